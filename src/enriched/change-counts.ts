@@ -1,12 +1,7 @@
 import type {RiskColumn} from '../output/columns.ts';
 import {type Changes, type RowKind, rowKinds} from '../report/changes.ts';
-import type {ResultColumns} from './result-columns.ts';
-
-/** An output's result columns by their names, as its rows have them. */
-export interface ResultNames {
-  readonly results: ResultColumns;
-  readonly names: readonly string[];
-}
+import {parsed} from './read-answers.ts';
+import {type ResultNames, riskFrom} from './result-columns.ts';
 
 type RowCells = readonly string[];
 
@@ -99,11 +94,11 @@ export class ChangeCounts {
 }
 
 /** The names that are compared, by their places; what explains the others has no name here. */
-function comparedIn({results: {risk, repairs}, names}: ResultNames): string[] {
-  const answers = names.length - risk.length - Number(repairs);
+function comparedIn({results, names}: ResultNames): string[] {
+  const answers = riskFrom({results, names});
   const explaining = new Set(['risk_points', 'risk_missing']);
   return names.map((name, at) =>
-    at < answers || (at < answers + risk.length && !explaining.has(name)) ? name : '',
+    at < answers || (at < answers + results.risk.length && !explaining.has(name)) ? name : '',
   );
 }
 
@@ -112,12 +107,8 @@ function isRisk({name}: Common): boolean {
 }
 
 function reasonsIn(text: string): Set<string> {
-  try {
-    const reasons: unknown = JSON.parse(text);
-    return new Set(Array.isArray(reasons) ? reasons.map(String) : []);
-  } catch {
-    return new Set();
-  }
+  const reasons = parsed(text);
+  return new Set(Array.isArray(reasons) ? reasons.map(String) : []);
 }
 
 function countIn(counts: Map<string, number>, name: string): void {

@@ -4,11 +4,11 @@ import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {TextRow} from '../input/row.ts';
 import {compressionOf} from '../job/name-endings.ts';
-import {csvWriter} from '../output/encoder.ts';
 import {writeWhole} from '../output/whole-file.ts';
 import type {Changes} from '../report/changes.ts';
 import {type Comparison, compareFiles} from './compare.ts';
 import {type EnrichedFile, type KnownFormat, openEnriched} from './enriched-file.ts';
+import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
 
 /** Two outputs to compare, and where the new and changed rows go. */
 export interface Diff {
@@ -47,7 +47,9 @@ async function writeNews(
 ): Promise<void> {
   const file = await openEnriched(compared.path, known);
   async function* texts() {
-    const {head, encode} = copierOf(file);
+    const {format} = file.source;
+    const header = format.kind === 'csv' ? (format.header ?? format.columns) : [];
+    const {head, encode} = rowTexts<TextRow>(file, {header, fieldsOf: row => fieldsIn(row), lineOf: lineIn});
     yield head;
     for await (const rows of file.batches()) yield encode(rows.filter(({record}) => isNews(record)));
     if (file.source.position.sha256 !== compared.source.position.sha256)
@@ -61,24 +63,6 @@ async function writeNews(
   } finally {
     await file.close();
   }
-}
-
-/** Makes a file's rows text again, as they stand in it. */
-function copierOf({source: {format}}: EnrichedFile) {
-  if (format.kind === 'ndjson')
-    return {
-      head: format.bom ? '\uFEFF' : '',
-      encode: (rows: readonly TextRow[]) =>
-        rows.map(row => (row.type === 'ndjson' ? row.raw.trim() + format.eol : '')).join(''),
-    };
-  const {texts, headOf} = csvWriter({...format, sepLine: format.sepLine === true});
-  return {
-    head: headOf([format.header ?? format.columns]),
-    encode: (rows: readonly TextRow[]) =>
-      texts(rows.map(row => (row.type === 'csv' ? row.fields : [])))
-        .map(text => text + format.eol)
-        .join(''),
-  };
 }
 
 /** @throws {UsageError} where `to` can't be written, or would take the place of something else. */

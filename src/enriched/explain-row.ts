@@ -11,6 +11,7 @@ import type {RowView} from '../score/subjects.ts';
 import {chosen, combinationsOf, factsReader, subjectsChecker, subjectsOf} from '../score/subjects.ts';
 import type {EnrichedFile} from './enriched-file.ts';
 import {parsed, rowReaderOf, targetsIn} from './read-answers.ts';
+import {riskFrom} from './result-columns.ts';
 
 type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
 
@@ -28,8 +29,8 @@ export function explainerOf(
   file: EnrichedFile,
   summary: Summary | undefined,
 ): (row: TextRow, number: number) => Explained | undefined {
-  const {risk: columns, repairs} = file.results;
-  const first = file.names.length - columns.length - Number(repairs);
+  const {risk: columns} = file.results;
+  const first = riskFrom(file);
   const rules = rulesOf(summary?.risk);
   const levels = summary?.risk?.levels ?? defaultLevels;
   let usedBy: ((row: TextRow, cells: readonly string[]) => readonly (Used | undefined)[]) | undefined;
@@ -70,8 +71,9 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
 
 /** What each rule went by in a row; undefined where it did not hold, or can't be read, as one with a list can't. */
 function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
-  const subjects = subjectsOf(targetsIn(file), operationNames);
-  const read = rowReaderOf(file, targetsIn(file));
+  const targets = targetsIn(file);
+  const subjects = subjectsOf(targets, operationNames);
+  const read = rowReaderOf(file, targets);
   const background = backgroundOf(undefined, 0);
   const check = subjectsChecker(subjects, file.own, background);
   const ready = rules.map(({when}) => {
@@ -107,18 +109,16 @@ function nextLevels(
   const sum = Object.values(points).reduce((all, add) => all + add, 0);
   const held = Object.entries(points);
   const others = rules.filter(({reason, shadow}) => shadow !== true && !Object.hasOwn(points, reason));
-  const up = (to: string, from: number) => {
-    const more = from - sum;
-    const missing = others.filter(({add}) => add >= more).map(({reason}) => reason);
-    const against = held.filter(([, add]) => -add >= more).map(([reason]) => reason);
-    return {level: to, points: more, rules: [...new Set([...missing, ...against])]};
+  // A rule is enough alone if its points do that: added where it comes to hold, taken away where it no longer does.
+  const to = (level: string, points: number) => {
+    const isEnough = (change: number) => (points > 0 ? change >= points : change <= points);
+    const coming = others.filter(({add}) => isEnough(add)).map(({reason}) => reason);
+    const going = held.filter(([, add]) => isEnough(-add)).map(([reason]) => reason);
+    const enough = points > 0 ? [...coming, ...going] : [...going, ...coming];
+    return {level, points, rules: [...new Set(enough)]};
   };
-  const down = (to: string, below: number) => {
-    const fewer = sum - below + 1;
-    const holding = held.filter(([, add]) => add >= fewer).map(([reason]) => reason);
-    const against = others.filter(({add}) => -add >= fewer).map(({reason}) => reason);
-    return {level: to, points: -fewer, rules: [...new Set([...holding, ...against])]};
-  };
+  const up = (level: string, from: number) => to(level, from - sum);
+  const down = (level: string, below: number) => to(level, below - 1 - sum);
   if (level === 'low') return [up('medium', medium)];
   if (level === 'medium') return [up('high', high), down('low', medium)];
   return level === 'high' ? [down('medium', high)] : [];

@@ -28,6 +28,17 @@ export interface ResultColumns {
   readonly isNested: boolean;
 }
 
+/** An output's result columns by their names, as its rows have them. */
+export interface ResultNames {
+  readonly results: ResultColumns;
+  readonly names: readonly string[];
+}
+
+/** How many results stand before the risk. */
+export function riskFrom({results: {risk, repairs}, names}: ResultNames): number {
+  return names.length - risk.length - Number(repairs);
+}
+
 /** Finds a run's columns, which end a header; undefined where no run has written these. */
 export function resultColumnsIn(names: readonly string[]): ResultColumns | undefined {
   for (const [own, name] of names.entries()) {

@@ -2,7 +2,6 @@ import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {TextRow} from '../input/row.ts';
 import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells} from '../output/columns.ts';
-import {csvWriter} from '../output/encoder.ts';
 import {writeWhole} from '../output/whole-file.ts';
 import type {Changes} from '../report/changes.ts';
 import {backgroundOf} from '../score/given.ts';
@@ -12,7 +11,8 @@ import {createScorer, type Scorer} from '../score/scorer.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnriched, summaryBeside} from './enriched-file.ts';
 import {rowReaderOf, targetsIn} from './read-answers.ts';
-import type {ResultColumns} from './result-columns.ts';
+import {type ResultColumns, riskFrom} from './result-columns.ts';
+import {fieldsIn, lineIn, type RowTexts, rowTexts} from './row-texts.ts';
 
 /** An output to score again. */
 export interface ScoreAgain {
@@ -32,7 +32,7 @@ export interface ScoreAgain {
 export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Changes> {
   const file = await openEnriched(path);
   try {
-    const {names, results} = file;
+    const {results} = file;
     const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
     // The answers are the same: the risk alone is compared.
     const compared = {results: {...results, lookups: [], repairs: false, risk}, names: riskNames(risk)};
@@ -42,17 +42,17 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
     const scorer = createScorer(rules, targets, file.own, backgroundOf(rules, startedAt || 0));
     refuseLacking(file, scorer, Number.isNaN(startedAt));
     const read = rowReaderOf(file, targets);
-    const answers = names.length - results.risk.length - Number(results.repairs);
+    const answers = riskFrom(file);
     let rows = 0;
     const rescored = (row: TextRow) => {
       const cells = file.cellsOf(row);
       const {risk: judged} = scorer.score(read(row, cells));
       const rest = cells.slice(answers + results.risk.length);
       const before = results.risk.length > 0 ? cells.slice(answers, -rest.length || undefined) : [];
-      const now = riskCells(judged, risk);
-      counts.compare(before, now);
+      const after = riskCells(judged, risk);
+      counts.compare(before, after);
       rows += 1;
-      return {row, cells: [...cells.slice(0, answers), ...now, ...rest], judged};
+      return {row, cells: [...cells.slice(0, answers), ...after, ...rest], judged};
     };
     const {head, encode} = rewriterOf(file, risk);
     async function* texts() {
@@ -103,36 +103,21 @@ interface Rescored {
 }
 
 /** Makes rows text again, as the run wrote them but for their risk. */
-function rewriterOf({path, source: {format}, own, results}: EnrichedFile, risk: readonly RiskColumn[]) {
-  if (format.kind === 'ndjson') {
-    const rewritten = ({row, judged}: Rescored) =>
-      row.type === 'ndjson' ? withRisk(row.raw.trim(), judged, risk, results) : undefined;
-    const encode = (rows: readonly Rescored[]) =>
-      rows
-        .map(one => {
-          const text = rewritten(one);
-          if (text === undefined)
-            throw new InputError(
-              'input_corrupt',
-              `${path}:${one.row.line} does not end with the answers: the file was changed since its run.`,
-            );
-          return text + format.eol;
-        })
-        .join('');
-    return {head: format.bom ? '\uFEFF' : '', encode};
-  }
-  const {texts, headOf} = csvWriter({...format, sepLine: format.sepLine === true});
-  const width = own.columns.length;
-  const fieldsOf = ({row, cells}: Rescored) => [
-    ...(row.type === 'csv' ? row.fields.slice(0, width) : []),
-    ...cells,
-  ];
+function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<Rescored> {
+  const {path, own, results} = file;
   const header = own.kind === 'csv' ? (own.header ?? []) : [];
-  const encode = (rows: readonly Rescored[]) =>
-    texts(rows.map(fieldsOf))
-      .map(text => text + format.eol)
-      .join('');
-  return {head: headOf([[...header, ...addedNames(results.lookups, {...results, risk})]]), encode};
+  return rowTexts(file, {
+    header: [...header, ...addedNames(results.lookups, {...results, risk})],
+    fieldsOf: ({row, cells}) => [...fieldsIn(row, own.columns.length), ...cells],
+    lineOf({row, judged}) {
+      const text = withRisk(lineIn(row), judged, risk, results);
+      if (text !== undefined) return text;
+      throw new InputError(
+        'input_corrupt',
+        `${path}:${row.line} does not end with the answers: the file was changed since its run.`,
+      );
+    },
+  });
 }
 
 /**

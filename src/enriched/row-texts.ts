@@ -1,0 +1,38 @@
+import type {TextRow} from '../input/row.ts';
+import {csvWriter} from '../output/encoder.ts';
+import type {EnrichedFile} from './enriched-file.ts';
+
+/** Makes text of rows that were read back, in the format of their file. */
+export interface RowTexts<One> {
+  /** What stands above the rows. */
+  readonly head: string;
+  encode(rows: readonly One[]): string;
+}
+
+/** How one row is written: the fields of CSV under `header`, or the text of an NDJSON line. */
+interface HowWritten<One> {
+  readonly header: readonly string[];
+  fieldsOf(one: One): readonly string[];
+  lineOf(one: One): string;
+}
+
+export function rowTexts<One>(
+  {source: {format}}: EnrichedFile,
+  {header, fieldsOf, lineOf}: HowWritten<One>,
+): RowTexts<One> {
+  const ended = (texts: readonly string[]) => texts.map(text => text + format.eol).join('');
+  if (format.kind === 'ndjson')
+    return {head: format.bom ? '\uFEFF' : '', encode: rows => ended(rows.map(lineOf))};
+  const {texts, headOf} = csvWriter({...format, sepLine: format.sepLine === true});
+  return {head: headOf([header]), encode: rows => ended(texts(rows.map(fieldsOf)))};
+}
+
+/** A row's fields, of which `end` limits how many. */
+export function fieldsIn(row: TextRow, end?: number): readonly string[] {
+  return row.type === 'csv' ? row.fields.slice(0, end) : [];
+}
+
+/** A row's line without the blanks around it. */
+export function lineIn(row: TextRow): string {
+  return row.type === 'ndjson' ? row.raw.trim() : '';
+}
