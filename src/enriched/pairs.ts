@@ -1,7 +1,7 @@
 import {join} from 'node:path';
+import {Sqlite} from '../disk/sqlite.ts';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import {removeNames} from '../ledger/ledger-file.ts';
-import {Sqlite} from '../ledger/sqlite.ts';
 
 /** A row that is matched by its key: its number in its file, and its results. */
 export interface KeyedRow {

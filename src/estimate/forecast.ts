@@ -1,6 +1,6 @@
 import type {Lookup} from '../ledger/lookup.ts';
-import {dueAge, endOf, type KnownAnswer, type Term} from '../ledger/store/validity.ts';
 import {isStored, type Operation} from '../operations/table.ts';
+import {dueAge, endOf, type KnownAnswer, type Term} from '../store/validity.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -4,8 +4,7 @@ import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {type Remedy, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
-import {sinceRemoved} from './former-settings.ts';
-import {camelCase, spelled} from './setting-names.ts';
+import {camelCase, sinceRemoved, spelled} from './setting-names.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 import {readDocument, TooDeep} from './yaml.ts';
 

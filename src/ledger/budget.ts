@@ -1,5 +1,5 @@
+import type {Period, PeriodBudget} from '../account/period-budget.ts';
 import type {Charge} from '../job/settings/cost.ts';
-import type {Period, PeriodBudget} from './account/period-budget.ts';
 import {type Draw, spendingOf, type Tally} from './tally.ts';
 
 export interface Limits {

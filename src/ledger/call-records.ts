@@ -1,7 +1,7 @@
+import type {Sqlite, SqlRow, SqlValue} from '../disk/sqlite.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from './entry.ts';
 import {INTERRUPTED} from './ledger-file.ts';
-import type {Sqlite, SqlRow, SqlValue} from './sqlite.ts';
 
 /**
  * Made where a run first records its calls, so that a ledger without them stays what it was. `scope`: NULL once a fresh

@@ -1,5 +1,5 @@
+import {Sqlite, type Statement} from '../disk/sqlite.ts';
 import {KEY_LENGTH} from './lookup.ts';
-import {Sqlite, type Statement} from './sqlite.ts';
 
 /** So many slots (64 MiB) are filled to {@link FULL}, with six million keys; those that follow go to a file. */
 const MOST_SLOTS = 2 ** 23;

@@ -1,9 +1,9 @@
 import type {TimedAttempt} from '../client/attempt.ts';
+import type {SqlRow} from '../disk/sqlite.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import type {Operation} from '../operations/table.ts';
 import {COPY_AT_ONCE, INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
 import type {LastingOutcome, StoredOutcome} from './lookup.ts';
-import type {SqlRow} from './sqlite.ts';
 
 /** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
 export interface LedgerEntry {

@@ -1,7 +1,7 @@
+import type {Sqlite, SqlRow} from '../disk/sqlite.ts';
 import {type Answer, answersOf, type LedgerEntry, outcomeOf} from './entry.ts';
 import {COPY_AT_ONCE, DOUBTS, INTERRUPTED, saved, stateOf, WAITING} from './ledger-file.ts';
 import type {BoughtOutcome} from './lookup.ts';
-import type {Sqlite, SqlRow} from './sqlite.ts';
 import {
   beginningWith,
   emptyTally,

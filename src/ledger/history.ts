@@ -5,9 +5,9 @@ import {makeDirectory} from '../disk/directory.ts';
 import {fileText} from '../disk/path.ts';
 import {removeFile} from '../disk/remove.ts';
 import {replaceFile} from '../disk/replace.ts';
+import type {SharedDate} from '../disk/shared-date.ts';
+import {Sqlite} from '../disk/sqlite.ts';
 import {systemCode} from '../errors.ts';
-import type {SharedDate} from './shared-date.ts';
-import {Sqlite} from './sqlite.ts';
 
 /** Another run may be adding its own line. A run can leave its line instead of waiting; a reader has to wait. */
 const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;

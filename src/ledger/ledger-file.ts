@@ -1,7 +1,7 @@
 import {rmSync} from 'node:fs';
+import {isDamage, Sqlite, type SqlRow, type SqlValue, sqliteCode} from '../disk/sqlite.ts';
 import {OutputError, StateError} from '../errors.ts';
 import {damageOf} from './sound.ts';
-import {isDamage, Sqlite, type SqlRow, type SqlValue, sqliteCode} from './sqlite.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
 const VERSION = 8;

@@ -1,6 +1,7 @@
+import type {Sqlite} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
 import {Bills, type SavedBills} from './bills.ts';
-import {Budget, type Holding} from './budget.ts';
+import {Budget, type Holding, type Limits} from './budget.ts';
 import {type CallRecord, CallRecords} from './call-records.ts';
 import {
   type Answer,
@@ -23,14 +24,23 @@ import {
   removeNames,
   saved,
 } from './ledger-file.ts';
-import type {LedgerOptions} from './ledger-options.ts';
 import {type BoughtOutcome, isKept, type LastingOutcome} from './lookup.ts';
-import type {Sqlite} from './sqlite.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
 import {Unwritten} from './unwritten.ts';
 
 /** Keys are random, so that fewer would write the same pages again and again; more only wait in memory. */
 const ADOPT_AT_ONCE = 4_096;
+
+export interface LedgerOptions extends Limits {
+  /** Whether there was state before this that could not be read. */
+  readonly lostState?: boolean | undefined;
+  /** Nothing goes on from it: its files lose their names at once, so that none is left however the process ends. */
+  readonly temporary?: boolean | undefined;
+  /** True if there is to be a record of each call: see {@link CallRecords}. */
+  readonly recordsCalls?: boolean | undefined;
+  /** Gives back what a killed session took of shared budgets and did not spend: `taken` is what it took of each, by name. */
+  readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
+}
 
 /**
  * The run's ledger: per distinct value a durable reservation before it is sent, and its outcome for good after. From

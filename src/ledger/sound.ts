@@ -1,5 +1,5 @@
+import type {Sqlite} from '../disk/sqlite.ts';
 import {operationNames} from '../operations/table.ts';
-import type {Sqlite} from './sqlite.ts';
 
 /** So many rows are read at once. */
 const ROWS_AT_ONCE = 500;

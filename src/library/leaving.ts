@@ -1,6 +1,6 @@
 import {exitCodes} from '../errors.ts';
 import type {Stop, Stopper} from '../run/stop.ts';
-import {AbortError} from './abort-error.ts';
+import {AbortError} from './on-abort.ts';
 
 /** The caller takes no more rows. */
 export const NOT_WANTED: Stop = {

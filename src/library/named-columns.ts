@@ -1,5 +1,5 @@
+import type {Mapping} from '../layout/mapping.ts';
 import {holdsColumn, nothingIn, requireColumn} from '../lookup/targets.ts';
-import type {Mapping} from '../run/layout/mapping.ts';
 
 const DOUBTFUL_AFTER = 1_000;
 

@@ -1,6 +1,12 @@
-import {exitCodes} from '../errors.ts';
+import {BulkEnrichError, exitCodes} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
-import {AbortError} from './abort-error.ts';
+
+/** The caller's own signal ended it. Its `cause` is the signal's reason; what was answered and paid for is kept. Exit 130. */
+export class AbortError extends BulkEnrichError {
+  constructor(signal: AbortSignal) {
+    super('aborted', exitCodes.interrupted, 'It was aborted by its signal.', {cause: signal.reason});
+  }
+}
 
 /** All that waits for one signal, behind one listener: Node.js takes more than ten for a leak, and warns. */
 class AbortListeners {

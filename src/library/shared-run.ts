@@ -8,11 +8,10 @@ import {callsEnd, checkLimits} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Session} from '../run/session.ts';
 import type {Stopper} from '../run/stop.ts';
-import {AbortError} from './abort-error.ts';
 import {Enrichments} from './enrichment.ts';
 import {isLeft, leavable, NOT_WANTED} from './leaving.ts';
 import {ExpectedColumns} from './named-columns.ts';
-import {stopOnAbort} from './on-abort.ts';
+import {AbortError, stopOnAbort} from './on-abort.ts';
 import type {RowGroups} from './row-groups.ts';
 import {ofSettings} from './spoken.ts';
 

@@ -10,10 +10,10 @@ import {
   type StoredOutcome,
   type UnaskedCode,
 } from '../ledger/lookup.ts';
-import type {Rejections} from '../ledger/store/rejections.ts';
-import type {AnswerStore} from '../ledger/store/store.ts';
-import type {Judge, KnownAnswer, Validity} from '../ledger/store/validity.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
+import type {Rejections} from '../store/rejections.ts';
+import type {AnswerStore} from '../store/store.ts';
+import type {Judge, KnownAnswer, Validity} from '../store/validity.ts';
 import type {Ended, Executor, Task} from './executor.ts';
 import {CameBefore, Recent} from './recent.ts';
 import {again} from './repeated/again.ts';

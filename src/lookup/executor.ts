@@ -1,6 +1,6 @@
 import type {LastingOutcome, Lookup, StoredOutcome, UnaskedCode} from '../ledger/lookup.ts';
-import type {Validity} from '../ledger/store/validity.ts';
 import type {Operation} from '../operations/table.ts';
+import type {Validity} from '../store/validity.ts';
 import type {Streak} from './pace/canary.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 

@@ -1,8 +1,8 @@
+import {type Counters, failures, unasked} from '../books/counters.ts';
 import {type ExitCode, exitCodes} from '../errors.ts';
 import {unaskedCodes} from '../ledger/lookup.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
-import {type Counters, failures, unasked} from './books/counters.ts';
 import type {Counted} from './stop.ts';
 
 /** How a run ended: by a stop, or with all its rows. */

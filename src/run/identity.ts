@@ -8,14 +8,14 @@ import type {Job} from '../job/job.ts';
 import {spelled} from '../job/setting-names.ts';
 import type {Resolved} from '../job/settings/declare.ts';
 import {namesThatShape, type Settings} from '../job/settings.ts';
+import type {Layout} from '../layout/layout.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {type Scope, scopeKey} from '../ledger/store/store-file.ts';
 import {totalOf} from '../ledger/tally.ts';
 import {columnsOf} from '../output/columns.ts';
 import {fingerprintOf} from '../score/given.ts';
 import {loadRules} from '../score/rules.ts';
 import {dataVersion} from '../service/data/data-version.ts';
-import type {Layout} from './layout/layout.ts';
+import {type Scope, scopeKey} from '../store/store-file.ts';
 
 /*
  * What makes a run the same run. Each thing that lasts from one session or run to the next goes by one of these:

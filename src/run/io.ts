@@ -1,10 +1,10 @@
 import type {Logger} from 'pino';
 import type {Transport, TransportOptions} from '../client/http/transport.ts';
+import {SharedDate} from '../disk/shared-date.ts';
 import type {Pipes} from '../input/bytes/raw.ts';
 import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
-import {SharedDate} from '../ledger/shared-date.ts';
 
 /** How far something is: its share between 0 and 1, and how many rows, where these are known. */
 export interface Reached {

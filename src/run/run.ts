@@ -1,9 +1,9 @@
 import {setTimeout as delay} from 'node:timers/promises';
+import {asked, failures} from '../books/counters.ts';
 import {UsageError} from '../errors.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {momentOf} from '../job/settings/until.ts';
-import {asked, failures} from './books/counters.ts';
 import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';

@@ -1,14 +1,16 @@
 import {randomUUID} from 'node:crypto';
+import {Timeline} from '../books/timeline.ts';
 import {warnOfUnchecked} from '../client/http/certificates.ts';
 import {OutputError} from '../errors.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
-import {Rejections} from '../ledger/store/rejections.ts';
-import type {AnswerStore} from '../ledger/store/store.ts';
-import {judgeBy} from '../ledger/store/validity.ts';
+import {type Layout, layOut, operationsOf} from '../layout/layout.ts';
+import {costOf} from '../layout/prices.ts';
 import {Answers} from '../lookup/answers.ts';
 import {steadyClock} from '../lookup/pace/steady-clock.ts';
-import {Timeline} from './books/timeline.ts';
+import {Rejections} from '../store/rejections.ts';
+import type {AnswerStore} from '../store/store.ts';
+import {judgeBy} from '../store/validity.ts';
 import {openBill} from './end/bills.ts';
 import {prepareCalls} from './end/write-calls.ts';
 import {
@@ -22,8 +24,6 @@ import {
   scopeOf,
 } from './identity.ts';
 import {pipesOf, type RunIo} from './io.ts';
-import {type Layout, layOut, operationsOf} from './layout/layout.ts';
-import {costOf} from './layout/prices.ts';
 import {findAccount} from './open/account.ts';
 import {openAnswerStore, termsOf} from './open/answer-store.ts';
 import {giverBack, openBudgets, warnOfEarlier} from './open/budgets.ts';

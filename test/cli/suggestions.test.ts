@@ -169,8 +169,8 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/report/codes.ts': ['codes', 'codes'],
   'src/report/sections/risk-section.ts': ['rows of high risk'],
   'src/run/destination/pack.ts': ['compression'],
-  'src/run/layout/judged-rows.ts': ['a delimiter more', 'rows of another encoding'],
-  'src/run/layout/guessed.ts': [
+  'src/layout/judged-rows.ts': ['a delimiter more', 'rows of another encoding'],
+  'src/layout/guessed.ts': [
     'national',
     'addresses in one cell',
     'unsure column',

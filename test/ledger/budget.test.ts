@@ -2,7 +2,7 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {type Period, PeriodBudget} from '../../src/ledger/account/period-budget.ts';
+import {type Period, PeriodBudget} from '../../src/account/period-budget.ts';
 import {Budget} from '../../src/ledger/budget.ts';
 import {emptyTally, type Tally} from '../../src/ledger/tally.ts';
 

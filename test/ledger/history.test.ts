@@ -2,9 +2,9 @@ import {mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
+import {SharedDate} from '../../src/disk/shared-date.ts';
+import {Sqlite} from '../../src/disk/sqlite.ts';
 import {type HistoryEntry, leaveForHistory, RunHistory} from '../../src/ledger/history.ts';
-import {SharedDate} from '../../src/ledger/shared-date.ts';
-import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2031-05-06T02:00:00Z');

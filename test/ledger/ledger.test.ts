@@ -3,12 +3,12 @@ import {cpSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
-import {giveBackBlocks, PeriodBudget} from '../../src/ledger/account/period-budget.ts';
+import {giveBackBlocks, PeriodBudget} from '../../src/account/period-budget.ts';
+import {Sqlite} from '../../src/disk/sqlite.ts';
 import type {BookedAttempt} from '../../src/ledger/entry.ts';
+import type {LedgerOptions} from '../../src/ledger/ledger.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
-import type {LedgerOptions} from '../../src/ledger/ledger-options.ts';
 import type {BoughtOutcome} from '../../src/ledger/lookup.ts';
-import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 let directory: string;
 

@@ -3,8 +3,8 @@ import {closeSync, constants, existsSync, mkdirSync, mkdtempSync, openSync, rmSy
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
+import {Sqlite} from '../../src/disk/sqlite.ts';
 import {RunHistory} from '../../src/ledger/history.ts';
-import {Sqlite} from '../../src/ledger/sqlite.ts';
 
 let directory: string;
 let writer: ChildProcess | undefined;

@@ -3,8 +3,8 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {Ledger} from '../../src/ledger/ledger.ts';
-import {Rejections} from '../../src/ledger/store/rejections.ts';
-import {noStore} from '../../src/ledger/store/store.ts';
+import {Rejections} from '../../src/store/rejections.ts';
+import {noStore} from '../../src/store/store.ts';
 
 let directory = '';
 beforeEach(() => {

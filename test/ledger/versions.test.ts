@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import Database from 'libsql';
 import {expect, test} from 'vitest';
-import {Sqlite} from '../../src/ledger/sqlite.ts';
+import {Sqlite} from '../../src/disk/sqlite.ts';
 import {createSandbox, filesUnder, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';

@@ -2,10 +2,10 @@ import {expect, test, vi} from 'vitest';
 import type {LedgerEntry} from '../../src/ledger/entry.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import {intelligenceLookup, type Outcome} from '../../src/ledger/lookup.ts';
-import type {Rejections} from '../../src/ledger/store/rejections.ts';
-import {noStore} from '../../src/ledger/store/store.ts';
 import {Answers} from '../../src/lookup/answers.ts';
 import type {Executor} from '../../src/lookup/executor.ts';
+import type {Rejections} from '../../src/store/rejections.ts';
+import {noStore} from '../../src/store/store.ts';
 import {whole} from '../support/whole.ts';
 
 test('rows of a value that came twice lately share its outcome, and neither ledger nor store is read for them', async () => {

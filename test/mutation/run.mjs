@@ -16,8 +16,8 @@ const decisions = [
   'src/lookup/pace/{pace-headers,outage,rate-controller,canary,throttle-gate}.ts',
   'src/run/exit.ts',
   'src/ledger/budget.ts',
-  'src/ledger/account/schedule.ts',
-  'src/ledger/store/validity.ts',
+  'src/account/schedule.ts',
+  'src/store/validity.ts',
 ];
 /** … and the tests that ask each alone: those of whole runs would find more, in days. */
 const tests = [

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {describe, expect, test, vi} from 'vitest';
 import {RunHistory} from '../../src/ledger/history.ts';
-import {StoreAdmin} from '../../src/ledger/store/store-admin.ts';
+import {StoreAdmin} from '../../src/store/store-admin.ts';
 import {ips, openStage} from '../support/stage.ts';
 
 const DAY_MS = 86_400_000;

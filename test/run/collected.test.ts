@@ -7,10 +7,10 @@ import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import {lookupOf} from '../../src/ledger/lookup.ts';
-import {noStore} from '../../src/ledger/store/store.ts';
 import type {RunIo} from '../../src/run/io.ts';
 import {bookCollected} from '../../src/run/open/join-fleet.ts';
 import type {Running} from '../../src/run/stop.ts';
+import {noStore} from '../../src/store/store.ts';
 import {whole} from '../support/whole.ts';
 
 const params = {token: 'token-0', action_id: 'signup'};

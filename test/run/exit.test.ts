@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
+import {type Counters, emptyCounters} from '../../src/books/counters.ts';
 import {exitCodes} from '../../src/errors.ts';
-import {type Counters, emptyCounters} from '../../src/run/books/counters.ts';
 import {completedExit, exceeds} from '../../src/run/exit.ts';
 
 test('the exit codes are the contract’s', () => {

@@ -171,7 +171,7 @@ test.each(['damaged', 'of another version'])(
     const path = stage.path('out.csv.run/ledger.db');
     if (how === 'damaged') writeFileSync(path, 'no database at all, but a text of some length');
     else {
-      const {Sqlite} = await import('../../src/ledger/sqlite.ts');
+      const {Sqlite} = await import('../../src/disk/sqlite.ts');
       const db = new Sqlite(path, {synchronous: 'NORMAL', exclusive: true, busyTimeoutMs: 0});
       db.exec('PRAGMA user_version = 2');
       db.close();

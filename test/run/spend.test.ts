@@ -1,7 +1,7 @@
 import {mkdirSync, renameSync, rmdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {Sqlite} from '../../src/ledger/sqlite.ts';
+import {Sqlite} from '../../src/disk/sqlite.ts';
 import type {RunRecord} from '../../src/report/run-record.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {startApiServer} from '../support/api-server.ts';

@@ -1,9 +1,9 @@
 import {mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {Sqlite} from '../../src/ledger/sqlite.ts';
-import {STORE_FILE} from '../../src/ledger/store/store-file.ts';
+import {Sqlite} from '../../src/disk/sqlite.ts';
 import {Stopper} from '../../src/run/stop.ts';
+import {STORE_FILE} from '../../src/store/store-file.ts';
 import {startService} from '../e2e/service.ts';
 import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';

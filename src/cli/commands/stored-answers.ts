@@ -1,15 +1,15 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
+import {SharedDate} from '../../disk/shared-date.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {expectedCountry} from '../../job/settings/expected-country.ts';
 import {ages, rejectionTerm} from '../../job/values.ts';
 import {intelligenceLookup} from '../../ledger/lookup.ts';
-import {SharedDate} from '../../ledger/shared-date.ts';
-import {defaultStoreDirectory} from '../../ledger/store/store.ts';
-import {StoreAdmin} from '../../ledger/store/store-admin.ts';
 import {phoneCountry} from '../../operations/country.ts';
 import {anyOf, intelligenceNames, operationNames, operations} from '../../operations/table.ts';
 import {bytes as sized} from '../../report/format.ts';
+import {defaultStoreDirectory} from '../../store/store.ts';
+import {StoreAdmin} from '../../store/store-admin.ts';
 import {createConsole} from '../console.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {count, many} from '../terminal/lines.ts';

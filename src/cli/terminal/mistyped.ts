@@ -1,7 +1,6 @@
 import type {Command} from 'commander';
 import {closest} from '../../job/closest.ts';
-import {sinceRemoved} from '../../job/former-settings.ts';
-import {camelCase} from '../../job/setting-names.ts';
+import {camelCase, sinceRemoved} from '../../job/setting-names.ts';
 import {examplesOf} from '../examples.ts';
 import {remedied} from './remedied.ts';
 

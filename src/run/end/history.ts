@@ -1,17 +1,17 @@
 import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {join, resolve} from 'node:path';
+import {isBusy} from '../../disk/sqlite.ts';
 import {userDirectory, userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {type HistoryEntry, leaveForHistory, RunHistory} from '../../ledger/history.ts';
-import {isBusy} from '../../ledger/sqlite.ts';
-import {type Scope, scopeKey} from '../../ledger/store/store-file.ts';
 import {compareRuns, profileOf, type RunProfile} from '../../report/drift.ts';
 import {merged, type RunRecord, recordOf, withoutPaths} from '../../report/run-record.ts';
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
+import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName, scopeOf} from '../identity.ts';
 import {dateOf, type World} from '../io.ts';
 

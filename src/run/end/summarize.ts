@@ -1,16 +1,16 @@
 import {randomUUID} from 'node:crypto';
+import {savedCounters} from '../../books/counters.ts';
 import type {Job} from '../../job/job.ts';
+import {operationsOf} from '../../layout/layout.ts';
 import {nothingEarlier} from '../../ledger/given-up.ts';
 import {emptyTally, spentSince} from '../../ledger/tally.ts';
 import type {Summary} from '../../report/summary.ts';
-import {type Books, buildSummary, type Published, type SummaryFacts} from '../books/build-summary.ts';
-import {savedCounters} from '../books/counters.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
-import {operationsOf} from '../layout/layout.ts';
 import type {Session} from '../session.ts';
 import {type Checkpoint, fromLedger, type RunState} from '../state/run-state.ts';
 import type {Stop} from '../stop.ts';
+import {type Books, buildSummary, type Published, type SummaryFacts} from './build-summary.ts';
 
 /** The summary of a session that is ending. */
 export function summarize(session: Session, end: SummaryFacts['end'], published: Published): Summary {

@@ -5,7 +5,7 @@ import {systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import {checkYaml, readYaml} from '../../job/parse.ts';
 import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
-import {type Scope, scopeKey} from '../../ledger/store/store-file.ts';
+import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName} from '../identity.ts';
 
 /** The limits of a job's account, which all jobs that use it share. */

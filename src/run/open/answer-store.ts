@@ -1,15 +1,15 @@
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
+import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
 import {
   type AnswerStore,
   defaultStoreDirectory,
   noStore,
   type OwnAnswers,
   openStore,
-} from '../../ledger/store/store.ts';
-import {keepUp} from '../../ledger/store/upkeep.ts';
-import {type Judge, longestUse, type Term} from '../../ledger/store/validity.ts';
-import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
+} from '../../store/store.ts';
+import {keepUp} from '../../store/upkeep.ts';
+import {type Judge, longestUse, type Term} from '../../store/validity.ts';
 import {dateOf, type World} from '../io.ts';
 
 /** How long answers are valid. A verdict that is asked for again would only describe our own call. */

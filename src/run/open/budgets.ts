@@ -1,11 +1,11 @@
+import {giveBackBlocks, PeriodBudget} from '../../account/period-budget.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {OutputError, systemReason} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {inCredits, thousandths} from '../../job/money.ts';
-import {giveBackBlocks, PeriodBudget} from '../../ledger/account/period-budget.ts';
 import type {Earlier} from '../../ledger/given-up.ts';
-import type {LedgerOptions} from '../../ledger/ledger-options.ts';
+import type {LedgerOptions} from '../../ledger/ledger.ts';
 import {count, many} from '../../report/format.ts';
 import {FRESH_BUDGET_HINT} from '../identity.ts';
 import {dateOf, type World} from '../io.ts';

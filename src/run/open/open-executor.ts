@@ -1,15 +1,15 @@
 import type {Logger} from 'pino';
+import {SharedPace} from '../../account/shared-pace.ts';
 import type {Client} from '../../client/client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
-import {SharedPace} from '../../ledger/account/shared-pace.ts';
-import type {Rejections} from '../../ledger/store/rejections.ts';
-import {type AnswerStore, noStore} from '../../ledger/store/store.ts';
 import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';
 import type {Outlet} from '../../lookup/outlet.ts';
 import {QueueExecutor} from '../../lookup/queue-executor.ts';
+import type {Rejections} from '../../store/rejections.ts';
+import {type AnswerStore, noStore} from '../../store/store.ts';
 import type {RunIdentity} from '../identity.ts';
 import {publishedInstead, type Running, stopFor, stopOf, streakWarning} from '../stop.ts';
 import {stateDirectory} from './budgets.ts';

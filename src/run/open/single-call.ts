@@ -1,12 +1,12 @@
 import {setTimeout as sleep} from 'node:timers/promises';
+import type {PeriodBudget} from '../../account/period-budget.ts';
+import {SharedPace} from '../../account/shared-pace.ts';
 import {ClientError} from '../../client/client-error.ts';
 import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
 import type {Charge} from '../../job/settings/cost.ts';
-import type {PeriodBudget} from '../../ledger/account/period-budget.ts';
-import {SharedPace} from '../../ledger/account/shared-pace.ts';
 import {chargeOf} from '../../lookup/policy.ts';
 import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';

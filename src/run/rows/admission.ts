@@ -1,9 +1,9 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
+import type {Layout} from '../../layout/layout.ts';
 import {askedAnew, type Lookup, type Outcome} from '../../ledger/lookup.ts';
 import type {Answers, Waiter} from '../../lookup/answers.ts';
 import {type PlannedCell, type Result, repairsOf} from '../../lookup/plan-row.ts';
 import {operations} from '../../operations/table.ts';
-import type {Layout} from '../layout/layout.ts';
 import {type Stopper, stopFor} from '../stop.ts';
 import {parsedAnswer} from './enriched-row.ts';
 import type {InOrder, PendingRecord} from './in-order.ts';

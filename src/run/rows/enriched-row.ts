@@ -1,10 +1,10 @@
 import {usedAnswer} from '../../client/answer-fields.ts';
 import type {Row} from '../../input/row.ts';
+import type {Layout} from '../../layout/layout.ts';
 import {KeptWithAnswer} from '../../lookup/kept-with-answer.ts';
 import type {Result} from '../../lookup/plan-row.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
-import type {Layout} from '../layout/layout.ts';
 import type {ReadyRecord} from './in-order.ts';
 
 /** A row with its answers parsed and its risk judged. */

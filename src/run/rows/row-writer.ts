@@ -1,11 +1,11 @@
 import {rmSync} from 'node:fs';
+import {type Counters, countReject, countRow, savedCounters} from '../../books/counters.ts';
 import type {Reject, Row} from '../../input/row.ts';
+import type {Layout} from '../../layout/layout.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {rejectLine} from '../../output/rejects.ts';
 import {FileSink, type Sink} from '../../output/sink.ts';
-import {type Counters, countReject, countRow, savedCounters} from '../books/counters.ts';
 import {partialPath} from '../destination/partial.ts';
-import type {Layout} from '../layout/layout.ts';
 import type {Checkpoint, RunState, Written} from '../state/run-state.ts';
 import {enrichedRow, type parsedAnswer, sharedAnswers} from './enriched-row.ts';
 import type {ReadyRecord} from './in-order.ts';

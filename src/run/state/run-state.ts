@@ -1,5 +1,7 @@
 import {existsSync, renameSync, rmdirSync, rmSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
+import type {Counters} from '../../books/counters.ts';
+import type {TimelineState} from '../../books/timeline.ts';
 import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
 import {identityOf, isSameFile} from '../../disk/path.ts';
 import {removeFile} from '../../disk/remove.ts';
@@ -9,11 +11,9 @@ import {BulkEnrichError, OutputError, StateError, systemReason} from '../../erro
 import type {ResumePoint} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
+import type {LedgerOptions} from '../../ledger/ledger.ts';
 import {Ledger} from '../../ledger/ledger.ts';
 import {peek} from '../../ledger/ledger-file.ts';
-import type {LedgerOptions} from '../../ledger/ledger-options.ts';
-import type {Counters} from '../books/counters.ts';
-import type {TimelineState} from '../books/timeline.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
 import {type Places, partialApart, partialNames, type RunFiles} from '../destination/partial.ts';

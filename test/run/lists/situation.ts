@@ -5,7 +5,7 @@ import iconv from 'iconv-lite';
 import {jobFrom} from '../../../src/cli/job-from-flags.ts';
 import {CodedError} from '../../../src/errors.ts';
 import {openSource} from '../../../src/input/source.ts';
-import {layOut} from '../../../src/run/layout/layout.ts';
+import {layOut} from '../../../src/layout/layout.ts';
 
 /**
  * A list as somebody has it, and what a run would make of it without a call: a line of a table,

@@ -1,8 +1,8 @@
 import {gunzipSync} from 'node:zlib';
 import {lookupOf} from '../../../src/ledger/lookup.ts';
-import {scopeKey} from '../../../src/ledger/store/store-file.ts';
 import type {Operation} from '../../../src/operations/table.ts';
 import type {RunRecord} from '../../../src/report/run-record.ts';
+import {scopeKey} from '../../../src/store/store-file.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {accountOf, endpointOf} from '../model/places.ts';

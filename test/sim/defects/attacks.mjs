@@ -31,7 +31,7 @@ export const attacks = [
   },
   {
     name: 'attack: answers of one account are those of all',
-    edits: [['src/ledger/store/store-file.ts', /\\0\$\{account\}/, '']],
+    edits: [['src/store/store-file.ts', /\\0\$\{account\}/, '']],
   },
   {
     name: 'attack: a restart publishes answers of any age',

@@ -86,15 +86,13 @@ export const foundHere = [
   },
   {
     name: 'found elsewhere: one run whose clock is ahead takes fresh answers from the store',
-    edits: [
-      ['src/ledger/store/upkeep.ts', 'Math.floor(certain - Number(age))', 'Math.floor(now - Number(age))'],
-    ],
+    edits: [['src/store/upkeep.ts', 'Math.floor(certain - Number(age))', 'Math.floor(now - Number(age))']],
   },
   {
     name: 'found elsewhere: one run whose clock is ahead replaces fresh answers by what no other run can use',
     edits: [
       [
-        'src/ledger/store/store-file.ts',
+        'src/store/store-file.ts',
         'const after = boughtAt >= this.#openedAt ? this.#earlier : 0;',
         'const after = this.#earlier === undefined ? 1 : 0;',
       ],
@@ -104,7 +102,7 @@ export const foundHere = [
     name: "found elsewhere: one run whose clock is ahead forgets the day's credits",
     edits: [
       [
-        'src/ledger/account/period-budget.ts',
+        'src/account/period-budget.ts',
         "keyOf('day', certain - KEPT_MS)",
         "keyOf('day', certain * 0 + date.now() - KEPT_MS)",
       ],

@@ -58,7 +58,7 @@ export const mutations = [
   },
   {
     name: 'run: what the store could not take is taken for stored at the next checkpoint',
-    edits: [['src/ledger/store/store.ts', '    if (this.#missed !== undefined) return false;\n', '']],
+    edits: [['src/store/store.ts', '    if (this.#missed !== undefined) return false;\n', '']],
   },
   {
     name: 'run: what a killed session could not store any more is never stored',

@@ -54,11 +54,11 @@ export const onceThere = [
     name: '7 a locked store is given up for good, and nobody is told',
     edits: [
       [
-        'src/ledger/store/store.ts',
+        'src/store/store.ts',
         'if (!isBusy(error)) this.#giveUp(error);',
         'this.#giveUp(error);\n      this.#lost = true;',
       ],
-      ['src/ledger/store/store.ts', 'return fails || missed > 0 ?', 'return fails && missed < 0 ?'],
+      ['src/store/store.ts', 'return fails || missed > 0 ?', 'return fails && missed < 0 ?'],
       ['src/lookup/answers.ts', 'ledger.notLookedUp(operation);', 'void operation;'],
     ],
   },
@@ -76,7 +76,7 @@ export const onceThere = [
     name: '9a an answer that was stored while the clock was ahead is fresh until then',
     edits: [
       [
-        'src/ledger/store/store-file.ts',
+        'src/store/store-file.ts',
         'this.#find.all(now + CLOCK_SKEW_MS, ',
         'this.#find.all(2 * now + CLOCK_SKEW_MS, ',
       ],
@@ -154,7 +154,7 @@ export const onceThere = [
       ['src/lookup/pace/flow-control.ts', '!this.#canary(operation).isStreak && ', ''],
       ['src/run/open/open-executor.ts', 'rejections.drop(operation)', 'rejections.keep(operation)'],
       [
-        'src/ledger/store/rejections.ts',
+        'src/store/rejections.ts',
         'operations[operation].answered > 0',
         'operations[operation].answered >= 0',
       ],

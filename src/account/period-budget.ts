@@ -1,0 +1,295 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {makeDirectory} from '../disk/directory.ts';
+import {SharedDate} from '../disk/shared-date.ts';
+import {Sqlite, sqliteCode} from '../disk/sqlite.ts';
+import {OutputError, systemReason} from '../errors.ts';
+import {inCredits, thousandths} from '../job/money.ts';
+import {utcDate} from '../job/paths.ts';
+
+/** Another run may be taking its block at this moment. */
+const BUSY_TIMEOUT_MS = 5_000;
+/** Credits are taken in blocks of this share of the budget, at most so many: one durable write a block. */
+const BLOCK_SHARE = 0.01;
+const BLOCK_AT_MOST = thousandths(100);
+/** Raised whenever the table changes its shape: a program that does not know it must not spend by it. */
+const VERSION = 1;
+
+const FILE = 'daily-credits.db';
+
+/** By UTC. */
+export type Period = 'day' | 'month';
+
+/** The file in which all budgets are kept. */
+interface BudgetFile {
+  /** In the user's state directory, so that it outlives the runs. */
+  readonly directory: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly date?: SharedDate;
+}
+
+export interface PeriodBudgetOptions extends BudgetFile {
+  /** The account that the budget belongs to: all its runs share it. */
+  readonly owner: string;
+  /**
+   * The session that spends from it. Its run's ledger keeps this name, so that the next session can give back what a kill
+   * leaves of its blocks. Undefined for a call outside of runs, which takes its own cost and no block.
+   */
+  readonly holder?: string | undefined;
+  readonly period: Period;
+  /** Where the limit is written, for messages: `max_credits_per_day in …/production.yaml`. */
+  readonly limit: string;
+  /** In thousandths of a credit, as all money in here. */
+  readonly maxCredits: number;
+  /** Told once, when this share of it (0 to 1) is used up. */
+  readonly warnAt?: {readonly share: number; readonly warn: (sentence: string) => void} | undefined;
+}
+
+/**
+ * What an account may spend in one day or month, over all its runs. Credits are taken in durable blocks before they are
+ * spent, so that a crash never passes the limit. The rest of its block is given back by the session that resumes its run.
+ *
+ * @throws {OutputError} when its file can't be read or written: then nothing may be spent.
+ */
+export class PeriodBudget {
+  readonly #options: PeriodBudgetOptions;
+  readonly #path: string;
+  readonly #db: Sqlite;
+  readonly #sql: ReturnType<typeof open>['sql'];
+  /** Taken from `#current`, and not spent yet. */
+  #left = 0;
+  /** The period that each call in flight was taken from. */
+  readonly #inFlight = new Map<string, string>();
+  #current: string;
+  #warned = false;
+
+  constructor(options: PeriodBudgetOptions) {
+    this.#options = options;
+    this.#path = join(options.directory, FILE);
+    this.#current = this.#period();
+    const {date = new SharedDate(options.now, () => {})} = options;
+    const opened = this.#guarded(() => open(options.directory, this.#path, date));
+    this.#db = opened.db;
+    this.#sql = opened.sql;
+    if (options.warnAt !== undefined) this.#warnWhenNear();
+  }
+
+  get holder(): string | undefined {
+    return this.#options.holder;
+  }
+
+  get owner(): string {
+    return this.#options.owner;
+  }
+
+  /** By which a run's books have what it took from this period. */
+  get name(): string {
+    this.#turn();
+    return `${this.owner} ${this.#current}`;
+  }
+
+  get period(): Period {
+    return this.#options.period;
+  }
+
+  /** Where the limit is written. */
+  get limit(): string {
+    return this.#options.limit;
+  }
+
+  get maxCredits(): number {
+    return this.#options.maxCredits;
+  }
+
+  /** Takes the credits of a call from the period; false where it has not that many left. */
+  take(key: string, cost: number): boolean {
+    this.#turn();
+    if (this.#left < cost && !this.#takeBlock(cost)) return false;
+    this.#left -= cost;
+    this.#inFlight.set(key, this.#current);
+    return true;
+  }
+
+  /** Credits that the period has left, for all runs of its owner. */
+  left(): number {
+    return this.maxCredits - this.used;
+  }
+
+  /** The call is over; where it was free, the period that it was taken from has its credits back, if it is not over. */
+  settle(key: string, cost: number, free: boolean): void {
+    this.#turn();
+    if (free && this.#inFlight.get(key) === this.#current) this.#left += cost;
+    this.#inFlight.delete(key);
+  }
+
+  /** Credits used up in this period so far, by all runs of its owner. */
+  get used(): number {
+    this.#turn();
+    return this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
+  }
+
+  /** When the next period begins, in milliseconds since the epoch. */
+  get renewsAt(): number {
+    const now = new Date(this.#options.now());
+    const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+    return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
+  }
+
+  /** Returns what was not spent. */
+  close(): void {
+    const {holder, owner} = this;
+    const work = () => {
+      if (this.#left > 0) this.#add(-this.#left);
+      if (holder !== undefined) this.#sql.letGo.run(holder, owner, this.#current.length);
+    };
+    if (this.#left > 0 || holder !== undefined) this.#guarded(() => this.#db.transaction(work));
+    this.#db.close();
+  }
+
+  /** What is left of yesterday's block stays yesterday's. */
+  #turn(): void {
+    const current = this.#period();
+    if (current === this.#current) return;
+    this.#return();
+    this.#current = current;
+    this.#warned = false;
+  }
+
+  #period(): string {
+    return keyOf(this.#options.period, this.#options.now());
+  }
+
+  #takeBlock(cost: number): boolean {
+    const {maxCredits, holder} = this.#options;
+    const missing = cost - this.#left;
+    const most = holder === undefined ? 0 : Math.min(BLOCK_AT_MOST, Math.ceil(maxCredits * BLOCK_SHARE));
+    const block = Math.max(missing, most);
+    const isTaken = this.#guarded(() =>
+      this.#db.transaction(() => {
+        const free = maxCredits - this.#used();
+        if (free < missing) return false;
+        this.#add(Math.min(block, free));
+        return true;
+      }),
+    );
+    this.#warnWhenNear();
+    return isTaken;
+  }
+
+  #warnWhenNear(): void {
+    const {warnAt, maxCredits, limit, period} = this.#options;
+    if (warnAt === undefined || this.#warned) return;
+    const {used} = this;
+    if (used < warnAt.share * maxCredits) return;
+    this.#warned = true;
+    warnAt.warn(
+      `${inCredits(used)} of the ${period}'s ${inCredits(maxCredits)} credits (${limit}) are used, by all runs together.`,
+    );
+  }
+
+  #return(): void {
+    if (this.#left > 0) this.#guarded(() => this.#db.transaction(() => this.#add(-this.#left)));
+  }
+
+  #used(): number {
+    return Number(this.#sql.used.get(this.#options.owner, this.#current)?.thousandths ?? 0);
+  }
+
+  #add(credits: number): void {
+    const {owner, holder} = this;
+    this.#sql.add.run(owner, this.#current, credits);
+    if (holder !== undefined) this.#sql.hold.run(holder, owner, this.#current, credits);
+    this.#left += credits;
+  }
+
+  #guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw new OutputError(
+        'daily_budget',
+        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count: fix or remove the file, or take the limit out.`,
+        {cause: error},
+      );
+    }
+  }
+}
+
+/**
+ * Gives back what a session that was killed had taken of any account's periods and not spent. `taken`: what the session took
+ * of a period, by {@link PeriodBudget.name}. Throws what SQLite and the file system have against it.
+ */
+export function giveBackBlocks(
+  {directory, now, date = new SharedDate(now, () => {})}: BudgetFile,
+  holder: string,
+  taken: (name: string) => number,
+): void {
+  const path = join(directory, FILE);
+  if (!existsSync(path)) return;
+  const {db, sql} = open(directory, path, date);
+  try {
+    db.transaction(() => {
+      for (const {job, day, thousandths: held} of sql.held.all(holder)) {
+        const [owner, period] = [String(job), String(day)];
+        const unspent = Number(held) - taken(`${owner} ${period}`);
+        if (unspent > 0) sql.add.run(owner, period, -unspent);
+        sql.letGo.run(holder, owner, period.length);
+      }
+    });
+  } finally {
+    db.close();
+  }
+}
+
+const DAY_MS = 86_400_000;
+/** What was used in periods that are over is nobody's limit any more. */
+const KEPT_MS = 62 * DAY_MS;
+
+/** `2031-05-06`, or `2031-05`. */
+function keyOf(period: Period, now: number): string {
+  return utcDate(now).slice(0, period === 'month' ? 7 : 10);
+}
+
+function open(directory: string, path: string, date: SharedDate) {
+  makeDirectory(directory);
+  const db = new Sqlite(path, {synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS});
+  try {
+    prepareTable(db);
+    const {certain} = db.transaction(() => date.note(db));
+    db.prepare('DELETE FROM used WHERE day < ?').run(keyOf('day', certain - KEPT_MS));
+    db.exec(
+      'DELETE FROM held WHERE NOT EXISTS (SELECT 1 FROM used WHERE used.job = held.job AND used.day = held.day)',
+    );
+    const sql = {
+      used: db.query(['thousandths'], 'FROM used WHERE job = ? AND day = ?'),
+      add: db.prepare(
+        'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
+      ),
+      held: db.query(['job', 'day', 'thousandths'], 'FROM held WHERE holder = ?'),
+      hold: db.prepare(
+        'INSERT INTO held VALUES (?, ?, ?, ?) ON CONFLICT (holder, job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
+      ),
+      // The day's budget leaves the month's alone: their periods are written in so many characters.
+      letGo: db.prepare('DELETE FROM held WHERE holder = ? AND job = ? AND length(day) = ?'),
+    };
+    return {db, sql};
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** `job` is the owner, `day` the period. `held`: what sessions under way have taken, or had taken when they were killed. */
+function prepareTable(db: Sqlite): void {
+  db.transaction(() => {
+    const version = db.pragma('user_version');
+    if (version === VERSION) return;
+    if (version !== 0) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+    db.exec(`
+      CREATE TABLE used (job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
+      CREATE TABLE held (holder TEXT, job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, job, day)) WITHOUT ROWID;
+      PRAGMA user_version = ${VERSION};
+    `);
+  });
+}

@@ -1,0 +1,133 @@
+import {LONGEST_AWAY_MS} from '../disk/shared-date.ts';
+import type {Rate} from '../job/values.ts';
+
+/**
+ * When calls of one account were sent and the next may be, by all processes of a machine. Times are in milliseconds of
+ * the machine's own clock, which is never set.
+ */
+export interface Schedule {
+  /** When the next permit is due: those before it are spread from there back (virtual scheduling, GCRA of ITU-T I.371). */
+  readonly due: number;
+  /** What was sent, in order: when, and how many. */
+  readonly sent: readonly SentCalls[];
+  /** Permits that are out: their holders have not said yet when they used them. */
+  readonly held: Readonly<Record<string, Held>>;
+}
+
+export type SentCalls = readonly [at: number, count: number];
+
+export interface Held {
+  readonly count: number;
+  readonly since: number;
+}
+
+export interface PermitRequest {
+  /** Who asks, and what came of all permits that it had: used at these times, or still about to be. */
+  readonly holder: string;
+  readonly used: readonly number[];
+  readonly undecided: number;
+  /** Permits that are wanted. */
+  readonly most: number;
+  readonly rate: Rate;
+  readonly now: number;
+  readonly isAlive: (holder: string) => boolean;
+}
+
+/**
+ * 99% of the rate is used, and the window is longer by as much: calls of several processes come to the service some
+ * milliseconds sooner or later than they left, one against the other.
+ */
+const USE = 0.99;
+/** Who comes late gets what was missed meanwhile, of this long at most, in milliseconds. */
+const CATCH_UP_MS = 100;
+/** Sends this close together, as a part of the window, are remembered as one, at the last one's time: a log of 500 entries at most. */
+const GRAIN = 0.002;
+/** A holder that says nothing for so long, in milliseconds, is asked about; for so long, it is gone. */
+const SILENT_MS = 1_000;
+const GONE_MS = 60_000;
+/** Where permits of others keep the window full, it is looked at again after so many milliseconds. */
+const AGAIN_MS = 5;
+
+export const emptySchedule: Schedule = {due: 0, sent: [], held: {}};
+
+/**
+ * Grants permits, as many as are due and fit into the sliding window that ends now; where there are none, says how long
+ * to wait. Permits that are out fill the window until their holder says when it used them, however long that takes: a
+ * process that is held up between the permit and the call can't make a second of more calls than the rate.
+ */
+export function grant(
+  before: Schedule,
+  ask: PermitRequest,
+): {schedule: Schedule; permits: number; waitMs: number} {
+  const {now, rate, most, holder} = ask;
+  const windowMs = Math.max(1_000, rate.perMs) / USE;
+  const spacing = rate.perMs / (rate.count * USE);
+  const {sent, held} = settled(before, ask, windowMs);
+  const filled = total(sent.map(([, count]) => count)) + total(Object.values(held).map(({count}) => count));
+  const room = Math.max(0, rate.count - filled);
+  const from = Math.max(before.due, now - CATCH_UP_MS);
+  const due = from > now ? 0 : Math.floor((now - from) / spacing) + 1;
+  const permits = Math.min(most, room, due);
+  const count = permits + (held[holder]?.count ?? 0);
+  const schedule = {
+    due: permits === 0 ? before.due : from + permits * spacing,
+    sent,
+    held: count === 0 ? held : {...held, [holder]: {count, since: now}},
+  };
+  if (permits > 0) return {schedule, permits, waitMs: 0};
+  const [oldest] = sent[0] ?? [now + AGAIN_MS - windowMs];
+  const fullMs = room > 0 ? 0 : oldest + windowMs - now;
+  return {schedule, permits, waitMs: Math.max(1, from - now, fullMs)};
+}
+
+/** The schedule once the asker's permits are accounted for; those of processes that are gone count as just used. */
+function settled(before: Schedule, ask: PermitRequest, windowMs: number) {
+  const {holder, used, undecided, now, isAlive} = ask;
+  const held: Record<string, Held> = {};
+  const more: SentCalls[] = used.map(at => [at, 1]);
+  for (const [name, permits] of Object.entries(before.held)) {
+    const silentMs = now - permits.since;
+    if (name === holder) continue;
+    if (silentMs > GONE_MS || (silentMs > SILENT_MS && !isAlive(name))) more.push([now, permits.count]);
+    else held[name] = permits;
+  }
+  if (undecided > 0) held[holder] = {count: undecided, since: now};
+  const sent = more.length === 0 ? before.sent : inOrder([...before.sent, ...more], windowMs * GRAIN);
+  return {sent: sent.filter(([at]) => at > now - windowMs), held};
+}
+
+/** In order, those in one part of a fixed grid as one. */
+function inOrder(all: SentCalls[], grainMs: number): SentCalls[] {
+  const merged: SentCalls[] = [];
+  for (const [at, count] of all.sort(([a], [b]) => a - b)) {
+    const last = merged.at(-1);
+    if (last !== undefined && Math.floor(last[0] / grainMs) === Math.floor(at / grainMs))
+      merged[merged.length - 1] = [at, last[1] + count];
+    else merged.push([at, count]);
+  }
+  return merged;
+}
+
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/**
+ * The schedule by a new clock, after the machine was restarted: `shiftMs` later by the old clock, if the time of day is
+ * right. Only the time since the restart is certain, so a time of day that leaps counts for no more than that.
+ */
+export function shifted({due, sent, held}: Schedule, now: number, shiftMs: number): Schedule {
+  const permits = Object.values(held);
+  const last = Math.max(...sent.map(([time]) => time), ...permits.map(({since}) => since), 0);
+  const awayMs = now - last + shiftMs;
+  const agoMs = awayMs > LONGEST_AWAY_MS ? now : Math.max(now, awayMs);
+  const at = (time: number) => Math.min(now, now - agoMs + time - last);
+  return {
+    due: at(due),
+    sent: [
+      ...sent.map(([time, count]): SentCalls => [at(time), count]),
+      ...permits.map(({count, since}): SentCalls => [at(since), count]),
+    ],
+    held: {},
+  };
+}

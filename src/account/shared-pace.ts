@@ -1,0 +1,252 @@
+import {randomBytes} from 'node:crypto';
+import {rmSync, truncateSync} from 'node:fs';
+import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {makeDirectory} from '../disk/directory.ts';
+import {isBusy, isDamage, type Query, Sqlite, type Statement, sqliteCode} from '../disk/sqlite.ts';
+import {OutputError, systemReason} from '../errors.ts';
+import type {Rate} from '../job/values.ts';
+import {emptySchedule, grant, type Schedule, shifted} from './schedule.ts';
+
+/** Others hold the file for a fraction of a millisecond; a process waits for it no longer than this, then tries again. */
+const BUSY_TIMEOUT_MS = 250;
+const BUSY_AGAIN_MS = 5;
+/** What was used is told to the others after so many milliseconds, where no lease does it before. */
+const TELL_MS = 20;
+/** Who holds all permits says so again each so many milliseconds. */
+const HOLD_AGAIN_MS = 10_000;
+/** Whether others leave any is looked at after so many milliseconds, and said after so many. */
+const LOOK_AGAIN_MS = 50;
+const WORTH_SAYING_MS = 10_000;
+/** In the names of those who hold all permits, which their fleet shares out. */
+const FLEET = '.fleet';
+
+export interface SharedPaceOptions {
+  /** In the user's state directory: all processes of the machine that use it share one pace. */
+  readonly directory: string;
+  readonly account: string;
+  readonly rate: Rate;
+  /** The file can't be used any more: nothing is granted. */
+  readonly onTrouble: (error: OutputError) => void;
+  readonly warn: (sentence: string) => void;
+}
+
+/**
+ * The pace of an account, which all processes of the machine keep together: each lease is one transaction over one
+ * row. What is in it is of no use after the machine has stopped, so it is never synced.
+ *
+ * @throws {OutputError} when its file can't be used.
+ */
+export class SharedPace {
+  readonly #options: SharedPaceOptions;
+  readonly #path: string;
+  readonly #db: Sqlite;
+  readonly #sql: {readonly read: Query; readonly write: Statement};
+  #holder = `${process.pid}.${randomBytes(4).toString('hex')}`;
+  /** Permits that may be used until this moment of the program is over. */
+  #fresh = 0;
+  #moment: NodeJS.Immediate | undefined;
+  /** Calls that have a permit, and still wait for their connection. */
+  #onTheWay = 0;
+  /** When permits were used, not yet told. */
+  #used: number[] = [];
+  /** Permits that others take for held. */
+  #told = 0;
+  #telling: NodeJS.Timeout | undefined;
+  #closed = false;
+  #holding: NodeJS.Timeout | undefined;
+  /** Since when others have left no permit, by the machine's clock; infinite once that was said. */
+  #emptySince: number | undefined;
+
+  constructor(options: SharedPaceOptions) {
+    this.#options = options;
+    this.#path = join(options.directory, 'pace.db');
+    this.#db = this.#guarded(() => {
+      makeDirectory(options.directory);
+      try {
+        return open(this.#path);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        // The machine stopped in the middle of a write. It stays the same file, as another process may have it open.
+        rmSync(`${this.#path}-journal`, {force: true});
+        truncateSync(this.#path);
+        return open(this.#path);
+      }
+    });
+    this.#sql = {
+      read: this.#db.query(['clock', 'schedule'], 'FROM pace WHERE account = ?'),
+      write: this.#db.prepare('INSERT OR REPLACE INTO pace VALUES (?, ?, ?)'),
+    };
+  }
+
+  /** Takes up to `most` permits, each for one call in this moment of the program; else says how long to wait for one. */
+  take(most: number): {readonly permits: number; readonly waitMs: number} {
+    try {
+      const {permits, waitMs} = this.#ask(most);
+      this.#fresh += permits;
+      if (permits > 0) this.#moment ??= setImmediate(() => this.#momentOver());
+      this.#sayIfEmpty(permits);
+      return {permits, waitMs};
+    } catch (error) {
+      if (!isBusy(error)) this.#options.onTrouble(this.#trouble(error));
+      return {permits: 0, waitMs: BUSY_AGAIN_MS};
+    }
+  }
+
+  /** A call is made with a permit: it is out until the call leaves, which may take a handshake. */
+  use(): {left(): void; over(sent: boolean): void} {
+    this.#fresh -= 1;
+    this.#onTheWay += 1;
+    let isOut = true;
+    const end = (sent: boolean) => {
+      if (!isOut) return;
+      isOut = false;
+      this.#onTheWay -= 1;
+      if (sent) this.#used.push(machineClock());
+      this.#tellLater();
+    };
+    return {left: () => end(true), over: end};
+  }
+
+  /**
+   * Holds all permits until it is closed, for a fleet: its workers keep the rate among themselves. Resolves once no call
+   * of others is in the window.
+   */
+  async holdAll(): Promise<void> {
+    this.#holder += FLEET;
+    this.#onTheWay = this.#options.rate.count;
+    this.#holding = setInterval(() => this.#tell(), HOLD_AGAIN_MS);
+    for (;;) {
+      const {sent, held} = this.#guarded(() => this.#ask(0)).schedule;
+      if (sent.length === 0 && Object.keys(held).every(name => name.endsWith(FLEET))) return;
+      await sleep(LOOK_AGAIN_MS);
+    }
+  }
+
+  /** Tells what was used, and lets go of the file. */
+  close(): void {
+    clearInterval(this.#holding);
+    // What a fleet's workers sent is not known to the call: it may have been all of it, just now.
+    if (this.#holding !== undefined)
+      this.#used = Array.from({length: this.#options.rate.count}, machineClock);
+    clearImmediate(this.#moment);
+    this.#fresh = 0;
+    this.#onTheWay = 0;
+    this.#tell();
+    this.#closed = true;
+    this.#db.close();
+  }
+
+  /** What was granted and is not used by now will not be. */
+  #momentOver(): void {
+    this.#moment = undefined;
+    if (this.#fresh > 0) this.#tellLater();
+    this.#fresh = 0;
+  }
+
+  #tellLater(): void {
+    if (!this.#closed) this.#telling ??= setTimeout(() => this.#tell(), TELL_MS);
+  }
+
+  #tell(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    if (this.#told === 0) return;
+    try {
+      this.#ask(0);
+    } catch {
+      // With the next lease, then; and if there is none, others find out that this process is gone.
+    }
+  }
+
+  #sayIfEmpty(permits: number): void {
+    if (permits > 0) this.#emptySince = undefined;
+    else this.#emptySince ??= machineClock();
+    if (
+      machineClock() - (this.#emptySince ?? Number.POSITIVE_INFINITY) <
+      WORTH_SAYING_MS + this.#options.rate.perMs
+    )
+      return;
+    this.#emptySince = Number.POSITIVE_INFINITY;
+    this.#options.warn('Other runs of this account use all of its rate: this run waits for them.');
+  }
+
+  #ask(most: number): ReturnType<typeof grant> {
+    const {account, rate} = this.#options;
+    const used = this.#used;
+    const granted = this.#db.transaction(() => {
+      const now = machineClock();
+      const before = this.#read(now);
+      const ask = {
+        holder: this.#holder,
+        used,
+        undecided: this.#fresh + this.#onTheWay,
+        most,
+        rate,
+        now,
+        isAlive,
+      };
+      const result = grant(before, ask);
+      this.#sql.write.run(account, Date.now() - now, JSON.stringify(result.schedule));
+      return result;
+    });
+    this.#used = [];
+    this.#told = granted.permits + this.#fresh + this.#onTheWay;
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    return granted;
+  }
+
+  #read(now: number): Schedule {
+    const row = this.#sql.read.get(this.#options.account);
+    if (row === undefined) return emptySchedule;
+    const schedule = JSON.parse(String(row.schedule)) as Schedule;
+    const [latest = 0] = schedule.sent.at(-1) ?? [];
+    // The machine was started again since: what it says of the time of day tells how long that took.
+    return latest > now ? shifted(schedule, now, Date.now() - now - Number(row.clock)) : schedule;
+  }
+
+  #guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw this.#trouble(error);
+    }
+  }
+
+  #trouble(error: unknown): OutputError {
+    return new OutputError(
+      'account_pace',
+      `The pace that all runs of an account keep together is in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without it: fix or remove the file, or take the rate out of the account's file.`,
+      {cause: error},
+    );
+  }
+}
+
+function open(path: string): Sqlite {
+  const db = new Sqlite(path, {synchronous: 'OFF', busyTimeoutMs: BUSY_TIMEOUT_MS});
+  try {
+    db.exec(
+      'CREATE TABLE IF NOT EXISTS pace (account TEXT PRIMARY KEY, clock REAL NOT NULL, schedule TEXT NOT NULL) WITHOUT ROWID',
+    );
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Milliseconds by a clock that is the same for all processes of the machine, and is never set. */
+function machineClock(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+function isAlive(holder: string): boolean {
+  try {
+    process.kill(Number.parseInt(holder, 10), 0);
+    return true;
+  } catch (error) {
+    // One of another user's.
+    return (error as {code?: unknown}).code === 'EPERM';
+  }
+}

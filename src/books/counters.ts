@@ -1,0 +1,238 @@
+import type {Reject, Row} from '../input/row.ts';
+import {isUnasked, type UnaskedCode} from '../ledger/lookup.ts';
+import {overEmpty} from '../ledger/tally.ts';
+import type {Result} from '../lookup/plan-row.ts';
+import type {RepairCode} from '../operations/cell.ts';
+import {type Operation, operationNames, perOperation} from '../operations/table.ts';
+import {type AnswerField, type TargetColumns, valueAt} from '../output/columns.ts';
+import type {EnrichedRow} from '../output/encoder.ts';
+import type {Risk, RiskLevel, RuleOutcomes} from '../score/risk.ts';
+import {countAnswer, emptyTop, type Top} from './top-counts.ts';
+
+/** What the written rows came to. Saved with each checkpoint, so it always speaks of exactly the rows up to there. */
+export interface Counters {
+  readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
+  /** Cells by what became of them; their sum is all cells looked at. */
+  readonly lookups: Record<Operation, Record<Result['status'], number>>;
+  readonly errors: ErrorCounts;
+  /** Cells that were repaired before they were asked about, and by what. */
+  readonly repaired: Record<Operation, number>;
+  readonly repairs: ErrorCounts;
+  /** Cells that were not asked about on purpose, by operation and code. */
+  readonly skipped: Record<Operation, Record<string, number>>;
+  /** Cells whose answer is past its age, by operation and the code of why it could not be asked for again. */
+  readonly stale: Record<Operation, Record<string, number>>;
+  /** Cells whose value the service rejects. */
+  readonly rejected: Record<Operation, number>;
+  /** The most common countries, networks and domains among the answers. */
+  readonly top: Top;
+  readonly risk: RiskTally;
+  /** Of each answer field, by operation: in how many answers it was there, and in how many it was true. */
+  readonly fields: Record<Operation, Record<string, FieldCount>>;
+}
+
+/** By code: how often, and the first rows. */
+type ErrorCounts = Record<string, {count: number; rows: number[]}>;
+
+interface RiskTally {
+  readonly levels: Record<RiskLevel, number>;
+  /** Sum of all scores. */
+  sum: number;
+  /** Scores by tens: 0 to 9, 10 to 19, …, 90 to 100. */
+  readonly histogram: number[];
+  readonly reasons: Record<string, number>;
+  readonly missing: Record<string, number>;
+  /** The first rows of high risk. */
+  readonly highRows: number[];
+  /** Rows by what became of each rule, by the rules' places; none of those that only ever did not hold. */
+  readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
+}
+
+interface FieldCount {
+  present: number;
+  true: number;
+}
+
+/** Of each error code the first rows are named. */
+const NAMED_ROWS = 10;
+/** So many rows of high risk are named. */
+const HIGH_ROWS = 100;
+/** A service may have a code for every value: so many are named of each operation. */
+const NAMED_CODES = 50;
+const OTHER_CODES = 'other_codes';
+/** Scores are counted by tens. */
+const HISTOGRAM = 10;
+
+export function emptyCounters(): Counters {
+  const zero = () => ({ok: 0, empty: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0});
+  return {
+    rows: {written: 0, rejected: 0, ok: 0, with_errors: 0},
+    lookups: perOperation(zero),
+    errors: {},
+    repaired: perOperation(() => 0),
+    repairs: {},
+    skipped: perOperation(() => ({})),
+    stale: perOperation(() => ({})),
+    rejected: perOperation(() => 0),
+    top: emptyTop(),
+    risk: {
+      levels: {low: 0, medium: 0, high: 0, unknown: 0},
+      sum: 0,
+      histogram: Array.from({length: HISTOGRAM}, () => 0),
+      reasons: {},
+      missing: {},
+      highRows: [],
+      rules: {},
+    },
+    fields: perOperation(() => ({})),
+  };
+}
+
+/** The counters of a checkpoint to go on with; empty ones where there is none. */
+export function savedCounters(saved: Counters | undefined): Counters {
+  return saved === undefined ? emptyCounters() : overEmpty(emptyCounters(), structuredClone(saved));
+}
+
+export function countReject(counters: Counters, {reason, record}: Reject): void {
+  counters.rows.rejected += 1;
+  countError(counters.errors, `rejected.${reason}`, record);
+}
+
+export function countRow(
+  counters: Counters,
+  {row, results, repairs, answers, risk, outcomes}: EnrichedRow<Row>,
+  columns: readonly TargetColumns[],
+): void {
+  counters.rows.written += 1;
+  let trouble = false;
+  for (const [index, {target, answerFields}] of columns.entries()) {
+    const result = results[index] as Result;
+    counters.lookups[target.operation][result.status] += 1;
+    countRepairs(counters, target.operation, repairs?.[index] ?? [], row.record);
+    if (result.status === 'ok') {
+      countAnswer(counters.top, target.operation, answers[index], target.cell(row));
+      countFields(counters.fields[target.operation], answers[index], answerFields);
+    }
+    if (result.status === 'skipped') countName(counters.skipped[target.operation], result.error);
+    if ('stale' in result) countName(counters.stale[target.operation], result.stale);
+    if ('rejected' in result) counters.rejected[target.operation] += 1;
+    if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
+    if (result.status === 'failed' || result.status === 'unknown')
+      countFailure(counters, target.operation, result.error, row.record);
+    else countError(counters.errors, `${target.operation}.${result.error}`, row.record);
+    trouble ||= result.status !== 'invalid';
+  }
+  if (trouble) counters.rows.with_errors += 1;
+  else counters.rows.ok += 1;
+  if (risk !== undefined) countRisk(counters.risk, risk, row.record);
+  if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
+}
+
+function countRisk(counts: RiskTally, {score, level, reasons, missing}: Risk, row: number): void {
+  counts.levels[level] += 1;
+  if (level === 'high' && counts.highRows.length < HIGH_ROWS) counts.highRows.push(row);
+  for (const reason of reasons) countName(counts.reasons, reason);
+  for (const signal of missing) countName(counts.missing, signal);
+  if (score === null) return;
+  counts.sum += score;
+  const tens = Math.min(HISTOGRAM - 1, Math.floor(score / HISTOGRAM));
+  counts.histogram[tens] = (counts.histogram[tens] ?? 0) + 1;
+}
+
+function countRules(counts: RiskTally['rules'], {held, undecided, wrong}: RuleOutcomes): void {
+  for (const place of held) countRule(counts, place).held += 1;
+  for (const place of undecided) countRule(counts, place).undecided += 1;
+  for (const place of wrong) countRule(counts, place).wrong += 1;
+}
+
+function countRule(counts: RiskTally['rules'], place: number): Record<keyof RuleOutcomes, number> {
+  counts[place] ??= {held: 0, undecided: 0, wrong: 0};
+  return counts[place];
+}
+
+/** By names that jobs choose, `constructor` among them. */
+function countName(counts: Record<string, number>, name: string): void {
+  counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
+}
+
+function countFields(
+  counts: Record<string, FieldCount>,
+  answer: unknown,
+  fields: readonly AnswerField[],
+): void {
+  for (const {name, path} of fields) {
+    const value = valueAt(answer, path);
+    if (value === undefined || value === null) continue;
+    let count = counts[name];
+    if (count === undefined) {
+      count = {present: 0, true: 0};
+      counts[name] = count;
+    }
+    count.present += 1;
+    if (value === true) count.true += 1;
+  }
+}
+
+/** A cell that was repaired in one way or several. */
+export function countRepairs(
+  counters: {readonly repaired: Counters['repaired']; readonly repairs: Counters['repairs']},
+  operation: Operation,
+  repairs: readonly RepairCode[],
+  row: number,
+): void {
+  if (repairs.length > 0) counters.repaired[operation] += 1;
+  for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
+}
+
+/** A lookup that came to nothing, by a code that may be the service's own. */
+export function countFailure({errors}: Counters, operation: Operation, error: string, row: number): void {
+  const code = `${operation}.${error}`;
+  const isNamed =
+    Object.hasOwn(errors, code) ||
+    Object.keys(errors).filter(name => name.startsWith(`${operation}.`)).length < NAMED_CODES;
+  countError(errors, isNamed ? code : `${operation}.${OTHER_CODES}`, row);
+}
+
+export function countError(errors: ErrorCounts, code: string, row: number): void {
+  let entry = errors[code];
+  if (entry === undefined) {
+    entry = {count: 0, rows: []};
+    errors[code] = entry;
+  }
+  entry.count += 1;
+  if (entry.rows.length < NAMED_ROWS) entry.rows.push(row);
+}
+
+/** The summary's list of errors, most often first. */
+export function listErrors(errors: Counters['errors']) {
+  return Object.entries(errors)
+    .map(([code, {count, rows}]) => ({code, count, rows}))
+    .sort((a, b) => b.count - a.count);
+}
+
+/** Cells that were to be asked about and could not be, by the code of why: skipped ones and stale ones. */
+export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
+  const cells = operationNames.flatMap(name => [skipped[name][code] ?? 0, stale[name][code] ?? 0]);
+  return cells.reduce((sum, count) => sum + count);
+}
+
+/** Cells that were counted by code: all of them, or those with these codes. */
+export function cellsWith(
+  counts: Readonly<Record<string, number>>,
+  codes: readonly string[] = Object.keys(counts),
+): number {
+  return codes.reduce((sum, code) => sum + (counts[code] ?? 0), 0);
+}
+
+/** Cells whose lookup did not succeed, of all operations together. */
+export function failures(counters: Counters): number {
+  return operationNames.reduce(
+    (sum, name) => sum + counters.lookups[name].failed + counters.lookups[name].unknown,
+    0,
+  );
+}
+
+/** Cells that asked for a lookup, of all operations together. */
+export function asked(counters: Counters): number {
+  return operationNames.reduce((sum, name) => sum + counters.lookups[name].ok, failures(counters));
+}

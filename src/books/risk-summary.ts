@@ -1,0 +1,76 @@
+import {shown} from '../cel/explained.ts';
+import {count, ranked} from '../report/format.ts';
+import type {RuleCount} from '../report/summary.ts';
+import type {PlacedRule, RuleSet} from '../score/rules.ts';
+import type {Counters} from './counters.ts';
+
+type Counts = Counters['risk']['rules'];
+
+const NEVER = {held: 0, undecided: 0, wrong: 0};
+
+/** The rules that the job brought, with their counts. */
+function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
+  return ownRules(rules).map(({rule: {reason, when, add, shadow, description, owner}, place}) => ({
+    reason,
+    when: shown(when),
+    add,
+    ...(shadow && {shadow}),
+    ...(description !== undefined && {description}),
+    ...(owner !== undefined && {owner}),
+    ...(counts[place] ?? NEVER),
+  }));
+}
+
+/** A rule that nobody could decide in any row is mostly a name misspelt; one that never held may be. */
+function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number): string[] {
+  if (rows === 0) return [];
+  const inNone = `in ${rows === 1 ? 'the only row' : `any of ${count(rows)} rows`}`;
+  const idle: string[] = [];
+  const warnings = ownRules(rules).flatMap(({rule, place}) => {
+    const {held, undecided, wrong} = counts[place] ?? NEVER;
+    const said = `The rule ${rule.reason} (${rule.place})`;
+    if (wrong === rows)
+      return [
+        `${said} could not work with what it reads ${inNone}, such as a text that is no number: ${shown(rule.when)}`,
+      ];
+    if (undecided + wrong === rows)
+      return [
+        `${said} could not be decided ${inNone}, as something that it reads was never there: ${shown(rule.when)}`,
+      ];
+    if (held === 0) idle.push(rule.reason);
+    return [];
+  });
+  if (idle.length === 0) return warnings;
+  const named = `${idle.slice(0, MOST_NAMED).join(', ')}${idle.length > MOST_NAMED ? ', …' : ''}`;
+  return [
+    ...warnings,
+    `${idle.length === 1 ? 'A rule' : `${idle.length} rules`} never held ${inNone}: ${named}`,
+  ];
+}
+
+const MOST_NAMED = 20;
+
+function ownRules(rules: RuleSet | undefined): {readonly rule: PlacedRule; readonly place: number}[] {
+  return (rules?.rules ?? []).flatMap((rule, place) => (rule.own ? [{rule, place}] : []));
+}
+
+/** How risky the rows are, and by which rules. */
+export function riskSummary({risk, rows}: Counters, rules: RuleSet | undefined) {
+  const {low, medium, high, unknown} = risk.levels;
+  const scored = low + medium + high;
+  return {
+    scored,
+    unknown,
+    low,
+    medium,
+    high,
+    high_rows: risk.highRows,
+    mean: scored === 0 ? null : Math.round((risk.sum / scored) * 100) / 100,
+    histogram: risk.histogram,
+    reasons: Object.fromEntries(ranked(risk.reasons)),
+    missing: Object.fromEntries(ranked(risk.missing)),
+    ...(rules && {levels: rules.levels, default_rules: rules.rules.some(({own}) => !own)}),
+    rules: ruleSummary(risk.rules, rules),
+    warnings: ruleWarnings(risk.rules, rules, rows.written),
+  };
+}

@@ -1,0 +1,14 @@
+import type {Period} from '../account/period-budget.ts';
+import {inCredits} from '../job/money.ts';
+import type {PeriodUse} from '../ledger/budget.ts';
+import type {PerPeriod} from '../report/summary.ts';
+
+/** What the account's budgets came to: `{per_day, per_month}`, where it has them. */
+export function usesOf(budgets: readonly PeriodUse[]): Partial<Record<`per_${Period}`, PerPeriod>> {
+  return Object.fromEntries(
+    budgets.map(({period, limit, used}) => [
+      `per_${period}`,
+      {limit: inCredits(limit), used: inCredits(used)},
+    ]),
+  );
+}

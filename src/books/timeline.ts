@@ -1,0 +1,120 @@
+import {latencyPercentile, type Tally, totalOf} from '../ledger/tally.ts';
+
+/** What happened in one stretch of the run. */
+export interface TimelinePoint {
+  /** Length of the stretch, in milliseconds. */
+  readonly ms: number;
+  readonly calls: number;
+  readonly rows: number;
+  /** Latency of its calls, in milliseconds; null where no call ended. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+  /** Calls in flight, on average. */
+  readonly inFlight: number;
+}
+
+/** What is known at one moment of a run. */
+interface BooksReading {
+  readonly tally: Tally;
+  readonly rows: number;
+  /** Calls in flight by now, each for as many milliseconds as it was: added up from the session's start. */
+  readonly inFlightMs: number;
+}
+
+/** How long a point is at first. */
+const FIRST_MS = 1_000;
+/** At most this many points: beyond it, neighbours are joined. */
+const MOST_POINTS = 240;
+/** The last stretch may be shorter; one this short says nothing by itself. */
+const SHORTEST_MS = 50;
+
+/** What is saved of it. */
+export interface TimelineState {
+  readonly everyMs: number;
+  readonly points: readonly TimelinePoint[];
+}
+
+/** Pace and latency over the run's active time, in points that grow longer as the run does. */
+export class Timeline {
+  #points: TimelinePoint[];
+  #everyMs: number;
+  #last: ReturnType<typeof mark>;
+
+  constructor(saved: TimelineState | undefined, now: number, reading: BooksReading) {
+    this.#points = [...(saved?.points ?? [])];
+    this.#everyMs = saved?.everyMs ?? FIRST_MS;
+    this.#last = mark(now, reading);
+  }
+
+  get state(): TimelineState {
+    return {everyMs: this.#everyMs, points: this.#points};
+  }
+
+  /** Takes a point once the one under way is long enough; the run's last may be shorter. */
+  sample(now: number, reading: BooksReading, isLast = false): void {
+    const last = this.#last;
+    const ms = Math.round(now - last.at);
+    if (ms < (isLast ? SHORTEST_MS : this.#everyMs)) return;
+    const {tally} = reading;
+    const during = {...tally, latency: difference(tally.latency, last.latency)};
+    this.#last = mark(now, reading);
+    this.#points.push({
+      ms,
+      calls: this.#last.calls - last.calls,
+      rows: reading.rows - last.rows,
+      p50: latencyPercentile(during, 0.5),
+      p95: latencyPercentile(during, 0.95),
+      inFlight: Math.round((reading.inFlightMs - last.inFlightMs) / ms),
+    });
+    if (this.#points.length > MOST_POINTS) this.#thin();
+  }
+
+  #thin(): void {
+    const pairs = this.#points;
+    this.#points = [];
+    for (let index = 0; index < pairs.length; index += 2) {
+      const [a, b] = [pairs[index] as TimelinePoint, pairs[index + 1]];
+      this.#points.push(b === undefined ? a : merged(a, b));
+    }
+    this.#everyMs *= 2;
+  }
+}
+
+function mark(at: number, {tally, rows, inFlightMs}: BooksReading) {
+  return {at, calls: totalOf(tally, 'calls'), rows, inFlightMs, latency: {...tally.latency}};
+}
+
+function difference(now: Record<string, number>, before: Record<string, number>): Record<string, number> {
+  const grown = Object.entries(now).map(([key, count]) => [key, count - (before[key] ?? 0)] as const);
+  return Object.fromEntries(grown.filter(([, count]) => count > 0));
+}
+
+function merged(a: TimelinePoint, b: TimelinePoint): TimelinePoint {
+  return {
+    ms: a.ms + b.ms,
+    calls: a.calls + b.calls,
+    rows: a.rows + b.rows,
+    p50: weighted(a, b),
+    p95: a.p95 === null || b.p95 === null ? (a.p95 ?? b.p95) : Math.max(a.p95, b.p95),
+    inFlight: Math.round((a.inFlight * a.ms + b.inFlight * b.ms) / (a.ms + b.ms)),
+  };
+}
+
+/** Two medians as one, each for its share of the calls: near enough for a chart. */
+function weighted(a: TimelinePoint, b: TimelinePoint): number | null {
+  if (a.p50 === null || b.p50 === null) return a.p50 ?? b.p50;
+  const calls = Math.max(1, a.calls + b.calls);
+  return Math.round((a.p50 * a.calls + b.p50 * b.calls) / calls);
+}
+
+/** The summary's `timeline`: one list for each thing measured, the n-th entries belonging together. */
+export function timelineSummary({points}: TimelineState) {
+  return {
+    ms: points.map(point => point.ms),
+    calls: points.map(point => point.calls),
+    rows: points.map(point => point.rows),
+    latency_p50_ms: points.map(point => point.p50),
+    latency_p95_ms: points.map(point => point.p95),
+    in_flight: points.map(point => point.inFlight),
+  };
+}

@@ -1,0 +1,203 @@
+import {closeSync, openSync} from 'node:fs';
+import Database from 'libsql';
+import {refuseNotFile} from './path.ts';
+
+export type SqlValue = string | number | bigint | null;
+export type SqlRow = Record<string, unknown>;
+
+/** A prepared statement that hands out no rows; `run` returns how many it changed. */
+export interface Statement {
+  run(...values: SqlValue[]): number;
+}
+
+/** A prepared statement that reads. */
+export interface Query {
+  get(...values: SqlValue[]): SqlRow | undefined;
+  all(...values: SqlValue[]): SqlRow[];
+}
+
+export interface SqliteOptions {
+  /** `FULL` survives a power cut with every commit; `NORMAL` survives the end of the process, `OFF` too, but a power cut may damage the file. */
+  readonly synchronous: 'OFF' | 'NORMAL' | 'FULL';
+  /** Keeps every other process out, which saves a system call a transaction. */
+  readonly exclusive?: boolean;
+  /** Overwrites deleted content with zeros. */
+  readonly secureDelete?: boolean;
+  readonly busyTimeoutMs: number;
+  /** Told the file's `user_version` before anything is set that would write to the file; may throw. */
+  readonly checkVersion?: (version: number) => void;
+}
+
+/** So many pages (32 MiB) gather in the log before they are brought home: keys are random, so that many meet there. */
+const LOG_PAGES = 8_192;
+/** Page cache of one database: enough for the inner pages of an index of some ten million entries. */
+const CACHE_KIB = 16_384;
+
+/** Refuses what is no UTF-8, and keeps what begins with a byte order mark. */
+const utf8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
+
+/** One SQLite database in one file of mode 0600. Thrown errors have SQLite's `code`. */
+export class Sqlite {
+  readonly #db: Database.Database;
+  readonly #exclusive: boolean;
+  #dataVersion: Database.Statement | undefined;
+
+  constructor(path: string, options: SqliteOptions) {
+    this.#exclusive = options.exclusive === true;
+    mustBeFile(path);
+    closeSync(openSync(path, 'a', 0o600));
+    this.#db = new Database(path);
+    try {
+      this.pragma(`busy_timeout = ${options.busyTimeoutMs}`);
+      options.checkVersion?.(this.pragma('user_version'));
+      if (this.#exclusive) this.pragma('locking_mode = EXCLUSIVE');
+      // SQLite before 3.51.3 may lose commits or damage a file with a log (WAL) where one connection brings the log home
+      // while another writes (https://sqlite.org/wal.html#walresetbug); the driver has 3.45.1. Only a file that no other
+      // process can open has a log.
+      this.pragma(`journal_mode = ${this.#exclusive ? 'WAL' : 'TRUNCATE'}`);
+      this.pragma(`synchronous = ${options.synchronous}`);
+      this.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
+      this.pragma(`cache_size = -${CACHE_KIB}`);
+      if (options.secureDelete === true) this.pragma('secure_delete = ON');
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
+  }
+
+  /** Sets a pragma, or reads one that is a number. */
+  pragma(text: string): number {
+    const [row = {}] = this.#db.pragma(text) as SqlRow[];
+    return Number(Object.values(row)[0]);
+  }
+
+  /** A number that is another one once another connection has written to the file. */
+  dataVersion(): number {
+    this.#dataVersion ??= this.#db.prepare('PRAGMA data_version');
+    return Number((this.#dataVersion.get([]) as SqlRow).data_version);
+  }
+
+  exec(sql: string): void {
+    this.#db.exec(sql);
+  }
+
+  /** Arguments always come as one array: the driver takes a lone object for named ones. */
+  prepare(sql: string): Statement {
+    const statement = this.#db.prepare(sql);
+    return {run: (...values) => statement.run(values).changes};
+  }
+
+  /**
+   * Reads these columns, `name` or `expression AS name`; `rest` goes on from there: `FROM …`. All rows leave SQLite as the
+   * bytes of one JSON text: the driver would end the whole process for a text in a damaged file that is no UTF-8. It
+   * also costs less than an object made by the driver for each row.
+   */
+  query(columns: readonly string[], rest: string): Query {
+    const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));
+    const rows = `json_group_array(json_array(${names.join(', ')}))`;
+    const statement = this.#db.prepare(
+      `SELECT CAST(${rows} AS BLOB) AS found FROM (SELECT ${columns.join(', ')} ${rest})`,
+    );
+    const all = (...values: SqlValue[]) => {
+      const {found} = statement.get(values) as {found: ArrayBuffer};
+      const lists = JSON.parse(decoded(found)) as unknown[][];
+      return lists.map(list => {
+        // Object.fromEntries takes as long as SQLite's own search.
+        const row: SqlRow = {};
+        for (let at = 0; at < names.length; at++) row[names[at] as string] = list[at];
+        return row;
+      });
+    };
+    return {all, get: (...values) => all(...values)[0]};
+  }
+
+  hasTable(name: string): boolean {
+    return (
+      this.query(['name'], "FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined
+    );
+  }
+
+  /** Runs `work` in one transaction: all of it is kept, or nothing. */
+  transaction<T>(work: () => T): T {
+    return this.#transact('BEGIN IMMEDIATE', work);
+  }
+
+  /** Runs `work`, which only reads: others write before it or after it. */
+  reading<T>(work: () => T): T {
+    return this.#transact('BEGIN; SELECT 1 FROM sqlite_master LIMIT 1', work);
+  }
+
+  /**
+   * `begin` takes the lock, and is no prepared statement: the driver does not reset one that finds the file locked, and
+   * from then on this connection would keep every other from writing.
+   */
+  #transact<T>(begin: string, work: () => T): T {
+    try {
+      this.#db.exec(begin);
+      const result = work();
+      this.#db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      try {
+        this.#db.exec('ROLLBACK');
+      } catch {
+        // SQLite rolls back by itself on a full disk and the like; the first error is the one that counts.
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * Lets go of the file. The driver keeps it open until its statements are garbage, and so would keep an exclusive
+   * lock: another run in this process would find the file locked. Only outside of WAL mode can that be given up.
+   */
+  close(): void {
+    try {
+      if (this.#exclusive) {
+        this.pragma('journal_mode = DELETE');
+        this.pragma('locking_mode = NORMAL');
+        this.#db.prepare('SELECT 1 FROM sqlite_master LIMIT 1').all([]);
+      }
+    } catch {
+      // A full disk, perhaps: what was committed is safe, and the end of the process lets go as well.
+    }
+    this.#db.close();
+  }
+}
+
+/** To open a pipe would wait for its other end. Another thing than a file is no sound database, as {@link isDamage} tells. */
+function mustBeFile(path: string): void {
+  try {
+    refuseNotFile(path);
+  } catch (error) {
+    throw Object.assign(error as Error, {code: 'SQLITE_NOTADB'});
+  }
+}
+
+function decoded(bytes: ArrayBuffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw Object.assign(new Error('a text is no UTF-8', {cause}), {code: 'SQLITE_CORRUPT'});
+  }
+}
+
+/** SQLite's result code, such as `SQLITE_FULL`; undefined for other errors. */
+export function sqliteCode(error: unknown): string | undefined {
+  const code = (error as {code?: unknown} | undefined)?.code;
+  return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
+}
+
+/** Whether another connection holds the file for now. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
+}
+
+/**
+ * Whether the file is no database, or no sound one. `SQLITE_ERROR`: a statement that every sound file understands names a
+ * table or column that is not there, or met bytes where a text belongs.
+ */
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== undefined && /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(code);
+}

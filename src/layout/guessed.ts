@@ -1,0 +1,287 @@
+import {UsageError} from '../errors.ts';
+import {numberedColumns} from '../input/column-names.ts';
+import type {Row} from '../input/row.ts';
+import {defaultOutput} from '../job/job.ts';
+import {countryColumnOf} from '../lookup/columns/country-column.ts';
+import {readHeader} from '../lookup/columns/header.ts';
+import {type Aside, detectColumns, type Guess, lacksChoice, lacksCountry} from '../lookup/detect.ts';
+import {hasPhoneShape} from '../operations/phone-shape.ts';
+import {
+  anyOf,
+  type Intelligence,
+  intelligenceNames,
+  type Operation,
+  operations,
+} from '../operations/table.ts';
+import {shellWord} from '../report/format.ts';
+
+type LookupGuess = Guess & {readonly operation: Intelligence};
+
+export function isLookup(only: readonly Operation[] | undefined) {
+  return (guess: Guess): guess is LookupGuess =>
+    guess.operation !== 'country' && only?.includes(guess.operation) !== false;
+}
+
+/** A column of which fewer values fit is named by nobody who has looked at it. */
+const LEAST_WORTH_NAMING = 0.1;
+
+/** The flags that name these columns, sure or not, as one command takes them. */
+export function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
+  const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
+  const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
+  const national = named.filter(lacksCountry).map(({column}) => column);
+  const isKnown = named.some(({operation}) => operation === 'country');
+  return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national, columns, rows)];
+}
+
+/** The header and the first rows of a list. */
+interface Looked {
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+/** The flag that names the country of these phone numbers: a column that fits, else a word for its owner to replace. */
+function countryFlags(
+  phones: readonly string[],
+  columns: readonly string[],
+  rows: readonly Row[],
+): [string, string] {
+  const column = countryColumnOf(phones, columns, rows);
+  return column === undefined ? ['--default-country', 'COUNTRY'] : ['--country', column];
+}
+
+/** A name with `=` in it would be taken for a column and its prefix. */
+function asChoice(operation: Guess['operation'], column: string): string {
+  return operation !== 'country' && column.includes('=')
+    ? `${column}=${operations[operation].prefix}`
+    : column;
+}
+
+/**
+ * Credits are spent only on columns that are surely what they look like.
+ *
+ * @throws {UsageError} when one is unsure, or there is none; with the flags that make it sure.
+ */
+export function demandSure(
+  all: readonly Guess[],
+  lookups: readonly LookupGuess[],
+  columns: readonly string[],
+  rows: readonly Row[],
+  path: string,
+): void {
+  const countries = all.filter(({operation}) => operation === 'country');
+  const meant = lookups.filter(({aside}) => aside === undefined);
+  const torn = countries.filter(({confidence}) => confidence === 'unsure');
+  if (torn.length > 0 && meant.some(({operation}) => operation === 'phone'))
+    throw tornCountries(torn, countries, meant, {columns, rows});
+  const unsure = meant.find(({confidence}) => confidence === 'unsure');
+  if (unsure !== undefined) {
+    const others = meant.filter(guess => guess !== unsure);
+    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], {columns, rows});
+    if (lacksChoice(unsure)) throw listedForm(unsure);
+    throw mayHold(unsure, flagsOf([...meant, ...countries], {columns, rows}));
+  }
+  if (meant.length > 0) return;
+  const [first] = rows;
+  const list = first?.type === 'ndjson' ? listIn(first.value) : undefined;
+  if (list !== undefined && rows.length === 1 && path !== '-')
+    throw new UsageError('no_columns', `The rows of ${path} seem to stand in its "${list}".`, {
+      pipe: {command: `jq -c '.${list}[]'`, input: path},
+      flags: ['-o', defaultOutput([path])],
+    });
+  if (lookups.length > 0)
+    throw new UsageError(
+      'column_unsure',
+      `No column is looked up for sure. ${lookups.map(guess => passedOver(guess, {columns, rows})).join(' ')}`,
+      {flags: flagsOf([...lookups, ...countries], {columns, rows})},
+    );
+  throw new UsageError(
+    'no_columns',
+    `No column looks like ${anyOf(intelligenceNames.map(name => operations[name].plural))}. Name them with ${anyOf(intelligenceNames.map(name => `--${name}`))} (columns: ${columns.join(', ')}).`,
+  );
+}
+
+const reasons: Readonly<Record<Aside, string>> = {
+  another: " (its name says another party than the row's person)",
+  fax: ' (its name says fax or pager)',
+  values: '',
+  list: ' (the first entry of a list)',
+  unknowable: ' (all of them private or IPv6)',
+  alike: ' (they may be versions, or masks)',
+  nothing: '',
+};
+
+/** A sentence on a column that holds what is looked up, and is not. */
+export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string {
+  const {operation, column, ofKind, national, aside = 'values'} = guess;
+  if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
+  const choice = asChoice(operation, column);
+  const quoted = (text: string) => (/^[\w.-]+$/.test(text) ? text : `"${text}"`);
+  const name = quoted(choice);
+  const fits = national > 0 ? countryColumnOf([column], columns, rows) : undefined;
+  const country =
+    national === 0
+      ? ''
+      : fits === undefined
+        ? ', and --country or --default-country'
+        : ` --country ${quoted(fits)}`;
+  const add = aside === 'unknowable' ? '' : `; add --${operation} ${name}${country}`;
+  return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${reasons[aside]}${add}.`;
+}
+
+function tornCountries(
+  torn: readonly Guess[],
+  countries: readonly Guess[],
+  others: readonly Guess[],
+  list: Looked,
+): UsageError {
+  const names = torn.map(({column}) => `"${column}"`).join(' and ');
+  const [first] = torn;
+  const why =
+    torn.length === 1
+      ? `With the countries in ${names} most of the phone numbers are not valid`
+      : first?.row === undefined
+        ? `Several columns name countries, and with the one whose name is nearest most of the phone numbers are not valid: ${names}`
+        : `The countries in ${names} make different numbers of one phone number (row ${first.row})`;
+  const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
+  const own = countries.filter(({confidence}) => confidence === 'sure');
+  // One country for all would make wrong numbers of those that have their own.
+  if (own.length > 0)
+    return new UsageError(
+      'column_unsure',
+      `${why}, in ${[...phones].map(name => `"${name}"`).join(' and ')}. Look that up in a run of its own, with the column that says where its numbers belong: --phone COLUMN --country COLUMN.`,
+      {flags: flagsOf([...others.filter(({column}) => !phones.has(column)), ...own], list)},
+    );
+  const flags = flagsOf([...others, ...torn.slice(0, 1)], list);
+  return new UsageError(
+    'column_unsure',
+    `${why}. Say which column says where the numbers belong: --country COLUMN.`,
+    {flags},
+  );
+}
+
+/** Several named columns of countries, each of which would make other numbers of this column. */
+export function tornFor(phone: string, countries: readonly string[]): UsageError {
+  return new UsageError(
+    'column_unsure',
+    `The numbers in "${phone}" may belong to the countries in ${countries.map(name => `"${name}"`).join(' or ')}. Name one of them: --country COLUMN.`,
+  );
+}
+
+/** The name of a list of objects in an object, as exports wrap their rows. */
+function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
+  const isRows = (some: unknown) => Array.isArray(some) && typeof some[0] === 'object' && some[0] !== null;
+  return Object.keys(value).find(name => /^[a-z_]\w*$/i.test(name) && isRows(value[name]));
+}
+
+/** The country comes first: without it the column is not looked up, and it may be the one that matters. */
+function nationalForm({column, national}: Guess, others: readonly Guess[], list: Looked): UsageError {
+  const phones = others.filter(lacksCountry).map(other => other.column);
+  const flags = countryFlags([column, ...phones], list.columns, list.rows);
+  const add =
+    flags[0] === '--country'
+      ? `Column "${flags[1]}" has their country: add --country ${shellWord(flags[1])}.`
+      : 'Add their country: --default-country with a country such as DE, or --country COLUMN.';
+  const without = flagsOf(
+    others.filter(other => !lacksCountry(other)),
+    list,
+  );
+  const leave =
+    without.length === 0
+      ? ''
+      : ` To leave them out, name the other columns: ${without.map(shellWord).join(' ')}.`;
+  return new UsageError(
+    'column_unsure',
+    `Column "${column}" holds phone numbers in national form (${Math.round(national * 100)}% of its values). ${add}${leave}`,
+    {flags},
+  );
+}
+
+function listedForm({column, listed}: Guess): UsageError {
+  return new UsageError(
+    'column_unsure',
+    `Column "${column}" holds several IP addresses in a cell (${Math.round(listed * 100)}% of its values). Say which one is meant: --ip-from-list first (in X-Forwarded-For the client, as it says itself), last (what the last proxy saw), or only.`,
+    {flags: ['--ip-from-list', 'first']},
+  );
+}
+
+/** `is named like phone numbers, but none of its values is one (row 1: phone_list, several numbers in one cell)`. */
+function faultIn({operation, share, byHeader, fault}: LookupGuess): string {
+  const {plural, codes} = operations[operation];
+  const words: Readonly<Record<string, string>> = codes;
+  const said = fault === undefined ? undefined : words[fault.code];
+  const because =
+    fault === undefined || said === undefined
+      ? ''
+      : ` (row ${fault.row}: ${fault.code}, ${said.charAt(0).toLowerCase()}${said.slice(1).replace(/\.$/, '')})`;
+  if (because === '') return `may hold ${plural}, but too few values show it`;
+  const fit =
+    share === undefined || share === 0
+      ? 'none of its values is one'
+      : `only ${Math.round(share * 100)}% of its values are`;
+  return `is ${byHeader ? 'named' : 'filled in part'} like ${plural}, but ${fit}${because}`;
+}
+
+function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
+  const {column, operation} = guess;
+  const name =
+    flags.length === 0
+      ? `the columns to look up, such as --${operation} "${column}"`
+      : 'the columns to look up';
+  return new UsageError(
+    'column_unsure',
+    `Column "${column}" ${faultIn(guess)}. Name ${name}${flags.length === 0 ? '' : `: ${flags.map(shellWord).join(' ')}`}.`,
+    {flags},
+  );
+}
+
+const isValue = (cell: string) =>
+  intelligenceNames.some(name => {
+    const {canonical, isTelling} = operations[name];
+    return isTelling?.(cell) !== false && canonical(cell).state === 'value';
+  });
+
+/** True for a header that is a row of values: one shows it by itself, or numbers are below what is written as one. */
+export function isRowOfValues(header: readonly string[], rows: readonly Row[]): boolean {
+  return header.some(isValue) || phoneColumns(header, rows).length > 0;
+}
+
+/** @throws {UsageError} when the header is a row of values; with the flags that read it as one. */
+export function refuseValuesAsHeader(
+  header: readonly string[],
+  rows: readonly Row[],
+  defaultCountry: string | undefined,
+): void {
+  if (!isRowOfValues(header, rows)) return;
+  const value = header.findIndex(isValue);
+  const phones = value < 0 ? phoneColumns(header, rows) : [];
+  const [first = value] = phones;
+  const names = numberedColumns(header.length);
+  const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
+  const list = {columns: names, rows: all};
+  const guesses = detectColumns(names, all, {headless: true});
+  const sure = flagsOf(
+    guesses.filter(({confidence}) => confidence === 'sure'),
+    list,
+  );
+  const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
+  // Only its owner knows the country.
+  const flags = ['--no-header', ...(defaultCountry === undefined ? sure : asPhones)];
+  throw new UsageError(
+    'header_is_value',
+    `Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….${phones.length === 0 ? '' : ` If it holds phone numbers: --no-header ${asPhones.join(' ')} --default-country ${defaultCountry ?? 'with a country such as DE'}.`}`,
+    {flags},
+  );
+}
+
+const MOSTLY = 0.9;
+
+/** The columns whose header is written as a phone number, as what stands below it is; none where any header is a name. */
+function phoneColumns(header: readonly string[], rows: readonly Row[]): number[] {
+  const isPhone = (text = '') => hasPhoneShape(text.trim());
+  if (rows.length === 0 || header.some(cell => readHeader(cell).size > 0)) return [];
+  return [...header.keys()].filter(index => {
+    const below = rows.filter(row => row.type === 'csv' && isPhone(row.fields[index]));
+    return isPhone(header[index]) && below.length >= MOSTLY * rows.length;
+  });
+}

@@ -1,0 +1,132 @@
+import {UsageError} from '../errors.ts';
+import {InputError} from '../input/input-error.ts';
+import type {InputFormat, InputRecord, Row} from '../input/row.ts';
+import {expectedCountry} from '../job/settings/expected-country.ts';
+import type {Settings} from '../job/settings.ts';
+import type {PlanRow} from '../lookup/plan-row.ts';
+import type {CellReader, Target} from '../lookup/targets.ts';
+import {phoneCountry, saysNoCountry} from '../operations/country.ts';
+import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
+import {adviceOf} from '../report/codes.ts';
+
+/** Judging a list by fewer rows than this would be judging single rows. */
+const FEW_ROWS = 5;
+const FEW_VALUES = 20;
+const MOSTLY = 0.9;
+
+/**
+ * @throws {InputError} when nearly none of the first rows can be read: then the file is read in the wrong way. A job that
+ * says how many rejects it bears (`isBorne`) is asked no further.
+ */
+export function refuseMostlyRejected(
+  sample: readonly InputRecord[],
+  format: InputFormat,
+  isBorne: boolean,
+): void {
+  const rejects = sample.filter(record => record.type === 'reject');
+  if (!isBorne) refuseTrailing(sample, format);
+  if (isBorne || sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length) return;
+  const reason = mostFrequent(rejects.map(reject => reject.reason));
+  const example = rejects.find(reject => reject.reason === reason);
+  const short =
+    reason === 'column_count' ? ' Rows that only lack fields at their end: --pad-short-rows.' : '';
+  throw new InputError(
+    'input_rejected',
+    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Is it the right file, --delimiter, --encoding or --skip-lines?${short} Nothing was sent. To read the others anyway: --max-rejects 100%.`,
+    reason === 'invalid_encoding' && format.perhaps !== undefined
+      ? {flags: ['--encoding', format.perhaps]}
+      : {},
+  );
+}
+
+/** @throws {InputError} when nearly all rows end in a delimiter that the header lacks; with the flag that reads them. */
+function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): void {
+  const ends = sample.filter(
+    record =>
+      record.type === 'reject' &&
+      record.reason === 'column_count' &&
+      format.kind === 'csv' &&
+      record.raw.endsWith(format.delimiter),
+  );
+  const [first] = ends;
+  if (first?.type !== 'reject' || ends.length < MOSTLY * sample.length) return;
+  throw new InputError(
+    'input_rejected',
+    `${ends.length} of the first ${sample.length} rows end in a delimiter that the header lacks (line ${first.line} of ${first.file}: ${first.detail}). Give the header a column without a name there: --pad-short-rows. Nothing was sent.`,
+    {flags: ['--pad-short-rows']},
+  );
+}
+
+/**
+ * Sentences on columns that hold something else, where there are too few values to stop for.
+ *
+ * @throws {UsageError} where there are enough.
+ */
+export function judgeValues(
+  targets: readonly Target[],
+  rows: readonly Row[],
+  planRow: PlanRow,
+  settings: Partial<Settings>,
+): string[] {
+  const planned = rows.map(planRow);
+  const doubts: string[] = [];
+  for (const [index, target] of targets.entries()) {
+    const {column, operation} = target;
+    const cells = planned.map(row => row[index]);
+    const values = cells.filter(cell => cell?.status === 'ask' || cell?.status === 'invalid').length;
+    const codes = cells.flatMap(cell => (cell?.status === 'invalid' ? [cell.error] : []));
+    if (codes.length <= MOSTLY * values) continue;
+    const code = mostFrequent(codes);
+    const others = kindOf(target, rows);
+    const fault = `values in column "${column}" can't be ${operations[operation].plural} (most often: ${code}).`;
+    const are =
+      others === undefined
+        ? ''
+        : ` They are ${operations[others].plural}: --${operations[others].setting} ${column}.`;
+    if (values < FEW_VALUES) {
+      if (are !== '' && codes.length === values) doubts.push(`The ${fault}${are}`);
+      continue;
+    }
+    const advice = code === undefined ? undefined : adviceOf(code, settings);
+    const hint = advice === undefined ? '' : ` What to do: ${advice}.`;
+    throw new UsageError(
+      'column_invalid',
+      `${codes.length} of the first ${values} ${fault}${are} Nothing was sent.${hint}`,
+    );
+  }
+  return doubts;
+}
+
+/** What a column's values are, where all of them show it by themselves. */
+function kindOf({cell}: Target, rows: readonly Row[]): Intelligence | undefined {
+  const texts = rows.map(row => cell(row) ?? '').filter(text => text.trim() !== '');
+  return intelligenceNames.find(name => {
+    const {canonical, isTelling} = operations[name];
+    return texts.every(text => isTelling?.(text) !== false && canonical(text).state === 'value');
+  });
+}
+
+function mostFrequent(codes: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** A sentence on the first cell of the country column that names no country; undefined where each does. */
+export function doubtCountries(
+  column: string | undefined,
+  cell: CellReader | undefined,
+  rows: readonly Row[],
+): string | undefined {
+  const unknown = rows.flatMap(row => {
+    const text = cell?.(row)?.trim() ?? '';
+    return text === '' || saysNoCountry(text) || phoneCountry(text) !== undefined ? [] : [{text, row}];
+  });
+  const [first] = unknown;
+  if (first === undefined) return undefined;
+  const others = unknown.length === 1 ? '' : ` and ${unknown.length - 1} more`;
+  const expected = /^\d+$/.test(first.text)
+    ? 'a name, a code such as DE, or a calling code with its plus, such as +49'
+    : `a ${expectedCountry(first.text)}`;
+  return `"${column}" holds "${first.text.slice(0, 40)}" (row ${first.row.record}${others}); expected ${expected}. Phone numbers in national form are not asked about there.`;
+}

@@ -1,0 +1,88 @@
+import type {Source} from '../input/source.ts';
+import type {Job} from '../job/job.ts';
+import type {Target} from '../lookup/targets.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
+import {
+  addedNames,
+  fieldsOf,
+  planColumns,
+  refuseClashes,
+  refuseKeyClashes,
+  type TargetColumns,
+} from '../output/columns.ts';
+import {createEncoder, type Encoder, type OutputFormat, ownNames} from '../output/encoder.ts';
+import {headerLine} from '../output/rejects.ts';
+import {summaryOf} from '../report/summary.ts';
+import {createConditions, type Waterfall} from '../score/conditions.ts';
+import {backgroundOf} from '../score/given.ts';
+import {loadRules, type RuleSet} from '../score/rules.ts';
+import {createScorer, type Scorer} from '../score/scorer.ts';
+import {createThresholds, type Threshold} from '../score/thresholds.ts';
+import {type Mapping, resolveMapping} from './mapping.ts';
+import {outputFormat, writtenInput} from './output-format.ts';
+
+/** How rows become output: all of it is known before the first call. */
+export interface Layout {
+  readonly mapping: Mapping;
+  readonly columns: readonly TargetColumns[];
+  /** What the input was read as. */
+  readonly encoding: string;
+  /** What stands above the input's rows, as a line. */
+  readonly header: string;
+  readonly format: OutputFormat;
+  readonly encoder: Encoder;
+  /** Undefined where the job asks for no score. */
+  readonly scorer: Scorer | undefined;
+  readonly rules: RuleSet | undefined;
+  /** Which of the lookups with a condition are asked; undefined where none has one. */
+  readonly waterfall: Waterfall | undefined;
+  readonly thresholds: readonly Threshold[];
+}
+
+/** @throws {UsageError} when columns are missing, unsure, clash, or fields or rules are not right. */
+export function layOut(job: Job, source: Source, startedAt: number): Layout {
+  const rules = loadRules(job.settings.score, job.placeOf);
+  const background = backgroundOf(rules, startedAt);
+  const mapping = resolveMapping(job, source.format, source.sample, background);
+  const {fields, stale} = job.settings;
+  const columns = planColumns(mapping.targets, fields, stale !== undefined);
+  const format = outputFormat(job, source);
+  const input = writtenInput(source, format);
+  const own = ownNames(input, format);
+  const nested = format.kind === 'ndjson' && !format.flatten;
+  if (nested) refuseKeyClashes(columns, format.risk.length > 0);
+  refuseClashes(
+    own.input,
+    [...own.added, ...(nested ? [] : addedNames(columns, format))],
+    mapping.targets,
+    mapping.guesses.length > 0,
+  );
+  const scorer =
+    rules === undefined ? undefined : createScorer(rules, mapping.targets, source.format, background);
+  const waterfall = createConditions(mapping.targets, source.format, scorer, background, job.placeOf);
+  const encoder = createEncoder(input, columns, format);
+  const thresholds = thresholdsOf(job, mapping, rules);
+  return {
+    mapping,
+    columns,
+    encoding: source.format.encoding,
+    header: headerLine(source.format),
+    format,
+    encoder,
+    rules,
+    scorer,
+    waterfall,
+    thresholds,
+  };
+}
+
+function thresholdsOf({settings, placeOf}: Job, {targets}: Mapping, rules: RuleSet | undefined): Threshold[] {
+  if (settings.failIf === undefined) return [];
+  const reasons = rules?.rules.map(({reason}) => reason);
+  return createThresholds(settings.failIf, summaryOf(operationsOf(targets), fieldsOf, reasons), placeOf);
+}
+
+/** The operations that columns are looked up by. */
+export function operationsOf(targets: readonly Target[]): Operation[] {
+  return operationNames.filter(name => targets.some(({operation}) => operation === name));
+}

@@ -1,0 +1,245 @@
+import {UsageError} from '../errors.ts';
+import type {InputFormat, InputRecord, Row} from '../input/row.ts';
+import type {Job} from '../job/job.ts';
+import type {ColumnChoice} from '../job/values.ts';
+import {columnsOf} from '../lookup/columns/column.ts';
+import {chooseCountries, countryFor} from '../lookup/columns/country-column.ts';
+import {type ColumnHints, detectColumns, type Guess} from '../lookup/detect.ts';
+import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan-row.ts';
+import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
+import type {CellRules} from '../operations/cell.ts';
+import {anyOf, intelligenceNames, type Operation, operationNames, operations} from '../operations/table.ts';
+import {besideNames, perBeside} from '../operations/verify.ts';
+import {shellWord} from '../report/format.ts';
+import {createRowFilter} from '../score/conditions.ts';
+import type {Background} from '../score/given.ts';
+import {demandSure, flagsOf, isLookup, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
+import {doubtCountries, judgeValues, refuseMostlyRejected} from './judged-rows.ts';
+
+/** Which columns are looked up, how that was found out, and the plan that follows. */
+export interface Mapping {
+  readonly targets: readonly Target[];
+  readonly guesses: readonly Guess[];
+  /** The columns with the country of phone numbers, by the column of the numbers. */
+  readonly countries: ReadonlyMap<string, string>;
+  readonly planRow: PlanRow;
+  /** Every column that a setting names, with that setting. */
+  readonly mentioned: MentionedColumns['mentioned'];
+  /** Sentences about columns that may not be what was meant. */
+  readonly doubts: readonly string[];
+}
+
+/** @throws {UsageError} when a named column is missing, or nothing was named and the guess is not sure. */
+export function resolveMapping(
+  job: Job,
+  format: InputFormat,
+  sample: readonly InputRecord[],
+  background: Background,
+): Mapping {
+  const {settings} = job;
+  const rows = sample.filter((record): record is Row => record.type !== 'reject');
+  refuseMostlyRejected(sample, format, settings.maxRejects !== undefined);
+  if (format.kind === 'csv' && format.header !== undefined)
+    refuseValuesAsHeader(format.header, rows, settings.defaultCountry);
+  const named = namedColumns(job);
+  for (const [setting, column] of named.mentioned)
+    requireColumn(column, format.columns, format.kind, setting);
+  const detect = !job.fromFile && named.choices.size === 0;
+  const rules = {
+    empties: new Set(settings.empty?.map(text => text.trim().toLowerCase())),
+    ipFromList: settings.ipFromList,
+  };
+  const guesses = detect ? guessColumns(job, format, rows, rules) : [];
+  const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
+  const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
+  const countries = countriesOf(phoneColumns(targets, settings), from, rows, format);
+  const cells = {...planCells(job, format, countries), rules};
+  const planAll = createPlan(targets, cells, rows);
+  const doubts = [
+    ...judgeValues(targets, rows, planAll, settings),
+    ...guesses
+      .filter(isLookup(settings.only))
+      .flatMap(guess =>
+        guess.aside === undefined ? [] : [passedOver(guess, {columns: format.columns, rows})],
+      ),
+    detect || job.fromFile ? undefined : leftOutBeside(named, job, format, rows, rules),
+    ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
+    ...[...new Set(countries.values())].map(country =>
+      doubtCountries(country, cellReader(country, format.columns), rows),
+    ),
+  ].filter(doubt => doubt !== undefined);
+  return {
+    targets,
+    guesses,
+    countries,
+    planRow: filtered(planAll, job, format, background),
+    mentioned: named.mentioned,
+    doubts,
+  };
+}
+
+/** What columns that are named at the command line keep from being found; tokens are sent by themselves. */
+function leftOutBeside(
+  {choices, mentioned}: MentionedColumns,
+  {settings}: Job,
+  format: InputFormat,
+  rows: readonly Row[],
+  rules: CellRules,
+): string | undefined {
+  if (choices.has('verify')) return undefined;
+  const names = new Set(mentioned.map(([, column]) => column));
+  const guesses = detectColumns(format.columns, rows, knownOf(settings, format, rules));
+  const others = guesses
+    .filter(isLookup(settings.only))
+    .filter(
+      ({column, confidence, share}) => !names.has(column) && confidence === 'sure' && share !== undefined,
+    );
+  if (others.length === 0) return undefined;
+  const isPhone = others.some(({operation}) => operation === 'phone');
+  const countries = isPhone ? guesses.filter(isSureOf('country')) : [];
+  const flags = flagsOf([...others, ...countries], {columns: format.columns, rows});
+  const left = others.map(({column}) => `"${column}"`).join(', ');
+  return `Not looked up, as you named other columns: ${left}. To look them up too, add ${flags.map(shellWord).join(' ')}.`;
+}
+
+function targetsFrom(
+  choices: MentionedColumns['choices'],
+  only: readonly Operation[] | undefined,
+  {columns}: InputFormat,
+): Target[] {
+  return [...choices]
+    .filter(([operation]) => only?.includes(operation) !== false)
+    .flatMap(([operation, some]) => targetsOf(operation, some, columns));
+}
+
+/** Of rows that are not worth asking about, nothing is asked; what can be told without a call still is. */
+function filtered(
+  planRow: PlanRow,
+  {settings, placeOf}: Job,
+  format: InputFormat,
+  background: Background,
+): PlanRow {
+  if (settings.where === undefined) return planRow;
+  const wanted = createRowFilter(settings.where, format, background, placeOf);
+  return row =>
+    wanted(row)
+      ? planRow(row)
+      : planRow(row).map(plan => (plan.status === 'ask' ? {status: 'skipped', error: 'filter'} : plan));
+}
+
+interface MentionedColumns {
+  readonly choices: ReadonlyMap<Operation, readonly ColumnChoice[]>;
+  /** Every column that a setting names, with that setting. */
+  readonly mentioned: readonly (readonly [string, string])[];
+}
+
+function namedColumns({settings, fromFile, endpoint}: Job): MentionedColumns {
+  const choices = new Map<Operation, readonly ColumnChoice[]>();
+  const mentioned: [string, string][] = [];
+  for (const operation of intelligenceNames) {
+    const some = settings[operation];
+    if (some === undefined) continue;
+    choices.set(operation, some);
+    for (const {column} of some) mentioned.push([`--${operation}`, column]);
+  }
+  const {verdict, country} = settings;
+  if (verdict !== undefined) {
+    if (endpoint.actionId === undefined)
+      throw new UsageError(
+        'no_action',
+        '--verdict needs an action identifier: --verdict token=COLUMN,action=ID, or BULK_ENRICH_ACTION_ID.',
+      );
+    choices.set('verify', [{column: verdict.token}]);
+    mentioned.push(['--verdict', verdict.token]);
+    for (const name of besideNames)
+      if (verdict[name] !== undefined) mentioned.push([`--verdict ${name}`, verdict[name]]);
+  }
+  for (const column of country ?? []) mentioned.push(['--country', column]);
+  if (fromFile && choices.size === 0)
+    throw new UsageError(
+      'job_columns',
+      `A job file names its columns: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
+    );
+  return {choices, mentioned};
+}
+
+/** The columns of phone numbers: those that are looked up, and the one that is sent with a token. */
+function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): string[] {
+  const phones = targets.filter(({operation}) => operation === 'phone').map(({column}) => column);
+  return verdict?.phone === undefined ? phones : [...phones, verdict.phone];
+}
+
+/** @throws {UsageError} where several columns of countries fit one column of numbers, and make others of them. */
+function countriesOf(
+  phones: readonly string[],
+  countries: readonly string[],
+  rows: readonly Row[],
+  {columns}: InputFormat,
+): Map<string, string> {
+  const all = columnsOf([...new Set([...columns, ...phones, ...countries])], columns);
+  const among = all.filter(({name}) => phones.includes(name));
+  const choices = chooseCountries(all, among, rows, countries);
+  const found = new Map<string, string>();
+  for (const phone of countries.length === 0 ? [] : phones) {
+    const choice = countryFor(choices, phone);
+    if (choice !== undefined && 'torn' in choice)
+      throw tornFor(
+        phone,
+        choice.torn.map(({column}) => column.name),
+      );
+    if (choice !== undefined) found.set(phone, choice.found.column.name);
+  }
+  return found;
+}
+
+function planCells(
+  {settings, endpoint}: Job,
+  format: InputFormat,
+  countries: ReadonlyMap<string, string>,
+): PlanCells {
+  const cell = (name: string | undefined) =>
+    name === undefined ? undefined : cellReader(name, format.columns);
+  return {
+    countryOf: column => cell(countries.get(column)),
+    defaultCountry: settings.defaultCountry,
+    verdict: settings.verdict && {
+      actionId: endpoint.actionId ?? '',
+      country: cell(countries.get(settings.verdict?.phone ?? '')),
+      ...perBeside(({name}) => cell(settings.verdict?.[name])),
+    },
+  };
+}
+
+function guessColumns(
+  {settings, inputs}: Job,
+  format: InputFormat,
+  rows: readonly Row[],
+  rules: CellRules,
+): Guess[] {
+  const guesses = detectColumns(format.columns, rows, knownOf(settings, format, rules));
+  if (rows.length > 0)
+    demandSure(guesses, guesses.filter(isLookup(settings.only)), format.columns, rows, inputs[0] ?? '-');
+  return guesses;
+}
+
+function knownOf(settings: Job['settings'], format: InputFormat, rules: CellRules): ColumnHints {
+  return {
+    countries: settings.country,
+    fallback: settings.defaultCountry,
+    rules,
+    headless: format.kind === 'csv' && format.header === undefined,
+  };
+}
+
+function isSureOf(operation: Guess['operation']) {
+  return (guess: Guess) => guess.operation === operation && guess.confidence === 'sure';
+}
+
+function sureChoices(guesses: readonly Guess[]): MentionedColumns['choices'] {
+  const choices = intelligenceNames.map(name => [name, guesses.filter(isSureOf(name))] as const);
+  return new Map(
+    choices
+      .filter(([, some]) => some.length > 0)
+      .map(([name, some]) => [name, some.map(({column}) => ({column}))]),
+  );
+}

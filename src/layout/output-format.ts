@@ -1,0 +1,46 @@
+import type {InputFormat} from '../input/row.ts';
+import type {Source} from '../input/source.ts';
+import type {Job} from '../job/job.ts';
+import {planRepairs, planRisk} from '../output/columns.ts';
+import type {OutputFormat} from '../output/encoder.ts';
+import {flatColumns} from '../output/flat.ts';
+
+/** How the output is written: as the settings say, else like the input. */
+export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
+  const named = settings.outputFormat;
+  const kind = named === undefined ? format.kind : named === 'ndjson' ? 'ndjson' : 'csv';
+  const delimiter = named === 'tsv' ? '\t' : outputDelimiter(settings.delimiter, format, named);
+  return {
+    kind,
+    delimiter,
+    eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
+    // A mark is what spreadsheets want; readers of NDJSON trip over it.
+    bom: settings.bom ?? ((format.bom && kind === format.kind) || (kind === 'csv' && isConverted(format))),
+    sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
+    escapeInput: settings.escapeFormulas === 'all',
+    escapeAnswers: settings.escapeFormulas !== 'none',
+    risk: settings.score === 'none' ? [] : planRisk(settings.fields),
+    repairs: planRepairs(settings.fields),
+    flatten: settings.flatten,
+  };
+}
+
+/** What an old Windows program wrote is opened by one again: without a mark it would take UTF-8 for what it wrote itself. */
+function isConverted({encoding}: InputFormat): boolean {
+  return encoding !== 'utf-8';
+}
+
+function outputDelimiter(
+  given: string | undefined,
+  format: InputFormat,
+  named: 'csv' | 'ndjson' | undefined,
+): string {
+  const own = given ?? (format.kind === 'csv' ? format.delimiter : ',');
+  return named === 'csv' && own === '\t' ? ',' : own;
+}
+
+/** The input's format with the columns that its rows are written in. */
+export function writtenInput({format, sample}: Source, output: OutputFormat): InputFormat {
+  const flat = output.flatten && output.kind === 'csv' && format.kind === 'ndjson';
+  return flat ? {...format, columns: flatColumns(sample)} : format;
+}

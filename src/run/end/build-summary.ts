@@ -1,0 +1,298 @@
+import {type Counters, cellsWith, listErrors} from '../../books/counters.ts';
+import {riskSummary} from '../../books/risk-summary.ts';
+import {usesOf} from '../../books/shared-uses.ts';
+import {type TimelineState, timelineSummary} from '../../books/timeline.ts';
+import {topSummary} from '../../books/top-counts.ts';
+import type {FileDigest} from '../../disk/digest.ts';
+import type {Job} from '../../job/job.ts';
+import {inCredits} from '../../job/money.ts';
+import {priceOf} from '../../layout/prices.ts';
+import type {Bill} from '../../ledger/bills.ts';
+import type {PeriodUse} from '../../ledger/budget.ts';
+import type {Earlier} from '../../ledger/given-up.ts';
+import {unaskedCodes} from '../../ledger/lookup.ts';
+import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledger/tally.ts';
+import type {PaceReport} from '../../lookup/executor.ts';
+import {type Operation, operationNames} from '../../operations/table.ts';
+import {fieldsOf} from '../../output/columns.ts';
+import type {Price} from '../../report/money.ts';
+import {safeJson} from '../../report/safe-text.ts';
+import type {Summary} from '../../report/summary.ts';
+import type {RuleSet} from '../../score/rules.ts';
+import type {StoreTrouble} from '../../store/store.ts';
+import type {End} from '../exit.ts';
+import {settingsDigest} from '../identity.ts';
+
+/** What a run publishes: digests, null where there is none. */
+export interface Published {
+  readonly output: FileDigest | null;
+  readonly rejects: FileDigest | null;
+  /** What differs from the job's last output; undefined where it is not to be compared. */
+  readonly changes?: Summary['changes'];
+}
+
+/** A run's books: those of the session that is under way, or as the last one left them. */
+export interface Books {
+  readonly runId: string;
+  readonly startedAt: number;
+  readonly resumed: Summary['resumed'];
+  readonly input: FileDigest;
+  readonly counters: Counters;
+  /** All attempts of the run together. */
+  readonly tally: Tally;
+  readonly earlier: Earlier;
+  /** What this session spent, and by which the history knows that. */
+  readonly bill: Pick<Bill, 'id' | 'by'>;
+  readonly timeline: TimelineState;
+}
+
+/** What a session has to say that got under way. */
+export interface UnderWay {
+  readonly baseUrl: string;
+  readonly blankLines: number;
+  readonly paddedRows: number;
+  readonly pace: PaceReport;
+  readonly store: StoreTrouble | undefined;
+  /** What the budgets that it shares with other runs came to, in thousandths of a credit, as what calls cost and the tally. */
+  readonly budgets: readonly PeriodUse[];
+  /** What a credit costs, where the account's file says so. */
+  readonly price: Price | undefined;
+  /** The rules that rows were scored by. */
+  readonly rules: RuleSet | undefined;
+  /** The operations that columns are looked up by; those that were counted come by themselves. */
+  readonly operations: readonly Operation[];
+  readonly published: Published;
+}
+
+/** What a run knows when its summary is written. */
+export interface SummaryFacts {
+  readonly job: Job;
+  readonly end: End;
+  readonly finishedAt: number;
+  readonly books: Books;
+  /** Undefined where the run could not start. */
+  readonly session: UnderWay | undefined;
+}
+
+/** The summary as the contract has it; `schema_version` changes when a name does. */
+export function buildSummary(facts: SummaryFacts): Summary {
+  const {job, end, books, session} = facts;
+  const {tally, counters} = books;
+  const names = mapped(books, session?.operations ?? []);
+  return {
+    schema_version: 2,
+    run_id: books.runId,
+    job: job.name ?? null,
+    status: end.status,
+    reason: end.reason,
+    exit_code: end.exitCode,
+    started_at: new Date(books.startedAt).toISOString(),
+    finished_at: new Date(facts.finishedAt).toISOString(),
+    duration_ms: durationOf(facts),
+    ...(end.comeBackMs === undefined ? {} : {come_back_at: new Date(end.comeBackMs).toISOString()}),
+    endpoint: {kind: job.endpoint.kind, base_url: baseUrlOf(facts)},
+    ...fileSummary(facts),
+    settings_sha256: settingsDigest(job),
+    rows: rowSummary(facts),
+    lookups: Object.fromEntries(names.map(name => [name, lookupSummary(books, name)])),
+    calls: callSummary(tally),
+    credits: creditSummary(facts, names),
+    session: {
+      id: books.bill.id,
+      by_operation: Object.fromEntries(
+        names.map(name => [
+          name,
+          {calls: books.bill.by[name].calls, ...spendingSummary(books.bill.by[name])},
+        ]),
+      ),
+    },
+    store: job.settings.store === false ? null : storeSummary(facts),
+    pace: paceSummary(facts),
+    top: topSummary(counters.top),
+    timeline: timelineSummary(books.timeline),
+    risk: job.settings.score === 'none' ? null : riskSummary(counters, session?.rules),
+    fields: Object.fromEntries(names.map(name => [name, fieldSummary(counters, name)])),
+    errors: listErrors(counters.errors),
+    repairs: listErrors(counters.repairs),
+    ...(session?.published.changes && {changes: session.published.changes}),
+    drift: [],
+    failed_if: [],
+    resumed: books.resumed,
+  };
+}
+
+/** In milliseconds, from the run's first start. */
+function durationOf({finishedAt, books: {startedAt}}: SummaryFacts): number {
+  return finishedAt - startedAt;
+}
+
+function fileSummary({job, books, session}: SummaryFacts) {
+  const {output = null, rejects = null} = session?.published ?? {};
+  return {
+    input: {paths: [...job.inputs], ...books.input},
+    output: {path: job.output.name, bytes: output?.bytes ?? null, sha256: output?.sha256 ?? null},
+    rejects: rejects && {path: job.paths.rejects ?? null, ...rejects},
+  };
+}
+
+function rowSummary({books, session}: SummaryFacts) {
+  const {written, rejected, ok, with_errors} = books.counters.rows;
+  const blank_lines = session?.blankLines ?? 0;
+  const padded = session?.paddedRows ?? 0;
+  return {read: written + rejected, written, rejected, ok, with_errors, blank_lines, padded};
+}
+
+function callSummary(tally: Tally) {
+  return {
+    total: totalOf(tally, 'calls'),
+    unsent: tally.unsent,
+    unconfirmed: tally.unconfirmed,
+    by_status: tally.byStatus,
+    by_error: tally.byError,
+    retries: totalOf(tally, 'retries'),
+    latency_ms: {
+      p50: latencyPercentile(tally, 0.5),
+      p95: latencyPercentile(tally, 0.95),
+      p99: latencyPercentile(tally, 0.99),
+      max: tally.latencyMaxMs === 0 ? null : Math.ceil(tally.latencyMaxMs),
+    },
+    unknown_fields: tally.unknownFields,
+    wrong_types: tally.wrongTypes,
+  };
+}
+
+function paceSummary(facts: SummaryFacts) {
+  const {books, session} = facts;
+  const durationMs = durationOf(facts);
+  const calls = totalOf(books.tally, 'calls');
+  return {
+    rate_limit: session?.pace.limit ?? null,
+    achieved: durationMs > 0 ? round((calls - books.earlier.counted.calls) / (durationMs / 1_000)) : 0,
+    pauses: session?.pace.pauses ?? 0,
+    paused_ms: session?.pace.pausedMs ?? 0,
+  };
+}
+
+/** The summary's file: indented, with lists of numbers and texts on one line each. */
+export function summaryText(summary: Summary): string {
+  const indented = safeJson(JSON.stringify(summary, null, 2));
+  return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
+}
+
+/** The operations that this run looked at, or that are in its books from before; the others would only be zeros. */
+function mapped({counters, tally, bill}: Books, operations: readonly Operation[]): Operation[] {
+  return operationNames.filter(name => {
+    const {calls, spent, maybeSpent} = tally.operations[name];
+    const counts = [{calls, spent, maybeSpent}, bill.by[name], counters.lookups[name]];
+    return operations.includes(name) || counts.some(some => Object.values(some).some(count => count !== 0));
+  });
+}
+
+function lookupSummary({counters, tally}: Books, name: Operation) {
+  const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
+  const {distinct, fromStore, calls, retries} = tally.operations[name];
+  const stale = cellsWith(counters.stale[name]);
+  return {
+    values: ok + empty + invalid + failed + unknown + skipped,
+    empty,
+    invalid,
+    distinct,
+    repaired: counters.repaired[name],
+    answered: ok,
+    failed,
+    unknown,
+    skipped,
+    from_store: fromStore,
+    stale,
+    rejected: counters.rejected[name],
+    deduplicated: Math.max(0, ok + failed + unknown - stale - distinct),
+    calls,
+    retries,
+  };
+}
+
+/** The share of answers that have a field, and, of a flag, the share of those in which it is true. */
+function fieldSummary({fields, lookups}: Counters, name: Operation) {
+  const shares: Record<string, {present: number; true?: number}> = {};
+  for (const {name: field, kind} of fieldsOf(name)) {
+    const {present = 0, true: yes = 0} = fields[name][field] ?? {};
+    shares[field] = {present: share(present, lookups[name].ok)};
+    if (kind === 'flag') shares[field].true = share(yes, present);
+  }
+  return shares;
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : round(part / whole);
+}
+
+function creditSummary({job, books, session}: SummaryFacts, names: readonly Operation[]) {
+  const {tally, counters, earlier} = books;
+  const budgets = session?.budgets ?? [];
+  const costOf = priceOf(job);
+  const saved = (count: (name: Operation) => number) =>
+    inCredits(names.reduce((total, name) => total + count(name) * costOf(name), 0));
+  return {
+    spent: inCredits(totalOf(tally, 'spent')),
+    maybe_spent: inCredits(totalOf(tally, 'maybeSpent')),
+    limit: job.settings.maxCredits ?? null,
+    earlier: {
+      counted: spendingSummary(earlier.counted),
+      not_counted: spendingSummary(earlier.notCounted),
+      unknown: earlier.unknown,
+    },
+    account: {
+      label: job.settings.account,
+      ...usesOf(budgets),
+      ...(session?.price && {price: session.price}),
+    },
+    saved: {
+      dedupe: saved(name => lookupSummary(books, name).deduplicated),
+      store: saved(name => tally.operations[name].fromStore),
+      prefilter: saved(name => counters.lookups[name].invalid + unwanted(counters, name)),
+      by_condition: saved(name => counters.skipped[name].condition ?? 0),
+    },
+    by_operation: Object.fromEntries(names.map(name => [name, spendingSummary(tally.operations[name])])),
+  };
+}
+
+export function spendingSummary({spent, maybeSpent}: Spending) {
+  return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
+}
+
+/** What it costs that the answer store could not be used, for a while or to the end. */
+function storeSummary({job, books: {tally}, session}: SummaryFacts) {
+  const costOf = priceOf(job);
+  const store = session?.store;
+  const notLookedUp = (name: Operation) => tally.operations[name].notLookedUp;
+  return {
+    trouble: store?.cause ?? null,
+    /** Values that were asked for without knowing whether the store has them, and the credits of that. */
+    not_looked_up: totalOf(tally, 'notLookedUp'),
+    perhaps_paid_again: inCredits(
+      operationNames.reduce((sum, name) => sum + notLookedUp(name) * costOf(name), 0),
+    ),
+    /** Answers of this run that the next one does not know. */
+    not_stored: store?.missed ?? 0,
+  };
+}
+
+/** Cells that were not worth asking about; those that could not be asked about would have been. */
+function unwanted({lookups, skipped}: Counters, name: Operation): number {
+  return lookups[name].skipped - cellsWith(skipped[name], unaskedCodes);
+}
+
+/** Quotients without their floating-point tails. */
+function round(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}
+
+/** Without credentials; null where the embedded service was not started. */
+function baseUrlOf({job: {endpoint}, session}: SummaryFacts): string | null {
+  const url = session?.baseUrl ?? (endpoint.kind === 'live' ? endpoint.baseUrl : undefined);
+  if (url === undefined) return null;
+  const parsed = new URL(url);
+  parsed.username = '';
+  parsed.password = '';
+  return parsed.href.replace(/\/$/, '');
+}

@@ -1,0 +1,96 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import type {SharedDate} from '../disk/shared-date.ts';
+import {isBusy, type Sqlite} from '../disk/sqlite.ts';
+import type {Operation} from '../operations/table.ts';
+import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
+import {giveBack, SWEEP_AT_ONCE} from './upkeep.ts';
+
+/** Runs hold the store for as long as they write one group of answers. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+export interface StoreStats {
+  readonly operation: string;
+  readonly answers: number;
+  /** Milliseconds since the epoch. */
+  readonly oldest: number;
+  readonly newest: number;
+}
+
+/** Looks after the answer store: `store stats`, `prune` and `purge`. */
+export class StoreAdmin {
+  readonly #db: Sqlite;
+
+  private constructor(db: Sqlite) {
+    this.#db = db;
+  }
+
+  /** Undefined where there is no store. Throws what the store or its directory have against being opened. */
+  static open(directory: string): StoreAdmin | undefined {
+    return existsSync(join(directory, STORE_FILE))
+      ? new StoreAdmin(openStoreFile(directory, BUSY_TIMEOUT_MS))
+      : undefined;
+  }
+
+  /** The date by the clock; one that leaps is not believed, but what is certain. */
+  today(date: SharedDate): number {
+    const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
+    return leaps ? certain : date.now();
+  }
+
+  stats(): StoreStats[] {
+    const rows = this.#db
+      .query(
+        ['operation', 'count(*) AS answers', 'min(bought_at) AS oldest', 'max(bought_at) AS newest'],
+        'FROM answer GROUP BY operation',
+      )
+      .all();
+    return rows.map(row => ({
+      operation: String(row.operation),
+      answers: Number(row.answers),
+      oldest: Number(row.oldest),
+      newest: Number(row.newest),
+    }));
+  }
+
+  /**
+   * Removes what is past its age on this date; returns how many. In short steps, between which runs write.
+   */
+  async prune(
+    operation: Operation,
+    {answers, rejections}: {readonly answers: number; readonly rejections: number},
+    today: number,
+  ): Promise<number> {
+    const [{last = null} = {}] = this.#db.query(['max(id) AS last'], 'FROM answer').all();
+    const remove = this.#db.prepare(
+      `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND bought_at < iif(${IS_ANSWER}, ?, ?)`,
+    );
+    const before = [answers, rejections].map(age => Math.max(0, today - age));
+    let removed = 0;
+    for (let id = 0; id < Number(last); id += SWEEP_AT_ONCE) {
+      removed += remove.run(id, id + SWEEP_AT_ONCE, operation, ...before);
+      await sleep(0);
+    }
+    return removed;
+  }
+
+  /** Removes all answers under these keys, whichever endpoint and account they came from; returns how many. */
+  purge(keys: readonly string[]): number {
+    const remove = this.#db.prepare('DELETE FROM answer WHERE key = ?');
+    return keys.reduce((sum, key) => sum + remove.run(key), 0);
+  }
+
+  /** Gives the file system back what was freed, as far as no run needs the file. What was removed is overwritten by then. */
+  async giveBack(): Promise<void> {
+    try {
+      await giveBack(this.#db);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}

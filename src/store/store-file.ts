@@ -1,0 +1,230 @@
+import {hash} from 'node:crypto';
+import {chmodSync, statfsSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {makeDirectory} from '../disk/directory.ts';
+import type {KnownDate, NotedDate, SharedDate} from '../disk/shared-date.ts';
+import {type Query, Sqlite, type Statement} from '../disk/sqlite.ts';
+import type {Answer} from '../ledger/entry.ts';
+import type {StoredOutcome} from '../ledger/lookup.ts';
+import type {Operation} from '../operations/table.ts';
+
+const VERSION = 2;
+export const STORE_FILE = 'answers.db';
+
+/** `after`: the answer was bought after this date, whatever the clock said then; 0 if unknown. */
+const SCHEMA = `
+  CREATE TABLE answer (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    bought_at INTEGER NOT NULL,
+    after INTEGER NOT NULL DEFAULT 0,
+    data TEXT NOT NULL,
+    UNIQUE (key, scope)
+  );
+`;
+
+/**
+ * Writes an answer over one that is not newer, or is dated ahead of the clock. But a date on which runs have agreed is
+ * right: if the clock is before it, the answer that is there stays with its date. Its `after` is the clock's date then,
+ * so that it serves further runs under the same clock.
+ */
+const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+  ON CONFLICT (key, scope) DO UPDATE SET
+    after = iif(bought_at > excluded.bought_at AND bought_at <= ?7, excluded.bought_at, excluded.after),
+    data = iif(bought_at > excluded.bought_at AND bought_at <= ?7, data, excluded.data),
+    bought_at = iif(bought_at > excluded.bought_at AND bought_at <= ?7, bought_at, excluded.bought_at)
+  WHERE excluded.bought_at >= bought_at OR bought_at > ?8
+`;
+
+/** What is not a rejection's code. */
+export const IS_ANSWER = "data LIKE '{%'";
+
+const FIND_AT_ONCE = 64;
+
+/** Clocks differ by this much without being wrong, in milliseconds. */
+export const CLOCK_SKEW_MS = 5 * 60_000;
+
+/** An account at an endpoint: whose answers and whose money it is, never another's. */
+export interface Scope {
+  readonly endpoint: string;
+  readonly label: string;
+}
+
+/** The scope as files have it: neither readable nor long. */
+export function scopeKey({endpoint, label}: Scope): string {
+  return hash('sha256', `${endpoint}\0${label}`, 'base64url').slice(0, 22);
+}
+
+/** Rejections stand beside the answers of their scope: one job's rejection takes no answer from another job. */
+const OF_REJECTIONS = ' rejected';
+
+/** @throws when the directory or the file can't be made, read or trusted. */
+export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite {
+  makeDirectory(directory);
+  if (isNetworkFileSystem(directory))
+    throw new Error('it is on a network file system, where its locks do not hold');
+  const path = join(directory, STORE_FILE);
+  const db = new Sqlite(path, {synchronous: 'NORMAL', secureDelete: true, busyTimeoutMs, checkVersion});
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+    if (db.pragma('user_version') !== VERSION) prepareSchema(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function checkVersion(version: number): void {
+  if (version !== 0 && version !== VERSION)
+    throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+}
+
+function prepareSchema(db: Sqlite): void {
+  // What is freed can be given back page by page; of no effect on a file that has tables already.
+  db.pragma('auto_vacuum = INCREMENTAL');
+  db.transaction(() => {
+    const version = db.pragma('user_version');
+    if (version === VERSION) return;
+    checkVersion(version);
+    db.exec(`${SCHEMA} PRAGMA user_version = ${VERSION};`);
+  });
+}
+
+/** File systems whose locks SQLite's documentation warns of: NFS, SMB and CIFS, by the kernel's magic numbers. */
+const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
+
+function isNetworkFileSystem(directory: string): boolean {
+  return NETWORK_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
+}
+
+/** The store's file, open for one endpoint and account. Everything throws SQLite's errors. */
+export class StoreFile {
+  readonly #db: Sqlite;
+  readonly #path: string;
+  readonly #scope: string;
+  readonly #inode: number;
+  readonly #find: Query;
+  readonly #put: Statement;
+  readonly #any: Query;
+  readonly #date: SharedDate;
+  readonly #openedAt: number;
+  /** The date as earlier runs left it in this file; undefined before the first write. */
+  #noted: NotedDate | undefined;
+
+  constructor(directory: string, scope: string, date: SharedDate, busyTimeoutMs: number) {
+    const db = openStoreFile(directory, busyTimeoutMs);
+    this.#db = db;
+    this.#date = date;
+    this.#openedAt = date.now();
+    this.#path = join(directory, STORE_FILE);
+    this.#scope = scope;
+    this.#inode = statSync(this.#path).ino;
+    const many = Array(FIND_AT_ONCE).fill('?').join(',');
+    this.#find = db.query(
+      ['key', 'data', 'bought_at AS boughtAt', 'after'],
+      `FROM answer WHERE scope IN (?, ?) AND key IN (${many})`,
+    );
+    this.#put = db.prepare(PUT);
+    // Backwards, as what came last is most likely this endpoint's.
+    this.#any = db.query(
+      ['id'],
+      `FROM answer WHERE scope = ? AND operation = ? AND ${IS_ANSWER} ORDER BY id DESC LIMIT 1`,
+    );
+  }
+
+  /** By key, however old: an answer, a rejection, or both; `now` in milliseconds since the epoch. */
+  find(keys: readonly string[], now: number): Map<string, StoredOutcome[]> {
+    const found = new Map<string, StoredOutcome[]>();
+    this.#db.reading(() => this.#findIn(found, keys, now));
+    return found;
+  }
+
+  #findIn(found: Map<string, StoredOutcome[]>, keys: readonly string[], now: number): void {
+    const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
+    let known: KnownDate | undefined;
+    // Only an answer that is dated ahead asks for the date.
+    const date = () => {
+      known ??= this.#date.knownIn(this.#db);
+      return known;
+    };
+    for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
+      const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
+      while (some.length < FIND_AT_ONCE) some.push(null);
+      for (const {key, data, boughtAt, after} of this.#find.all(...scopes, ...some)) {
+        const outcome = outcomeIn(data, countedFrom(Number(boughtAt), Number(after), now, date));
+        if (outcome === undefined) continue;
+        const others = found.get(String(key));
+        if (others === undefined) found.set(String(key), [outcome]);
+        else others.push(outcome);
+      }
+    }
+  }
+
+  /** Which answers take another's place is {@link PUT}'s to say. `owner` is the scope that the answers belong to. */
+  write(answers: readonly Answer[], owner = this.#scope): void {
+    // SQLite would go on writing to a file that nobody can open any more.
+    if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
+      throw new Error('it was removed while it was in use');
+    const latest = this.#date.now() + CLOCK_SKEW_MS;
+    this.#db.transaction(() => {
+      this.#noted ??= this.#date.note(this.#db);
+      const {earlier, agreed} = this.#noted;
+      for (const {key, operation, outcome} of answers) {
+        const {boughtAt} = outcome;
+        const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
+        const after = boughtAt >= this.#openedAt ? earlier : 0;
+        this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
+      }
+    });
+  }
+
+  /** Whether it has any answer of this operation, however old. */
+  knows(operation: Operation): boolean {
+    return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
+  }
+
+  version(): number {
+    return this.#db.reading(() => this.#db.dataVersion());
+  }
+
+  close(): void {
+    try {
+      this.#db.close();
+    } catch {
+      // Nothing more is asked of it.
+    }
+  }
+}
+
+/**
+ * The time from which an answer's age counts. If an answer is dated ahead, one of two clocks is wrong. This one is if runs
+ * agreed on a later date: then the answer is as old as it is by the newest date that fits. Otherwise the other one was:
+ * the age counts from the run before it, or from the date on which runs agreed if that run is dated ahead too.
+ */
+function countedFrom(boughtAt: number, after: number, now: number, date: () => KnownDate): number {
+  const latest = now + CLOCK_SKEW_MS;
+  if (boughtAt <= latest) return boughtAt;
+  const {agreed, said} = date();
+  if (agreed > latest) return now - Math.max(0, said - boughtAt);
+  return after <= latest ? after : agreed;
+}
+
+/** An answer is an object, and a rejection its code. */
+function textOf(outcome: StoredOutcome): string {
+  return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
+}
+
+/** A damaged page can hand out anything: then undefined. */
+function outcomeIn(text: unknown, boughtAt: number): StoredOutcome | undefined {
+  if (typeof text !== 'string') return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'string') return {status: 'failed', error: value, rejected: true, boughtAt};
+    return typeof value === 'object' && value !== null ? {status: 'ok', data: text, boughtAt} : undefined;
+  } catch {
+    return undefined;
+  }
+}

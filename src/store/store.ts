@@ -1,0 +1,296 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import type {SharedDate} from '../disk/shared-date.ts';
+import {isBusy, isDamage, sqliteCode} from '../disk/sqlite.ts';
+import {userDirectory} from '../disk/user-directory.ts';
+import {systemReason} from '../errors.ts';
+import type {Answer} from '../ledger/entry.ts';
+import type {Ledger} from '../ledger/ledger.ts';
+import {isKept, type LookupKey, type StoredOutcome} from '../ledger/lookup.ts';
+import {isStored, type Operation} from '../operations/table.ts';
+import {StoreFile} from './store-file.ts';
+import {StoreUse} from './store-use.ts';
+import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
+
+const WRITE_AT_ONCE = 500;
+/** Answers wait no longer than this until other runs can have them too. */
+const WRITE_EVERY_MS = 100;
+/** So long the whole process stands still for another that writes its group of answers; longer waits let it go on. */
+const BUSY_TIMEOUT_MS = 250;
+const POLL_EVERY_MS = 250;
+/** So long a run waits for a store that another program keeps locked, before it pays for what may be in there. */
+const PATIENCE_MS = 30_000;
+
+/** A run's own answers: the store reads those that it could not write when they came. */
+export interface OwnAnswers {
+  /** Has them by number. */
+  readonly ledger: Ledger;
+  /** The last of them that an earlier session has written. */
+  readonly stored: number;
+}
+
+export interface StoreOptions {
+  /** The answers' {@link scopeKey}. */
+  readonly scope: string;
+  readonly judge: Judge;
+  readonly date: SharedDate;
+  /** Told once, when the store can't be used: the run goes on without it, and tries again. */
+  readonly onTrouble: (sentence: string) => void;
+  readonly own?: OwnAnswers | undefined;
+  /** How long to wait for another program, in milliseconds. */
+  readonly patienceMs?: number | undefined;
+}
+
+/** What is wrong with the store at this moment. */
+export interface StoreTrouble {
+  readonly cause: string;
+  /** Answers that could not be written so far. */
+  readonly missed: number;
+}
+
+/** Answers kept across runs. Its trouble is never the run's: without it, lookups cost. */
+export interface AnswerStore {
+  /** Where another program keeps the store locked: resolves when it can be read, or was waited for long enough. */
+  ready(): Promise<void> | undefined;
+  /** What is known of these keys; undefined where the store can't be read now. */
+  find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
+  /** Whether there is any answer of this operation from this endpoint and account, however old. */
+  knows(operation: Operation): boolean;
+  /** Keeps an answer. */
+  put(lookup: LookupKey, outcome: StoredOutcome): void;
+  /**
+   * Writes out what is waiting, and what could not be written when it came; whether all that was ever put is in the
+   * file now. `patiently`: waits for another program that keeps it locked, as long as for reading.
+   */
+  flush(patiently?: boolean): Promise<boolean>;
+  /** The run's own answers up to this number are in the file; undefined without a store. */
+  readonly stored: number | undefined;
+  /** Undefined where all is well. */
+  readonly trouble: StoreTrouble | undefined;
+  /** A number that is another one once another run has written to the store. */
+  version(): number;
+  close(): void;
+}
+
+/** The store that `--no-store` asks for. */
+export const noStore: AnswerStore = {
+  ready: () => undefined,
+  find: () => new Map(),
+  knows: () => false,
+  put() {},
+  flush: async () => false,
+  stored: undefined,
+  trouble: undefined,
+  version: () => 0,
+  close() {},
+};
+
+/** Where the store is unless it is named. Throws where the home directory is needed and does not exist. */
+export function defaultStoreDirectory(env: Readonly<Record<string, string | undefined>>): string {
+  return userDirectory('cache', env);
+}
+
+/** Opens the store in the directory that `locate` finds, or tells why it can't be used and goes on without. */
+export function openStore(locate: () => string, options: StoreOptions): AnswerStore {
+  return new SqliteStore(locate, options);
+}
+
+class SqliteStore implements AnswerStore {
+  readonly #options: StoreOptions;
+  readonly #locate: () => string;
+  readonly #patienceMs: number;
+  readonly #reading = new StoreUse();
+  readonly #writing = new StoreUse();
+  #directory: string | undefined;
+  #file: StoreFile | undefined;
+  #waiting: Answer[] = [];
+  /** Answers that could not be written when they came: the ledger has those after `stored`. Undefined if all could. */
+  #missed: number | undefined;
+  stored: number;
+  #timer: NodeJS.Timeout | undefined;
+  #seen = 0;
+  #error: unknown;
+  /** Nothing will come of trying again. */
+  #lost = false;
+  #isTold = false;
+  #isClosed = false;
+
+  constructor(locate: () => string, options: StoreOptions) {
+    this.#locate = locate;
+    this.#options = options;
+    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+    this.stored = options.own?.stored ?? 0;
+    // An earlier session may have been cut off before it wrote its last ones.
+    if (options.own !== undefined) this.#missed = 0;
+    this.#attempt(this.#reading, () => true);
+  }
+
+  ready(): Promise<void> | undefined {
+    if (this.#readable()) return undefined;
+    if (this.#waits(this.#reading.since)) return this.#becomesReadable();
+    this.#tell();
+    return undefined;
+  }
+
+  find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined {
+    const {judge, date} = this.#options;
+    const found = this.#attempt(this.#reading, file => file.find(keys, date.now()));
+    if (found === undefined) return undefined;
+    const known = new Map<string, KnownAnswer>();
+    for (const [key, all] of found) {
+      const best = bestOf({operation, key}, all, judge);
+      if (best !== undefined) known.set(key, best);
+    }
+    return known;
+  }
+
+  knows(operation: Operation): boolean {
+    return this.#attempt(this.#reading, file => file.knows(operation)) === true;
+  }
+
+  put({operation, key}: LookupKey, outcome: StoredOutcome): void {
+    this.#waiting.push({operation, key, outcome});
+    if (this.#waiting.length >= WRITE_AT_ONCE) this.#writeOut();
+    else this.#timer ??= setTimeout(() => this.#writeOut(), WRITE_EVERY_MS).unref();
+  }
+
+  async flush(patiently = false): Promise<boolean> {
+    for (const from = performance.now(); ; await sleep(POLL_EVERY_MS)) {
+      this.#writeOut(patiently);
+      if (await this.#catchUp(patiently)) return this.#writeOut(patiently);
+      if (!patiently || !this.#waits(from)) return false;
+    }
+  }
+
+  get trouble(): StoreTrouble | undefined {
+    const missed = this.#missed ?? 0;
+    const fails = this.#lost || this.#reading.since !== undefined || this.#writing.since !== undefined;
+    return fails || missed > 0 ? {cause: causeOf(this.#error), missed} : undefined;
+  }
+
+  version(): number {
+    this.#readable();
+    return this.#seen;
+  }
+
+  close(): void {
+    this.#writeOut(true);
+    this.#isClosed = true;
+    this.#file?.close();
+  }
+
+  get #bought(): number {
+    return this.#options.own?.ledger.tally.bought ?? 0;
+  }
+
+  #readable(patiently = false): boolean {
+    const version = this.#attempt(this.#reading, file => file.version(), patiently);
+    if (version !== undefined) this.#seen = version;
+    return version !== undefined;
+  }
+
+  /** Whether waiting may help: another program has it for now. */
+  #waits(since: number | undefined): boolean {
+    if (this.#isClosed || this.#lost || since === undefined || !isBusy(this.#error)) return false;
+    return performance.now() - since < this.#patienceMs;
+  }
+
+  async #becomesReadable(): Promise<void> {
+    while (this.#waits(this.#reading.since)) {
+      await sleep(POLL_EVERY_MS);
+      if (this.#readable(true)) return;
+    }
+    if (!this.#isClosed) this.#tell();
+  }
+
+  /** Writes out what is waiting; what can't be written now is left to the ledger, so that no memory grows. */
+  #writeOut(patiently = false): boolean {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length > 0 && !this.#write(waiting, patiently))
+      this.#missed = (this.#missed ?? 0) + waiting.length;
+    if (this.#missed !== undefined) return false;
+    // An answer is put at the moment it is booked, so every number so far is in the file.
+    this.stored = this.#bought;
+    return true;
+  }
+
+  #write(answers: readonly Answer[], patiently: boolean, scope?: string): boolean {
+    const write = (file: StoreFile) => {
+      file.write(answers, scope);
+      return true;
+    };
+    const written = this.#attempt(this.#writing, write, patiently) === true;
+    if (written) this.#reading.succeeded();
+    return written;
+  }
+
+  /** Writes what was missed, from the ledger; other work goes on between its groups. */
+  async #catchUp(patiently: boolean): Promise<boolean> {
+    const missed = this.#missed;
+    if (missed === undefined) return true;
+    // A probe: the ledger is not read for a store that can't be written.
+    if (!this.#write([], patiently)) return false;
+    const upTo = this.#bought;
+    for (const {answers, scope} of this.#unwritten()) {
+      const kept = answers.filter(({operation, outcome}) => isStored(operation) && isKept(outcome));
+      if (!this.#write(kept, true, scope)) return false;
+      await sleep(0);
+    }
+    this.stored = upTo;
+    // Others may have been missed meanwhile.
+    this.#missed = (this.#missed ?? missed) - missed || undefined;
+    return this.#missed === undefined;
+  }
+
+  /** The ledger's answers that may not be in the file: the run's own, and those of attempts at other endpoints and accounts. */
+  *#unwritten(): Generator<{readonly answers: readonly Answer[]; readonly scope?: string}> {
+    const ledger = this.#options.own?.ledger;
+    if (ledger === undefined) return;
+    if (this.stored === 0) yield* ledger.answersElsewhere();
+    for (const answers of ledger.answersAfter(this.stored)) yield {answers};
+  }
+
+  /** What `work` comes to; undefined where the file can't be used now, which it is tried again after a while. */
+  #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
+    if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
+    const {scope, date} = this.#options;
+    try {
+      this.#directory ??= this.#locate();
+      this.#file ??= new StoreFile(this.#directory, scope, date, BUSY_TIMEOUT_MS);
+      const result = work(this.#file);
+      use.succeeded();
+      return result;
+    } catch (error) {
+      this.#error = error;
+      use.failed();
+      if (!isBusy(error)) this.#giveUp(error);
+      return undefined;
+    }
+  }
+
+  /** A file that was removed, or a disk that was full, may be there again: but not what can't even be opened. */
+  #giveUp(error: unknown): void {
+    this.#lost = this.#file === undefined || isDamage(error);
+    this.#file?.close();
+    this.#file = undefined;
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    const place = this.#directory === undefined ? '' : ` in ${this.#directory}`;
+    const hint = isDamage(this.#error)
+      ? ' It is damaged: remove the file, and the next run begins a new one.'
+      : '';
+    this.#options.onTrouble(
+      `The answer store${place} can't be used (${causeOf(this.#error)}); lookups that it could have saved will cost.${hint}`,
+    );
+  }
+}
+
+function causeOf(error: unknown): string {
+  return sqliteCode(error) ?? systemReason(error);
+}

@@ -1,0 +1,146 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {LONGEST_AWAY_MS, type SharedDate} from '../disk/shared-date.ts';
+import type {Sqlite} from '../disk/sqlite.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
+import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
+
+/** What a run uses of the store. */
+export interface StoreNeeds {
+  /** How old an answer may be and still serve it, in milliseconds; by operation. */
+  readonly ages: Readonly<Record<Operation, number>>;
+  /** How large the answers may become, in bytes; undefined for no limit. */
+  readonly maxBytes: number | undefined;
+  readonly date: SharedDate;
+}
+
+const DAY_MS = 86_400_000;
+/** So many answers are looked at in one transaction: other runs wait for some milliseconds. */
+export const SWEEP_AT_ONCE = 2_000;
+/** So many pages are given back to the file system in one. */
+const PAGES_AT_ONCE = 500;
+/** Longest time for it at the end of a run; the next one goes on from there. */
+const LONGEST_MS = 2_000;
+/** What a store that passed its size is brought down to, so that not every run has to. */
+const AFTER_CAP = 0.9;
+/** So many answers stand for all when it is found out how old the oldest ones are. */
+const SAMPLE = 500;
+
+/**
+ * Keeps the store from growing for ever: removes what is past every age that is in use by any job, and beyond a size the
+ * oldest. In short transactions, so that no run waits for it; for a short time, after which the next run goes on. What
+ * was freed is used again, and given back where it is much.
+ *
+ * @returns how many answers were removed that were still of use, as the store was too large.
+ * @throws SQLite's errors: that another run is writing, among them.
+ */
+export async function keepUp(directory: string, use: StoreNeeds): Promise<number> {
+  if (!existsSync(join(directory, STORE_FILE))) return 0;
+  const db = openStoreFile(directory, 0);
+  try {
+    const until = performance.now() + LONGEST_MS;
+    const past = db.transaction(() => noteUse(db, use));
+    const cap = capOf(db, use.maxBytes);
+    const removed = await sweep(db, past, until, cap);
+    // Fewer are soon used again.
+    if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await giveBack(db, until);
+    return removed;
+  } finally {
+    db.close();
+  }
+}
+
+/** Notes the ages that this run goes by. Returns an SQL condition for answers that no run can use any more. */
+function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
+  const now = date.now();
+  const {certain, leaps} = date.note(db);
+  const isNew = !db.hasTable('age_in_use');
+  db.exec(`
+    CREATE TABLE IF NOT EXISTS age_in_use (
+      operation TEXT, age INTEGER, seen INTEGER NOT NULL, PRIMARY KEY (operation, age)) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS swept (only INTEGER PRIMARY KEY, up_to INTEGER NOT NULL);
+    INSERT OR IGNORE INTO swept VALUES (1, 0);
+  `);
+  const note = db.prepare(
+    'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',
+  );
+  // Jobs that have not run since the store keeps itself small may use answers of any age.
+  const isUsed =
+    isNew && db.query(['id'], 'FROM answer WHERE bought_at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
+  for (const operation of operationNames) {
+    note.run(operation, Math.min(ages[operation], now), now);
+    if (isUsed) note.run(operation, now, now);
+  }
+  db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
+  // Bought under a clock that was ahead: other runs have agreed on the date since.
+  if (!leaps)
+    db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
+      now + CLOCK_SKEW_MS,
+      certain - 1,
+    );
+  const longest = db.query(['operation', 'max(age) AS age'], 'FROM age_in_use GROUP BY operation').all();
+  const cases = longest.map(
+    ({operation, age}) => `WHEN '${operation}' THEN ${Math.floor(certain - Number(age))}`,
+  );
+  return `bought_at < CASE operation ${cases.join(' ')} ELSE 0 END`;
+}
+
+/** Answers from before this have to go, as the store is too large; undefined where it is not. */
+function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
+  const bytes = (db.pragma('page_count') - db.pragma('freelist_count')) * db.pragma('page_size');
+  if (maxBytes === undefined || bytes <= maxBytes) return undefined;
+  const {first, last} = db.query(['min(id) AS first', 'max(id) AS last'], 'FROM answer').get() ?? {};
+  const step = Math.max(1, (Number(last) - Number(first)) / SAMPLE);
+  const near = db.query(['bought_at'], 'FROM answer WHERE id >= ? ORDER BY id LIMIT 1');
+  const times: number[] = [];
+  for (let id = Number(first); id <= Number(last); id += step)
+    times.push(Number(near.get(Math.floor(id))?.bought_at));
+  times.sort((a, b) => a - b);
+  return times[Math.ceil(times.length * (1 - (AFTER_CAP * maxBytes) / bytes))];
+}
+
+/** Goes over all answers once, from where the last sweep ended; returns how many went for the size alone. */
+async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<number> {
+  const from = Number(db.query(['up_to'], 'FROM swept').get()?.up_to);
+  const range = db.query(
+    ['max(id) AS end'],
+    `FROM (SELECT id FROM answer WHERE id > ? AND id <= ? ORDER BY id LIMIT ${SWEEP_AT_ONCE})`,
+  );
+  const remove = db.prepare(`DELETE FROM answer WHERE id > ? AND id <= ? AND ${past}`);
+  const removeForSize = db.prepare('DELETE FROM answer WHERE id > ? AND id <= ? AND bought_at < ?');
+  const mark = db.prepare('UPDATE swept SET up_to = ?');
+  let removed = 0;
+  const step = (start: number, last: number): number | undefined => {
+    const end = range.get(start, last)?.end ?? null;
+    mark.run(Number(end ?? 0));
+    if (end === null) return undefined;
+    remove.run(start, Number(end));
+    if (cap > 0) removed += removeForSize.run(start, Number(end), cap);
+    return Number(end);
+  };
+  for (const [start, last] of [
+    [from, Number.MAX_SAFE_INTEGER],
+    [0, from],
+  ] as const)
+    for (let at: number | undefined = start; at !== undefined && performance.now() < until; await sleep(0)) {
+      const here: number = at;
+      at = db.transaction(() => step(here, last));
+    }
+  return removed;
+}
+
+/**
+ * Gives free pages back to the file system, in short steps between which others write. A file that
+ * was not made for that keeps them for later answers. VACUUM would keep every run out for as long as it takes.
+ */
+export async function giveBack(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
+  if (db.pragma('auto_vacuum') !== INCREMENTAL) return;
+  while (db.pragma('freelist_count') > 0 && performance.now() < until) {
+    db.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);
+    await sleep(0);
+  }
+}
+
+/** What `PRAGMA auto_vacuum` answers. */
+const INCREMENTAL = 2;

@@ -1,0 +1,87 @@
+import type {BoughtOutcome, LookupKey, StoredOutcome} from '../ledger/lookup.ts';
+import type {Operation} from '../operations/table.ts';
+
+/** For how long an operation's answers are valid, in milliseconds. */
+export interface Term {
+  readonly answers: number;
+  readonly rejections: number;
+  /** How much longer they serve if the service can't be asked. */
+  readonly stale: number;
+}
+
+/**
+ * - `fresh`: it is used, and nothing is asked.
+ * - `due`: within its term, but its time has come to be asked for again; where that can't be, it is as good as fresh.
+ * - `stale`: beyond its term, for where the service can't be asked.
+ */
+export type Validity = 'fresh' | 'due' | 'stale';
+
+/** Returns the validity of an answer, wherever it was kept; undefined if it is too old for any use. */
+export type Judge = (lookup: LookupKey, answer: BoughtOutcome) => Validity | undefined;
+
+/** Judges by a job's terms, as of one moment in milliseconds since the epoch. */
+export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): Judge {
+  return ({operation, key}, answer) => validity(key, answer, terms[operation], now);
+}
+
+/** Returns the validity of an answer at `now`; undefined if it is too old for any use. */
+export function validity(key: string, answer: BoughtOutcome, term: Term, now: number): Validity | undefined {
+  const age = now - answer.boughtAt;
+  const end = endOf(answer.status, term);
+  if (age > end + term.stale) return undefined;
+  if (age > end) return 'stale';
+  return age > dueAge(key, end) ? 'due' : 'fresh';
+}
+
+/** The age at which an answer's term ends. */
+export function endOf(status: BoughtOutcome['status'], {answers, rejections}: Term): number {
+  return status === 'ok' ? answers : rejections;
+}
+
+/** The greatest age at which anything is still of use. */
+export function longestUse({answers, rejections, stale}: Term): number {
+  return Math.max(answers, rejections) + stale;
+}
+
+/** The last part of a term, over which values fall due. */
+const SPREAD = 1 / 5;
+
+/**
+ * The age at which a value falls due: each at its own moment of the last fifth of the term, by its key, which is a hash.
+ * What was bought in one night does not fall due in one night, and a value always at the same age.
+ */
+export function dueAge(key: string, term: number): number {
+  return term * (1 - SPREAD * shareOf(key));
+}
+
+/** 32 bits of a key as a number in [0, 1). */
+function shareOf(key: string): number {
+  return Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
+}
+
+/** What is known of a value from before, and what that is good for. */
+export interface KnownAnswer {
+  readonly outcome: StoredOutcome;
+  /** `past`: a rejection that is of no use any more, but for its code: the same one again is no news. */
+  readonly validity: Validity | 'past';
+}
+
+/**
+ * The best of what the store has of a value. An answer goes before a rejection as long as it is within its term; a
+ * rejection from before an answer says nothing.
+ */
+export function bestOf(
+  lookup: LookupKey,
+  found: readonly StoredOutcome[],
+  judge: Judge,
+): KnownAnswer | undefined {
+  const known = found.flatMap((outcome): KnownAnswer[] => {
+    const validity = judge(lookup, outcome) ?? (outcome.status === 'ok' ? undefined : 'past');
+    return validity === undefined ? [] : [{outcome, validity}];
+  });
+  const answeredAt = found.find(({status}) => status === 'ok')?.boughtAt ?? 0;
+  const answer = known.find(({outcome}) => outcome.status === 'ok');
+  const rejection = known.find(({outcome}) => outcome.status !== 'ok' && outcome.boughtAt >= answeredAt);
+  const isWithin = (one: KnownAnswer | undefined) => one?.validity === 'fresh' || one?.validity === 'due';
+  return [answer, rejection].find(isWithin) ?? answer ?? rejection;
+}

@@ -1,0 +1,181 @@
+import {randomUUID} from 'node:crypto';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {giveBackBlocks, PeriodBudget, type PeriodBudgetOptions} from '../../src/account/period-budget.ts';
+import {Sqlite} from '../../src/disk/sqlite.ts';
+
+let directory: string;
+let now: number;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-daily-'));
+  now = Date.parse('2031-05-06T23:59:00Z');
+});
+afterEach(() => rmSync(directory, {recursive: true, force: true}));
+
+const open = (maxCredits: number, owner = 'nightly', more: Partial<PeriodBudgetOptions> = {}) =>
+  new PeriodBudget({
+    directory,
+    owner,
+    holder: randomUUID(),
+    period: 'day',
+    limit: 'a limit',
+    maxCredits,
+    now: () => now,
+    ...more,
+  });
+
+const takeAll = (budget: PeriodBudget, prefix = 'k') => {
+  let taken = 0;
+  while (budget.take(`${prefix}${taken}`, 1)) taken += 1;
+  return taken;
+};
+
+test('gives out as many credits as the day has, over all that share it, and not one more', () => {
+  const [a, b] = [open(250), open(250)];
+  expect(a.take('x', 1)).toBe(true);
+  expect(b.take('y', 1)).toBe(true);
+  const more = takeAll(a);
+  // What the other holds of its block is still its own.
+  expect(2 + more + takeAll(b)).toBe(250);
+  expect([a.take('z', 1), b.take('z', 1)]).toEqual([false, false]);
+  for (const budget of [a, b]) budget.close();
+  expect(open(250).used).toBe(250);
+});
+
+test('what was taken and not spent is returned at the end; a crash loses a block at most', () => {
+  const ended = open(1_000);
+  for (let i = 0; i < 3; i++) ended.take(`k${i}`, 1);
+  ended.close();
+  expect(open(1_000).used).toBe(3);
+  open(1_000).take('crashed', 1);
+  const next = open(1_000);
+  expect(next.used).toBeLessThanOrEqual(3 + 10);
+  expect(3 + 1 + takeAll(next)).toBeLessThanOrEqual(1_000);
+});
+
+test('what a killed session took of a period and did not spend is given back, once', () => {
+  const day = open(100_000, 'account', {holder: 'killed'});
+  const month = open(200_000, 'account', {holder: 'killed', period: 'month'});
+  for (const budget of [day, month]) budget.take('a', 300);
+  now += 86_400_000;
+  for (const budget of [day, month]) budget.take('b', 20);
+  const other = open(100_000, 'account');
+  other.take('c', 5);
+  const next = open(100_000, 'account');
+  expect([next.used, open(200_000, 'account', {period: 'month'}).used]).toEqual([1_000 + 1_000, 2_000]);
+  const taken = new Map([
+    ['account 2031-05-06', 300],
+    ['account 2031-05-07', 20],
+    ['account 2031-05', 320],
+  ]);
+  const giveBack = () => giveBackBlocks({directory, now: () => now}, 'killed', name => taken.get(name) ?? 0);
+  giveBack();
+  const left = () => [next.used, open(200_000, 'account', {period: 'month'}).used];
+  expect(left()).toEqual([20 + 1_000, 320]);
+  giveBack();
+  expect(left()).toEqual([20 + 1_000, 320]);
+  now -= 86_400_000;
+  expect(open(100_000, 'account').used).toBe(300);
+});
+
+test('nothing is given back of a session that has ended, and of a killed one whatever account it had', () => {
+  const ended = open(100_000, 'account', {holder: 'ended'});
+  ended.take('a', 300);
+  ended.close();
+  open(100_000, 'another', {holder: 'killed'}).take('a', 300);
+  const next = open(100_000, 'account');
+  giveBackBlocks({directory, now: () => now}, 'ended', () => 0);
+  expect([next.used, open(100_000, 'another').used]).toEqual([300, 1_000]);
+  giveBackBlocks({directory: join(directory, 'none'), now: () => now}, 'killed', () => 0);
+  giveBackBlocks({directory, now: () => now}, 'killed', name => (name === 'another 2031-05-06' ? 300 : 0));
+  expect([next.used, open(100_000, 'another').used]).toEqual([300, 300]);
+});
+
+test('a call beside runs takes its own cost, and no block', () => {
+  open(100_000, 'account', {holder: undefined}).take('killed', 7);
+  expect(open(100_000, 'account').used).toBe(7);
+});
+
+test('a free call gives its credits back to the day that it was taken from, never to the next', () => {
+  const budget = open(2);
+  budget.take('before', 1);
+  budget.take('other', 1);
+  budget.settle('other', 1, true);
+  expect(budget.take('again', 1)).toBe(true);
+  expect(budget.take('more', 1)).toBe(false);
+  now += 120_000;
+  expect(takeAll(budget)).toBe(2);
+  budget.settle('before', 1, true);
+  expect(budget.take('late', 1)).toBe(false);
+  expect(budget.used).toBe(2);
+  expect(budget.renewsAt).toBe(Date.parse('2031-05-08T00:00:00Z'));
+});
+
+test('costs larger than a block fit as long as there is room', () => {
+  const budget = open(10_000);
+  expect(budget.take('a', 7_500)).toBe(true);
+  expect(budget.left()).toBe(2_500);
+  expect(budget.take('b', 2_600)).toBe(false);
+  expect(budget.take('c', 2_500)).toBe(true);
+  expect(budget.left()).toBe(0);
+});
+
+test("one job's credits are not another's", () => {
+  expect(takeAll(open(5))).toBe(5);
+  expect(takeAll(open(5, 'weekly'))).toBe(5);
+});
+
+test('a file of another version is refused', () => {
+  open(1).close();
+  const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
+  db.exec('PRAGMA user_version = 999');
+  db.close();
+  expect(() => open(7_000)).toThrow(/daily-credits\.db.*of version 999/);
+});
+
+test("a month's credits are counted apart from a day's, and renewed with the next month", () => {
+  const month = {period: 'month'} as const;
+  now = Date.parse('2031-12-30T12:00:00Z');
+  expect(takeAll(open(3, 'account'))).toBe(3);
+  const budget = open(5, 'account', month);
+  expect(takeAll(budget)).toBe(5);
+  now += 86_400_000;
+  expect(takeAll(open(3, 'account'))).toBe(3);
+  expect(open(5, 'account', month).take('a', 1)).toBe(false);
+  expect(budget.renewsAt).toBe(Date.parse('2032-01-01T00:00:00Z'));
+  now += 86_400_000;
+  expect(takeAll(budget, 'january')).toBe(5);
+});
+
+test('says once when its share is used up, by whomever', () => {
+  const said: string[] = [];
+  const warnAt = {share: 0.8, warn: (sentence: string) => said.push(sentence)};
+  const budget = open(10_000, 'account', {warnAt, limit: 'max_credits_per_day in production.yaml'});
+  budget.take('a', 7_900);
+  expect(said).toEqual([]);
+  budget.take('b', 100);
+  budget.take('c', 100);
+  expect(said).toEqual([
+    "8 of the day's 10 credits (max_credits_per_day in production.yaml) are used, by all runs together.",
+  ]);
+  budget.close();
+  open(10_000, 'account', {warnAt});
+  expect(said).toHaveLength(2);
+});
+
+test('periods that are over are forgotten', () => {
+  for (const days of [0, 30, 30, 30, 10]) {
+    now += days * 86_400_000;
+    const budget = open(5);
+    budget.take('a', 1);
+    budget.close();
+  }
+  const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
+  expect(db.query(['day'], 'FROM used').all()).toEqual(
+    ['2031-06-05', '2031-07-05', '2031-08-04', '2031-08-14'].map(day => ({day})),
+  );
+  db.close();
+});

@@ -1,0 +1,109 @@
+import {execFile} from 'node:child_process';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {promisify} from 'node:util';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {SharedPace} from '../../src/account/shared-pace.ts';
+import {busiestWindow} from '../lookup/dispatches.ts';
+import {bundle} from '../support/bundle.mjs';
+
+const perSecond = (count: number) => ({count, perMs: 1_000});
+
+/** Always wants two permits, and is held up between each of them and its call; writes when calls left. */
+const LOOP = `
+import {setTimeout as sleep} from 'node:timers/promises';
+const {SharedPace} = await import(process.argv[2]);
+const onTrouble = error => { throw error; };
+const pace = new SharedPace({
+  directory: process.argv[1], account: 'a', rate: {count: 40, perMs: 1000}, onTrouble, warn: onTrouble,
+});
+const left = [];
+for (; left.length < 26 || left.at(-1) - left[0] < 1800; ) {
+  const {permits, waitMs} = pace.take(2);
+  for (const use of Array.from({length: permits}, () => pace.use())) {
+    await sleep(Math.random() ** 4 * 60);
+    left.push(Number(process.hrtime.bigint()) / 1e6);
+    use.left();
+  }
+  await sleep(waitMs);
+}
+pace.close();
+console.log(JSON.stringify(left));
+`;
+
+describe('its file', () => {
+  let directory: string;
+  const troubles: Error[] = [];
+  const open = (count = 1, place = directory) =>
+    new SharedPace({
+      directory: place,
+      account: 'https://api.example.com default',
+      rate: perSecond(count),
+      onTrouble: error => troubles.push(error),
+      warn: () => {},
+    });
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-pace-'));
+  });
+  afterEach(() => rmSync(directory, {recursive: true, force: true}));
+
+  test('is shared: what one has, the other has not; what it did not use comes back', async () => {
+    using a = Object.assign(open(), {[Symbol.dispose]: () => a.close()});
+    const b = open();
+    expect([a.take(1).permits, b.take(1).permits]).toEqual([1, 0]);
+    // Not used in that moment, so it is nobody's.
+    await sleep(60);
+    let waited = b.take(1);
+    expect(waited.waitMs).toBeLessThanOrEqual(1_000);
+    // Timers may come a millisecond early.
+    await sleep(waited.waitMs + 2);
+    waited = b.take(1);
+    expect(waited.permits).toBe(1);
+    b.use().left();
+    b.close();
+    expect(a.take(1).permits).toBe(0);
+    expect(troubles).toEqual([]);
+  });
+
+  test('a fleet has all of it, once what others sent is past, until it ends', async () => {
+    const [local, fleet] = [open(2), open(2)];
+    local.take(1);
+    local.use().left();
+    const sentAt = performance.now();
+    await fleet.holdAll();
+    expect(performance.now() - sentAt).toBeGreaterThan(1_000);
+    expect(local.take(1).permits).toBe(0);
+    const closedAt = performance.now();
+    fleet.close();
+    const {permits, waitMs} = local.take(1);
+    expect([permits, performance.now() - closedAt + waitMs > 900]).toEqual([0, true]);
+    local.close();
+  });
+
+  test('two processes on a busy machine: in no second more calls leave than the rate, and each has some of it', async () => {
+    // Compiled to where it finds the packages that are not bundled.
+    const compiled = mkdtempSync(new URL('../../node_modules/.shared-pace-', import.meta.url).pathname);
+    await bundle(['ledger/account/shared-pace'], compiled);
+    const args = [directory, `${compiled}/ledger/account/shared-pace.js`];
+    const processes = [1, 2].map(() =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', LOOP, ...args]),
+    );
+    const ended = await Promise.all(processes).finally(() => rmSync(compiled, {recursive: true}));
+    const left = ended.map(({stdout}) => JSON.parse(stdout) as number[]);
+    const all = left.flat().sort((a, b) => a - b);
+    expect(busiestWindow(all, 1_000)).toBeLessThanOrEqual(40);
+    // How much of it is used is granted-permits' to show, by a clock that no other program holds up.
+    expect(Math.min(...left.map(({length}) => length))).toBeGreaterThan(25);
+  });
+
+  test('damaged by a power cut, it begins anew; one that is something else is refused', () => {
+    writeFileSync(join(directory, 'pace.db'), 'SQLite format 3\0'.repeat(400));
+    const pace = open();
+    expect(pace.take(1).permits).toBe(1);
+    pace.close();
+    expect(() => open(1, '/dev/null/state')).toThrow(/pace\.db, which can't be used .*take the rate out/);
+  });
+});

@@ -1,0 +1,77 @@
+import {expect, test} from 'vitest';
+import {
+  type Counters,
+  countFailure,
+  countReject,
+  countRow,
+  emptyCounters,
+  listErrors,
+  savedCounters,
+} from '../../src/books/counters.ts';
+import type {Row} from '../../src/input/row.ts';
+import {emptyTally, overEmpty, type Tally} from '../../src/ledger/tally.ts';
+import {operationNames} from '../../src/operations/table.ts';
+import type {EnrichedRow} from '../../src/output/encoder.ts';
+import type {Risk} from '../../src/score/risk.ts';
+
+test('of each error code the first ten rows are named, and all are counted', () => {
+  const counters = emptyCounters();
+  for (let record = 1; record <= 12; record++) {
+    const place = {record, line: record, file: 'a.csv', detail: '', raw: ''};
+    countReject(counters, {type: 'reject', reason: 'column_count', ...place});
+  }
+  expect(counters.errors).toEqual({
+    'rejected.column_count': {count: 12, rows: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]},
+  });
+  expect(counters.rows).toEqual({written: 0, rejected: 12, ok: 0, with_errors: 0});
+});
+
+test.each(operationNames)('counts that were saved before there was %s go on, with zeros for it', name => {
+  const {[name]: _, ...lookups} = emptyCounters().lookups;
+  const {[name]: __, ...fields} = emptyCounters().fields;
+  const saved = {...emptyCounters(), lookups, fields} as ReturnType<typeof emptyCounters>;
+  saved.rows.written = 7;
+  saved.risk.histogram[3] = 2;
+  saved.errors['other.code'] = {count: 1, rows: [4]};
+  const before = structuredClone(saved);
+  const counters = savedCounters(saved);
+  expect(counters).toEqual({...emptyCounters(), rows: saved.rows, risk: saved.risk, errors: saved.errors});
+  counters.rows.written += 1;
+  counters.lookups[name].ok += 1;
+  expect(saved).toEqual(before);
+
+  const {[name]: ___, ...operations} = emptyTally().operations;
+  const tally = {...emptyTally(), operations, byStatus: {200: 3}} as unknown as Tally;
+  expect(overEmpty(emptyTally(), tally)).toEqual({...emptyTally(), byStatus: {200: 3}});
+});
+
+test('the first hundred rows of high risk are named, and all are counted', () => {
+  const counters = emptyCounters();
+  for (let record = 1; record <= 240; record++) {
+    const level = record % 2 === 0 ? 'high' : 'low';
+    const row = {type: 'csv' as const, record, line: record, fields: []};
+    const risk = {score: 70, level, points: {}, reasons: [], missing: []} as Risk;
+    countRow(counters, {row, results: [], answers: [], risk} as unknown as EnrichedRow<Row>, []);
+  }
+  expect(counters.risk.levels.high).toBe(120);
+  expect(counters.risk.highRows).toEqual(Array.from({length: 100}, (_, n) => 2 * n + 2));
+  // A session before may not have noted them.
+  const {highRows: _, ...risk} = counters.risk;
+  expect(savedCounters({...counters, risk} as Counters).risk.highRows).toEqual([]);
+});
+
+test('without a checkpoint all counts are zero', () => {
+  expect(savedCounters(undefined)).toEqual(emptyCounters());
+});
+
+test('a service that has a code for every value fills no summary: of each operation so many are named', () => {
+  const counters = emptyCounters();
+  for (let row = 1; row <= 4_000; row++) countFailure(counters, 'ip', `odd_${row}`, row);
+  countFailure(counters, 'ip', 'odd_1', 4_001);
+  countFailure(counters, 'email', 'odd', 4_002);
+  const codes = listErrors(counters.errors);
+  expect(codes).toHaveLength(52);
+  expect(codes[0]).toMatchObject({code: 'ip.other_codes', count: 3_950});
+  expect(codes[1]).toEqual({code: 'ip.odd_1', count: 2, rows: [1, 4_001]});
+  expect(codes).toContainEqual({code: 'email.odd', count: 1, rows: [4_002]});
+});

@@ -1,0 +1,55 @@
+import {expect, test} from 'vitest';
+import {Timeline, timelineSummary} from '../../src/books/timeline.ts';
+import {countAttempt, emptyTally} from '../../src/ledger/tally.ts';
+
+/** A run whose every second has `calls` calls of `latencyMs` and as many rows. */
+function running(seconds: number, calls: number, latencyMs: number, from?: Timeline['state']) {
+  const tally = emptyTally();
+  const timeline = new Timeline(from, 0, {tally, rows: 0, inFlightMs: 0});
+  for (let second = 1; second <= seconds; second += 1) {
+    for (let n = 0; n < calls; n += 1)
+      countAttempt(tally, {kind: 'not_ok', status: 500, code: 'x', latencyMs} as never);
+    tally.operations.ip.calls += calls;
+    timeline.sample(second * 1_000, {tally, rows: second * calls, inFlightMs: second * 3_000});
+  }
+  return {timeline, tally};
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+test('a point for each second: calls, rows, latency of those calls alone, and how many were in flight on average', () => {
+  const {timeline, tally} = running(2, 10, 100);
+  countAttempt(tally, {kind: 'ambiguous', code: 'timeout', latencyMs: 1_000} as never);
+  tally.operations.email.calls += 1;
+  timeline.sample(2_400, {tally, rows: 20, inFlightMs: 6_300});
+  timeline.sample(2_500, {tally, rows: 21, inFlightMs: 6_500}, true);
+  const summary = timelineSummary(timeline.state);
+  expect(summary).toMatchObject({
+    ms: [1_000, 1_000, 500],
+    calls: [10, 10, 1],
+    rows: [10, 10, 1],
+    in_flight: [3, 3, 1],
+  });
+  expect(summary.latency_p50_ms[1]).toBeGreaterThanOrEqual(100);
+  expect(summary.latency_p50_ms[1]).toBeLessThan(106);
+  expect(summary.latency_p95_ms[2]).toBe(1_000);
+});
+
+test('a long run has few points that still add up, and goes on from what was saved', () => {
+  const {timeline} = running(3_000, 2, 50);
+  const saved = JSON.parse(JSON.stringify(timeline.state)) as Timeline['state'];
+  expect(saved.points.length).toBeLessThanOrEqual(240);
+  expect(sum(saved.points.map(point => point.ms))).toBeGreaterThan(2_980_000);
+  const {timeline: resumed} = running(3_000, 2, 50, saved);
+  const {ms, calls, in_flight} = timelineSummary(resumed.state);
+  expect(ms.length).toBeLessThanOrEqual(240);
+  expect(sum(ms)).toBeGreaterThan(5_960_000);
+  expect(sum(calls) / sum(ms)).toBeCloseTo(2 / 1_000, 9);
+  expect(in_flight.every(value => value === 3)).toBe(true);
+  expect(Math.max(...ms) / Math.min(...ms)).toBeLessThanOrEqual(2);
+});
+
+test('stretches without calls have no latency, joined or not', () => {
+  const {timeline} = running(500, 0, 0);
+  expect(timeline.state.points.every(point => point.p50 === null && point.p95 === null)).toBe(true);
+});

@@ -1,0 +1,150 @@
+import {mkdtempSync, readFileSync, rmSync, statSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {SharedDate} from '../../src/disk/shared-date.ts';
+import {perOperation} from '../../src/operations/table.ts';
+import {StoreAdmin} from '../../src/store/store-admin.ts';
+import {openStoreFile, STORE_FILE} from '../../src/store/store-file.ts';
+import {keepUp} from '../../src/store/upkeep.ts';
+
+const DAY = 86_400_000;
+const NOW = 20_000 * DAY;
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-upkeep-'));
+});
+afterEach(() => rmSync(directory, {recursive: true}));
+
+/** Answers of these ages, in days, of one operation; each with so many bytes. */
+function fill(operation: string, ages: readonly number[], bytes = 10): void {
+  const db = openStoreFile(directory, 0);
+  const put = db.prepare(
+    'INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, ?, ?, ?)',
+  );
+  const data = JSON.stringify({text: 'x'.repeat(bytes)});
+  db.transaction(() => {
+    for (const [n, age] of ages.entries())
+      put.run(`${operation}${age}-${n}`, 's', operation, NOW - age * DAY, data);
+  });
+  db.close();
+}
+
+function kept(): string[] {
+  const db = openStoreFile(directory, 0);
+  const rows = db.query(['operation', 'bought_at'], 'FROM answer ORDER BY operation, bought_at DESC').all();
+  db.close();
+  return rows.map(({operation, bought_at}) => `${operation} ${(NOW - Number(bought_at)) / DAY}`);
+}
+
+/** A run that uses answers up to an age, so many days later. */
+const run = (days: number, later = 0, maxBytes?: number) => {
+  const date = new SharedDate(
+    () => NOW + later * DAY,
+    () => {},
+  );
+  return keepUp(directory, {ages: perOperation(() => days * DAY), maxBytes, date});
+};
+
+test('what is past every age in use goes; an age counts for five weeks after its last run', async () => {
+  fill('ip', [0]);
+  await run(1, -1);
+  await run(30);
+  fill('ip', [2, 20, 32]);
+  fill('phone', [100]);
+  await run(1);
+  expect(kept()).toEqual(['ip 0', 'ip 2', 'ip 20']);
+  for (const later of [30, 36, 60]) await run(3, later);
+  expect(kept()).toEqual([]);
+});
+
+test('a store that was used before it kept itself small has its ages found out first', async () => {
+  fill('ip', [300]);
+  await run(1);
+  for (const later of [34, 36]) await run(1, later);
+  expect(kept()).toEqual(['ip 300']);
+  await run(1, 60);
+  expect(kept()).toEqual([]);
+});
+
+test('beyond a size the oldest go, and the file gets smaller', async () => {
+  fill('ip', [0]);
+  await run(365);
+  fill(
+    'email',
+    Array.from({length: 600}, (_, n) => (n * 7) % 300),
+    4_000,
+  );
+  const before = statSync(join(directory, STORE_FILE)).size;
+  expect(await run(365, 0, 1_000_000)).toBeGreaterThan(300);
+  const left = kept().map(line => Number(line.slice(line.indexOf(' '))));
+  expect(left.length).toBeGreaterThan(150);
+  expect(Math.max(...left)).toBeLessThan(150);
+  const after = statSync(join(directory, STORE_FILE)).size;
+  expect([after < 1_100_000, before > 2_400_000]).toEqual([true, true]);
+  expect(await run(365, 0, 1_000_000)).toBe(0);
+});
+
+test('another run that writes is not waited for, and one that reads goes on', async () => {
+  fill('ip', [0]);
+  await run(1, -1);
+  fill('ip', [5]);
+  const other = openStoreFile(directory, 0);
+  other.exec('BEGIN IMMEDIATE');
+  await expect(run(1)).rejects.toMatchObject({code: expect.stringMatching(/^SQLITE_BUSY/)});
+  other.exec('COMMIT');
+  other.close();
+  await run(1);
+  expect(kept()).toEqual(['ip 0']);
+});
+
+test('store prune goes by the clock, unless that leaps: then by what is certain', async () => {
+  fill('ip', [1, 40]);
+  for (const later of [-2, -1]) await run(365, later);
+  const admin = StoreAdmin.open(directory);
+  const told: string[] = [];
+  const today = (later: number) =>
+    admin?.today(
+      new SharedDate(
+        () => NOW + later * DAY,
+        sentence => told.push(sentence),
+      ),
+    ) ?? 0;
+  const age = {answers: 30 * DAY, rejections: 30 * DAY};
+  expect([today(70), told]).toEqual([NOW - 2 * DAY, [expect.stringMatching(/35 days/)]]);
+  expect(await admin?.prune('ip', age, today(70))).toBe(1);
+  expect(await admin?.prune('ip', age, today(0))).toBe(0);
+  expect(today(20)).toBe(NOW + 20 * DAY);
+  admin?.close();
+  expect(kept()).toEqual(['ip 1']);
+});
+
+test('store prune leaves runs their turns, gives the space back, and nothing of what it removed is readable', async () => {
+  fill(
+    'ip',
+    Array.from({length: 9_000}, (_, n) => 10 + (n % 90)),
+    300,
+  );
+  fill('ip', [1, 2]);
+  const path = join(directory, STORE_FILE);
+  const before = statSync(path).size;
+  const admin = StoreAdmin.open(directory);
+  const run = openStoreFile(directory, 0);
+  const put = run.prepare(
+    "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, 's', 'ip', ?, '{}')",
+  );
+  let isOver = false;
+  const writing = (async () => {
+    let written = 0;
+    for (; !isOver; await new Promise(setImmediate)) written += put.run(`other-${written}`, NOW);
+    return written;
+  })();
+  expect(await admin?.prune('ip', {answers: 5 * DAY, rejections: 5 * DAY}, NOW)).toBe(9_000);
+  await admin?.giveBack();
+  isOver = true;
+  expect(await writing).toBeGreaterThan(5);
+  for (const db of [admin, run]) db?.close();
+  expect(statSync(path).size).toBeLessThan(before / 5);
+  expect(readFileSync(path).includes('ip10-0')).toBe(false);
+  expect(readFileSync(path).includes('x'.repeat(100))).toBe(false);
+});

@@ -1,0 +1,89 @@
+import {describe, expect, test} from 'vitest';
+import {intelligenceLookup} from '../../src/ledger/lookup.ts';
+import {perOperation} from '../../src/operations/table.ts';
+import {bestOf, dueAge, endOf, judgeBy, longestUse, validity} from '../../src/store/validity.ts';
+
+const keys = Array.from({length: 5_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
+
+test('what was bought in one night falls due evenly over the last fifth of its term, a value always at one age', () => {
+  const ages = keys.map(key => dueAge(key, 30));
+  expect(keys.map(key => dueAge(key, 30))).toEqual(ages);
+  const byNight = [24, 25, 26, 27, 28, 29].map(day => ages.filter(age => age > day && age <= day + 1).length);
+  expect(byNight.reduce((sum, count) => sum + count)).toBe(keys.length);
+  expect(Math.max(...byNight)).toBeLessThan((keys.length / 6) * 1.15);
+});
+
+describe('what an answer is good for', () => {
+  const [key = ''] = keys;
+  const due = dueAge(key, 1_000);
+  const now = 1_000_000;
+  const bought = (age: number) => ({status: 'ok', data: '{}', boughtAt: now - age}) as const;
+  const term = {answers: 1_000, rejections: 100, stale: 500};
+  test.each([
+    [-1, 'fresh'],
+    [0, 'fresh'],
+    [800, 'fresh'],
+    [due, 'fresh'],
+    [due + 1, 'due'],
+    [1_000, 'due'],
+    [1_001, 'stale'],
+    [1_500, 'stale'],
+    [1_501, undefined],
+  ])('at an age of %d: %s', (age, expected) => {
+    expect(validity(key, bought(age), term, now)).toBe(expected);
+    const judge = judgeBy(
+      perOperation(() => term),
+      now,
+    );
+    expect(judge({operation: 'ip', key}, bought(age))).toBe(expected);
+  });
+  test('a rejection has a term of its own', () => {
+    const rejected = (age: number) =>
+      ({...bought(age), status: 'failed', error: 'odd', rejected: true}) as const;
+    const found = [0, 101, 600, 601].map(age => validity(key, rejected(age), term, now));
+    expect(found).toEqual(['fresh', 'stale', 'stale', undefined]);
+    expect([endOf('ok', term), endOf('failed', term)]).toEqual([1_000, 100]);
+  });
+  test('a term of 0 is none', () => {
+    const none = {answers: 0, rejections: 0, stale: 0};
+    expect([0, 1].map(age => validity(key, bought(age), none, now))).toEqual(['fresh', undefined]);
+  });
+  test('what can not be asked for again is good for ever', () => {
+    const forever = {answers: Number.POSITIVE_INFINITY, rejections: Number.POSITIVE_INFINITY, stale: 0};
+    expect(validity(key, bought(now), forever, now)).toBe('fresh');
+  });
+});
+
+test('what is older than every term is of no use', () => {
+  expect(longestUse({answers: 20, rejections: 7, stale: 100})).toBe(120);
+  expect(longestUse({answers: 1, rejections: 7, stale: 100})).toBe(107);
+});
+
+describe('of an answer and a rejection of one value', () => {
+  const term = {answers: 20, rejections: 7, stale: 5};
+  const [key = ''] = keys;
+  const answer = (boughtAt: number) => ({status: 'ok', data: '{}', boughtAt}) as const;
+  const rejection = (boughtAt: number) =>
+    ({status: 'failed', error: 'odd', rejected: true, boughtAt}) as const;
+
+  test.each([
+    ['the answer, as long as it is within its term', 10, [answer(0), rejection(9)], ['ok', 'fresh']],
+    ['also where that was refused since', 20, [rejection(19), answer(0)], ['ok', 'due']],
+    ['the rejection, once the answer is past its term', 22, [answer(0), rejection(21)], ['failed', 'fresh']],
+    ['a stale answer, once both are past theirs', 24, [answer(0), rejection(11)], ['ok', 'stale']],
+    ['nothing of a rejection from before the answer', 26, [answer(0), rejection(-1)], undefined],
+    ['no more than the code of a rejection that is past', 13, [rejection(0)], ['failed', 'past']],
+    ['a rejection alone', 3, [rejection(0)], ['failed', 'fresh']],
+    ['nothing', 3, [], undefined],
+  ] as const)('it is %s', (_, now, found, expected) => {
+    const known = bestOf(
+      {operation: 'ip', key},
+      found,
+      judgeBy(
+        perOperation(() => term),
+        now,
+      ),
+    );
+    expect(known && [known.outcome.status, known.validity]).toEqual(expected);
+  });
+});
