@@ -86,8 +86,8 @@ describe('its file', () => {
   test('two processes on a busy machine: in no second more calls leave than the rate, and each has some of it', async () => {
     // Compiled to where it finds the packages that are not bundled.
     const compiled = mkdtempSync(new URL('../../node_modules/.shared-pace-', import.meta.url).pathname);
-    await bundle(['ledger/account/shared-pace'], compiled);
-    const args = [directory, `${compiled}/ledger/account/shared-pace.js`];
+    await bundle(['account/shared-pace'], compiled);
+    const args = [directory, `${compiled}/account/shared-pace.js`];
     const processes = [1, 2].map(() =>
       promisify(execFile)(process.execPath, ['--input-type=module', '-e', LOOP, ...args]),
     );

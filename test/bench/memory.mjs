@@ -15,7 +15,7 @@ import {startService} from './service.mjs';
 const {Ledger, intelligenceLookup, openStore} = await fromSrc(
   'ledger/ledger',
   'ledger/lookup',
-  'ledger/store/store',
+  'store/store',
 );
 const rows = Number(process.env.MEMORY_ROWS ?? 200_000);
 const distinct = Number(process.env.MEMORY_DISTINCT ?? 50_000);

@@ -13,7 +13,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {fromSrc} from './from-src.mjs';
 
-const {intelligenceLookup, openStore} = await fromSrc('ledger/lookup', 'ledger/store/store');
+const {intelligenceLookup, openStore} = await fromSrc('ledger/lookup', 'store/store');
 
 const rows = Number(process.env.WARM_ROWS ?? 300_000);
 const distinct = Math.min(rows, Number(process.env.WARM_DISTINCT ?? 100_000));

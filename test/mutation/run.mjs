@@ -24,7 +24,9 @@ const tests = [
   'test/lookup/{canonical,pace-headers,policy,rate-controller}.test.ts',
   'test/lookup/pace/*.test.ts',
   'test/client/{classify,exact-numbers}.test.ts',
-  'test/ledger/{budget,granted-permits,validity}.test.ts',
+  'test/ledger/budget.test.ts',
+  'test/account/granted-permits.test.ts',
+  'test/store/validity.test.ts',
   'test/property/canonical.test.ts',
   'test/run/exit.test.ts',
 ];
