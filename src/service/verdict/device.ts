@@ -6,7 +6,7 @@ import type {UserSession} from './user-session.ts';
 /** The device of a session, and what its user agent gives away. */
 export interface Device {
   shown: NonNullable<VerifyData['device']>;
-  /** The user agent says that it is a program, an app's HTTP client included, or there is none. */
+  /** True if the user agent names a program (an app's HTTP client included) or is missing. */
   isBot: boolean;
 }
 
