@@ -131,7 +131,7 @@ function judgeList(
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
   const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
-  // An entry that says nothing is no leave to take the next one, which is another machine.
+  // An empty entry does not permit the next one, which is another machine.
   const meant =
     which === 'last' ? judged.at(-1) : which === 'first' || same.size === 1 ? judged[0] : undefined;
   if (which === undefined || meant === undefined || meant.state === 'empty') return invalid('ip_list');
