@@ -20,7 +20,10 @@ export interface Answered extends Responded {
   readonly kind: 'answered';
   /** Known fields of the interface's types, and unknown ones as they came. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** All that is kept of it, as JSON text, where `data` has less: a number's spelling (1.10, 1e400), fields of another type. */
+  /**
+   * All that is kept of it, as JSON text, where `data` has less: a number's spelling (1.10, 1e400), fields of
+   * another type.
+   */
   readonly exact?: string;
   /** Dotted names of fields that the interface does not know. */
   readonly unknownFields: readonly string[];

@@ -17,7 +17,10 @@ export interface RawResponse {
   readonly pace: PaceHeaders;
 }
 
-/** Classifies a complete response to `operation`. `sent` is the request's body without the key; `redact` removes the key from texts. */
+/**
+ * Classifies a complete response to `operation`. `sent` is the request's body without the key; `redact` removes the
+ * key from texts.
+ */
 export function classifyResponse(
   operation: Operation,
   response: RawResponse,
@@ -95,7 +98,10 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
   return isObject(data) ? data : undefined;
 }
 
-/** The service's code for a failure, or `service_error` for a text that is not a code; undefined if the body is not an error. */
+/**
+ * The service's code for a failure, or `service_error` for a text that is not a code; undefined if the body is not
+ * an error.
+ */
 function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): string | undefined {
   if (!isObject(json) || json.success !== false) return undefined;
   const {data} = errorBody.safeParse(json);

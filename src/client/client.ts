@@ -23,7 +23,10 @@ export interface ClientOptions extends CallOptions {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Reads the key again when it is not accepted, as it may have been replaced since; another one is used from then on. */
+  /**
+   * Reads the key again when it is not accepted, as it may have been replaced since; another one is used from then
+   * on.
+   */
   readonly readKeyAgain?: ReadKeyAgain | undefined;
   /** Place of the key, as messages name it; `BULK_ENRICH_API_KEY` by default. */
   readonly keyFrom?: string | undefined;
@@ -52,7 +55,10 @@ type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promis
 
 /** Sends values. */
 export interface Sender {
-  /** One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the result. */
+  /**
+   * One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the
+   * result.
+   */
   send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
 }
 

@@ -80,7 +80,10 @@ function holdsAddress(text: string): boolean {
   );
 }
 
-/** Judges the text inside mailto: (RFC 6068) or angle brackets. If the rest can be an address too, the first judgement stays. */
+/**
+ * Judges the text inside mailto: (RFC 6068) or angle brackets. If the rest can be an address too, the first
+ * judgement stays.
+ */
 function judgeWrapped(
   text: string,
   repairs: readonly RepairCode[],

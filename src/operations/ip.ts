@@ -98,7 +98,10 @@ function judgeIp(
 
 const MOST_PORT = 65_535;
 
-/** `4.12.0.3`, `1.3.6.1`, and masks: of addresses that are spread over the Internet, one in forty has no part of three digits. */
+/**
+ * `4.12.0.3`, `1.3.6.1`, and masks: of addresses that are spread over the Internet, one in forty has no part of
+ * three digits.
+ */
 const VERSION = /^(?:\d{1,2}\.){3}\d{1,2}$|^255\./;
 
 function areVersions(texts: readonly string[]): boolean {

@@ -14,7 +14,10 @@ export type BareNumber =
   /** It is national, and nothing else. */
   | 'national';
 
-/** The other reading of a text without a plus, beside libphonenumber's `number`; undefined if the text is not bare digits. */
+/**
+ * The other reading of a text without a plus, beside libphonenumber's `number`; undefined if the text is not bare
+ * digits.
+ */
 export function bareNumber(text: string, number: PhoneNumber): BareNumber | undefined {
   const digits = digitsOf(text);
   if (text.startsWith('+')) return undefined;

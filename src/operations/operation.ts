@@ -81,7 +81,10 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   readonly isDetected: boolean;
   /** True if a value shows its kind by itself, without a header. Left out if every value does. */
   readonly isTelling?: (text: string) => boolean;
-  /** True if a value that does not show its kind is likely of it, in its row's country. Left out together with `isTelling`. */
+  /**
+   * True if a value that does not show its kind is likely of it, in its row's country. Left out together with
+   * `isTelling`.
+   */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
   /** True if the values of a column without such a header may well be something else that is written alike. */
   readonly mayBeOthers?: (texts: readonly string[]) => boolean;
@@ -142,7 +145,10 @@ export const errorBody = z.object({
   message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),
 });
 
-/** The statuses by which a service asks to slow down. A 503 alone says that it is broken: it needs the time to come back. */
+/**
+ * The statuses by which a service asks to slow down. A 503 alone says that it is broken: it needs the time to come
+ * back.
+ */
 export const throttlingStatuses: Readonly<Record<number, 'always' | 'with Retry-After'>> = {
   429: 'always',
   503: 'with Retry-After',

@@ -122,7 +122,10 @@ export function phoneHabits(
   return {plusLost: areWrittenWhole(values, bare)};
 }
 
-/** In brackets libphonenumber-js knows no plus sign, and of full width it leaves it out: the number is another one then. */
+/**
+ * In brackets libphonenumber-js knows no plus sign, and of full width it leaves it out: the number is another one
+ * then.
+ */
 const PLUS = /^[\s(]*[+＋﹢]/;
 
 /** Filler of forms for a number that was not given. */
@@ -179,7 +182,10 @@ function judgeBare(
 /** Codes of digits that lack something beside them. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/** Many digits, a point, then one or two digits or zeros: a program's decimal number, so the point separates nothing. */
+/**
+ * Many digits, a point, then one or two digits or zeros: a program's decimal number, so the point separates
+ * nothing.
+ */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
 /** A whole number, with no more digits than programs that write numbers so keep. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;

@@ -1,7 +1,10 @@
 import {type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {ServiceError} from './http/error-body.ts';
 
-/** Price of one call of each operation, in credits. The interface does not give prices, so they are a setting; 1 by default. */
+/**
+ * Price of one call of each operation, in credits. The interface does not give prices, so they are a setting; 1 by
+ * default.
+ */
 export type Costs = Record<Operation, number>;
 
 /** Counts of one operation's calls, by how they ended. */

@@ -21,11 +21,17 @@ export interface ServiceOptions extends PracticeOptions {
   sessionsFile?: string;
   /** YAML or JSON file of the rules that verdicts follow, instead of those that come with the service. */
   rulesFile?: string;
-  /** Directory that keeps the ledger, redeemed tokens, added sessions and seen accounts over a restart. Without it, none is kept. */
+  /**
+   * Directory that keeps the ledger, redeemed tokens, added sessions and seen accounts over a restart. Without it,
+   * none is kept.
+   */
   stateDir?: string;
   /** Connections at once; more are closed as they come. 4,096 if left out. */
   maxConnections?: number;
-  /** True to serve the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. True by default. */
+  /**
+   * True to serve the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. True by
+   * default.
+   */
   pages?: boolean;
   /** Milliseconds within which a whole request must arrive; 30,000 by default. */
   requestTimeoutMs?: number;

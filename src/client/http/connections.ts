@@ -3,9 +3,15 @@ import type {Socket} from 'node:net';
 
 /** A connection carries its next call after this rest at the earliest, in milliseconds. */
 const SHORTEST_REST_MS = 100;
-/** The rest is this many times as long as a call takes: an answer that another one took the place of comes within it. */
+/**
+ * The rest is this many times as long as a call takes: an answer that another one took the place of comes within
+ * it.
+ */
 const REST_IN_CALLS = 3;
-/** A quicker or slower call changes the time that calls take by these: it stays near the quickest fifth, as others may have waited for this process. */
+/**
+ * A quicker or slower call changes the time that calls take by these: it stays near the quickest fifth, as others
+ * may have waited for this process.
+ */
 const QUICKER = 0.92;
 const SLOWER = 1.02;
 /** Connections that have rested are looked for this often at most, in milliseconds. */
@@ -65,7 +71,10 @@ export class Connections {
   #kept = 0;
   #lost = 0;
 
-  /** At most `atOnce` carry a call. `unasked` is aborted when bytes came that answer no call, here or where else it is held. */
+  /**
+   * At most `atOnce` carry a call. `unasked` is aborted when bytes came that answer no call, here or where else it
+   * is held.
+   */
   constructor(agent: Agent, atOnce: number, unasked: AbortController) {
     const pool = agent as Agent & Pool;
     this.#connect = pool.addRequest.bind(agent);
@@ -173,7 +182,10 @@ export class Connections {
     return link;
   }
 
-  /** A call is over: its connection rests, where it can be used again. `given`: the one that it was given, and may never have used. */
+  /**
+   * A call is over: its connection rests, where it can be used again. `given`: the one that it was given, and may
+   * never have used.
+   */
   #ended(request: ClientRequest, given: Socket | undefined): void {
     const socket = request.socket ?? given;
     const link = socket && this.#links.get(socket);

@@ -6,7 +6,10 @@ import {getProxyForUrl} from 'proxy-from-env';
 import {UsageError} from '../../errors.ts';
 import {CHECKED} from './certificates.ts';
 
-/** Longest time for the way to the service, through a proxy too: beyond it nothing was sent, and trying again is free. */
+/**
+ * Longest time for the way to the service, through a proxy too: beyond it nothing was sent, and trying again is
+ * free.
+ */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Prefix of the code for a proxy's refusal of a tunnel: `PROXY_407` if it wants credentials. */

@@ -21,7 +21,10 @@ export interface TransportOptions {
 }
 
 export interface Transport {
-  /** One POST. Resolves with a complete response or the failed attempt, and never rejects. Calls `onLeaving` once it has a connection. */
+  /**
+   * One POST. Resolves with a complete response or the failed attempt, and never rejects. Calls `onLeaving` once it
+   * has a connection.
+   */
   post(url: URL, body: string, onLeaving?: () => void): Promise<RawResponse | Attempt>;
   /** Gives up what is under way, also what still waits for a connection. */
   close(): void;

@@ -35,7 +35,10 @@ export interface AppParts {
   log(event: string, fields: Record<string, unknown>): void;
 }
 
-/** The service's routes: the interface's four operations, and our own outside its paths; all of them behind `base` too. */
+/**
+ * The service's routes: the interface's four operations, and our own outside its paths; all of them behind `base`
+ * too.
+ */
 export function createApp(
   parts: AppParts,
   {base = '', host = '127.0.0.1', withPages = true} = {},

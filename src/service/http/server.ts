@@ -14,16 +14,25 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Milliseconds that an idle connection is kept: longer than clients keep theirs, so that they close first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Nothing to and fro for so long, in milliseconds, and the connection is gone: longer than an answer is ever held back. */
+/**
+ * Nothing to and fro for so long, in milliseconds, and the connection is gone: longer than an answer is ever held
+ * back.
+ */
 const SILENCE_MS = STALL_MS + KEEP_ALIVE_MS;
 
-/** Milliseconds that a refused client has to read the reason, before the server closes the other half of the connection. */
+/**
+ * Milliseconds that a refused client has to read the reason, before the server closes the other half of the
+ * connection.
+ */
 const LINGER_MS = 500;
 
 /** Connections beyond these are closed at once, so that file descriptors last. */
 const MAX_CONNECTIONS = 4096;
 
-/** Requests of one connection that wait for their answers to be read; who sends more reads none, and each costs memory. */
+/**
+ * Requests of one connection that wait for their answers to be read; who sends more reads none, and each costs
+ * memory.
+ */
 const MAX_PIPELINED = 32;
 
 export interface ServerLimits {

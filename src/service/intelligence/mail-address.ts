@@ -11,7 +11,10 @@ export interface MailAddress {
   international: boolean;
 }
 
-/** RFC 5322 dot-atom; RFC 6531 allows letters outside ASCII as well, in UTF-8, which has no half of a surrogate pair. */
+/**
+ * RFC 5322 dot-atom; RFC 6531 allows letters outside ASCII as well, in UTF-8, which has no half of a surrogate
+ * pair.
+ */
 const dotAtom =
   /^[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+)*$/u;
 

@@ -10,7 +10,10 @@ export interface Device {
   isBot: boolean;
 }
 
-/** People's browsers name their engine, PowerShell does not. Opera's old ones and feature phones begin in their own way. */
+/**
+ * People's browsers name their engine, PowerShell does not. Opera's old ones and feature phones begin in their own
+ * way.
+ */
 const browserAgent = /^(?:Mozilla\/.*(?:WebKit|Gecko|Trident|MSIE)|(?:Opera|UCWEB)\/)|MIDP/;
 
 /**
