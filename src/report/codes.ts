@@ -106,7 +106,7 @@ export const callCodes = {
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 
-/** What to do about values that can't be looked up, where their operation's sentence does not say it. */
+/** Advice for values that can't be looked up, if their operation's sentence does not give any. */
 export const valueAdvice: Readonly<Record<string, string>> = {
   calling_code_unclear: 'write them with their plus, or with the zero before their area code',
   country_unknown: 'add --country COLUMN or --default-country COUNTRY',
@@ -117,7 +117,7 @@ export const valueAdvice: Readonly<Record<string, string>> = {
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
 };
 
-/** What to do where the setting that the advice names is set already, by that setting: the first that is. */
+/** Advice if the setting that the usual advice names is already set, by setting. The first one that is set counts. */
 const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   country_unknown: {
     defaultCountry: 'fix the country column, which has no known country there',
@@ -159,7 +159,7 @@ const named: Readonly<Record<string, CodeText>> = {...rejectCodes, ...skipCodes,
 /** A code's own word, of `ip.ip_range` or `signup_ip.ip_range`. */
 const wordOf = (code: string) => code.slice(code.lastIndexOf('.') + 1);
 
-/** What a code says, with its column or operation before it or not; empty for a word of the service's own. */
+/** Meaning of a code, with or without its column or operation in front; empty for a code of the service's own. */
 export function meaningOf(code: string): string {
   const word = wordOf(code);
   const judging = operationNames.find(name => Object.hasOwn(operations[name].codes, word));

@@ -25,11 +25,11 @@ export interface Scorer {
   /** All that its rules read. */
   readonly reads: readonly Reference[];
   score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
-  /** What is known so far, as a number whatever is missing: what conditions of further lookups go by. */
+  /** Score from the answers until now, whatever is missing, for the conditions of further lookups. */
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
 }
 
-/** What is missing, as the output names it: the lookup where it has no answer, else the answer's field. */
+/** Name of a missing signal in the output: the lookup if it has no answer, else the answer's field. */
 type NameSignal = (reference: Reference, view: RowView, combination: Combination) => string;
 
 interface ReadyRule {
@@ -46,7 +46,7 @@ interface ReadyRule {
 /**
  * Checks and compiles rules for these columns.
  *
- * @throws {UsageError} when a rule is no condition, or reads something that there is not.
+ * @throws {UsageError} when a rule is not a condition, or reads a name that does not exist.
  */
 export function createScorer(
   {rules, levels}: RuleSet,
@@ -136,7 +136,7 @@ interface Judged {
   readonly missing: readonly string[];
 }
 
-/** What becomes of each rule, and what was missing where nobody can tell. */
+/** Decides each rule, and collects the missing fields of those that can't be decided. */
 function judge(rules: readonly ReadyRule[], facts: Facts, view: RowView, nameSignal: NameSignal): Judged {
   const held: ReadyRule[] = [];
   const undecided: number[] = [];
@@ -160,7 +160,7 @@ function judge(rules: readonly ReadyRule[], facts: Facts, view: RowView, nameSig
   return {held, undecided, wrong, missing: missing === undefined ? [] : [...missing]};
 }
 
-/** Whether a rule holds for any of the lookups that it speaks of; undefined where nobody can tell. */
+/** True if a rule holds for any of its lookups; undefined if it can't be decided. */
 function decide(rule: ReadyRule, facts: Facts, view: RowView): Decision {
   let any: Decision = false;
   for (const combination of rule.combinations) {
@@ -189,7 +189,10 @@ function addLacking(
   return hadAll;
 }
 
-/** A row's facts as they stand have the first lookup of each subject, which is the only one where there are not several. */
+/**
+ * A row's facts as they stand have the first lookup of each subject, which is the only one where there are not
+ * several.
+ */
 function factsFor({combinations}: ReadyRule, combination: Combination, facts: Facts, view: RowView): Facts {
   return combinations.length > 1 ? chosen(facts, view, combination) : facts;
 }

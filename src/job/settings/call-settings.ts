@@ -8,11 +8,11 @@ import {until} from './until.ts';
 const callSetting = settingsIn('Calls');
 const limitSetting = settingsIn('Limits');
 
-/** What can keep a run from asking for the rest of its list. */
+/** Limits that can end a run before the end of its list. */
 const limits = ['budget', 'outage', 'deadline'] as const;
 export type PublishedLimit = (typeof limits)[number];
 
-/** How calls are made, and how far a run goes. */
+/** Settings of calls and of a run's limits. */
 export const callSettings = {
   rate: callSetting(rates.optional(), {
     value: 'RATE',

@@ -11,7 +11,7 @@ const changes = z
   })
   .transform(given => (typeof given === 'string' ? {file: given, key: undefined} : given));
 
-/** What a run leaves for those who decide by its results, or pay for them. */
+/** Settings of the files for people who decide by a run's results, or pay for them. */
 export const decisionSettings = {
   changes: resultSetting(changes.optional(), {
     value: 'FILE',

@@ -7,7 +7,7 @@ import {scoreRules} from './score-rules.ts';
 
 const resultSetting = settingsIn('Results');
 
-/** What is made of the answers, and how it is shown. */
+/** Settings of the results: which ones are made, and how they are shown. */
 export const resultSettings = {
   score: resultSetting(
     z

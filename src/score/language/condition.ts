@@ -4,7 +4,7 @@ import {directComparison} from './direct.ts';
 import {type Expression, type Reference, referencesOf} from './expression.ts';
 import {type Facts, reader} from './read-facts.ts';
 
-/** What an expression says of some facts; undefined where it reads a field that is not there, so nobody can tell. */
+/** Result of an expression over some facts; undefined if it reads a missing field and so can't be decided. */
 export type Decision = boolean | undefined;
 
 /**
@@ -16,8 +16,8 @@ export interface Condition {
   readonly references: readonly Reference[];
   decide(facts: Facts): Decision;
   /**
-   * Adds what was missing where it could not decide. True where nothing was, and what is there could not be worked
-   * with, such as a text that is no number: that is what was read then.
+   * Adds the missing fields of a condition that could not be decided. Returns true if none was missing, but a value could
+   * not be used, such as a text that is not a number.
    */
   missing(facts: Facts, into: Set<Reference>): boolean;
 }
@@ -78,7 +78,7 @@ function negation(inner: Condition): Condition {
   };
 }
 
-/** A field is missing from an answer; of an answer that is missing itself, nobody can tell. */
+/** has(): false for a field that its answer lacks; undecided if the answer itself is missing. */
 function presence(path: readonly string[], references: readonly Reference[]): Condition {
   const read = reader(path);
   const isKnown = everyKnown(references);
@@ -115,7 +115,7 @@ function comparison(run: (facts: Facts) => unknown, references: readonly Referen
       const result = run(facts);
       return typeof result === 'boolean' ? result : undefined;
     } catch {
-      // Data that the expression can't work with, such as a text that is no number: nobody can tell.
+      // Data that the expression can't use, such as a text that is not a number: undecided.
       return undefined;
     }
   };
@@ -138,7 +138,7 @@ function everyKnown(references: readonly Reference[]): (facts: Facts) => boolean
   return facts => checks.every(check => check(facts));
 }
 
-/** Whether facts have what a reference reads; a value of another type than the interface's is no answer. */
+/** True if facts have the field that a reference reads, in the interface's type. */
 function isKnownBy({path, type, optional}: Reference): (facts: Facts) => boolean {
   if (optional) {
     const [root = ''] = path;

@@ -1,7 +1,7 @@
-/** What a condition is decided by: values by the names of its vocabulary; what is not known is not in it. */
+/** Values for a condition, by the names of its vocabulary. Unknown values are left out. */
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** Reads what stands at a path; undefined where nothing does. */
+/** Reads the value at a path; undefined without one. */
 export function reader(path: readonly string[]): (facts: Facts) => unknown {
   const [root = '', field = '', ...deeper] = path;
   if (path.length === 1) return facts => facts[root];
