@@ -59,7 +59,7 @@ const MILLISECONDS = 4;
 
 const NO_NUMBER = new Error('it comes to no number, as by a division by zero');
 
-/** A result of arithmetic; undefined for infinity and NaN, which compare like numbers but mean nothing. */
+/** Passes a result of arithmetic. Throws for infinity and NaN, which compare like numbers but mean nothing. */
 export function finite(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw NO_NUMBER;
   return value;

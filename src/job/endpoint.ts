@@ -9,7 +9,8 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export type Endpoint =
   | {
       readonly kind: 'embedded';
-      readonly actionId?: string | undefined /** True if the settings did not name it. */;
+      readonly actionId?: string | undefined;
+      /** True if the settings did not name it. */
       readonly byDefault: boolean;
     }
   | {

@@ -122,7 +122,7 @@ function ranking(
   return rows.length === 0 ? [] : [{kind: 'ranking', caption, what, of, tone: 'known', rows}];
 }
 
-/** Number of answers that have each field, and that have it true. */
+/** Shares of answers that have each field, and that have it true. */
 export function fieldsSection({fields = {}, lookups}: Summary): Section | undefined {
   const rows = Object.entries(fields).flatMap(([operation, shares]) =>
     (lookups[operation]?.answered ?? 0) === 0
