@@ -125,7 +125,7 @@ export abstract class CodedError extends Error {
   }
 }
 
-/** A text as one line: what files, libraries and services say is quoted in sentences, and may hold anything. */
+/** A text as one line. Texts of files, libraries and services are quoted in messages, and may hold anything. */
 export function oneLine(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -133,8 +133,8 @@ export function oneLine(text: string): string {
 }
 
 /**
- * What ends a run, or keeps it from starting; a failed lookup is a value instead. The message says what is wrong, where,
- * and what to do.
+ * An error that ends a run, or keeps it from starting. (A failed lookup is a value instead.) The message says what is
+ * wrong, where, and what to do.
  */
 export class BulkEnrichError extends CodedError {
   declare readonly code: ErrorCode;
@@ -174,13 +174,13 @@ export class LockedError extends BulkEnrichError {
   }
 }
 
-/** The system's code of an I/O error (`ENOSPC`), or its message where it has none. */
+/** The system's code of an I/O error (`ENOSPC`); its message if it has no code. */
 export function systemCode(error: unknown): string {
   if (error instanceof Error) return (error as NodeJS.ErrnoException).code ?? error.message;
   return String(error);
 }
 
-/** What the codes that users meet mean. */
+/** Meanings of the codes that users meet. */
 const inWords: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'it is no database',
   ENOSPC: 'no space left',

@@ -10,7 +10,7 @@ export type RunCommand = (load: () => Promise<Action>) => (...given: unknown[]) 
 
 export type WithSettings = (command: Command, use: Use) => Command;
 
-/** What helps say of operations, where nobody asked. */
+/** Texts for `--help` about operations, before they are known. */
 export const NOTHING_SAID = {lookups: '', values: '', ages: ''};
 
 /** The flags of commands, and what their helps say of operations. */

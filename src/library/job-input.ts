@@ -25,15 +25,24 @@ export interface JobInput {
   readonly phone?: Setting<'phone'>;
   /** Column of e-mail addresses. */
   readonly email?: Setting<'email'>;
-  /** Column of user session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL says what is sent along. Default: action: BULK_ENRICH_ACTION_ID. */
+  /**
+   * Column of user session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL says what is
+   * sent along. Default: action: BULK_ENRICH_ACTION_ID.
+   */
   readonly verdict?: Setting<'verdict'>;
   /** Only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
-  /** Column of countries, by code or name, for phone numbers in national form; of several, each column of numbers takes its own. */
+  /**
+   * Column of countries, by code or name, for phone numbers in national form; of several, each column of numbers
+   * takes its own.
+   */
   readonly country?: Setting<'country'>;
   /** Country of phone numbers in national form where no column says it, by code or name. */
   readonly defaultCountry?: Setting<'defaultCountry'>;
-  /** Of several IP addresses in a cell (X-Forwarded-For): first, last, or only (where all are the same). Default: such cells are invalid. */
+  /**
+   * Of several IP addresses in a cell (X-Forwarded-For): first, last, or only (where all are the same). Default:
+   * such cells are invalid.
+   */
   readonly ipFromList?: Setting<'ipFromList'>;
   /** A cell that holds just this is empty, beside n/a, unknown, k.A. and their like. */
   readonly empty?: Setting<'empty'>;
@@ -51,7 +60,10 @@ export interface JobInput {
   readonly inputFormat?: Setting<'inputFormat'>;
   /** The output's format: csv, tsv or ndjson. Default: by its name, else as the input. */
   readonly outputFormat?: Setting<'outputFormat'>;
-  /** Nothing nested: in CSV a column for each inner field (user.name), in NDJSON answers as fields of the row (ip_country). Default: false. */
+  /**
+   * Nothing nested: in CSV a column for each inner field (user.name), in NDJSON answers as fields of the row
+   * (ip_country). Default: false.
+   */
   readonly flatten?: Setting<'flatten'>;
   /** The delimiter of the input and the output. Default: by content. */
   readonly delimiter?: Setting<'delimiter'>;
@@ -61,33 +73,57 @@ export interface JobInput {
   readonly encoding?: Setting<'encoding'>;
   /** Leave out the first N lines of each CSV file: a title above its header. */
   readonly skipLines?: Setting<'skipLines'>;
-  /** A CSV row with fewer fields than the header gets empty ones at its end, and is counted; a header gets those that all rows have more. */
+  /**
+   * A CSV row with fewer fields than the header gets empty ones at its end, and is counted; a header gets those
+   * that all rows have more.
+   */
   readonly padShortRows?: Setting<'padShortRows'>;
   /** A record larger than this is rejected; from 1024 to 268435456. Default: 1048576. */
   readonly maxRecordSize?: Setting<'maxRecordSize'>;
   /** Columns made safe against spreadsheet formulas: answers, all (the input's too) or none. Default: answers. */
   readonly escapeFormulas?: Setting<'escapeFormulas'>;
-  /** Most calls a second (/s), minute (/m) or hour (/h), from one a day to 1000000 in the unit, or unlimited; also ip=50/s,email=10/s. Default: 20/s live, unlimited embedded. */
+  /**
+   * Most calls a second (/s), minute (/m) or hour (/h), from one a day to 1000000 in the unit, or unlimited; also
+   * ip=50/s,email=10/s. Default: 20/s live, unlimited embedded.
+   */
   readonly rate?: Setting<'rate'>;
   /** Most calls in flight, from 1 to 10000. Default: 16; in a fleet, its workers'. */
   readonly concurrency?: Setting<'concurrency'>;
   /** Longest time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
-  /** Most times a value is sent again after a call that may have been charged, outages included, from 0 (never) to 1000. Default: 2. */
+  /**
+   * Most times a value is sent again after a call that may have been charged, outages included, from 0 (never) to
+   * 1000. Default: 2.
+   */
   readonly resends?: Setting<'resends'>;
   /** Longest outage or Retry-After to wait for, from 0s to 30d; see --publish-on. Default: 15m. */
   readonly maxOutage?: Setting<'maxOutage'>;
-  /** Workers on other machines make the calls, by way of this Redis; none: this process does. Default: BULK_ENRICH_REDIS_URL. */
+  /**
+   * Workers on other machines make the calls, by way of this Redis; none: this process does. Default:
+   * BULK_ENRICH_REDIS_URL.
+   */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call, such as 2 or ip=1,phone=2; rejected=… and throttled=…: whether rejected calls (other 4xx) and throttled ones count as free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
+  /**
+   * Credits of one call, such as 2 or ip=1,phone=2; rejected=… and throttled=…: whether rejected calls (other 4xx)
+   * and throttled ones count as free, maybe or spent. Default: 1; rejected=maybe,throttled=free.
+   */
   readonly cost?: Setting<'cost'>;
   /** Most credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
-  /** Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day such as 06:00 or "06:00 Europe/Berlin". */
+  /**
+   * Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day
+   * such as 06:00 or "06:00 Europe/Berlin".
+   */
   readonly until?: Setting<'until'>;
-  /** Publish what there is (exit 3) at these limits, such as budget,outage,deadline; at the others, stop and resume later (exit 7 or 5). Default: none. */
+  /**
+   * Publish what there is (exit 3) at these limits, such as budget,outage,deadline; at the others, stop and resume
+   * later (exit 7 or 5). Default: none.
+   */
   readonly publishOn?: Setting<'publishOn'>;
-  /** More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing either. */
+  /**
+   * More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing
+   * either.
+   */
   readonly maxErrors?: Setting<'maxErrors'>;
   /** More unreadable rows than this: stop; exit 8. */
   readonly maxRejects?: Setting<'maxRejects'>;
@@ -95,9 +131,15 @@ export interface JobInput {
   readonly failIf?: Setting<'failIf'>;
   /** Directory of the answer store. Default: the user's cache directory. */
   readonly store?: Setting<'store'>;
-  /** How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d. Default: ip=1d,phone=90d,email=30d,rejected=7d. */
+  /**
+   * How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d. Default:
+   * ip=1d,phone=90d,email=30d,rejected=7d.
+   */
   readonly maxAge?: Setting<'maxAge'>;
-  /** Where the service can not be asked (outage, deadline, budget), use answers that are past their age by up to this. */
+  /**
+   * Where the service can not be asked (outage, deadline, budget), use answers that are past their age by up to
+   * this.
+   */
   readonly stale?: Setting<'stale'>;
   /** Ask nobody: only what the answer store has is used, and the rest skipped. No key is needed. Default: false. */
   readonly offline?: Setting<'offline'>;
@@ -111,7 +153,10 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day that {date} in paths stands for. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over now, keeping every answer already paid for; fresh: with all of --max-credits. In a job file: how it starts over where its state does not fit; false: it stops (exit 10 or 8). */
+  /**
+   * Start over now, keeping every answer already paid for; fresh: with all of --max-credits. In a job file: how it
+   * starts over where its state does not fit; false: it stops (exit 10 or 8).
+   */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;
@@ -127,15 +172,24 @@ export interface JobInput {
   readonly metrics?: Setting<'metrics'>;
   /** Health check that is told of the start (URL/start), success (URL) or failure (URL/CODE). */
   readonly pingUrl?: Setting<'pingUrl'>;
-  /** How far a named job's results may differ from its last runs' before it warns, such as 10%; fail 10% ends with exit 4 instead, with output; off compares nothing. Default: 10%. */
+  /**
+   * How far a named job's results may differ from its last runs' before it warns, such as 10%; fail 10% ends with
+   * exit 4 instead, with output; off compares nothing. Default: 10%.
+   */
   readonly drift?: Setting<'drift'>;
   /** How the progress is shown: auto, bar (calls are counted first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;
-  /** Log (on stderr) from this level up: trace, debug, info, warn, error or silent; as text, or as json (all of stderr, an object a line, for programs); both: json,debug. Default: warn; info with json. */
+  /**
+   * Log (on stderr) from this level up: trace, debug, info, warn, error or silent; as text, or as json (all of
+   * stderr, an object a line, for programs); both: json,debug. Default: warn; info with json.
+   */
   readonly log?: Setting<'log'>;
   /** Nothing on stderr but errors. Default: false. */
   readonly quiet?: Setting<'quiet'>;
-  /** Where the rows go that are new or changed since the job's last output; in a job file also {file: FILE, key: COLUMN}. */
+  /**
+   * Where the rows go that are new or changed since the job's last output; in a job file also {file: FILE, key:
+   * COLUMN}.
+   */
   readonly changes?: Setting<'changes'>;
   /** A line for each call and what was booked for it (NDJSON), to hold against an invoice. */
   readonly calls?: Setting<'calls'>;

@@ -41,7 +41,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, n
   else renderStop(job, outcome, stop, console, need);
 }
 
-/** How much there was of what, how risky it is, and what was wrong with it. */
+/** Counts of rows, their risk, and their errors. */
 function details({settings, paths}: Job, summary: Summary, width: number): string[] {
   const lookups = lookupTable(summary);
   const {risk, rows, repairs, errors} = summary;
@@ -112,7 +112,7 @@ function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
   return steps;
 }
 
-/** How the rows that could not be read are run again, and no others. */
+/** The command that runs only the rows that could not be read. */
 function repairCommand(job: Job, rejects: string): string {
   // By its own ending the list is read as it was; the objects of an array stand in lines of their own.
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
@@ -146,7 +146,7 @@ const COLUMNS = [
   ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
-/** Columns of nothing but zeros are left out; empty where there are no others. */
+/** The table of lookups, without columns that are all zeros; empty if all are. */
 function lookupTable(summary: Summary): string {
   const found = Object.entries(summary.lookups);
   const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));
