@@ -3,9 +3,9 @@ import type {SharedDate} from '../disk/shared-date.ts';
 import {isBusy, isDamage, sqliteCode} from '../disk/sqlite.ts';
 import {userDirectory} from '../disk/user-directory.ts';
 import {systemReason} from '../errors.ts';
-import type {Answer} from '../ledger/entry.ts';
+import type {KeptAnswer} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {isKept, type LookupKey, type StoredOutcome} from '../ledger/lookup.ts';
+import {isKept} from '../ledger/lookup.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import {StoreFile} from './store-file.ts';
 import {StoreUse} from './store-use.ts';
@@ -56,7 +56,7 @@ export interface AnswerStore {
   /** Whether there is any answer of this operation from this endpoint and account, however old. */
   knows(operation: Operation): boolean;
   /** Keeps an answer. */
-  put(lookup: LookupKey, outcome: StoredOutcome): void;
+  put(answer: KeptAnswer): void;
   /**
    * Writes out what is waiting, and what could not be written when it came; whether all that was ever put is in the
    * file now. `patiently`: waits for another program that keeps it locked, as long as for reading.
@@ -102,7 +102,7 @@ class SqliteStore implements AnswerStore {
   readonly #writing = new StoreUse();
   #directory: string | undefined;
   #file: StoreFile | undefined;
-  #waiting: Answer[] = [];
+  #waiting: KeptAnswer[] = [];
   /** Answers that could not be written when they came: the ledger has those after `stored`. Undefined if all could. */
   #missed: number | undefined;
   stored: number;
@@ -147,8 +147,8 @@ class SqliteStore implements AnswerStore {
     return this.#attempt(this.#reading, file => file.knows(operation)) === true;
   }
 
-  put({operation, key}: LookupKey, outcome: StoredOutcome): void {
-    this.#waiting.push({operation, key, outcome});
+  put(answer: KeptAnswer): void {
+    this.#waiting.push(answer);
     if (this.#waiting.length >= WRITE_AT_ONCE) this.#writeOut();
     else this.#timer ??= setTimeout(() => this.#writeOut(), WRITE_EVERY_MS).unref();
   }
@@ -216,7 +216,7 @@ class SqliteStore implements AnswerStore {
     return true;
   }
 
-  #write(answers: readonly Answer[], patiently: boolean, scope?: string): boolean {
+  #write(answers: readonly KeptAnswer[], patiently: boolean, scope?: string): boolean {
     const write = (file: StoreFile) => {
       file.write(answers, scope);
       return true;
@@ -245,7 +245,7 @@ class SqliteStore implements AnswerStore {
   }
 
   /** The ledger's answers that may not be in the file: the run's own, and those of attempts at other endpoints and accounts. */
-  *#unwritten(): Generator<{readonly answers: readonly Answer[]; readonly scope?: string}> {
+  *#unwritten(): Generator<{readonly answers: readonly KeptAnswer[]; readonly scope?: string}> {
     const ledger = this.#options.own?.ledger;
     if (ledger === undefined) return;
     if (this.stored === 0) yield* ledger.answersElsewhere();

@@ -25,7 +25,7 @@ export const foundHere = [
   {
     name: 'found here: once --resends 0 is said, what is in doubt from before is still sent again',
     edits: [
-      ['src/lookup/answers.ts', 'doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),', 'doubts: 0,'],
+      ['src/lookup/answers.ts', 'doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),', 'doubts: 0,'],
     ],
   },
   {

@@ -94,8 +94,8 @@ export const mutations = [
     edits: [
       [
         'src/lookup/task-state.ts',
-        "return {next: 'settle', outcome: fallback.outcome};",
-        "return {next: 'settle', outcome: {...fallback.outcome, boughtAt: Date.now()}};",
+        "return {next: 'settle', outcome: before.outcome};",
+        "return {next: 'settle', outcome: {...before.outcome, boughtAt: Date.now()}};",
       ],
     ],
   },
