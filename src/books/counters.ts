@@ -9,16 +9,16 @@ import type {EnrichedRow} from '../output/encoder.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../score/risk.ts';
 import {countAnswer, emptyTop, type Top} from './top-counts.ts';
 
-/** What the written rows came to. Saved with each checkpoint, so it always speaks of exactly the rows up to there. */
+/** Counts over the written rows. Saved with each checkpoint, so they cover exactly the rows up to there. */
 export interface Counters {
   readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
   /** Cells by what became of them; their sum is all cells looked at. */
   readonly lookups: Record<Operation, Record<Result['status'], number>>;
   readonly errors: ErrorCounts;
-  /** Cells that were repaired before they were asked about, and by what. */
+  /** Cells that were repaired before their lookup, by operation. */
   readonly repaired: Record<Operation, number>;
   readonly repairs: ErrorCounts;
-  /** Cells that were not asked about on purpose, by operation and code. */
+  /** Cells that were skipped on purpose, by operation and code. */
   readonly skipped: Record<Operation, Record<string, number>>;
   /** Cells whose answer is past its age, by operation and the code of why it could not be asked for again. */
   readonly stale: Record<Operation, Record<string, number>>;
@@ -88,7 +88,7 @@ export function emptyCounters(): Counters {
   };
 }
 
-/** The counters of a checkpoint to go on with; empty ones where there is none. */
+/** The counters of a checkpoint to continue with; empty ones without a checkpoint. */
 export function savedCounters(saved: Counters | undefined): Counters {
   return saved === undefined ? emptyCounters() : overEmpty(emptyCounters(), structuredClone(saved));
 }
@@ -210,7 +210,7 @@ export function listErrors(errors: Counters['errors']) {
     .sort((a, b) => b.count - a.count);
 }
 
-/** Cells that were to be asked about and could not be, by the code of why: skipped ones and stale ones. */
+/** Number of cells, skipped and stale, whose lookup could not be made for the reason of this code. */
 export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
   const cells = operationNames.flatMap(name => [skipped[name][code] ?? 0, stale[name][code] ?? 0]);
   return cells.reduce((sum, count) => sum + count);

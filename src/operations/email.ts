@@ -59,7 +59,7 @@ const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
 /** Punctuation beyond ASCII, but for what IDNA has as dots and letters (RFC 5892, appendix A). */
 const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
 const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
-/** Labels of letters, digits and inner hyphens; the last one is no number. */
+/** Labels of letters, digits and inner hyphens. The last one is not a number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /** An e-mail address with its domain lower-cased and in ASCII; the local part, whose case may matter, as it came. */
@@ -72,7 +72,7 @@ export function canonicalEmail(raw: string, _country?: string, rules?: CellRules
   });
 }
 
-/** Whether a part of a text is an address by itself. */
+/** True if a part of a text is an address by itself. */
 function holdsAddress(text: string): boolean {
   const parts = text.split(BESIDE);
   return (
@@ -80,7 +80,10 @@ function holdsAddress(text: string): boolean {
   );
 }
 
-/** What is inside mailto: (RFC 6068) or angle brackets, where nothing beside it can be an address; else the judgement as it was. */
+/**
+ * Judges the text inside mailto: (RFC 6068) or angle brackets. If the rest can be an address too, the first
+ * judgement stays.
+ */
 function judgeWrapped(
   text: string,
   repairs: readonly RepairCode[],
@@ -91,7 +94,7 @@ function judgeWrapped(
   const [, name, inner] = /^([^<>]*)<\s*(?:mailto:)?([^<>@\s]+@[^<>\s]+)\s*>$/i.exec(text) ?? [];
   if (name === undefined || inner === undefined) return judged;
   const plainName = name.replace(/["']/g, '').trim().toLowerCase();
-  // A name that is another address: nobody knows which one is meant.
+  // A display name that is another address: it is unclear which one is meant.
   if (plainName.includes('@') && plainName !== inner.toLowerCase()) return invalid('email_display_name');
   return judgeAddress(inner, [...repairs, plainName === '' ? 'brackets' : 'display_name']);
 }

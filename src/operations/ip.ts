@@ -98,7 +98,10 @@ function judgeIp(
 
 const MOST_PORT = 65_535;
 
-/** `4.12.0.3`, `1.3.6.1`, and masks: of addresses that are spread over the Internet, one in forty has no part of three digits. */
+/**
+ * `4.12.0.3`, `1.3.6.1`, and masks: of addresses that are spread over the Internet, one in forty has no part of
+ * three digits.
+ */
 const VERSION = /^(?:\d{1,2}\.){3}\d{1,2}$|^255\./;
 
 function areVersions(texts: readonly string[]): boolean {
@@ -131,7 +134,7 @@ function judgeList(
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
   const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
-  // An entry that says nothing is no leave to take the next one, which is another machine.
+  // An empty entry does not permit the next one, which is another machine.
   const meant =
     which === 'last' ? judged.at(-1) : which === 'first' || same.size === 1 ? judged[0] : undefined;
   if (which === undefined || meant === undefined || meant.state === 'empty') return invalid('ip_list');

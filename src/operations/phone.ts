@@ -83,8 +83,8 @@ export const phone = intelligence('phone', {
 });
 
 /**
- * A phone number in E.164 form, extension dropped. Invalid only where no number can look like that (length); whether it
- * is assigned is what the service is asked. `country` is where a number in national form belongs, by code or name.
+ * A phone number in E.164 form, without its extension. It is invalid only if no number can have this length: the service
+ * tells if it is assigned. `country` (a code or name) is for numbers in national form.
  */
 export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<PhoneCode> {
   return judgeEntry(raw, rules, (text, repairs) => {
@@ -104,7 +104,7 @@ export function validPhone(text: string, country: string | undefined): string | 
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged.value : undefined;
 }
 
-/** How a column writes its numbers: what single cells can't tell. */
+/** Habits of a column's numbers that single cells can't show. */
 export function phoneHabits(
   cells: readonly (readonly [text: string, country: string | undefined])[],
 ): CellRules {
@@ -122,10 +122,13 @@ export function phoneHabits(
   return {plusLost: areWrittenWhole(values, bare)};
 }
 
-/** In brackets libphonenumber-js knows no plus sign, and of full width it leaves it out: the number is another one then. */
+/**
+ * In brackets libphonenumber-js knows no plus sign, and of full width it leaves it out: the number is another one
+ * then.
+ */
 const PLUS = /^[\s(]*[+＋﹢]/;
 
-/** What forms put where nobody gave a number. */
+/** Filler of forms for a number that was not given. */
 const ZEROS = /^(?:[+\p{P}\p{Z}]*[0０])+[\p{P}\p{Z}]*$/u;
 
 interface ParseOptions {
@@ -147,10 +150,10 @@ function judgePhone(
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options, plusLost);
   const number = parsePhoneNumberFromString(text, options);
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
-  // A local number without its area code is possible in its country, but is no whole number.
+  // A local number without its area code is possible in its country, but incomplete.
   const whole =
     number?.isPossible() === true &&
-    // What reads as it is written was looked at by now.
+    // Text equal to the parsed number was checked above.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
   if (!whole) return invalid(phoneFault(text, options));
   if (number.number === text) return valid(text, repairs);
@@ -179,7 +182,10 @@ function judgeBare(
 /** Codes of digits that lack something beside them. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/** Behind many digits a point, and one or two more or zeros: a program's number, of which the point is no separator. */
+/**
+ * Many digits, a point, then one or two digits or zeros: a program's decimal number, so the point separates
+ * nothing.
+ */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
 /** A whole number, with no more digits than programs that write numbers so keep. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;

@@ -112,7 +112,7 @@ function canonicalId(raw: string): Canonical {
   return text === '' ? empty : valid(text);
 }
 
-/** What may be sent beside a token, by name: the request's field, and how it is read. */
+/** Optional inputs beside a token, by name: the request's field, and its reader. */
 export const besideToken = {
   id: {name: 'id', param: 'id', canonical: canonicalId, habits: undefined},
   email: {name: 'email', param: 'email', canonical: canonicalEmail, habits: undefined},

@@ -4,7 +4,10 @@ import {type Options, stringify} from 'csv-stringify/sync';
 /** Records as CSV: the text of each, without its line end. */
 export type CsvTexts = (records: readonly (readonly string[])[]) => string[];
 
-/** Stands for the line end, which cells may hold, and tells one from the next. Nobody can send it, nor does it overlap itself. */
+/**
+ * Marks the end of each record, since cells may hold line ends. It is random, so no cell holds it, and never
+ * overlaps itself.
+ */
 const MARK = `\0${randomUUID()}`;
 const QUOTED = /["\r\n]/;
 
@@ -40,7 +43,7 @@ export function csvTexts(given: Options & {readonly delimiter: string}): CsvText
   };
 }
 
-/** What is kept of texts that were made: a map, a bounded or a weak one. */
+/** Texts that are kept for the next use: a map, a bounded or a weak one. */
 interface Kept<Key> {
   get(key: Key): string | undefined;
   set(key: Key, text: string): unknown;

@@ -23,23 +23,23 @@ import {
 import {type CsvTexts, csvTexts, KeptTexts} from './csv-text.ts';
 import {flatMembers} from './flat.ts';
 
-/** How the output is written. */
+/** Format of the output. */
 export interface OutputFormat {
   readonly kind: 'csv' | 'ndjson';
   readonly delimiter: string;
   readonly eol: '\n' | '\r\n' | '\r';
   readonly bom: boolean;
-  /** Whether the text begins with Excel's line about the delimiter, `sep=;`. */
+  /** True if the text begins with Excel's line for the delimiter, `sep=;`. */
   readonly sepLine: boolean;
-  /** Whether the input's own cells are made safe against formulas as well. */
+  /** True if formulas are escaped in the input's own cells. */
   readonly escapeInput: boolean;
-  /** Whether answers' texts are. */
+  /** True if formulas are escaped in answers. */
   readonly escapeAnswers: boolean;
-  /** What is written of each row's risk; nothing where there is none. */
+  /** Columns of each row's risk; empty without scores. */
   readonly risk: readonly RiskColumn[];
-  /** Whether what was repaired of the input's cells has a column. */
+  /** True if there is a column for repairs. */
   readonly repairs: boolean;
-  /** Whether nothing is nested. */
+  /** True if nested fields get members of their own. */
   readonly flatten: boolean;
 }
 
@@ -47,19 +47,19 @@ export interface OutputFormat {
 export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly row: Kind;
   readonly results: readonly Result[];
-  /** What was repaired of the cells, by target; undefined where nothing was. */
+  /** Repairs of the cells, by target; undefined without any. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
   /** The answer of each lookup that has one, parsed once for all who read it. */
   readonly answers: readonly unknown[];
-  /** Undefined where nothing is scored. */
+  /** Undefined if rows are not scored. */
   readonly risk: Risk | undefined;
-  /** What became of the rules. */
+  /** Outcome of each rule. */
   readonly outcomes: RuleOutcomes | undefined;
 }
 
 /** Rows → text. Pure: the same rows are the same bytes, whatever way their answers came. */
 export interface Encoder {
-  /** What stands before the first row. */
+  /** Text before the first row. */
   readonly head: string;
   encode(rows: readonly EnrichedRow[]): string;
 }
@@ -87,7 +87,7 @@ export function ownNames(
   return {input: input.columns, added: [OTHER_FIELDS]};
 }
 
-/** How CSV is written beside its cells. */
+/** Format of CSV apart from its cells. */
 type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
 /** Makes the text of CSV records, and what stands before the first of them. */
@@ -134,7 +134,7 @@ interface GroupTexts {
 const RECENT_BYTES = 1_048_576;
 const recentTexts = () => new Recent<string>(RECENT_BYTES, (key, text) => key.length + text.length);
 
-/** What CSV rows get, in groups of columns: what is the same in many rows is laid out once. */
+/** Texts that CSV rows get, in groups of columns. A text that many rows share is made once. */
 function addedTexts(
   columns: readonly TargetColumns[],
   output: OutputFormat,
