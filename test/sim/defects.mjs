@@ -3,19 +3,14 @@ import {spawnSync} from 'node:child_process';
 import {rmSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {compile} from './compile.mjs';
-import {attacks} from './defects/attacks.mjs';
-import {foundHere} from './defects/found-here.mjs';
-import {mutations} from './defects/mutations.mjs';
-import {onceThere} from './defects/once-there.mjs';
+import {allDefects} from './defects/all.mjs';
 
 const given = process.argv.slice(2);
 const sequences = /^\d+$/.test(given[0] ?? '') ? given.shift() : '1500';
 const words = given.join(' ');
 const play = fileURLToPath(new URL('play.mjs', import.meta.url));
 
-for (const {name, edits} of [...onceThere, ...foundHere, ...attacks, ...mutations].filter(one =>
-  one.name.includes(words),
-)) {
+for (const {name, edits} of allDefects.filter(one => one.name.includes(words))) {
   // Several of these may be under way at once.
   const {directory, file} = await compile(`defect-${process.pid}`, edits);
   const {stdout, stderr} = spawnSync(process.execPath, [play, file, 'once', `1+${sequences}`], {

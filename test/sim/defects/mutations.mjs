@@ -2,29 +2,15 @@
 export const mutations = [
   {
     name: 'lookup: each session numbers its dispatches from the same one on',
-    edits: [
-      [
-        'src/lookup/queue-executor.ts',
-        '#dispatched = randomInt(MOST_FIRST_DISPATCH);',
-        '#dispatched = MOST_FIRST_DISPATCH;',
-      ],
-    ],
+    edits: [['src/lookup/task-state.ts', 'return randomInt(2 ** 47);', 'return 2 ** 46;']],
   },
   {
     name: 'ledger: a call that is sent again after an interruption is in no doubt',
-    edits: [
-      [
-        'src/ledger/ledger-file.ts',
-        /ambiguous = max\(ambiguous, error IS '.*?'\), error = NULL/,
-        'error = NULL',
-      ],
-    ],
+    edits: [['src/ledger/ledger-file.ts', /ambiguous = ambiguous \+ \(error IS '.*?'\), /, '']],
   },
   {
     name: 'ledger: the last attempt alone says whether a value is in doubt',
-    edits: [
-      ['src/ledger/ledger-file.ts', 'ambiguous = max(ambiguous, ?), error = ?', 'ambiguous = ?, error = ?'],
-    ],
+    edits: [['src/ledger/ledger-file.ts', 'ambiguous = ambiguous + ?, error = ', 'ambiguous = ?, error = ']],
   },
   {
     name: 'run: the record of a publishing is not there for sure before anything is put in place',
@@ -39,11 +25,7 @@ export const mutations = [
   {
     name: 'lookup: what is in doubt from the session before is forgotten',
     edits: [
-      [
-        'src/lookup/answers.ts',
-        '    for (const [key, {ambiguous}] of known) if (ambiguous) left.doubtful.add(key);\n',
-        '',
-      ],
+      ['src/lookup/answers.ts', '[known.get(key), carried.get(key)].filter', '[carried.get(key)].filter'],
     ],
   },
   {
