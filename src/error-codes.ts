@@ -1,6 +1,6 @@
 /** When a code comes, and what to do: a row of docs/errors.md, which is made from these tables. The texts are Markdown. */
-type Explained = readonly [when: string, advice: string];
-type Codes = Readonly<Record<string, Explained>>;
+type ErrorRow = readonly [when: string, advice: string];
+type ErrorTable = Readonly<Record<string, ErrorRow>>;
 
 /** Settings, columns, rules or the environment are wrong. Exit 2. */
 export const usageCodes = {
@@ -129,7 +129,7 @@ export const usageCodes = {
   unknown_operation: ['the operation does not exist', 'use ip, phone or email'],
   unknown_run: ['no run’s identifier begins like this', 'list them with `bulk-enrich runs`'],
   unknown_shell: ['there is no completion for this shell', 'use bash, zsh or fish'],
-} as const satisfies Codes;
+} as const satisfies ErrorTable;
 
 /** The input as a whole is wrong. Exit 8. */
 export const inputCodes = {
@@ -154,7 +154,7 @@ export const inputCodes = {
     'the list exists but can’t be read',
     'check its permissions, and that it is not a directory',
   ],
-} as const satisfies Codes;
+} as const satisfies ErrorTable;
 
 /** A file can't be written. Exit 9. */
 export const outputCodes = {
@@ -177,7 +177,7 @@ export const outputCodes = {
   state_unwritable: ['the state can’t be written', 'fix the cause, then run the same command again'],
   store_unusable: ['the answer store can’t be used, and the job requires it', 'fix the cause'],
   temporary_unwritable: ['the directory for temporary files can’t be written', 'set `TMPDIR` to another one'],
-} as const satisfies Codes;
+} as const satisfies ErrorTable;
 
 /** Saved state does not fit this run, or is damaged. Exit 10. */
 export const stateCodes = {
@@ -199,7 +199,7 @@ export const stateCodes = {
     'the state is of another version',
     'finish it with the program that began it, or add `--restart`',
   ],
-} as const satisfies Codes;
+} as const satisfies ErrorTable;
 
 /** A run or an enricher ended before its rows did. Each has its own exit code. */
 export const endCodes = {
@@ -272,4 +272,4 @@ export const endCodes = {
     '2',
   ],
   signal: ['you pressed Ctrl-C, or the system stopped the run', 'run again', '130, 143'],
-} as const satisfies Readonly<Record<string, readonly [...Explained, exit: string]>>;
+} as const satisfies Readonly<Record<string, readonly [...ErrorRow, exit: string]>>;
