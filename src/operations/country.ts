@@ -18,6 +18,7 @@ export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly de
  */
 export function phoneCountry(text: string | undefined): PhoneCountry | undefined {
   const plain = text?.trim() ?? '';
+  if (plain === '') return undefined;
   const asIs = plain.toUpperCase();
   // What every row has that has a country: a code, of which `NA` is a placeholder elsewhere.
   if (isSupportedCountry(asIs)) return {defaultCountry: asIs};
