@@ -20,7 +20,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'disk/path.ts',
     'input/row.ts',
     'job',
-    'lookup/plan-row.ts',
+    'ledger/lookup.ts',
     'lookup/targets.ts',
     'operations',
   ],
@@ -31,8 +31,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'input/records/json-members.ts',
     'input/row.ts',
     'job',
+    'ledger/lookup.ts',
     'lookup/kept-with-answer.ts',
-    'lookup/plan-row.ts',
     'lookup/recent.ts',
     'lookup/targets.ts',
     'operations',
@@ -58,7 +58,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'client/repeats-value.ts',
     'input/row.ts',
     'job/money.ts',
-    'lookup/plan-row.ts',
   ],
   run: [
     ...[
@@ -101,12 +100,14 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'input',
     'job',
     'layout',
+    'ledger/lookup.ts',
     'lookup',
     'operations',
     'output/columns.ts',
     'report/summary.ts',
     'run',
     'score',
+    'service/start.ts',
   ],
   cli: [
     ...[

@@ -1,12 +1,7 @@
+import type {KeptAnswer} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import type {LookupKey, StoredOutcome} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 import type {AnswerStore} from './store.ts';
-
-interface Rejection {
-  readonly lookup: LookupKey;
-  readonly outcome: StoredOutcome;
-}
 
 /**
  * Rejections since an operation's last answer. It takes an answer in the same run to know that the account is not refused
@@ -16,13 +11,13 @@ interface Rejection {
 export class Rejections {
   readonly #store: AnswerStore;
   readonly #ledger: Ledger;
-  readonly #waiting = new Map<Operation, Rejection[]>();
+  readonly #waiting = new Map<Operation, KeptAnswer[]>();
   #dropped = 0;
 
   constructor(store: AnswerStore, ledger: Ledger) {
     this.#store = store;
     this.#ledger = ledger;
-    for (const {operation, key, outcome} of ledger.unjudged()) this.add({operation, key}, outcome, false);
+    for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
   /** Values that were told as rejected, and may not be. */
@@ -32,15 +27,15 @@ export class Rejections {
 
   /** The keys of values that were rejected since the operation's last answer. */
   waiting(operation: Operation): readonly string[] {
-    return (this.#waiting.get(operation) ?? []).map(({lookup}) => lookup.key);
+    return (this.#waiting.get(operation) ?? []).map(({key}) => key);
   }
 
   /** `isKnown`: the value was rejected so before. */
-  add(lookup: LookupKey, outcome: StoredOutcome, isKnown: boolean): void {
-    const waiting = this.#waiting.get(lookup.operation);
-    if (isKnown) this.#keep({lookup, outcome});
-    else if (waiting === undefined) this.#waiting.set(lookup.operation, [{lookup, outcome}]);
-    else waiting.push({lookup, outcome});
+  add(rejection: KeptAnswer, isKnown: boolean): void {
+    const waiting = this.#waiting.get(rejection.operation);
+    if (isKnown) this.#keep(rejection);
+    else if (waiting === undefined) this.#waiting.set(rejection.operation, [rejection]);
+    else waiting.push(rejection);
   }
 
   /** They are of their values, as another value was answered. */
@@ -51,7 +46,7 @@ export class Rejections {
   /** They may be of the account. Returns how many there were. */
   drop(operation: Operation): number {
     const dropped = this.#take(operation);
-    for (const {lookup} of dropped) this.#ledger.judgeRejection(lookup.key, false);
+    for (const {key} of dropped) this.#ledger.judgeRejection(key, false);
     this.#dropped += dropped.length;
     return dropped.length;
   }
@@ -63,12 +58,12 @@ export class Rejections {
       else onDrop(operation, this.drop(operation));
   }
 
-  #keep({lookup, outcome}: Rejection): void {
-    this.#ledger.judgeRejection(lookup.key, true);
-    this.#store.put(lookup, outcome);
+  #keep(rejection: KeptAnswer): void {
+    this.#ledger.judgeRejection(rejection.key, true);
+    this.#store.put(rejection);
   }
 
-  #take(operation: Operation): readonly Rejection[] {
+  #take(operation: Operation): readonly KeptAnswer[] {
     const taken = this.#waiting.get(operation) ?? [];
     this.#waiting.delete(operation);
     return taken;
