@@ -36,7 +36,7 @@ const sections = [
   ),
   section(
     'Values that were repaired',
-    'They were asked about all the same; [formats.md](formats.md#cells) says how each is read.',
+    'They were asked about all the same; [formats.md](formats.md#know-what-is-repaired-in-a-cell) says how each is read.',
     Object.keys(repairCodes),
   ),
   section(
