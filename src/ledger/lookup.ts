@@ -27,9 +27,13 @@ export type SkipCode = 'condition' | 'filter' | UnaskedCode;
 /** What became of a lookup for good; `data` is the answer as JSON text. */
 export type Outcome =
   | LastingOutcome
+  | UnjudgedOutcome
   /** Of an earlier run, beyond its term: the service can't be asked, for this reason. */
   | (StoredOutcome & {readonly stale: UnaskedCode})
   | {readonly status: 'skipped'; readonly error: SkipCode};
+
+/** A rejection, with the key of its value, until it is known to be of its value and not of the account. */
+export type UnjudgedOutcome = Rejection & {readonly unjudged: string};
 
 /** An outcome that holds for the run and its resumes: the ledger keeps it. */
 export type LastingOutcome =
@@ -50,10 +54,10 @@ export type BoughtOutcome =
   | (Bought & {readonly status: 'unknown'; readonly error: string; readonly data: string});
 
 /** An outcome that holds for other runs too: the answer store keeps it. */
-export type StoredOutcome =
-  | (Bought & {readonly status: 'ok'; readonly data: string})
-  /** The service has nothing to say of this value but this code. */
-  | (Bought & {readonly status: 'failed'; readonly error: string; readonly rejected: true});
+export type StoredOutcome = (Bought & {readonly status: 'ok'; readonly data: string}) | Rejection;
+
+/** The service has nothing to say of this value but this code. */
+export type Rejection = Bought & {readonly status: 'failed'; readonly error: string; readonly rejected: true};
 
 interface Bought {
   /** Milliseconds since the epoch. */

@@ -160,7 +160,7 @@ export class Answers {
         rejections.keep(lookup.operation);
       }
     }
-    this.#tell(lookup.key, outcome);
+    this.#tell(lookup.key, rejections.told(lookup, outcome));
   }
 
   /** It can't be asked for: what is known from before serves, the rest is skipped. */
@@ -281,7 +281,9 @@ export class Answers {
   #deliver(fresh: Map<string, Waiter[]>, key: string, outcome: LastingOutcome): void {
     const waiters = fresh.get(key) ?? [];
     fresh.delete(key);
-    const later = tellAll(waiters, this.#firstRow(waiters), outcome);
+    const lookup = waiters[0]?.lookup;
+    const told = lookup === undefined ? outcome : this.#options.rejections.told(lookup, outcome);
+    const later = tellAll(waiters, this.#firstRow(waiters), told);
     if (this.#cameBefore.note(key)) this.#recent.set(key, later);
   }
 

@@ -1,59 +1,56 @@
 import type {Ledger} from '../ledger/ledger.ts';
-import type {LookupKey, StoredOutcome} from '../ledger/lookup.ts';
+import type {LastingOutcome, LookupKey, Rejection, UnjudgedOutcome} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 import type {AnswerStore} from './store.ts';
 
-interface Rejection {
-  readonly lookup: LookupKey;
-  readonly outcome: StoredOutcome;
-}
-
 /**
  * Rejections since an operation's last answer. It takes an answer in the same run to know that the account is not refused
- * whatever it asks: only then a rejection is of its value, and is kept for other runs. A killed session leaves its own to
- * the next one.
+ * whatever it asks: only then a rejection is of its value, and is kept for other runs. A session that the same command
+ * continues leaves its own to the next one.
  */
 export class Rejections {
   readonly #store: AnswerStore;
   readonly #ledger: Ledger;
-  readonly #waiting = new Map<Operation, Rejection[]>();
-  #dropped = 0;
+  readonly #waiting = new Map<Operation, Map<string, Rejection>>();
 
   constructor(store: AnswerStore, ledger: Ledger) {
     this.#store = store;
     this.#ledger = ledger;
-    for (const {operation, key, outcome} of ledger.unjudged()) this.add({operation, key}, outcome, false);
-  }
-
-  /** Values that were told as rejected, and may not be. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  /** The keys of values that were rejected since the operation's last answer. */
-  waiting(operation: Operation): readonly string[] {
-    return (this.#waiting.get(operation) ?? []).map(({lookup}) => lookup.key);
+    for (const {operation, key, outcome} of ledger.unjudged())
+      if (outcome.status !== 'ok') this.add({operation, key}, outcome, false);
   }
 
   /** `isKnown`: the value was rejected so before. */
-  add(lookup: LookupKey, outcome: StoredOutcome, isKnown: boolean): void {
-    const waiting = this.#waiting.get(lookup.operation);
-    if (isKnown) this.#keep({lookup, outcome});
-    else if (waiting === undefined) this.#waiting.set(lookup.operation, [{lookup, outcome}]);
-    else waiting.push({lookup, outcome});
+  add({operation, key}: LookupKey, outcome: Rejection, isKnown: boolean): void {
+    const waiting = this.#waiting.get(operation);
+    if (isKnown) this.#keep({operation, key}, outcome);
+    else if (waiting === undefined) this.#waiting.set(operation, new Map([[key, outcome]]));
+    else waiting.set(key, outcome);
+  }
+
+  /** Returns the outcome as rows are told it. */
+  told<Kind extends LastingOutcome>({operation, key}: LookupKey, outcome: Kind): Kind | UnjudgedOutcome {
+    const waiting = this.#waiting.get(operation)?.get(key);
+    return waiting === undefined ? outcome : {...waiting, unjudged: key};
+  }
+
+  /** True if a value that was told as rejected is known to be; false if that may be the account's fault; undefined until it is judged. */
+  isRejected({operation, key}: LookupKey): boolean | undefined {
+    if (this.#waiting.get(operation)?.has(key) === true || !this.#ledger.isReadable) return undefined;
+    const outcome = this.#ledger.find([key]).get(key)?.outcome;
+    return outcome !== undefined && 'rejected' in outcome;
   }
 
   /** They are of their values, as another value was answered. */
   keep(operation: Operation): void {
-    for (const rejection of this.#take(operation)) this.#keep(rejection);
+    for (const [key, outcome] of this.#take(operation)) this.#keep({operation, key}, outcome);
   }
 
   /** They may be of the account. Returns how many there were. */
   drop(operation: Operation): number {
     const dropped = this.#take(operation);
-    for (const {lookup} of dropped) this.#ledger.judgeRejection(lookup.key, false);
-    this.#dropped += dropped.length;
-    return dropped.length;
+    for (const key of dropped.keys()) this.#ledger.judgeRejection(key, false);
+    return dropped.size;
   }
 
   /** No more calls are made. Tells of values that were rejected while nothing was answered. */
@@ -63,14 +60,14 @@ export class Rejections {
       else onDrop(operation, this.drop(operation));
   }
 
-  #keep({lookup, outcome}: Rejection): void {
+  #keep(lookup: LookupKey, outcome: Rejection): void {
     this.#ledger.judgeRejection(lookup.key, true);
     this.#store.put(lookup, outcome);
   }
 
-  #take(operation: Operation): readonly Rejection[] {
-    const taken = this.#waiting.get(operation) ?? [];
+  #take(operation: Operation): ReadonlyMap<string, Rejection> {
+    const taken = this.#waiting.get(operation);
     this.#waiting.delete(operation);
-    return taken;
+    return taken ?? new Map();
   }
 }
