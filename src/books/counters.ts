@@ -1,7 +1,6 @@
 import type {Reject, Row} from '../input/row.ts';
-import {isUnasked, type LookupKey, type UnaskedCode} from '../ledger/lookup.ts';
+import {isUnasked, type LookupKey, type Result, type UnaskedCode} from '../ledger/lookup.ts';
 import {overEmpty} from '../ledger/tally.ts';
-import type {Result} from '../lookup/plan-row.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {type AnswerField, type TargetColumns, valueAt} from '../output/columns.ts';

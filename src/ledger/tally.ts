@@ -2,7 +2,6 @@ import type {Attempt} from '../client/attempt.ts';
 import {type Operation, perOperation} from '../operations/table.ts';
 import type {BookedAttempt} from './entry.ts';
 import {INTERRUPTED} from './ledger-file.ts';
-import {isBought} from './lookup.ts';
 
 /** Distinct values that were refused one after the other, with nothing answered in between. */
 export interface Refusals {
@@ -237,7 +236,7 @@ export function bookAttempt(
   if (charge === 'spent') books.spent += cost;
   if (charge === 'maybe') books.maybeSpent += cost;
   // A rejection has a number once it is known to be of its value.
-  const isNumbered = outcome !== undefined && isBought(outcome) && outcome.status !== 'failed';
+  const isNumbered = outcome?.boughtAt !== undefined && outcome.status !== 'failed';
   return isNumbered ? ++tally.bought : null;
 }
 

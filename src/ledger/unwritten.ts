@@ -1,10 +1,10 @@
 import type {Operation} from '../operations/table.ts';
 import {type BookedAttempt, columnsOf} from './entry.ts';
-import type {LastingOutcome} from './lookup.ts';
+import type {Outcome} from './lookup.ts';
 
 interface Adopted {
   readonly operation: Operation;
-  readonly outcome: LastingOutcome;
+  readonly outcome: Outcome;
   readonly firstRow: number | undefined;
 }
 
@@ -14,7 +14,7 @@ export class Unwritten {
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
   /** By key: a value is never asked for again while its answer waits to be written. */
-  readonly outcomes = new Map<string, LastingOutcome>();
+  readonly outcomes = new Map<string, Outcome>();
   /** Keys of values whose outcome is not here, and whose row in the file is not up to date. */
   readonly open = new Set<string>();
   /** By the keys of rejected values: the number of what is kept for other runs, null for what is no more than a failure. */

@@ -1,4 +1,4 @@
-import type {Result} from './plan-row.ts';
+import type {Result} from '../ledger/lookup.ts';
 
 /**
  * What was worked out of an answer, kept with it: the rows of a value that came lately share its outcome. It is a property,

@@ -1,5 +1,5 @@
 import type {Attempt} from '../client/attempt.ts';
-import type {LastingOutcome, UnaskedCode} from '../ledger/lookup.ts';
+import type {Outcome, UnaskedCode} from '../ledger/lookup.ts';
 import type {Executor, ExecutorStop, PaceReport, Task} from './executor.ts';
 import {type Lane, Lanes} from './lane.ts';
 import {FlowControl} from './pace/flow-control.ts';
@@ -163,8 +163,9 @@ export class QueueExecutor implements Executor {
   }
 
   /** True for a task that has an answer, where the run is published at its limit: others go first. */
-  #renews({fallback}: Task): boolean {
-    return this.#options.publishOn.includes('budget') && fallback !== undefined;
+  #renews({before}: Task): boolean {
+    const hasAnswer = before !== undefined && before.validity !== 'past';
+    return hasAnswer && this.#options.publishOn.includes('budget');
   }
 
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
@@ -282,7 +283,7 @@ export class QueueExecutor implements Executor {
   }
 
   /** → settled, for good. */
-  #settle(task: TaskState, outcome: LastingOutcome): void {
+  #settle(task: TaskState, outcome: Outcome): void {
     this.#ended(task);
     task.ended({outcome});
   }

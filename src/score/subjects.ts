@@ -1,5 +1,5 @@
 import type {InputFormat, Row} from '../input/row.ts';
-import type {Result} from '../lookup/plan-row.ts';
+import type {Result} from '../ledger/lookup.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Background} from './given.ts';

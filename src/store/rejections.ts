@@ -1,5 +1,6 @@
+import type {KeptAnswer} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import type {LastingOutcome, LookupKey, Rejection, UnjudgedOutcome} from '../ledger/lookup.ts';
+import type {Answer, LookupKey, Outcome} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 import type {AnswerStore} from './store.ts';
 
@@ -11,27 +12,30 @@ import type {AnswerStore} from './store.ts';
 export class Rejections {
   readonly #store: AnswerStore;
   readonly #ledger: Ledger;
-  readonly #waiting = new Map<Operation, Map<string, Rejection>>();
+  readonly #waiting = new Map<Operation, Map<string, KeptAnswer>>();
 
   constructor(store: AnswerStore, ledger: Ledger) {
     this.#store = store;
     this.#ledger = ledger;
-    for (const {operation, key, outcome} of ledger.unjudged())
-      if (outcome.status !== 'ok') this.add({operation, key}, outcome, false);
+    for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
   /** `isKnown`: the value was rejected so before. */
-  add({operation, key}: LookupKey, outcome: Rejection, isKnown: boolean): void {
+  add(rejection: KeptAnswer, isKnown: boolean): void {
+    const {operation, key} = rejection;
     const waiting = this.#waiting.get(operation);
-    if (isKnown) this.#keep({operation, key}, outcome);
-    else if (waiting === undefined) this.#waiting.set(operation, new Map([[key, outcome]]));
-    else waiting.set(key, outcome);
+    if (isKnown) this.#keep(rejection);
+    else if (waiting === undefined) this.#waiting.set(operation, new Map([[key, rejection]]));
+    else waiting.set(key, rejection);
   }
 
   /** Returns the outcome as rows are told it. */
-  told<Kind extends LastingOutcome>({operation, key}: LookupKey, outcome: Kind): Kind | UnjudgedOutcome {
+  told<Kind extends Outcome>(
+    {operation, key}: LookupKey,
+    outcome: Kind,
+  ): Kind | (Answer & {readonly unjudged: string}) {
     const waiting = this.#waiting.get(operation)?.get(key);
-    return waiting === undefined ? outcome : {...waiting, unjudged: key};
+    return waiting === undefined ? outcome : {...waiting.outcome, unjudged: key};
   }
 
   /** True if a value that was told as rejected is known to be; false if that may be the account's fault; undefined until it is judged. */
@@ -43,7 +47,7 @@ export class Rejections {
 
   /** They are of their values, as another value was answered. */
   keep(operation: Operation): void {
-    for (const [key, outcome] of this.#take(operation)) this.#keep({operation, key}, outcome);
+    for (const rejection of this.#take(operation).values()) this.#keep(rejection);
   }
 
   /** They may be of the account. Returns how many there were. */
@@ -60,12 +64,12 @@ export class Rejections {
       else onDrop(operation, this.drop(operation));
   }
 
-  #keep(lookup: LookupKey, outcome: Rejection): void {
-    this.#ledger.judgeRejection(lookup.key, true);
-    this.#store.put(lookup, outcome);
+  #keep(rejection: KeptAnswer): void {
+    this.#ledger.judgeRejection(rejection.key, true);
+    this.#store.put(rejection);
   }
 
-  #take(operation: Operation): ReadonlyMap<string, Rejection> {
+  #take(operation: Operation): ReadonlyMap<string, KeptAnswer> {
     const taken = this.#waiting.get(operation);
     this.#waiting.delete(operation);
     return taken ?? new Map();

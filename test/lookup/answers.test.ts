@@ -1,7 +1,7 @@
 import {expect, test, vi} from 'vitest';
 import type {LedgerEntry} from '../../src/ledger/entry.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
-import {intelligenceLookup, type Outcome} from '../../src/ledger/lookup.ts';
+import {intelligenceLookup, type Result} from '../../src/ledger/lookup.ts';
 import {Answers} from '../../src/lookup/answers.ts';
 import type {Executor} from '../../src/lookup/executor.ts';
 import type {Rejections} from '../../src/store/rejections.ts';
@@ -28,7 +28,7 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
     judge: () => 'fresh',
   });
   const ask = async (...values: string[]) => {
-    const told: Outcome[] = [];
+    const told: Result[] = [];
     const lookups = values.map(value => intelligenceLookup('ip', value));
     await answers.ask(lookups.map((lookup, row) => ({lookup, row, tell: outcome => told.push(outcome)})));
     return told;

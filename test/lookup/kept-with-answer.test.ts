@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
+import type {Result} from '../../src/ledger/lookup.ts';
 import {KeptWithAnswer} from '../../src/lookup/kept-with-answer.ts';
-import type {Result} from '../../src/lookup/plan-row.ts';
 
 test('what is kept with an answer is no part of its text, and apart from what others keep', () => {
   const [texts, parsed] = [new KeptWithAnswer<string>(), new KeptWithAnswer<unknown>()];

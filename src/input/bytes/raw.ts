@@ -13,12 +13,12 @@ export interface RawInput {
   readonly size: number | undefined;
   /** The next bytes, or undefined at the end. Throws InputError. */
   next(): Promise<Buffer | undefined>;
-  /** Its bytes once more, from its start, where somebody has written to it since it was opened; else undefined. */
+  /** Its bytes again, from the start, if it was written to since it was opened; else undefined. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
 
-/** What an input is read from that can be read once only, and how long that may be waited for. */
+/** Streams of inputs that can be read only once, and how long to wait for them. */
 export interface Pipes {
   readonly stdin: NodeJS.ReadableStream;
   /** Ends the reading of stdin and of pipes. */
@@ -136,7 +136,10 @@ function readError(path: string, error: unknown): InputError {
   return new InputError('input_unreadable', `${path} can't be read: ${why}.`, {cause: error});
 }
 
-/** That a file is not there, with one in the same folder of almost that name; else the folder, as a relative path may mean another one. */
+/**
+ * The error for a missing file. It suggests a file in the same folder with nearly that name, or else names the
+ * folder.
+ */
 export function missingFile(path: string, cause?: unknown): InputError {
   const folder = resolve(dirname(path));
   const near = closest(basename(path), filesIn(folder));

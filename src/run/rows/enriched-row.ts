@@ -1,8 +1,8 @@
 import {usedAnswer} from '../../client/answer-fields.ts';
 import type {Row} from '../../input/row.ts';
 import type {Layout} from '../../layout/layout.ts';
+import type {Result} from '../../ledger/lookup.ts';
 import {KeptWithAnswer} from '../../lookup/kept-with-answer.ts';
-import type {Result} from '../../lookup/plan-row.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {ReadyRecord} from './in-order.ts';

@@ -1,4 +1,4 @@
-import type {Result} from '../../lookup/plan-row.ts';
+import type {Result} from '../../ledger/lookup.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 
