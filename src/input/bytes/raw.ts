@@ -1,11 +1,10 @@
-import {readdirSync, type Stats} from 'node:fs';
+import type {Stats} from 'node:fs';
 import {type FileHandle, open, stat} from 'node:fs/promises';
-import {basename, dirname, join, resolve} from 'node:path';
 import {blocksOf} from '../../disk/digest.ts';
 import {isPipe} from '../../disk/path.ts';
 import {openPipe} from '../../disk/pipe.ts';
-import {closest} from '../../job/closest.ts';
 import {InputError} from '../input-error.ts';
+import {missingFile} from '../missing-file.ts';
 
 /** The raw bytes of one input, asked for chunk by chunk. */
 export interface RawInput {
@@ -134,28 +133,4 @@ function readError(path: string, error: unknown): InputError {
   }
   const why = code === 'EACCES' || code === 'EPERM' ? 'you have no permission to read it' : code;
   return new InputError('input_unreadable', `${path} can't be read: ${why}.`, {cause: error});
-}
-
-/**
- * The error for a missing file. It suggests a file in the same folder with nearly that name, or else names the
- * folder.
- */
-export function missingFile(path: string, cause?: unknown): InputError {
-  const folder = resolve(dirname(path));
-  const near = closest(basename(path), filesIn(folder));
-  if (near === undefined)
-    return new InputError('input_missing', `There is no file ${path}. It was looked for in ${folder}.`, {
-      cause,
-    });
-  const meant = join(dirname(path), near);
-  const said = `There is no file ${path}. Did you mean "${meant}"?`;
-  return new InputError('input_missing', said, {cause, instead: {given: path, meant}});
-}
-
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
