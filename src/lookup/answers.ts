@@ -145,7 +145,7 @@ export class Answers {
         rejections.keep(operation);
       }
     }
-    this.#tell(key, outcome);
+    this.#tell(key, rejections.told({operation, key}, outcome));
   }
 
   /** It can't be asked for: what is known from before serves, the rest is skipped. */
@@ -265,7 +265,9 @@ export class Answers {
   #deliver(fresh: Map<string, Waiter[]>, key: string, outcome: Outcome): void {
     const waiters = fresh.get(key) ?? [];
     fresh.delete(key);
-    const later = tellAll(waiters, this.#firstRow(waiters), outcome);
+    const lookup = waiters[0]?.lookup;
+    const told = lookup === undefined ? outcome : this.#options.rejections.told(lookup, outcome);
+    const later = tellAll(waiters, this.#firstRow(waiters), told);
     this.#recent.set(key, later);
   }
 
