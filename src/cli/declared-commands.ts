@@ -148,7 +148,7 @@ function addWorker(addWith: AddWith, run: RunCommand): void {
       'A worker that is silent for this long is lost: its values are looked up again',
       '30s',
     )
-    .option('--metrics-address <[HOST:]PORT>', 'Serve Prometheus metrics there, at /metrics')
+    .option('--metrics-address <[HOST:]PORT>', 'Serve /metrics for Prometheus there, /healthz and /readyz')
     .action(run(async () => (await import('./commands/worker.ts')).workerCommand));
 }
 

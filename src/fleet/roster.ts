@@ -24,6 +24,8 @@ export interface Member {
 export interface Membership {
   /** The reason why Redis refuses its writes now, such as no memory. */
   readonly trouble: string | undefined;
+  /** True if Redis took this member's last sign of life, and no other one is overdue: the fleet knows of it. */
+  readonly isHeard: boolean;
   leave(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export async function enterRoster(
       .exec();
   };
   await beat();
+  let heardAt = performance.now();
   let beating = false;
   let trouble: string | undefined;
   const timer = setInterval(() => {
@@ -58,6 +61,7 @@ export async function enterRoster(
     beating = true;
     beat()
       .then(() => {
+        heardAt = performance.now();
         trouble = undefined;
       })
       .catch(error => {
@@ -72,6 +76,9 @@ export async function enterRoster(
   return {
     get trouble() {
       return trouble;
+    },
+    get isHeard() {
+      return redis.status === 'ready' && trouble === undefined && performance.now() - heardAt < FORGOTTEN_MS;
     },
     async leave() {
       clearInterval(timer);

@@ -101,11 +101,19 @@ describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
     });
     const schema = JSON.parse(readFileSync('docs/fleet-status.schema.json', 'utf8'));
     expect(z.fromJSONSchema(schema).safeParse(await status())).toMatchObject({success: true});
-    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const page = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+    const metrics = await page('/metrics');
     expect(metrics).toMatch(/^bulk_enrich_worker_calls_total\{outcome="answered"\} [1-9]\d*$/m);
+    expect(metrics).toMatch(/^bulk_enrich_fleet_chunks_waiting\{\} \d+$/m);
+    expect(await page('/readyz')).toBe('ok\n');
     expect(await run.outcome).toMatchObject({code: 0});
     // What leaves is exact (test/lookup/pace.test.ts); a busy machine brings some of it together on the way.
     expect((await arena.api.ledger()).max_per_second).toBeLessThanOrEqual(1.25 * 200);
+    await arena.redis.stop();
+    await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('Redis is away.\n');
+    expect(await page('/metrics')).toContain('bulk_enrich_worker_redis_up{} 0\n');
+    await arena.redis.start();
+    await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('ok\n');
   });
 });
 
