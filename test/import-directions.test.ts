@@ -107,6 +107,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'report/summary.ts',
     'run',
     'score',
+    'service/start.ts',
   ],
   cli: [
     ...[

@@ -148,7 +148,7 @@ function judgePhone(
   if (isDate(text)) return invalid('phone_date');
   if (listsPhones(text)) return invalid('phone_list');
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options, plusLost);
-  const number = parsePhoneNumberFromString(text, options);
+  const number = mayBeNumber(text, options) ? parsePhoneNumberFromString(text, options) : undefined;
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
   // A local number without its area code is possible in its country, but incomplete.
   const whole =
@@ -159,6 +159,18 @@ function judgePhone(
   if (number.number === text) return valid(text, repairs);
   const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
   return judgeBare(text, number, hasExtension ? [...repairs, 'extension'] : repairs, plusLost);
+}
+
+/**
+ * False for what the library takes for no number: no digits, or in national form without a country. Columns without phone
+ * numbers are judged too, and then it need not be loaded.
+ */
+function mayBeNumber(text: string, options: ParseOptions): boolean {
+  return /\p{Nd}/u.test(text) && (isPlaced(options) || /[+＋]/.test(text));
+}
+
+function isPlaced({defaultCountry, defaultCallingCode}: ParseOptions): boolean {
+  return defaultCountry !== undefined || defaultCallingCode !== undefined;
 }
 
 /** RFC 3966: libphonenumber drops it, as it does an extension, and says nothing of it. */
@@ -215,8 +227,7 @@ function phoneFault(text: string, options: ParseOptions): PhoneCode {
   const holdsNumber = text.replace(/\D/g, '').length >= SHORTEST_LISTED;
   if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, '')))
     return holdsNumber ? 'phone_in_text' : 'phone_malformed';
-  const isPlaced = options.defaultCountry !== undefined || options.defaultCallingCode !== undefined;
-  if (!isPlaced && !text.startsWith('+')) return 'country_unknown';
+  if (!isPlaced(options) && !text.startsWith('+')) return 'country_unknown';
   switch (validatePhoneNumberLength(text, options)) {
     case 'TOO_SHORT':
     case undefined:

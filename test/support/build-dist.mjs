@@ -25,7 +25,7 @@ try {
   await bundle(['service/data/pack'], made);
   execFileSync(process.execPath, [`${made}/service/data/pack.js`, 'dist/service/data'], {stdio: 'inherit'});
   for (const file of ['pack.js', 'pack-sets.csv']) rmSync(`${made}/service/data/${file}`);
-  const bundled = await bundle(['cli/bin', 'index'], made);
+  const bundled = await bundle(['cli/bin', 'index', 'client'], made);
   // For the bill of materials.
   writeFileSync(`${made}/bundled-packages.json`, JSON.stringify(bundled));
   const licences = readFileSync(`${made}/service/data/licences.txt`, 'utf8');

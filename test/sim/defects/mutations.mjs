@@ -17,8 +17,8 @@ export const mutations = [
     edits: [
       [
         'src/disk/replace.ts',
-        '    renameSync(beside, target);\n    syncPath(dirname(target));\n  } catch (error) {\n    rmSync(beside, {force: true});\n    throw error;\n  }\n}\n\n/** A name',
-        '    renameSync(beside, target);\n  } catch (error) {\n    rmSync(beside, {force: true});\n    throw error;\n  }\n}\n\n/** A name',
+        '    });\n    renameSync(beside, target);\n    syncPath(dirname(target));\n',
+        '    });\n    renameSync(beside, target);\n',
       ],
     ],
   },
