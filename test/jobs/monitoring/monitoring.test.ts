@@ -5,15 +5,15 @@ import {join} from 'node:path';
 import {pino} from 'pino';
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
-import {serveMetrics} from '../../src/cli/worker-metrics.ts';
-import {createClient} from '../../src/client/client.ts';
-import {exitCodes} from '../../src/errors.ts';
-import {FleetWorker} from '../../src/fleet/worker/worker.ts';
-import {lacks} from '../support/real-parts.ts';
-import {startRedis} from '../support/redis.ts';
-import {ips, openStage, type Stage} from '../support/stage.ts';
+import {serveMetrics} from '../../../src/cli/worker-metrics.ts';
+import {createClient} from '../../../src/client/client.ts';
+import {exitCodes} from '../../../src/errors.ts';
+import {FleetWorker} from '../../../src/fleet/worker/worker.ts';
+import {lacks} from '../../support/real-parts.ts';
+import {startRedis} from '../../support/redis.ts';
+import {ips, openStage, type Stage} from '../../support/stage.ts';
 
-const pathOf = (name: string) => new URL(`../../${name}`, import.meta.url).pathname;
+const pathOf = (name: string) => new URL(`../../../${name}`, import.meta.url).pathname;
 const read = (name: string) => readFileSync(pathOf(name), 'utf8');
 
 interface Alert {
@@ -64,7 +64,7 @@ describe.skipIf(lacks('promtool'))('promtool', () => {
   });
 
   test('fires each alert when it should, and none in a good night', () => {
-    const tests = read('test/jobs/alerts.promtool.yaml');
+    const tests = read('test/jobs/monitoring/alerts.promtool.yaml');
     expect(promtool({'tests.yaml': tests}, 'test', 'rules', 'tests.yaml')).toMatchObject({status: 0});
     for (const {alert} of alerts) expect(tests, alert).toContain(alert.replace('BulkEnrich', ''));
   });
