@@ -108,6 +108,7 @@ export class QueueExecutor implements Executor {
     return {
       ...this.#lanes.ratesAt(this.#options.now()),
       inFlight,
+      waiting: Math.max(0, this.#unsettled.size - inFlight),
       inFlightMs,
       pause: this.#options.outlet.pause ?? pause,
       pauses: paused.count,
