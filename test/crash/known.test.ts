@@ -6,9 +6,8 @@ import {STORE_FILE} from '../../src/store/store-file.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, filesUnder} from '../support/command.ts';
-import {runHere} from '../support/main.ts';
+import {held, killedHere, runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
-import {until} from '../support/until.ts';
 
 const KEY = 'known-key-91c4';
 const KNOWN = 40;
@@ -54,11 +53,10 @@ test('a streak of refusals that a kill divides is one: none of its values is tak
   sandbox.write('list.csv', ips(answered + refused));
   const refuse = ({call}: {call: number}) =>
     call > answered ? reply.error(400, 'insufficient_credits') : undefined;
-  api.setScript(call => (call.call > answered + before ? reply.stall() : refuse(call)));
-  const killed = sandbox.start(command, options);
-  await until(() => api.ledger.calls === answered + before + 1);
-  killed.kill('SIGKILL');
-  expect((await killed.outcome).signal).toBe('SIGKILL');
+  const {gate, letGo} = held();
+  api.setScript(call => (call.call > answered + before ? gate : refuse(call)));
+  const holds = () => api.ledger.calls === answered + before + 1;
+  await killedHere(sandbox, command, options, {holds, letGo});
   api.setScript(refuse);
   const resumed = await runHere(sandbox, command, options);
   expect(resumed.code, resumed.stderr).toBe(3);
