@@ -263,6 +263,7 @@ const known: Check = {
 
 const kept: Check = {
   promise: 'What a complete run was answered is in the store, or the summary says how many are not.',
+  fields: ['store.not_stored'],
   broken({run, storedNow}) {
     const {spec, summary, process, code, stop, storeIsSound} = run;
     const isComplete = code !== undefined && stop === undefined && run.error === undefined;
