@@ -1,8 +1,62 @@
-/** What a condition is decided by: values by the names of its vocabulary; what is not known is not in it. */
+/**
+ * What a condition is decided by: values by the names of its vocabulary; what is not known is not in it. Facts are never
+ * changed: another row has another object.
+ */
 export type Facts = Readonly<Record<string, unknown>>;
 
+export type ReadFacts<T = unknown> = (facts: Facts) => T;
+
+const UNREAD = Symbol('unread');
+/** A row has its facts once, and once for each choice among several lookups of a kind. */
+const MOST_FACTS = 16;
+
+/**
+ * What conditions have in common: a field that many of them read is read once for a row, and a part that several of them
+ * have is decided once.
+ */
+export class SharedReads {
+  readonly #made = new Map<string, unknown>();
+  readonly #known = new Map<Facts, unknown[]>();
+  #facts: Facts | undefined;
+  #values: unknown[] = [];
+  #places = 0;
+
+  /** Makes what goes by this name once. */
+  named<T>(name: string, make: () => T): T {
+    if (!this.#made.has(name)) this.#made.set(name, make());
+    return this.#made.get(name) as T;
+  }
+
+  /** The same read, done once for each row's facts. */
+  once<T>(read: ReadFacts<T>): ReadFacts<T> {
+    const place = this.#places++;
+    this.#facts = undefined;
+    this.#known.clear();
+    return facts => {
+      const values = facts === this.#facts ? this.#values : this.#turnTo(facts);
+      const before = values[place];
+      if (before !== UNREAD) return before as T;
+      const value = read(facts);
+      values[place] = value;
+      return value;
+    };
+  }
+
+  #turnTo(facts: Facts): unknown[] {
+    let values = this.#known.get(facts);
+    if (values === undefined) {
+      if (this.#known.size === MOST_FACTS) this.#known.clear();
+      values = new Array<unknown>(this.#places).fill(UNREAD);
+      this.#known.set(facts, values);
+    }
+    this.#facts = facts;
+    this.#values = values;
+    return values;
+  }
+}
+
 /** Reads what stands at a path; undefined where nothing does. */
-export function reader(path: readonly string[]): (facts: Facts) => unknown {
+export function reader(path: readonly string[]): ReadFacts {
   const [root = '', field = '', ...deeper] = path;
   if (path.length === 1) return facts => facts[root];
   if (deeper.length === 0) return facts => fieldOf(facts[root], field);
