@@ -1,4 +1,5 @@
 import {stripVTControlCharacters} from 'node:util';
+import type {endCodes, inputCodes, outputCodes, stateCodes, usageCodes} from './error-codes.ts';
 
 /** The command's exit codes: a contract that schedulers and scripts rely on. */
 export const exitCodes = {
@@ -40,68 +41,11 @@ export interface Remedy {
 
 export type RemedyOptions = ErrorOptions & Remedy;
 
-/** Settings, columns, rules or the environment are not right. */
-// biome-ignore format: one code a line would hide the rest of the file
-export type UsageCode =
-  | 'base_url_insecure' | 'base_url_invalid' | 'account_file' | 'account_fleet' | 'account_settings' | 'account_syntax' | 'account_twice'
-  | 'circular_when' | 'column_clash' | 'column_invalid'
-  | 'column_unsure' | 'empty_variable' | 'expression' | 'fleet_packages' | 'fleet_refused'
-  | 'fleet_secret' | 'foreign_link' | 'header_is_value' | 'is_directory' | 'job_columns' | 'job_endpoint'
-  | 'job_file' | 'job_syntax' | 'key_command' | 'key_file' | 'metrics_address' | 'no_action' | 'no_columns'
-  | 'no_directory' | 'no_endpoint' | 'no_file' | 'no_input' | 'no_key' | 'no_output' | 'no_redis'
-  | 'no_rejects' | 'no_risk' | 'no_store' | 'not_a_value' | 'not_output' | 'output_compressed' | 'output_exists' | 'output_format' | 'own_files' | 'port'
-  | 'proxy_invalid'
-  | 'redis_certificate' | 'redis_eviction' | 'redis_password' | 'redis_url' | 'rejected_row'
-  | 'rejects_exist' | 'row' | 'same_file' | 'sample' | 'sample_stdin' | 'score_file' | 'score_list'
-  | 'score_rules' | 'score_syntax' | 'service_setup' | 'settings' | 'stdin_twice' | 'summary_exists'
-  | 'timeout_invalid' | 'too_many_columns' | 'two_keys' | 'unknown_column' | 'unknown_command'
-  | 'unknown_country' | 'unknown_field' | 'unknown_operation' | 'unknown_run' | 'unknown_shell';
-
-/** What can be wrong with an input as a whole. */
-export type InputCode =
-  /** There is no such file. */
-  | 'input_missing'
-  /** It is there and can't be read: permissions, a directory, an I/O error. */
-  | 'input_unreadable'
-  /** It holds no bytes, or nothing but blank lines. */
-  | 'input_empty'
-  /** Its gzip or zstd data is cut off or damaged. */
-  | 'input_corrupt'
-  /** This Node can't decompress it. */
-  | 'input_compression'
-  /** It is a spreadsheet or another binary file. */
-  | 'input_binary'
-  /** It is HTML or XML. */
-  | 'input_markup'
-  /** Its header line can't be read. */
-  | 'input_header'
-  /** A title stands above its header. */
-  | 'input_title'
-  /** Nearly none of its rows can be read. */
-  | 'input_rejected'
-  /** Its header is another than the first input's. */
-  | 'input_headers_differ'
-  /** It is not what it was when the checkpoint was written. */
-  | 'input_changed';
-
-/** Something can't be written. */
-// biome-ignore format: one code a line would hide the rest of the file
-export type OutputCode =
-  | 'account_pace' | 'history_unusable' | 'daily_budget' | 'no_directory' | 'output_unwritable' | 'publish_failed' | 'state_not_private'
-  | 'state_unwritable' | 'store_unusable' | 'temporary_unwritable';
-
-/** Saved state does not fit, or is damaged. */
-// biome-ignore format: one code a line would hide the rest of the file
-export type StateCode =
-  | 'partial_short' | 'publish_lost' | 'settings_changed' | 'stale_stdin' | 'state_damaged'
-  | 'state_version';
-
-/** Why a run or an enricher ended before its rows did. */
-// biome-ignore format: one code a line would hide the rest of the file
-export type EndCode =
-  | 'aborted' | 'budget' | 'certificate' | 'closed' | 'credentials' | 'credits' | 'deadline' | 'declined' | 'drift'
-  | 'fail_if' | 'fleet_unreachable' | 'internal' | 'interrupted' | 'locked' | 'max_errors' | 'max_rejects'
-  | 'outage' | 'proxy' | 'redirect' | 'refused' | 'signal';
+export type UsageCode = keyof typeof usageCodes;
+export type InputCode = keyof typeof inputCodes;
+export type OutputCode = keyof typeof outputCodes;
+export type StateCode = keyof typeof stateCodes;
+export type EndCode = keyof typeof endCodes;
 
 /** Every code of a {@link BulkEnrichError}. */
 export type ErrorCode = UsageCode | InputCode | OutputCode | StateCode | EndCode;
@@ -125,7 +69,7 @@ export abstract class CodedError extends Error {
   }
 }
 
-/** A text as one line: what files, libraries and services say is quoted in sentences, and may hold anything. */
+/** A text as one line. Texts of files, libraries and services are quoted in messages, and may hold anything. */
 export function oneLine(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -133,8 +77,8 @@ export function oneLine(text: string): string {
 }
 
 /**
- * What ends a run, or keeps it from starting; a failed lookup is a value instead. The message says what is wrong, where,
- * and what to do.
+ * An error that ends a run, or keeps it from starting. (A failed lookup is a value instead.) The message says what is
+ * wrong, where, and what to do.
  */
 export class BulkEnrichError extends CodedError {
   declare readonly code: ErrorCode;
@@ -174,13 +118,13 @@ export class LockedError extends BulkEnrichError {
   }
 }
 
-/** The system's code of an I/O error (`ENOSPC`), or its message where it has none. */
+/** The system's code of an I/O error (`ENOSPC`); its message if it has no code. */
 export function systemCode(error: unknown): string {
   if (error instanceof Error) return (error as NodeJS.ErrnoException).code ?? error.message;
   return String(error);
 }
 
-/** What the codes that users meet mean. */
+/** Meanings of the codes that users meet. */
 const inWords: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'it is no database',
   ENOSPC: 'no space left',

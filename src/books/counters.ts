@@ -1,7 +1,6 @@
 import type {Reject, Row} from '../input/row.ts';
-import {isUnasked, type UnaskedCode} from '../ledger/lookup.ts';
+import {isUnasked, type LookupKey, type Result, type UnaskedCode} from '../ledger/lookup.ts';
 import {overEmpty} from '../ledger/tally.ts';
-import type {Result} from '../lookup/plan-row.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {type AnswerField, type TargetColumns, valueAt} from '../output/columns.ts';
@@ -9,21 +8,23 @@ import type {EnrichedRow} from '../output/encoder.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../score/risk.ts';
 import {countAnswer, emptyTop, type Top} from './top-counts.ts';
 
-/** What the written rows came to. Saved with each checkpoint, so it always speaks of exactly the rows up to there. */
+/** Counts over the written rows. Saved with each checkpoint, so they cover exactly the rows up to there. */
 export interface Counters {
   readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
   /** Cells by what became of them; their sum is all cells looked at. */
   readonly lookups: Record<Operation, Record<Result['status'], number>>;
   readonly errors: ErrorCounts;
-  /** Cells that were repaired before they were asked about, and by what. */
+  /** Cells that were repaired before their lookup, by operation. */
   readonly repaired: Record<Operation, number>;
   readonly repairs: ErrorCounts;
-  /** Cells that were not asked about on purpose, by operation and code. */
+  /** Cells that were skipped on purpose, by operation and code. */
   readonly skipped: Record<Operation, Record<string, number>>;
   /** Cells whose answer is past its age, by operation and the code of why it could not be asked for again. */
   readonly stale: Record<Operation, Record<string, number>>;
   /** Cells whose value the service rejects. */
   readonly rejected: Record<Operation, number>;
+  /** Those of them that may turn out to be refused for the account's sake, by the key of their value. */
+  readonly unjudged: Record<Operation, Record<string, number>>;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
   readonly risk: RiskTally;
@@ -74,6 +75,7 @@ export function emptyCounters(): Counters {
     skipped: perOperation(() => ({})),
     stale: perOperation(() => ({})),
     rejected: perOperation(() => 0),
+    unjudged: perOperation(() => ({})),
     top: emptyTop(),
     risk: {
       levels: {low: 0, medium: 0, high: 0, unknown: 0},
@@ -88,7 +90,7 @@ export function emptyCounters(): Counters {
   };
 }
 
-/** The counters of a checkpoint to go on with; empty ones where there is none. */
+/** The counters of a checkpoint to continue with; empty ones without a checkpoint. */
 export function savedCounters(saved: Counters | undefined): Counters {
   return saved === undefined ? emptyCounters() : overEmpty(emptyCounters(), structuredClone(saved));
 }
@@ -116,6 +118,7 @@ export function countRow(
     if (result.status === 'skipped') countName(counters.skipped[target.operation], result.error);
     if ('stale' in result) countName(counters.stale[target.operation], result.stale);
     if ('rejected' in result) counters.rejected[target.operation] += 1;
+    if ('unjudged' in result) countName(counters.unjudged[target.operation], result.unjudged);
     if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
     if (result.status === 'failed' || result.status === 'unknown')
       countFailure(counters, target.operation, result.error, row.record);
@@ -126,6 +129,20 @@ export function countRow(
   else counters.rows.ok += 1;
   if (risk !== undefined) countRisk(counters.risk, risk, row.record);
   if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
+}
+
+/** Takes back the cells that were counted as rejected, and whose value is not. `isRejected` is undefined until that is known. */
+export function judgeRejected(
+  {rejected, unjudged}: Counters,
+  isRejected: (lookup: LookupKey) => boolean | undefined,
+): void {
+  for (const operation of operationNames)
+    for (const [key, cells] of Object.entries(unjudged[operation])) {
+      const verdict = isRejected({operation, key});
+      if (verdict === undefined) continue;
+      if (!verdict) rejected[operation] -= cells;
+      delete unjudged[operation][key];
+    }
 }
 
 function countRisk(counts: RiskTally, {score, level, reasons, missing}: Risk, row: number): void {
@@ -210,7 +227,7 @@ export function listErrors(errors: Counters['errors']) {
     .sort((a, b) => b.count - a.count);
 }
 
-/** Cells that were to be asked about and could not be, by the code of why: skipped ones and stale ones. */
+/** Number of cells, skipped and stale, whose lookup could not be made for the reason of this code. */
 export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
   const cells = operationNames.flatMap(name => [skipped[name][code] ?? 0, stale[name][code] ?? 0]);
   return cells.reduce((sum, count) => sum + count);

@@ -21,7 +21,7 @@ function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
   }));
 }
 
-/** A rule that nobody could decide in any row is mostly a name misspelt; one that never held may be. */
+/** Warns of a rule that was undecided in all rows (most likely a misspelt name), or that never held (perhaps one). */
 function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number): string[] {
   if (rows === 0) return [];
   const inNone = `in ${rows === 1 ? 'the only row' : `any of ${count(rows)} rows`}`;
@@ -54,7 +54,7 @@ function ownRules(rules: RuleSet | undefined): {readonly rule: PlacedRule; reado
   return (rules?.rules ?? []).flatMap((rule, place) => (rule.own ? [{rule, place}] : []));
 }
 
-/** How risky the rows are, and by which rules. */
+/** Counts of rows by level and score, and of rules that held. */
 export function riskSummary({risk, rows}: Counters, rules: RuleSet | undefined) {
   const {low, medium, high, unknown} = risk.levels;
   const scored = low + medium + high;

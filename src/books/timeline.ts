@@ -1,6 +1,6 @@
 import {latencyPercentile, type Tally, totalOf} from '../ledger/tally.ts';
 
-/** What happened in one stretch of the run. */
+/** Counts of one stretch of the run. */
 export interface TimelinePoint {
   /** Length of the stretch, in milliseconds. */
   readonly ms: number;
@@ -13,7 +13,7 @@ export interface TimelinePoint {
   readonly inFlight: number;
 }
 
-/** What is known at one moment of a run. */
+/** Counts at one moment of a run. */
 interface BooksReading {
   readonly tally: Tally;
   readonly rows: number;
@@ -21,14 +21,14 @@ interface BooksReading {
   readonly inFlightMs: number;
 }
 
-/** How long a point is at first. */
+/** Milliseconds that a point covers at first. */
 const FIRST_MS = 1_000;
 /** At most this many points: beyond it, neighbours are joined. */
 const MOST_POINTS = 240;
 /** The last stretch may be shorter; one this short says nothing by itself. */
 const SHORTEST_MS = 50;
 
-/** What is saved of it. */
+/** Saved state of the timeline. */
 export interface TimelineState {
   readonly everyMs: number;
   readonly points: readonly TimelinePoint[];

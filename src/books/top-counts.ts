@@ -6,7 +6,7 @@ import {ranked} from '../report/format.ts';
 
 /** The most common names among many, in bounded memory. Plain data: it is saved with each checkpoint. */
 export interface TopCounts {
-  /** How many names were counted in all. */
+  /** Number of names counted in all. */
   counted: number;
   /** At most this many occurrences of one name may be missing from its count. */
   missed: number;
@@ -29,8 +29,8 @@ export function emptyTop(): Top {
 }
 
 /**
- * Counts an answer under the names that it has. A name that repeats the cell's value is none; a domain may, and has
- * a rule of its own.
+ * Counts an answer under the names that it has. A name that repeats the cell's value is left out; for domains, which may
+ * repeat it, a rule of their own decides.
  */
 export function countAnswer(top: Top, operation: Operation, answer: unknown, cell?: string): void {
   for (const [kind, path] of operations[operation].top) {

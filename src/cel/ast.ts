@@ -26,7 +26,7 @@ export function literalText(node: ASTNode | undefined): string | undefined {
   return node?.op === 'value' && typeof node.args === 'string' ? node.args : undefined;
 }
 
-/** What goes over a list: its second argument is done for each element, which the first one names. */
+/** Macros over a list. The second argument is evaluated for each element; the first one names the element. */
 export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
 export function childrenOf(node: ASTNode): ASTNode[] {

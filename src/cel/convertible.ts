@@ -1,6 +1,6 @@
 /**
- * What a conversion reads, where it is a text. The library is more generous: to it an empty text is 0, `0b11` a number,
- * and February 30 a day in March. A rule that went by these would judge a row by what is not in it.
+ * Texts that a conversion accepts. The library accepts more: an empty text as 0, `0b11` as a number, and February 30 as a
+ * day in March. A rule would then judge a row by a value that the row does not have.
  */
 export const convertible = {
   int: texts(/^[+-]?\d+$/, 'int() takes a whole number, such as "7"'),
@@ -34,7 +34,10 @@ function numbers(): Read {
   };
 }
 
-/** A date of RFC 3339 (https://www.rfc-editor.org/rfc/rfc3339#section-5.6), which may have small letters or a blank for the T. */
+/**
+ * A date of RFC 3339 (https://www.rfc-editor.org/rfc/rfc3339#section-5.6), which may have small letters or a blank
+ * for the T.
+ */
 const DATE =
   /^(\d{4})-(\d\d)-(\d\d)[T ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
@@ -57,7 +60,7 @@ const MILLISECONDS = 4;
 /** Made once: rows that come to no number may be many. */
 export const NO_NUMBER = new Error('it comes to no number, as by a division by zero');
 
-/** What arithmetic came to: infinity and NaN compare like numbers, and say nothing. */
+/** Passes a result of arithmetic. Throws for infinity and NaN, which compare like numbers but mean nothing. */
 export function finite(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw NO_NUMBER;
   return value;

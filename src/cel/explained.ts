@@ -1,6 +1,6 @@
 import {ENGINE_NAMES} from './written.ts';
 
-/** What other languages write, and how it is written here. */
+/** Operators of other languages, with their spelling in CEL. */
 const WORDS: readonly (readonly [other: RegExp, here: string])[] = [
   [/\bnot\s+in\b/i, '"not in" is written !(a in [b, c])'],
   [/\bis\s+(not\s+)?null\b/i, '"is null" is written !has(ip.city)'],
@@ -43,7 +43,7 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   any: 'a.exists(x, x == "b")',
 };
 
-/** What the library says of an expression, for those who do not know the language. */
+/** The library's message on an expression, in words for people who do not know the language. */
 export function explained(reason: string, text: string): string {
   const said = reason
     .replaceAll(ENGINE_NAMES.matches, 'matches')

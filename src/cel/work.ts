@@ -1,6 +1,6 @@
 /**
- * What an expression may do for one row. A step is an element that is gone over, or 64 characters that are read for
- * one: by count and not by the clock, so that a row comes out alike on any machine.
+ * Maximum steps of an expression for one row. A step is one element of a list, or 64 characters read for an element.
+ * Steps are counted, not timed, so that a row comes out the same on any machine.
  */
 const MOST_STEPS = 10_000;
 const CHARACTERS_OF_A_STEP = 64;
@@ -27,7 +27,10 @@ export class WorkBound {
   /** True; throws once too much was done. */
   readonly within = (): boolean => this.#spend(true, 0);
 
-  /** What is read anew for each element: a list may be searched for it, and the library goes over a row's objects. */
+  /**
+   * Counts a value that is read again for each element: the library may search a list or walk a row's objects for
+   * it.
+   */
   readonly read = (value: unknown): unknown => {
     if (typeof value === 'string') return this.#spend(value, Math.floor(value.length / CHARACTERS_OF_A_STEP));
     return value instanceof Map ? value : this.#spend(value, elementsOf(value));

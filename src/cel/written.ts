@@ -16,7 +16,7 @@ export const ENGINE_NAMES = {
 /** The name of what checks a conversion's argument. */
 export const convertibleBy = (conversion: keyof typeof convertible) => `${conversion}_`;
 
-/** @throws {Error} when it is no expression, or one that is nested too deep. */
+/** @throws {Error} when the text is not an expression, or is nested too deep. */
 export function parsed(text: string): ASTNode {
   const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
   // The library counts other levels than these while it reads.
@@ -26,7 +26,7 @@ export function parsed(text: string): ASTNode {
   return parse(withDoubles(text, ast)).ast;
 }
 
-/** What works on expressions calls itself for each level, and rows have to find room on the stack for it too. */
+/** Maximum nesting. Functions over expressions recurse for each level, and rows need room on the stack too. */
 const MOST_LEVELS = 1_000;
 const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, as of as many && or +';
 const MANY_SIGNS = /(?:[!-]\s*){250}/;
@@ -74,7 +74,7 @@ const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 function shaped(node: ASTNode, scope: WrittenScope): Shape {
   const {bounded, inLoop, bound} = scope;
   if (node.op === 'value') return literal(node.args) ?? node;
-  // A field that is only asked about is not read, and has to stay as it stands.
+  // has() does not read its field, so the field stays as it is written.
   if (node.op === 'call' && node.args[0] === 'has')
     return mapped(node, child => shaped(child, {...scope, bounded: false}));
   if (node.op === 'rcall') return method(node.args, scope);
@@ -153,10 +153,10 @@ function method([name, receiver, args]: [string, ASTNode, ASTNode[]], scope: Wri
   return rcall(name, call(ENGINE_NAMES.over, of), [variable as Shape, ...guarded]);
 }
 
-/** These go on after an element that fails; the others end there. */
+/** Macros that continue after an element that fails. The others end there. */
 const PAST_ERRORS = new Set(['all', 'exists']);
 
-/** What is read for an element takes time before it is counted, so none of it is where too much was done already. */
+/** Skips the body once the steps are used up: reading an element takes time before it is counted. */
 const whileWithin = (body: Shape) =>
   ({op: '?:', args: [call(ENGINE_NAMES.within), body, id('false')]}) as Shape;
 

@@ -5,7 +5,7 @@ import {outliveReaders} from './streams.ts';
 /** Runs the command that this process was started with, and sets its exit code. */
 export async function begin(): Promise<void> {
   outliveReaders();
-  // Arguments may be somebody's address, and every user of the machine can read them: `ps` shows the command alone.
+  // Arguments may hold addresses, and every user of the machine can read them. So `ps` shows the command's name only.
   process.title = ['bulk-enrich', ...process.argv.slice(2, 3).filter(word => /^[a-z]+$/.test(word))].join(
     ' ',
   );

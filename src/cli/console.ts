@@ -8,19 +8,19 @@ import {broken, widthOf} from './terminal/lines.ts';
 import {textLine} from './terminal/log-line.ts';
 import {draw, print, printLogLine} from './terminal/printable.ts';
 
-/** What the command writes beside its data, which alone goes to stdout: for a person, or as the log of a machine. */
+/** The command's messages, for a person or as a program's log. Only data goes to stdout. */
 export interface Console {
   readonly quiet: boolean;
-  /** Whether a program reads it: then all of it is events of the log. */
+  /** True if a program reads it: every message is then an event of the log. */
   readonly forMachine: boolean;
-  /** Whether somebody sits there. */
+  /** True if a person can answer. */
   readonly interactive: boolean;
-  /** How many characters fit in a line; any number where there is no terminal. */
+  /** Characters that fit in a line; infinite without a terminal. */
   readonly width: number;
   readonly paint: Paint;
   say(sentence: string): void;
   warn(sentence: string): void;
-  /** A line that the next one replaces, whoever writes that; an empty text takes it away. */
+  /** Draws a line that the next line replaces, from any writer. An empty text removes it. */
   draw(line: string): void;
   readonly log: Logger;
 }
@@ -68,7 +68,7 @@ export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? '') === '';
 }
 
-/** What of an error may be logged: never its options or its request, which hold the key. */
+/** Fields of an error that may be logged: never its options or its request, which hold the key. */
 const errorFields = (error: unknown) => ({
   name: error instanceof Error ? error.name : typeof error,
   code: (error as {code?: unknown} | undefined)?.code,

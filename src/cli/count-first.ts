@@ -15,11 +15,10 @@ import {lookedUp} from './terminal/opening.ts';
 import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
- * Counts the calls that a run is to make, where a person watches its bar or has to agree to what it would spend. A list
- * that can be read only once is not counted. Undefined if conditions decide the number. Before a question it tells (`warn`)
- * what is odd about the list.
+ * Counts a run's calls for a person who watches its bar or has to agree to its cost. A list that can be read only once is
+ * not counted. Undefined if conditions decide the number. Before a question, `warn` receives what is odd about the list.
  *
- * @throws {BulkEnrichError} with exit code 130 where the answer is no.
+ * @throws {BulkEnrichError} with exit code 130 if the answer is no.
  */
 export async function countFirst(
   job: Job,
@@ -30,7 +29,7 @@ export async function countFirst(
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
   if (job.settings.offline || !(asks || hasBar(job, console))) return undefined;
-  // What keeps a plan from being made, the run is about to say.
+  // The run is about to give the error that keeps the plan from being made.
   const doubts: string[] = [];
   const plan = await planOf(
     job,
@@ -58,7 +57,10 @@ async function planOf(
   return makePlan(job, {...io, ...watched}).catch(() => undefined);
 }
 
-/** A person at a terminal is asked before the first spend at a live service, where no limit of credits says it already. */
+/**
+ * A person at a terminal is asked before the first spend at a live service, where no limit of credits says it
+ * already.
+ */
 function isQuestion({settings: {maxCredits}, endpoint}: Job): boolean {
   return isInteractive() && endpoint.kind === 'live' && maxCredits === undefined;
 }

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import type {Command} from 'commander';
 
-/** What stands at the end of a command's help, from `examples.txt`; nothing for a command that only holds others. */
+/** Examples at the end of a command's help, from `examples.txt`; empty for a command that only groups others. */
 export function examplesOf(command: Command): string {
   const name = nameOf(command);
   const text = readFileSync(new URL('./examples.txt', import.meta.url), 'utf8');

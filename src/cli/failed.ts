@@ -26,7 +26,7 @@ export async function failed(
   return report(error, argv);
 }
 
-/** What Commander's sentences on a command line begin with that is not right. */
+/** Prefix of Commander's messages about a wrong command line. */
 const MISUSED = 'error: ';
 
 function sentenceOf({message}: CommanderError): string {

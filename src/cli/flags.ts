@@ -4,14 +4,14 @@ import type {Use} from '../job/settings/declare.ts';
 import {describeSettings, type SettingName} from '../job/settings.ts';
 import {anyOf, defaultAges, intelligenceNames, operations} from '../operations/table.ts';
 
-/** What helps say of operations. */
+/** Texts for `--help` about operations. */
 export const said = {
   lookups: anyOf(intelligenceNames),
   values: `an ${anyOf(intelligenceNames.map(name => operations[name].singular))}`,
   ages: defaultAges,
 };
 
-/** What most runs are told; `--help-all` has the rest. */
+/** Flags in `--help`. `--help-all` has the rest. */
 const common: ReadonlySet<SettingName> = new Set<SettingName>([
   ...Object.values(operations).map(({setting}) => setting as SettingName),
   ...(['endpoint', 'country', 'defaultCountry', 'where', 'sample'] as const),
@@ -27,8 +27,8 @@ export function addSettings(command: Command, use: Use, showsAll: boolean): Comm
       '-o, --output <OUT>',
       'The output; - is stdout (default: INPUT.enriched.csv beside the input)',
     );
-    command.option('--job <FILE>', 'A job file with these settings; flags go before it.');
-    command.option('--help-all', 'All settings, where --help has the common ones.');
+    command.option('--job <FILE>', 'Job file with these settings. Flags override it.');
+    command.option('--help-all', 'Print the help of all settings; --help has the common ones.');
   }
   for (const setting of describeSettings()) {
     if (!setting.uses.includes(use)) continue;

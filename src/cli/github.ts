@@ -30,7 +30,7 @@ export async function tellGitHub(env: Env, outcome: RunOutcome, console: Console
 /** In GitHub Actions: the error that kept a run from starting. */
 export function tellGitHubOfError(env: Env, error: unknown): void {
   if (!inGitHubActions(env)) return;
-  // What was not thrown on purpose may hold anything in its message.
+  // An unexpected error may have anything in its message.
   const message = error instanceof CodedError ? error.message : 'Internal error: see the log.';
   printCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
 }

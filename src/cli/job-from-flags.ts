@@ -35,21 +35,21 @@ export function jobFrom(
     },
     env,
     isInteractive(),
-    // What a command says of the key that it gives is not kept from whoever wants little to be said.
+    // `--quiet` does not hide what the key's command says about its key.
     createConsole({...rest, quiet: false}).warn,
   );
   return {job, console: createConsole(rest)};
 }
 
-/** The environment of a command that counts and asks nobody: no key is read, nor a program run for it. */
+/** The environment of a command that counts without calls: it reads no key, and runs no program for one. */
 export function envOfCounting(env: Env): Env {
   const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
   return {...env, ...none, [keyVariables[0]]: 'not needed'};
 }
 
 /**
- * What the job file and the flags say, unchecked, of a job that could not be made out. `isPart`: the file has a mistake,
- * and may say more.
+ * Unchecked settings from the job file and the flags, for a job that could not be read. `isPart`: the file has a mistake,
+ * so some of its settings may be missing here.
  */
 export function unchecked({job: path, ...flags}: JobFlags): {said: RawSettings; isPart: boolean} {
   const given = cleaned(flags);
@@ -67,9 +67,9 @@ export function cleaned(flags: RawSettings): RawSettings {
 }
 
 /**
- * What a flag says that is a command's own, and no setting of a job.
+ * Value of a command's own flag, which is not a setting of a job.
  *
- * @throws {UsageError} naming the flag, and what was expected.
+ * @throws {UsageError} naming the flag and the expected value.
  */
 export function readFlag<T>(flag: string, schema: z.ZodType<T>, text: string): T {
   const read = schema.safeParse(text);

@@ -41,7 +41,7 @@ export async function main(
   }
 }
 
-/** Whether a command reads a list, which takes modules that take their time, and may say so. */
+/** True if the command reads a list: its modules take time to load, and it may show that. */
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return (
     /^(run|plan)$/.test(command) &&
@@ -93,7 +93,7 @@ function addExamples(parent: Command): void {
 /** Shows the settings that `--help` leaves out. */
 const HELP_ALL = '--help-all';
 
-/** Where no terminal sets a width, each flag gets one line: for `grep`. */
+/** Width without a terminal: each flag gets one line, for `grep`. */
 const ONE_LINE_EACH = 250;
 
 function termOf(command: Command): string {
@@ -117,7 +117,10 @@ function unknownCommand(name: string, program: Command): UsageError {
   return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`, misspelt(name, names));
 }
 
-/** The flags of commands, and what helps say of operations. Both are slow to load, so only a command that was named gets them. */
+/**
+ * The flags of commands, and what helps say of operations. Both are slow to load, so only a command that was named
+ * gets them.
+ */
 async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<CommandSettings> {
   const all = argv.includes('completion');
   const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];

@@ -2,8 +2,8 @@ import {exitCodes, systemCode, systemReason} from '../errors.ts';
 import {print} from './terminal/printable.ts';
 
 /**
- * Whoever reads what is written may go away, as `head` does: that is no error, and a run goes on to its end. Anything
- * else that stdout has against being written, such as a full disk, is the command's failure.
+ * Continues when the reader of stdout closes it, as `head` does: that is not an error, and a run continues to its end.
+ * Any other error of stdout, such as a full disk, fails the command.
  */
 export function outliveReaders(): void {
   process.stderr.on('error', () => {});

@@ -28,7 +28,7 @@ export function parseAddress(text: string): Address {
  */
 export async function serveMetrics({host, port}: Address, report: () => WorkerReport): Promise<Server> {
   const server = createServer((request, response) => {
-    // Whoever scrapes may say more in the query, as Prometheus' `params` do.
+    // A scraper may add a query, as Prometheus' `params` do.
     if (request.url?.split('?', 1)[0] !== '/metrics') {
       response.writeHead(404).end('Only /metrics is here.\n');
       return;
@@ -49,7 +49,7 @@ export async function serveMetrics({host, port}: Address, report: () => WorkerRe
   return server;
 }
 
-/** What a worker has done, as Prometheus text. */
+/** A worker's counts as Prometheus text. */
 export function workerMetrics({concurrency, inFlight, chunks, calls}: WorkerReport): string {
   const families = [
     {

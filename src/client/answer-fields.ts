@@ -43,7 +43,7 @@ interface OddFields {
   readonly wrongTypes: Set<string>;
 }
 
-/** A value as it is kept, and as it is used; undefined where it is of no use. */
+/** A value as it is kept and as it is used; `used` is undefined if the value can't be used. */
 interface Both<Value = unknown> {
   readonly kept: Value;
   readonly used: Value | undefined;

@@ -1,11 +1,11 @@
-/** What the service's headers said, about pace above all, as it came: headers are data from a stranger. */
+/** The service's headers, mostly about pace, unchecked: they are data from a stranger. */
 export interface PaceHeaders {
   readonly retryAfter?: string | undefined;
   /** The response's own clock, against which dates in the other headers are measured. */
   readonly date?: string | undefined;
   /** `RateLimit`, `RateLimit-Policy`, `RateLimit-*` and `X-RateLimit-*`, by lower-case name. */
   readonly limits: Readonly<Record<string, string>>;
-  /** What the service calls the request, where it says so. */
+  /** The service's identifier of the request, if it gives one. */
   readonly requestId?: string;
 }
 
@@ -20,7 +20,10 @@ export interface Answered extends Responded {
   readonly kind: 'answered';
   /** Known fields of the interface's types, and unknown ones as they came. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** All that is kept of it, as JSON text, where `data` has less: a number's spelling (1.10, 1e400), fields of another type. */
+  /**
+   * All that is kept of it, as JSON text, where `data` has less: a number's spelling (1.10, 1e400), fields of
+   * another type.
+   */
   readonly exact?: string;
   /** Dotted names of fields that the interface does not know. */
   readonly unknownFields: readonly string[];
@@ -29,15 +32,15 @@ export interface Answered extends Responded {
 }
 
 /**
- * What became of one call. A failed call is a value, never a thrown error.
+ * Result of one call. A failed call is a value, never a thrown error.
  *
  * - `not_sent`: nothing reached the service; free.
  * - `throttled`: asked to slow down.
  * - `ambiguous`: it may have been carried out and charged, but no answer came.
  * - `unreadable`: carried out, but the answer breaks the interface.
  * - `rejected`: refused for this value.
- * - `rekeyed`: its key was not let in and has been replaced since: to be sent again; free.
- * - `fatal`: no call can succeed until somebody fixes something.
+ * - `rekeyed`: its key was refused and has been replaced since; free, to be sent again.
+ * - `fatal`: no call can succeed before a person fixes the cause.
  */
 export type Attempt =
   | Answered
@@ -67,7 +70,7 @@ export type Attempt =
       readonly code: string;
       readonly latencyMs: number;
       readonly status?: number;
-      /** What came of reading the key again, for a person. */
+      /** Result of reading the key again, for a person. */
       readonly detail?: string;
     };
 

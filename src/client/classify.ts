@@ -8,7 +8,7 @@ import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import type {Redact} from './redact.ts';
 import {NAMED_BY_VALUE, repeaterOf} from './repeats-value.ts';
 
-/** A complete response, its body read within the limit; `body` is undefined where it was too large or undecodable. */
+/** A complete response, its body read within the limit; `body` is undefined if it was too large or undecodable. */
 export interface RawResponse {
   readonly status: number;
   readonly body: string | undefined;
@@ -17,7 +17,10 @@ export interface RawResponse {
   readonly pace: PaceHeaders;
 }
 
-/** What a complete response to `operation` means. `sent` is the request's body without the key, which `redact` takes out. */
+/**
+ * Classifies a complete response to `operation`. `sent` is the request's body without the key; `redact` removes the
+ * key from texts.
+ */
 export function classifyResponse(
   operation: Operation,
   response: RawResponse,
@@ -95,7 +98,10 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
   return isObject(data) ? data : undefined;
 }
 
-/** The service's own code for a failure, or one for what is no code; undefined where the body is no error body. */
+/**
+ * The service's code for a failure, or `service_error` for a text that is not a code; undefined if the body is not
+ * an error.
+ */
 function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): string | undefined {
   if (!isObject(json) || json.success !== false) return undefined;
   const {data} = errorBody.safeParse(json);
@@ -115,7 +121,7 @@ function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
   };
 }
 
-/** Numbers that would lose their spelling are marked in `json`, which is undefined where the body is none. */
+/** Parses a body. Numbers that would lose digits are marked in `json`; `json` is undefined if the body is not JSON. */
 function parseJson(body: string | undefined, redact: Redact): {json: unknown; isMarked: boolean} {
   const none = {json: undefined, isMarked: false};
   if (body === undefined) return none;

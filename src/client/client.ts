@@ -20,16 +20,19 @@ import type {Redact} from './redact.ts';
 import {repeaterOf} from './repeats-value.ts';
 
 export interface ClientOptions extends CallOptions {
-  /** Where the service is, such as `https://api.example.com/v1`. HTTPS, but for loopback hosts. */
+  /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Reads the key again when it is not accepted, as it may have been replaced since; another one is used from then on. */
+  /**
+   * Reads the key again when it is not accepted, as it may have been replaced since; another one is used from then
+   * on.
+   */
   readonly readKeyAgain?: ReadKeyAgain | undefined;
-  /** What a message names as the place where the key is; `BULK_ENRICH_API_KEY` by default. */
+  /** Place of the key, as messages name it; `BULK_ENRICH_API_KEY` by default. */
   readonly keyFrom?: string | undefined;
 }
 
-/** How calls are carried, whichever service they go to. */
+/** Options of calls that do not depend on the service. */
 export interface CallOptions {
   /** Longest time for one call, in milliseconds, from 1 to an hour's; 30,000 by default. */
   readonly timeoutMs?: number;
@@ -44,7 +47,7 @@ export interface CallOptions {
   readonly unasked?: AbortController;
 }
 
-/** What an operation is asked about: the request's fields without the key. */
+/** A request's fields without the key. */
 export type Params = Readonly<Record<string, string>>;
 
 /** `client.ip` and its like: a promise of the answer, or a thrown {@link ClientError}. */
@@ -52,7 +55,10 @@ type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promis
 
 /** Sends values. */
 export interface Sender {
-  /** One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the result. */
+  /**
+   * One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the
+   * result.
+   */
   send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
 }
 
@@ -84,7 +90,7 @@ const DEFAULT_MAX_BODY_BYTES = 1_048_576;
  * `open` makes what carries its calls: HTTP, unless a test has something else in place.
  *
  * @throws {UsageError} when the timeout is out of bounds, the base URL is no URL, carries a query, or is plain HTTP to a host that is
- * not loopback, or the environment names a proxy that can't be one.
+ * not loopback, or when the environment names an invalid proxy.
  */
 export function createClient(
   options: ClientOptions,
@@ -150,7 +156,7 @@ export function createClient(
   };
 }
 
-/** A request's identifier that repeats the value or the key is none: it would bring them into files and logs. */
+/** Removes a request's identifier that repeats the value or the key, which would bring them into files and logs. */
 function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawResponse {
   const {requestId, ...pace} = response.pace;
   if (requestId === undefined) return response;

@@ -6,7 +6,7 @@ import {NUMBER} from '../operations/field-types.ts';
  * written as something else. So those are marked: strings while the answer is in memory, and what they were in its text.
  */
 
-/** Nobody can send it. */
+/** Random, so that no service can send it. */
 const MARK = `#${randomUUID()}:`;
 const STRING_OR_NUMBER = new RegExp(`"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${NUMBER}`, 'g');
 const MARKED = new RegExp(`"${MARK}(${NUMBER})"`, 'g');

@@ -3,7 +3,7 @@ import {type Redact, redactorOf} from './redact.ts';
 /** Reads the key again, as this one was not accepted. */
 export type ReadKeyAgain = (rejected: string) => Promise<string>;
 
-/** What came of reading a key again that was not accepted. */
+/** Result of reading a refused key again. */
 type Renewal = {readonly renewed: true} | {readonly renewed: false; readonly why?: string};
 
 /**
@@ -36,13 +36,13 @@ export class KeyInUse {
     if (key === this.#current && !this.#isReading) this.#renewal = undefined;
   }
 
-  /** A call that had this key was not let in: whether it makes sense to send it again, as there is another key now. */
+  /** Handles a refused key. The result is renewed if there is another key now, so that the call can be sent again. */
   rejected(key: string): Promise<Renewal> | Renewal {
     if (key !== this.#current) return {renewed: true};
     if (this.#readAgain === undefined) return {renewed: false};
     this.#renewal ??= this.#renew(this.#readAgain);
     return this.#renewal.then(renewal => {
-      // Another reading may have been faster: what counts is whether there is another key now.
+      // Another reading may have been faster: only the key in use now counts.
       if (key !== this.#current) return {renewed: true};
       return renewal.renewed ? {renewed: false, why: REJECTED_TOO} : renewal;
     });

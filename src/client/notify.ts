@@ -3,10 +3,10 @@ import got from 'got';
 import {CHECKED} from './http/certificates.ts';
 import {proxyFor} from './http/proxy.ts';
 
-/** Longest time for one notice: whoever is told must not hold up a run. */
+/** Maximum milliseconds for one notice: its receiver must not delay a run. */
 const TIMEOUT_MS = 2_500;
 
-/** What is told, beside that something happened. */
+/** Content of a notice. */
 export interface Notice {
   readonly body: string;
   readonly contentType: string;

@@ -7,11 +7,11 @@ import {CHECKED} from './http/certificates.ts';
 import {proxyFor, proxyUrl} from './http/proxy.ts';
 import {isCertificateError} from './http/transport.ts';
 
-/** What could be found out about the way to a service without calling an operation: no key is sent, and nothing charged. */
+/** Findings about the connection to a service, without a call: no key is sent and nothing is charged. */
 export interface Reach {
   /** Host and port of the proxy that is used, if any. */
   readonly proxy: string | undefined;
-  /** Addresses of the host; a code where it can't be resolved; undefined where a proxy resolves it. */
+  /** Addresses of the host; an error code if it can't be resolved; undefined if a proxy resolves it. */
   readonly dns: {readonly addresses: readonly string[]} | {readonly error: string} | undefined;
   readonly answer: FirstResponse | {readonly error: string; readonly certificate: boolean};
 }
@@ -19,14 +19,14 @@ export interface Reach {
 interface FirstResponse {
   readonly status: number;
   readonly tls: {readonly protocol: string; readonly validTo: string} | undefined;
-  /** The service's clock minus this machine's, in milliseconds; undefined where the service does not say. */
+  /** The service's clock minus this machine's, in milliseconds; undefined if the service does not tell its time. */
   readonly skewMs: number | undefined;
 }
 
 /**
- * Asks for the base URL itself with GET, which is no operation.
+ * Requests the base URL itself with GET, which is not an operation.
  *
- * @throws {UsageError} when the environment names a proxy that can't be one.
+ * @throws {UsageError} when the environment names an invalid proxy.
  */
 export async function reach(base: URL, timeoutMs: number): Promise<Reach> {
   const proxy = proxyUrl(base);

@@ -17,12 +17,12 @@ export function redactorOf(key: string): Redact {
   const secrets = [key, ...inBase64(key)];
   const pattern = new RegExp(secrets.map(patternOf).join('|'), 'g');
   const clean = (text: string) => text.replace(pattern, REPLACEMENT);
-  // What is parsed has the key only where the text has it, or spells something by an escape.
+  // Parsed data has the key only if the text has it, or an escape that may spell it.
   return (parsed, body) =>
     body.includes('\\') || secrets.some(secret => body.includes(secret)) ? redacted(parsed, clean) : parsed;
 }
 
-/** How a key reads inside of longer texts in Base64, in both alphabets: by what is left of it alone, wherever it begins. */
+/** Spellings of a key inside longer Base64 texts, in both alphabets, for each of its three offsets. */
 function inBase64(key: string): readonly string[] {
   const spelled = [0, 1, 2].flatMap(before => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);

@@ -13,8 +13,8 @@ const PART = 12;
 const NATIONAL = 7;
 
 /**
- * Tells whether a text of the service's repeats what was sent with the call, in any usual spelling: then it is no code
- * and no name, and belongs in no summary and no log.
+ * Returns a check that is true if one of the service's texts repeats a value of the call in a usual spelling. Such a text
+ * is not a code or a name, and must not get into a summary or a log.
  */
 export function repeaterOf(sent: Readonly<Record<string, string>>): (text: string) => boolean {
   const tests = Object.entries(sent).flatMap(([name, value]) =>

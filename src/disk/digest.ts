@@ -57,7 +57,7 @@ export async function* blocksOf(file: FileHandle, from: number | null = null): A
   }
 }
 
-/** Whether a file is the one of this digest. */
+/** True if the file has this digest. */
 export async function hasDigest(path: string, {bytes, sha256}: FileDigest): Promise<boolean> {
   if (statSync(path, {throwIfNoEntry: false})?.size !== bytes) return false;
   return (await digestFiles([path])).sha256 === sha256;

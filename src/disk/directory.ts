@@ -44,11 +44,11 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
 const MAKING_TRIES = 3;
 
 /**
- * The same, for what is trusted when it is read again: the directory is this user's, and nobody else can write to it.
- * `ours`: by its name it is nobody else's, so that write permission for others, as Kubernetes gives it to a volume's
- * group, is taken away again where all that lies in it is this user's; and it is needed whatever --state says.
+ * The same, for files that are trusted when they are read again: this user owns the directory, and only this user can
+ * write to it. `ours` means that the directory's name is ours alone, so --state can't replace it. If others may write to
+ * it, as Kubernetes lets a volume's group, and all files in it are this user's, their permission is removed.
  *
- * @throws {OutputError} when somebody else may have put something there.
+ * @throws {OutputError} when another user may have put something there.
  */
 export function makePrivateDirectory(path: string, ours: boolean): string | undefined {
   const made = makeDirectory(path);
@@ -83,7 +83,7 @@ function isShared({mode}: Stats): boolean {
   return (mode & 0o022) !== 0;
 }
 
-/** What a private directory looks like where this one is: its owner and mode as the file system has them. */
+/** Owner and mode of a private directory in this place, as the file system reports them. */
 function madeIn(path: string): Stats {
   const probe = mkdtempSync(join(path, 'probe-'));
   try {
@@ -108,7 +108,10 @@ function notPrivate(path: string, why: string, whatToDo: string): OutputError {
   );
 }
 
-/** Nothing is made. Throws the system's error where the path, or the nearest above it that is there, can't be written. */
+/**
+ * Nothing is made. Throws the system's error where the path, or the nearest above it that is there, can't be
+ * written.
+ */
 export function checkWritable(path: string): void {
   const place = existingPart(path);
   if (!statSync(place).isDirectory()) {

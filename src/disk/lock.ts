@@ -7,15 +7,15 @@ import {makePrivateDirectory} from './directory.ts';
 import {fileText} from './path.ts';
 
 export interface Lock {
-  /** The topmost directory that was made for it; undefined where all of them were there. */
+  /** The topmost directory that was made for it; undefined if all of them existed. */
   readonly made: string | undefined;
   release(): void;
 }
 
 export interface LockOptions {
-  /** Whether the directory is nobody else's, by its name. */
+  /** True if the directory's name is ours alone. */
   readonly ours: boolean;
-  /** What to say when `who` has the lock. */
+  /** The message when `who` has the lock. */
   readonly busy: (who: string) => string;
 }
 
@@ -25,11 +25,14 @@ interface Holder {
   readonly since: string;
 }
 
-/** What a lock keeps in its directory. */
+/** Files of a lock in its directory. */
 export const lockFiles = ['holder.json', 'lock.db', 'lock.db-journal'] as const;
 const [HOLDER, LOCK] = lockFiles;
 
-/** Who is done removes the directory, lock file included, which another may be about to lock: then it looks again. */
+/**
+ * A holder that finishes removes the directory with the lock file. A process that was about to lock it tries again,
+ * this often.
+ */
 const TRIES = 20;
 
 /**
@@ -64,7 +67,7 @@ export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   throw new LockedError(busy(holderOf(directory)));
 }
 
-/** The inode of the lock's file; undefined where another process has just removed its directory. */
+/** The inode of the lock's file; undefined if another process has just removed its directory. */
 function makeFile(path: string): number | undefined {
   try {
     closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600));

@@ -1,7 +1,7 @@
 import {readFileSync, readlinkSync, realpathSync, type Stats, statSync} from 'node:fs';
 import {basename, dirname, isAbsolute, join, resolve} from 'node:path';
 
-/** What is at a path; undefined where nothing is, or it can't be told. */
+/** Status of the entry at a path; undefined if it is missing or can't be read. */
 function found(path: string): Stats | undefined {
   try {
     return statSync(path, {throwIfNoEntry: false});
@@ -25,7 +25,7 @@ export function isPipe(path: string): boolean {
   return found(path)?.isFIFO() === true;
 }
 
-/** What a path is where neither a file is nor a stream: nothing of these may be replaced, or waited for. */
+/** The kind of an entry that is neither a file nor a stream. Such an entry is never replaced or waited for. */
 export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
   const there = isStream(path) ? undefined : found(path);
   if (there?.isDirectory()) return 'a directory';
@@ -34,7 +34,7 @@ export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socke
   return there?.isBlockDevice() ? 'a disk' : undefined;
 }
 
-/** What this process was started with, by the system's names. */
+/** The system's names for the streams that this process was started with. */
 const OWN = /^\/(dev\/(stdin|stdout|stderr|fd\/\d+)|proc\/(self|\d+)\/fd\/\d+)$/;
 
 function isOwn(path: string, links = MOST_LINKS): boolean {
@@ -47,10 +47,7 @@ export function isLink(path: string): boolean {
   return linkTarget(path) !== undefined;
 }
 
-/**
- * What a file holds that is there already; undefined where none is. Nothing is read of a pipe or a device: that would
- * wait for ever, or never end.
- */
+/** Text of an existing file; undefined without one. Pipes and devices are not read, since that might never end. */
 export function textOf(path: string): string | undefined {
   return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
 }
@@ -61,7 +58,7 @@ export function refuseNotFile(path: string): void {
   if (kind !== undefined) throw new Error(`it is ${kind}, not a file`);
 }
 
-/** What a file holds that is read more than once. Throws the system's error, or a sentence where a path is no file. */
+/** Text of a file that is read more than once. Throws the system's error, or a sentence if the path is not a file. */
 export function fileText(path: string): string {
   refuseNotFile(path);
   return readFileSync(path, 'utf8');
@@ -71,10 +68,10 @@ export function fileText(path: string): string {
 const MOST_LINKS = 40;
 
 /**
- * What the system means by `path`, in its own spelling: every link is followed, also one to a file that is not there
- * yet. (`..` is not taken away beforehand: behind a link it is another directory.)
+ * The real path behind `path`, in the system's spelling. Follows every link, also one to a file that does not exist yet.
+ * (`..` is not resolved beforehand: behind a link it is another directory.)
  *
- * @throws the system's error where a part of the path can't be passed.
+ * @throws the system's error if a part of the path can't be passed.
  */
 export function realPath(path: string, links = MOST_LINKS): string {
   try {
@@ -100,7 +97,7 @@ function linkTarget(path: string): string | undefined {
 /** A file as the system knows it, there or not. */
 export interface Identity {
   readonly path: string;
-  /** Device and inode; undefined where nothing is there. */
+  /** Device and inode; undefined if nothing exists there. */
   readonly node: string | undefined;
 }
 
@@ -109,14 +106,14 @@ export function identityOf(path: string): Identity {
     const found = statSync(path, {throwIfNoEntry: false, bigint: true});
     return {path: realPath(path), node: found && `${found.dev}:${found.ino}`};
   } catch {
-    // Whoever opens it will say what is wrong with it.
+    // Opening it will give the error.
     return {path: resolve(path), node: undefined};
   }
 }
 
 /**
- * Whether two paths are one file, whatever links, mounts or spellings lead to it. Of two that are not there yet, names
- * that differ in case only may be one, by the file system: so they are.
+ * True if two paths lead to one file, through any links, mounts or spellings. Two paths that do not exist yet and differ
+ * only in case count as one file, as they may be on some file systems.
  */
 export function isSameFile(a: Identity, b: Identity): boolean {
   if (a.node !== undefined || b.node !== undefined) return a.node === b.node;

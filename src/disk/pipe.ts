@@ -11,7 +11,7 @@ const AT_ONCE = constants.O_NONBLOCK ?? 0;
 
 export interface OpenedPipe {
   readonly stream: Socket;
-  /** False where nobody has it open for writing yet, as far as can be told. */
+  /** False if no process seems to have it open for writing yet. */
   readonly hasWriter: boolean;
 }
 
@@ -26,7 +26,7 @@ export function openPipe(path: string): OpenedPipe {
 
 const PROBE_BYTES = 65_536;
 
-/** What is in a pipe already; none where it has no writer, undefined where that one has written nothing yet. */
+/** Bytes that are in a pipe; empty if it has no writer, undefined if its writer has written nothing yet. */
 function firstBytes(file: number): Buffer | undefined {
   const bytes = Buffer.alloc(PROBE_BYTES);
   try {
@@ -65,7 +65,7 @@ export function writeStream(path: string, text: string | Buffer): void {
 const PATIENCE_MS = 5_000;
 const LOOK_EVERY_MS = 20;
 
-/** How much a stream takes now. */
+/** Number of bytes that a stream takes now. */
 function writtenOf(file: number, bytes: Buffer): number {
   try {
     return writeSync(file, bytes);

@@ -2,8 +2,8 @@ import {readdirSync, rmSync, truncateSync} from 'node:fs';
 import {join} from 'node:path';
 
 /**
- * Removes a file that this program has closed. Windows removes no file that is open, and the database's driver keeps a
- * closed one open until its statements are garbage: there, nothing is left in it, and whoever comes next removes it.
+ * Removes a file that this program has closed. Windows can't remove an open file, and the database's driver keeps a file
+ * open until its statements are collected. There the file is emptied, and the next run removes it.
  */
 export function removeFile(path: string): void {
   try {

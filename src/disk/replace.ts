@@ -19,8 +19,8 @@ import {isStream, notFile, realPath} from './path.ts';
 import {writeStream} from './pipe.ts';
 
 /**
- * Files that take another's place: whole, durably, and through links. What is written on the way is created
- * exclusively, so that no link which somebody planted under its name is followed.
+ * Files that replace others: whole, durably, and through links. Temporary files are created exclusively, so that a link
+ * planted under their name is never followed.
  */
 
 /** @throws {OutputError} */
@@ -72,7 +72,7 @@ export function replaceFile(path: string, text: string, beside = besideOf(path))
   }
 }
 
-/** A name beside what `path` really is, for what is on its way there: nobody can know it beforehand. */
+/** An unguessable temporary name beside the real path of `path`. */
 export function besideOf(path: string, token = randomBytes(8).toString('hex')): string {
   const target = realPath(path);
   return join(dirname(target), `.${basename(target)}.${token}`);
@@ -108,7 +108,10 @@ export function moveFile(from: string, to: string, beside: string): void {
   rmSync(from);
 }
 
-/** What a path really is. Throws where something is there that is no file: it may have come since that was looked at. */
+/**
+ * The real path to replace. Throws if an entry is there that is not a file: it may have appeared since the first
+ * check.
+ */
 function replaceable(path: string): string {
   const kind = notFile(path);
   if (kind !== undefined) throw new Error(`${path} is ${kind}`);
@@ -137,7 +140,7 @@ function dress(file: number, target: string): void {
   } else fchmodSync(file, 0o666 & ~process.umask());
 }
 
-/** What a directory says that can't be synced: its file system has no such call, or it may not be read. */
+/** Error codes of a directory that can't be synced: its file system lacks the call, or the directory can't be read. */
 const UNSYNCABLE = ['EINVAL', 'ENOTSUP', 'EACCES'];
 
 /**

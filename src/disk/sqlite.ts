@@ -17,7 +17,10 @@ export interface Query {
 }
 
 export interface SqliteOptions {
-  /** `FULL` survives a power cut with every commit; `NORMAL` survives the end of the process, `OFF` too, but a power cut may damage the file. */
+  /**
+   * `FULL` survives a power cut with every commit; `NORMAL` survives the end of the process, `OFF` too, but a power
+   * cut may damage the file.
+   */
   readonly synchronous: 'OFF' | 'NORMAL' | 'FULL';
   /** Keeps every other process out, which saves a system call a transaction. */
   readonly exclusive?: boolean;
@@ -33,7 +36,7 @@ const LOG_PAGES = 8_192;
 /** Page cache of one database: enough for the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
 
-/** Refuses what is no UTF-8, and keeps what begins with a byte order mark. */
+/** Refuses bytes that are not UTF-8, and keeps a byte order mark. */
 const utf8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 
 /** One SQLite database in one file of mode 0600. Thrown errors have SQLite's `code`. */
@@ -51,7 +54,8 @@ export class Sqlite {
       this.pragma(`busy_timeout = ${options.busyTimeoutMs}`);
       options.checkVersion?.(this.pragma('user_version'));
       if (this.#exclusive) this.pragma('locking_mode = EXCLUSIVE');
-      // SQLite before 3.51.3 may lose commits or damage a file with a log (WAL) where one connection brings the log home
+      // SQLite before 3.51.3 may lose commits or damage a file with a log (WAL) where one connection brings the log
+      // home
       // while another writes (https://sqlite.org/wal.html#walresetbug); the driver has 3.45.1. Only a file that no other
       // process can open has a log.
       this.pragma(`journal_mode = ${this.#exclusive ? 'WAL' : 'TRUNCATE'}`);
@@ -88,9 +92,9 @@ export class Sqlite {
   }
 
   /**
-   * Reads these columns, `name` or `expression AS name`; `rest` goes on from there: `FROM …`. All rows leave SQLite as the
-   * bytes of one JSON text: the driver would end the whole process for a text in a damaged file that is no UTF-8. It
-   * also costs less than an object made by the driver for each row.
+   * Reads these columns, `name` or `expression AS name`; `rest` is the rest of the statement, from `FROM` on. All rows
+   * leave SQLite as the bytes of one JSON text. Otherwise the driver would end the process at a text in a damaged file that
+   * is not UTF-8. It also costs less than one object of the driver for each row.
    */
   query(columns: readonly string[], rest: string): Query {
     const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));
@@ -128,8 +132,8 @@ export class Sqlite {
   }
 
   /**
-   * `begin` takes the lock, and is no prepared statement: the driver does not reset one that finds the file locked, and
-   * from then on this connection would keep every other from writing.
+   * `begin` takes the lock. It is not a prepared statement: the driver does not reset one that finds the file locked, and
+   * this connection would then keep all others from writing.
    */
   #transact<T>(begin: string, work: () => T): T {
     try {
@@ -165,7 +169,7 @@ export class Sqlite {
   }
 }
 
-/** To open a pipe would wait for its other end. Another thing than a file is no sound database, as {@link isDamage} tells. */
+/** Refuses an entry that is not a file, as {@link isDamage} would: opening a pipe would wait for its other end. */
 function mustBeFile(path: string): void {
   try {
     refuseNotFile(path);
@@ -188,14 +192,14 @@ export function sqliteCode(error: unknown): string | undefined {
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
 }
 
-/** Whether another connection holds the file for now. */
+/** True if another connection has the file locked. */
 export function isBusy(error: unknown): boolean {
   return sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
 }
 
 /**
- * Whether the file is no database, or no sound one. `SQLITE_ERROR`: a statement that every sound file understands names a
- * table or column that is not there, or met bytes where a text belongs.
+ * True if the file is not a database, or a damaged one. `SQLITE_ERROR` counts too: a statement that every sound file
+ * understands found a table or column missing, or bytes in place of a text.
  */
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error);

@@ -19,8 +19,8 @@ const bases = {
 type UserDirectory = keyof typeof bases;
 
 /**
- * `bulk-enrich` in the user's cache, configuration or state directory. A home directory is never made: where it is missing, nobody
- * would look for what was put there.
+ * `bulk-enrich` in the user's cache, configuration or state directory. A missing home directory is not made, since files
+ * in it would not be found.
  *
  * @throws when the home directory is needed and does not exist.
  */
@@ -48,7 +48,7 @@ function homeInPasswd(): string | undefined {
   }
 }
 
-/** Where one of these directories can't be used: why, and the variable that names another place. Nothing is made. */
+/** The reason why one of these directories can't be used, with the variable that names another place. Makes nothing. */
 export function userDirectoryTrouble(
   kind: UserDirectory,
   env: Variables,

@@ -13,7 +13,10 @@ import {type KeyedRow, type Pair, Pairs, type Side} from './pairs.ts';
 
 export interface Comparison {
   readonly changes: Changes;
-  /** True for the number of a row that is new or changed, or has no key: what is to be done again with it is not known. */
+  /**
+   * True for the number of a row that is new or changed, or has no key: what is to be done again with it is not
+   * known.
+   */
   isNews(number: number): boolean;
 }
 

@@ -12,10 +12,10 @@ import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
 
 /** Two outputs to compare, and where the new and changed rows go. */
 export interface Diff {
-  /** Undefined where all rows are new. */
+  /** Undefined if all rows are new. */
   readonly old: string | undefined;
   readonly new: string;
-  /** How the new one is written, where its name does not say. */
+  /** Format of the new file, if its name does not tell. */
   readonly known?: KnownFormat;
   readonly key?: readonly string[] | undefined;
   readonly to?: string | undefined;

@@ -33,7 +33,7 @@ interface ResultLayout {
   cellsOf(row: TextRow): readonly string[];
 }
 
-/** How a file is written, where its name does not say it. */
+/** Format of a file whose name does not tell it. */
 export type KnownFormat = Pick<SourceSettings, 'inputFormat' | 'delimiter'>;
 
 /**
@@ -75,7 +75,7 @@ function notOutput(path: string, why: string): UsageError {
   return new UsageError('not_output', `${path} is no output of bulk-enrich: ${why}.`);
 }
 
-/** The summary beside an output; undefined where none is, or it is another output's. */
+/** The summary beside an output; undefined if it is missing or belongs to another output. */
 export function summaryBeside(path: string): Summary | undefined {
   const {summary} = besideOutput(path);
   if (!existsSync(summary)) return undefined;

@@ -15,7 +15,7 @@ import {riskFrom} from './result-columns.ts';
 
 type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
 
-/** What a rule went by: names with their values. */
+/** Names that a rule used, with their values. */
 export type Used = ReadonlyMap<string, unknown>;
 
 export interface Explained {
@@ -61,7 +61,7 @@ export function explainerOf(
   };
 }
 
-/** The rules of the summary, and the default ones where they were among those scored by, or there is no summary. */
+/** The summary's rules; the default rules too if the run used them or if there is no summary. */
 function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   const own = (risk?.rules ?? []).map(({held: _, undecided: __, wrong: ___, ...rule}) => rule);
   const taken = new Set(own.map(({reason}) => reason));
@@ -69,7 +69,10 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
 }
 
-/** What each rule went by in a row; undefined where it did not hold, or can't be read, as one with a list can't. */
+/**
+ * Finds the names that a rule used in a row; undefined if the rule did not hold or can't be read, as one with a
+ * list can't.
+ */
 function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets, operationNames);

@@ -37,7 +37,7 @@ export class Pairs {
     this.#most = most;
   }
 
-  /** The row's partner, which does not wait any more; undefined where it has to wait for one itself. */
+  /** Takes the row's waiting partner; undefined if the row has to wait for one itself. */
   match(side: Side, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
     // An earlier row with the key may be in the file, and comes first.
@@ -58,7 +58,7 @@ export class Pairs {
     return undefined;
   }
 
-  /** What is left once both files are read. */
+  /** Rows without a partner, once both files are read. */
   *rest(): Generator<Pair> {
     if (this.#file === undefined) {
       for (const side of ['old', 'new'] as const)

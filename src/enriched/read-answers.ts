@@ -100,7 +100,7 @@ function unescaped(text: string): string {
   return text.startsWith("'") && formulaSafe(text.slice(1)) === text ? text.slice(1) : text;
 }
 
-/** A cell's JSON; undefined where it is none. */
+/** A cell's JSON; undefined if the text is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

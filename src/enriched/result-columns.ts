@@ -11,15 +11,15 @@ import {
 
 /** One lookup's columns in an output. */
 export interface LookupColumns extends NamedColumns {
-  /** Undefined where the columns fit several operations, or none. */
+  /** Undefined if the columns fit several operations, or none. */
   readonly operation: Operation | undefined;
   /** Its member where answers are nested. */
   readonly key: string;
 }
 
-/** What a run added to its rows. */
+/** Columns that a run added to its rows. */
 export interface ResultColumns {
-  /** How many columns stand before them: the input's own. */
+  /** Number of the input's own columns, which come first. */
   readonly own: number;
   readonly lookups: readonly LookupColumns[];
   readonly risk: readonly RiskColumn[];
@@ -34,12 +34,12 @@ export interface ResultNames {
   readonly names: readonly string[];
 }
 
-/** How many results stand before the risk. */
+/** Number of result columns before the risk. */
 export function riskFrom({results: {risk, repairs}, names}: ResultNames): number {
   return names.length - risk.length - Number(repairs);
 }
 
-/** Finds a run's columns, which end a header; undefined where no run has written these. */
+/** Finds a run's columns at the end of a header; undefined if no run wrote them. */
 export function resultColumnsIn(names: readonly string[]): ResultColumns | undefined {
   for (const [own, name] of names.entries()) {
     const found = name.endsWith('status') ? resultsFrom(names, own) : undefined;
@@ -48,7 +48,7 @@ export function resultColumnsIn(names: readonly string[]): ResultColumns | undef
   return undefined;
 }
 
-/** Undefined where any of the names from `own` on is no result. */
+/** Undefined if one of the names from `own` on is not a result. */
 function resultsFrom(names: readonly string[], own: number): ResultColumns | undefined {
   const lookups: LookupColumns[] = [];
   let at = own;
@@ -89,7 +89,7 @@ function onlyOne(fitting: readonly Operation[], prefix: string): Operation | und
   return fitting.length === 1 ? fitting[0] : named[0];
 }
 
-/** The same of the member that NDJSON rows have; undefined where a row has none. */
+/** The same for the member of an NDJSON row; undefined if the row has none. */
 export function resultMembersIn(enrichment: unknown): ResultColumns | undefined {
   if (typeof enrichment !== 'object' || enrichment === null) return undefined;
   const members = Object.entries(enrichment as Record<string, unknown>).filter(([key]) => key !== 'risk');

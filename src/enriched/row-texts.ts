@@ -4,12 +4,12 @@ import type {EnrichedFile} from './enriched-file.ts';
 
 /** Makes text of rows that were read back, in the format of their file. */
 export interface RowTexts<One> {
-  /** What stands above the rows. */
+  /** Text above the rows. */
   readonly head: string;
   encode(rows: readonly One[]): string;
 }
 
-/** How one row is written: the fields of CSV under `header`, or the text of an NDJSON line. */
+/** Form of one row: the fields of CSV under `header`, or the text of an NDJSON line. */
 interface HowWritten<One> {
   readonly header: readonly string[];
   fieldsOf(one: One): readonly string[];

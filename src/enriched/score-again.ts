@@ -18,7 +18,7 @@ import {fieldsIn, lineIn, type RowTexts, rowTexts} from './row-texts.ts';
 export interface ScoreAgain {
   readonly path: string;
   readonly rules: RuleSet;
-  /** What `now` means, in milliseconds since the epoch; when the output's run was started, where it is not given. */
+  /** The rules' `now`, in milliseconds since the epoch; the start of the output's run by default. */
   readonly now?: number | undefined;
   readonly to?: string | undefined;
 }
@@ -121,8 +121,7 @@ function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<R
 }
 
 /**
- * The text of a row with another risk. Answers stand at a row's end, the risk last among them: behind it are no texts of
- * others that could look like it.
+ * The text of a row with another risk. The risk is the last member of a row, so no text after it could be taken for it.
  */
 function withRisk(
   raw: string,

@@ -30,18 +30,21 @@ import type {AnswerStore} from '../store/store.ts';
 import {judgeBy, type KnownAnswer} from '../store/validity.ts';
 import {Forecast} from './forecast.ts';
 
-/** What a run would do. */
+/** A run's forecast. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
-/** Where a plan meets the world. */
+/** Connections of a plan to the outside. */
 export interface PlanIo extends World {
   readonly stdin: RunIo['stdin'];
   readonly phase?: RunIo['phase'];
-  /** Whether somebody still waits for the plan; what it comes to after that is nobody's. */
+  /** False once the caller does not need the plan any more, which ends it. */
   readonly isWanted?: () => boolean;
 }
 
-/** Reads the whole input as a run would, and counts instead of asking, `ahead` days too. Nothing is sent, nothing is kept. */
+/**
+ * Reads the whole input as a run would, and counts instead of asking, `ahead` days too. Nothing is sent, nothing is
+ * kept.
+ */
 export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
@@ -93,7 +96,7 @@ function shareRead({position, bytesTotal, recordsRead}: Source): Reached {
   return {share, rows: recordsRead};
 }
 
-/** What the same list cost the last time; null where nobody knows. */
+/** Credits that the same list cost the last time; null if they are not known. */
 function lastTime(job: Job, env: World['env']) {
   const lines = lastOverSameList(job, env) ?? [];
   const end = lines.findLast(isOwn);
@@ -254,7 +257,7 @@ function countsOf(
     repairs: listErrors(repairs),
     credits: {
       at_least: inCredits(firm.cost),
-      /** Where every condition holds, and no call has to be sent again. */
+      /** Cost if every condition holds and no call is sent again. */
       all_sent_once: inCredits(calls.cost),
       at_most: inCredits(calls.cost * (1 + job.settings.resends)),
     },

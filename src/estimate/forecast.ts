@@ -4,14 +4,14 @@ import {dueAge, endOf, type KnownAnswer, type Term} from '../store/validity.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What a day asks for. */
+/** Lookups of one day. */
 export interface DayAhead {
   calls: number;
   /** In thousandths of a credit. */
   cost: number;
 }
 
-/** What falls due on each of the coming days, were the same list run every day at this time. */
+/** Lookups that fall due on each coming day if the same list runs every day at this time. */
 export class Forecast {
   readonly days: readonly DayAhead[];
   readonly #terms: Readonly<Record<Operation, Term>>;
@@ -24,7 +24,7 @@ export class Forecast {
     this.#now = now;
   }
 
-  /** What is not fresh is asked for today; that is not among the coming days. */
+  /** Adds a lookup. One without a fresh answer is made today, which is not among the coming days. */
   add({operation, key}: Lookup, known: KnownAnswer | undefined, cost: number): void {
     const isFresh = known?.validity === 'fresh';
     const term = endOf(known?.outcome.status ?? 'ok', this.#terms[operation]);

@@ -18,9 +18,9 @@ import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Stopper} from '../run/stop.ts';
 import {makePlan, type PlanReport} from './estimate.ts';
 
-/** What a sample of rows came to, and what all rows would. */
+/** Results of a sample of rows, and the forecast for all rows. */
 export interface SampleReport {
-  /** All rows that can be read, and those of them that were asked about. */
+  /** All readable rows, and those of them that were sampled. */
   readonly rows: number;
   readonly sampled: number;
   readonly outcome: RunOutcome;
@@ -49,7 +49,7 @@ export async function runSample(
       'sample_stdin',
       '--sample reads its input twice, which stdin or a pipe can not be. Name a file.',
     );
-  // What there is to warn of, the run says too.
+  // The run gives the same warnings.
   const plan = await makePlan(job, {...io, warn: () => {}});
   const chosen = await chooseRows(job, io, size);
   const {path: directory, remove} = temporaryDirectory();
@@ -137,7 +137,10 @@ function creditsOf(spending: SampleSpending | undefined): number {
   return exact((spending?.spent ?? 0) + (spending?.maybe_spent ?? 0));
 }
 
-/** Credits of the sample that a run pays again: it finds no answers without a store, no verdicts, and none of calls that failed. */
+/**
+ * Credits of the sample that a run pays again: it finds no answers without a store, no verdicts, and none of calls
+ * that failed.
+ */
 function paidAgain({settings}: Job, summary: Summary | undefined): number {
   if (summary === undefined) return 0;
   const {credits, store, calls, lookups} = summary;

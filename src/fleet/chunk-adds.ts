@@ -8,13 +8,13 @@ import {clockAheadMs, closing, type FleetPackages, isRefusal, reasonOf} from './
 /** Wait before a chunk that Redis did not take is offered again, in milliseconds. */
 const ADD_AGAIN_MS = 1_000;
 
-/** Tells whether a chunk is there; where it is not, its place is taken, so that an add still on its way is ignored. */
+/** Returns 1 if the chunk exists. If not, takes its place, so that an add still on its way is ignored. */
 const FENCE = `if redis.call('exists', KEYS[1]) == 1 then return 1 end
 redis.call('hset', KEYS[1], 'fenced', '1') redis.call('pexpire', KEYS[1], ARGV[1]) return 0`;
 
 /**
- * How an add ended: Redis has the chunk; it was never given to Redis; or it was, nobody said what came of it, and Redis
- * has it no more: it may have been carried out.
+ * How an add ended. `there`: Redis has the chunk. `kept`: it never reached Redis. `doubtful`: it was sent without a reply,
+ * and Redis does not have it now, so it may have been carried out.
  */
 export type Added = 'there' | 'kept' | 'doubtful';
 
@@ -36,7 +36,7 @@ export class ChunkAdds {
     this.#once.on('ready', () => {
       this.#aheadMs = clockAheadMs(redis, this.#now).catch(() => 0);
     });
-    // What it comes to is seen from each add.
+    // Each add sees the failure itself.
     this.#once.on('error', () => {});
     this.#queue = new bullmq.Queue(QUEUE, {
       connection: this.#once,
@@ -66,7 +66,7 @@ export class ChunkAdds {
   async add(id: string, data: SealedChunk): Promise<Added> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
       const timestamp = Math.floor(this.#now() - (await this.#aheadMs));
-      // Without a connection it would only wait in this process, and nobody could tell from its end whether it had left.
+      // Without a connection it would wait in this process, and its failure would not tell if it had left.
       if (this.#once.status !== 'ready') continue;
       try {
         await this.#queue.add('chunk', data, {jobId: id, timestamp});
@@ -92,7 +92,7 @@ export class ChunkAdds {
     this.#once.disconnect();
   }
 
-  /** Whether a chunk is there whose add nobody answered. */
+  /** Looks for a chunk whose add got no reply. */
   async #find(id: string): Promise<Added> {
     for (; ; await sleep(ADD_AGAIN_MS)) {
       try {

@@ -27,7 +27,10 @@ export interface AskedOf {
 
 type ChunkJob = Job<SealedChunk, string>;
 
-/** A chunk that came back stays in Redis for this long, in milliseconds: until its outcomes are in the ledger for sure. */
+/**
+ * A chunk that came back stays in Redis for this long, in milliseconds: until its outcomes are in the ledger for
+ * sure.
+ */
 const REMOVE_AFTER_MS = 1_000;
 /** News may be missed while Redis is away: chunks that are out are looked up this often, in milliseconds. */
 const SWEEP_MS = 5_000;
@@ -121,10 +124,13 @@ export class ChunkQueue {
     await Promise.allSettled([...this.#out.keys()].map(id => this.#withdraw(id)));
   }
 
-  /** What became of the values that an earlier session of this run had sent out. Waits for chunks that workers have. */
+  /**
+   * Collects the results of values that an earlier session of this run sent out. Waits for chunks that workers
+   * have.
+   */
   async collect(): Promise<AskedOf[]> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
-    // What has expired in between is listed without its data.
+    // A job that expired in between is listed without its data.
     const own = jobs.filter(job => job?.id?.startsWith(`${this.#runId}.`) && job.data?.sealed !== undefined);
     return (await Promise.all(own.map(job => this.#collect(job)))).flat();
   }
@@ -192,7 +198,10 @@ export class ChunkQueue {
     }
   }
 
-  /** Only what leaves the list of waiting chunks by our hand has certainly not been begun: nothing does while Redis takes no writes. */
+  /**
+   * Only what leaves the list of waiting chunks by our hand has certainly not been begun: nothing does while Redis
+   * takes no writes.
+   */
   async #withdraw(id: string): Promise<boolean> {
     const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
       if (isRefusal(error)) return 0;
@@ -226,7 +235,7 @@ export class ChunkQueue {
     return (await attempts).map((attempt, index) => ({ask: chunk.asks[index] as ChunkAsk, attempt}));
   }
 
-  /** What a chunk asks; undefined where it is none of this run's, whatever it is called. */
+  /** Opens a chunk; undefined if it is not from this run, whatever its name. */
   #asked(id: string, {sealed}: SealedChunk): Chunk | undefined {
     try {
       return this.#seal.open(sealed, sealedAs.asks(id)) as Chunk;

@@ -13,7 +13,10 @@ const LEASE_SECONDS = 0.01;
 const UNLIMITED_LEASE = 5;
 /** A change of the rate smaller than this is not worth telling the fleet. */
 const NOTICEABLE = 0.02;
-/** A Redis that was restarted empty has the pace that the first worker remembers: it is told again so often, in milliseconds. */
+/**
+ * A Redis that was restarted empty has the pace that the first worker remembers: it is told again so often, in
+ * milliseconds.
+ */
 const TELL_AGAIN_MS = 5_000;
 /** Values that do not fill a chunk wait so many milliseconds for others. */
 const GATHER_MS = 5;

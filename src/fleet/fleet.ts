@@ -37,11 +37,11 @@ export interface FleetOptions {
   readonly lanes: readonly LaneSettings[];
   /** The rate as it was asked for: all runs of a fleet share one. */
   readonly rate: string;
-  /** By what the place is known where the account's credits are counted; undefined where they are not limited. */
+  /** Identifier of the place that counts the account's credits; undefined if they are not limited. */
   readonly creditsAt: string | undefined;
   /** Longest time for one call, in milliseconds. */
   readonly timeoutMs: number;
-  /** How long the fleet may be unable to ask, in milliseconds, before the run stops. */
+  /** Milliseconds that the fleet may be unable to make calls before the run stops. */
   readonly maxOutageMs: number;
   readonly report: () => RunReport;
   /** Milliseconds since the epoch; never jumps. */
@@ -51,7 +51,7 @@ export interface FleetOptions {
   readonly warn: (sentence: string) => void;
 }
 
-/** What a run tells of itself. */
+/** A run's report to its fleet. */
 export interface RunReport {
   readonly job: string | undefined;
   readonly rows: number;
@@ -64,7 +64,7 @@ export interface RunReport {
 export type RunMember = Member &
   RunReport & {readonly runId: string; readonly out: number; readonly rate: string};
 
-/** What the fleet tells the run. */
+/** Events that the fleet reports to the run. */
 export interface FleetEvents {
   /** So many values may be out from now on. */
   readonly slots: (count: number) => void;
@@ -133,7 +133,7 @@ export class Fleet implements Outlet {
     });
   }
 
-  /** What became of the values that an earlier session of this run had sent out. */
+  /** Collects the results of values that an earlier session of this run sent out. */
   collect(): Promise<AskedOf[]> {
     return this.#queue.collect();
   }

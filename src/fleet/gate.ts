@@ -2,7 +2,7 @@ import type {Redis} from 'ioredis';
 import {PREFIX} from './protocol.ts';
 
 const KEY = `${PREFIX}:gate`;
-/** The longest wait that anybody asked for stands. */
+/** Closes the gate. The longest requested wait holds. */
 const CLOSE = `if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('set', KEYS[1], '1', 'px', ARGV[1]) end`;
 
 /** The gate that one throttled call closes for the whole fleet; it opens by itself. */

@@ -11,11 +11,11 @@ const TELL_AFTER_MS = 3_000;
 
 export interface HealthOptions {
   readonly redis: Redis;
-  /** Where that is, for people. */
+  /** Address of this Redis, for people. */
   readonly where: string;
-  /** What Redis has against our writes; undefined while it takes them. */
+  /** The reason why Redis refuses writes; undefined while it accepts them. */
   readonly refused: () => string | undefined;
-  /** How long the fleet may be unable to ask, in milliseconds. */
+  /** Milliseconds that the fleet may be unable to make calls. */
   readonly maxOutageMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -32,7 +32,7 @@ interface FleetTrouble {
 
 const PATIENCE = 'It goes on by itself, or stops after --max-outage.';
 
-/** Watches whether the fleet can ask at all: whether Redis is there, and anybody to do the work. */
+/** Watches if the fleet can make calls: Redis answers, and there are workers. */
 export class Health {
   readonly #options: HealthOptions;
   readonly #timer: NodeJS.Timeout;
@@ -60,7 +60,7 @@ export class Health {
     const {redis, now} = this.#options;
     if (this.#lookingSince === undefined && redis.status === 'ready') {
       this.#lookingSince = now();
-      // What becomes of a question while the connection breaks is for the next look to find out.
+      // If the connection breaks meanwhile, the next check finds out.
       void this.#count()
         .catch(() => {})
         .finally(() => {

@@ -1,19 +1,19 @@
 import type {Params} from '../client/client.ts';
 import type {Operation} from '../operations/table.ts';
 
-/** What lies in Redis, by name. Everything begins with the prefix. */
+/** Names of the keys in Redis. All begin with the prefix. */
 export const PREFIX = 'bulk-enrich';
 /** BullMQ's queue of chunks. */
 export const QUEUE = 'chunks';
 
 /** So many values go out together: few enough that little is in doubt when a worker dies. */
 export const CHUNK_VALUES = 8;
-/** What a crash leaves in Redis is gone after this long, in milliseconds: a day. */
+/** Milliseconds after which keys that a crash left in Redis expire: one day. */
 export const KEEP_MS = 86_400_000;
 
 /** One value to ask about. */
 export interface ChunkAsk {
-  /** What the ledger has reserved for it: what comes back is the outcome of this sending of the value, and of no other. */
+  /** Number of the ledger's reservation. The outcome that comes back belongs to this send of the value only. */
   readonly dispatch: number;
   readonly operation: Operation;
   readonly params: Params;
@@ -25,12 +25,12 @@ export interface ChunkPace {
   readonly minTimeMs: number;
 }
 
-/** What a worker is asked to do. */
+/** Work for a worker: some values to look up. */
 export interface Chunk {
   readonly lane: string;
   /** The part of a worker's calls in flight that the lane may use. */
   readonly share: number;
-  /** Undefined where nothing limits the rate. */
+  /** Undefined without a rate limit. */
   readonly pace: ChunkPace | undefined;
   /** Longest time for one call, in milliseconds. */
   readonly timeoutMs: number;
@@ -43,8 +43,8 @@ export interface SealedChunk {
 }
 
 /**
- * What is sealed belongs to one chunk, whose identifier begins with its run's, and to one direction: it does not open in
- * another's place. A chunk's answers are sealed as one list, so that none of them can change its place in there either.
+ * Sealed data is bound to one chunk, whose identifier begins with its run's, and to one direction: it does not open
+ * anywhere else. A chunk's answers are sealed as one list, so that they can't change places either.
  */
 export const sealedAs = {
   asks: (chunkId: string) => `asks of ${chunkId}`,

@@ -29,7 +29,7 @@ export async function loadPackages(): Promise<FleetPackages> {
   }
 }
 
-/** How long a first connection may take, in milliseconds. */
+/** Maximum milliseconds for the first connection. */
 const FIRST_CONTACT_MS = 10_000;
 /** Longest wait between two tries to connect again, in milliseconds. */
 const RECONNECT_CAP_MS = 2_000;
@@ -49,7 +49,7 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
     connectTimeout: FIRST_CONTACT_MS,
     retryStrategy: times => (established ? Math.min(100 * times, RECONNECT_CAP_MS) : null),
   });
-  // ioredis writes errors nobody listens for to the console; what they come to is seen from the connection's state.
+  // ioredis prints errors without a listener to the console. Their effect shows in the connection's state.
   redis.on('error', error => {
     last = error;
   });
@@ -95,7 +95,10 @@ function refusal(where: string, error: unknown): BulkEnrichError {
   });
 }
 
-/** Redis's own answer when a member would enter, such as that it has no memory, as an error that says so; other errors as they are. */
+/**
+ * Redis's own answer when a member would enter, such as that it has no memory, as an error that says so; other
+ * errors as they are.
+ */
 export function refusedEntry(url: string, error: unknown): unknown {
   if (!isRefusal(error)) return error;
   return new FleetUnreachableError(
@@ -127,7 +130,7 @@ export async function disconnect(redis: Redis): Promise<void> {
   redis.disconnect();
 }
 
-/** Closing what hangs on a Redis that is away may never end: nobody waits longer than this, in milliseconds. */
+/** Maximum milliseconds to wait for a close, which may never end while Redis is away. */
 const CLOSING_MS = 2_000;
 
 export async function closing(work: Promise<unknown>): Promise<void> {
@@ -139,7 +142,7 @@ export async function closing(work: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** How far a clock of this machine is ahead of Redis's, in milliseconds. */
+/** Milliseconds by which this machine's clock is ahead of Redis's. */
 export async function clockAheadMs(redis: Redis, now: () => number): Promise<number> {
   const before = now();
   const [seconds, microseconds] = await redis.time();

@@ -12,7 +12,7 @@ const FORGOTTEN_MS = 4 * BEAT_MS;
 
 export type MemberKind = 'worker' | 'run';
 
-/** What every member says of itself. */
+/** A member's description of itself. */
 export interface Member {
   readonly id: string;
   readonly host: string;
@@ -22,7 +22,7 @@ export interface Member {
 }
 
 export interface Membership {
-  /** What Redis has against it at the moment, such as no memory. */
+  /** The reason why Redis refuses its writes now, such as no memory. */
   readonly trouble: string | undefined;
   leave(): Promise<void>;
 }
@@ -96,7 +96,7 @@ export async function members<T extends Member>(redis: Redis, kind: MemberKind):
 export interface Claim {
   readonly name: 'identity' | 'key' | 'rate' | 'credits';
   readonly value: string;
-  /** What to tell a member that comes with another value. */
+  /** The message for a member that comes with another value. */
   readonly refusal: (theirs: string) => string;
 }
 
@@ -137,7 +137,7 @@ export function creditsClaim(place: string): Claim {
   };
 }
 
-/** A claim lasts as long as somebody holds it. */
+/** Takes or renews a claim. It lasts as long as a member renews it. */
 async function hold(redis: Redis, {name, value, refusal}: Claim): Promise<void> {
   const key = claimKey(name);
   await redis.set(key, value, 'PX', FORGOTTEN_MS, 'NX');
@@ -146,7 +146,7 @@ async function hold(redis: Redis, {name, value, refusal}: Claim): Promise<void> 
   await redis.pexpire(key, FORGOTTEN_MS);
 }
 
-/** Whoever comes next need not wait for the claims of those who have left. */
+/** Releases this member's claims, so that the next member need not wait for their end. */
 async function release(redis: Redis): Promise<void> {
   const [runs, workers] = await Promise.all([
     redis.scard(rosterKey('run')),
@@ -160,7 +160,7 @@ function claimKey(name: Claim['name']): string {
   return `${PREFIX}:${name}`;
 }
 
-/** What the members that are there agree on; undefined where nobody is. */
+/** The value that the present members agreed on; undefined without members. */
 export async function currentClaim(redis: Redis, name: Claim['name']): Promise<string | undefined> {
   return (await redis.get(claimKey(name))) ?? undefined;
 }

@@ -22,7 +22,7 @@ class UnsealError extends Error {
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
-/** What NIST SP 800-38D recommends for GCM. */
+/** The length that NIST SP 800-38D recommends for GCM. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const FINGERPRINT_BYTES = 8;
@@ -31,8 +31,8 @@ const FINGERPRINT_BYTES = 8;
 const SHORTEST_SECRET = 16;
 
 /**
- * What the sealing key is made of, which every member has from its own environment: the API key. The embedded service
- * has none, and what is asked of it is just as private.
+ * The secret that the sealing key is derived from. Every member has it in its own environment: the API key. The embedded
+ * service has no key, but its values are just as private, so it needs a secret of its own.
  *
  * @throws {UsageError} when there is no secret.
  */

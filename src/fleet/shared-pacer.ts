@@ -24,10 +24,10 @@ export class Limiters {
     this.#connection.on('error', () => {});
   }
 
-  /** The limiter that all processes share under this name; `minTime` holds where there is none yet. */
+  /** The limiter that all processes share under this name. `minTime` is used if it does not exist yet. */
   open(lane: string, minTime: number): Bottleneck {
     const limiter = new Bottleneck({id: `${PREFIX}:${lane}`, minTime, connection: this.#connection});
-    // Whoever waits for a lease then waits for good, unless something makes bottleneck look again.
+    // A caller that waits for a lease would then wait for ever, unless something makes bottleneck look again.
     limiter.on('error', () => {
       setTimeout(() => void limiter.schedule(async () => {}).catch(() => {}), AGAIN_MS).unref();
     });
@@ -39,7 +39,7 @@ export class Limiters {
   }
 }
 
-/** What bottleneck 2.19 answers by setting up anew what Redis has forgotten: a limiter, or one of its clients. */
+/** Errors after which bottleneck 2.19 recreates a limiter, or one of its clients, that Redis has forgotten. */
 const FORGOTTEN = /SETTINGS_KEY_NOT_FOUND|UNKNOWN_CLIENT/;
 
 /** bottleneck goes by the whole text of these errors, and Redis 7 adds to it: `ERR` before, the script's name after. */

@@ -5,9 +5,9 @@ import {connectRedis, disconnect, loadPackages} from './redis.ts';
 import {currentClaim, members} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';
 
-/** How a fleet stands. */
+/** Status of a fleet. */
 export interface FleetStatus {
-  /** Program, version and endpoint; undefined where nobody is there. */
+  /** Program, version and endpoint; undefined without members. */
   readonly identity: string | undefined;
   readonly workers: readonly WorkerMember[];
   readonly runs: readonly RunMember[];

@@ -22,7 +22,7 @@ export function misspelt(given: string, candidates: readonly string[]): Remedy {
   return meant === undefined ? {} : {instead: {given, meant}};
 }
 
-/** Asks, after a sentence, whether the nearest was meant; where none is near, says `otherwise`. */
+/** The end of a sentence: suggests the nearest candidate, or gives `otherwise` if none is near. */
 export function didYouMean(given: string, candidates: readonly string[], otherwise = ''): string {
   const near = closest(given, candidates);
   const said = near === undefined ? otherwise : `Did you mean "${near}"?`;

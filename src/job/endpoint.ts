@@ -9,14 +9,15 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export type Endpoint =
   | {
       readonly kind: 'embedded';
-      readonly actionId?: string | undefined /** Nobody asked for it by name. */;
+      readonly actionId?: string | undefined;
+      /** True if the settings did not name it. */
       readonly byDefault: boolean;
     }
   | {
       readonly kind: 'live';
       readonly baseUrl: string;
       readonly apiKey: string;
-      /** Reads the key once more, where it is in a place that can change while a run goes on. */
+      /** Reads the key again, if its place can change while a run is under way. */
       readonly readKeyAgain?: (() => Promise<string>) | undefined;
       /** The variable that says where the key is. */
       readonly keyFrom?: string | undefined;
@@ -28,10 +29,10 @@ const [KEY, KEY_FILE, KEY_COMMAND] = keyVariables;
 const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
- * Finds out which service to ask, from the settings and the environment. With nothing configured a person at a terminal gets
- * the embedded service; anybody else has to say so, as a missing secret must not change what a nightly job does. `offline`:
- * the service is only named, so that it needs no key. Only variables that the settings leave something to are looked at.
- * `warn` is told what the key's command says beside the key.
+ * Finds the service to call, from the settings and the environment. Without any configuration, a person at a terminal
+ * gets the embedded service. Programs must name it, since a missing secret must not change a nightly job. With `offline`
+ * the service is only named, so it needs no key. Variables are read only if the settings leave them a choice. `warn`
+ * receives what the key's command writes beside the key.
  *
  * @throws {UsageError} when the configuration is incomplete or contradicts itself.
  */

@@ -4,8 +4,8 @@ import {textOf} from '../disk/path.ts';
 import {withoutCompression} from './name-endings.ts';
 
 /**
- * Where summary and rejects go by default: `out.summary.json` for `out.csv`. Where those are another output's, as
- * out.ndjson's beside it, `out.csv.summary.json`: neither takes the other's.
+ * Default paths of summary and rejects: `out.summary.json` for `out.csv`. If another output such as out.ndjson already
+ * has that name, `out.csv.summary.json`.
  */
 export function besideOutput(output: string): {readonly summary: string; readonly rejects: string} {
   const stem = stemOf(output);
@@ -25,7 +25,7 @@ function stemOf(output: string): string {
   return withoutCompression(output).replace(/\.[^./]+$/, '');
 }
 
-/** Whether another output of that stem has the names, or is being written, and so will have them. */
+/** True if another output of that stem has the names, or is being written and will have them. */
 function isTaken(stem: string, output: string): boolean {
   const owner = summarizedOutput(namesOf(stem).summary);
   if (owner !== undefined) return owner !== basename(output);
@@ -40,12 +40,12 @@ function othersUnderWay(stem: string, output: string): boolean {
         name.endsWith('.run') && name !== own && stemOf(name.slice(0, -'.run'.length)) === basename(stem),
     );
   } catch {
-    // There is no such directory: the run will say so.
+    // The directory does not exist: the run will give the error.
     return false;
   }
 }
 
-/** The name of the output whose summary this file is; undefined where it is none. */
+/** The name of the output whose summary this file is; undefined if it is not a summary. */
 export function summarizedOutput(path: string): string | undefined {
   try {
     const {output, schema_version: version} = JSON.parse(textOf(path) ?? '');

@@ -23,7 +23,7 @@ export interface Job {
   readonly output: Output;
   readonly paths: JobPaths;
   readonly endpoint: Endpoint;
-  /** The Redis of the fleet that makes the calls; undefined where this process does. */
+  /** The Redis of the fleet that makes the calls; undefined if this process makes them. */
   readonly redisUrl: string | undefined;
   readonly settings: Settings;
   /** A job file names its columns. */
@@ -32,15 +32,15 @@ export interface Job {
   readonly jobFile?: string | undefined;
   /** When the run starts over: now, only where its saved state does not fit, or never. */
   readonly restarts: 'now' | 'changed' | 'never';
-  /** Where a setting was written, for messages. */
+  /** Gives the place of a setting, for messages. */
   readonly placeOf: PlaceOf;
   /** Only these records, by their numbers: a sample. */
   readonly onlyRecords?: ReadonlySet<number>;
-  /** What `{date}` stands for; undefined where no path has it. */
+  /** The date for `{date}`; undefined if no path has it. */
   readonly date?: string | undefined;
   /** The same job on earlier days, whose runs were cut off and never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
-  /** The output that this one follows: what is in its place, or the last of an earlier day; undefined where there is none. */
+  /** The previous output: the file in its place, or the last one of an earlier day; undefined without one. */
   readonly outputBefore?: () => string | undefined;
   /** The moment of `until`, in milliseconds since the epoch: known once the command has begun. */
   readonly untilMs?: number | undefined;
@@ -48,15 +48,15 @@ export interface Job {
 
 export interface UnfinishedDay {
   readonly date: string;
-  /** What is left of its run. */
+  /** Directory of its unfinished run. */
   readonly directory: string;
   /** Throws UsageError, as {@link resolveJob}. */
   readonly resolve: () => Job;
 }
 
 /**
- * Where the rows go; the rest that is particular to a kind is in its destination, in `src/run/destination`. `name` is
- * how it is shown and remembered: a path, or `-` for any stream (`to` a device, or `-`: stdout). What `lasts` stays where it was written: a run goes on from it.
+ * Target of the rows. The rest of each kind is in its destination, in `src/run/destination`. `name` is shown and
+ * remembered: a path, or `-` for any stream (`to` a device, or `-` for stdout). A run can resume if its output `lasts`.
  */
 export type Output =
   | {
@@ -71,7 +71,7 @@ export type Output =
 
 export type OutputOf<Kind extends Output['kind']> = Extract<Output, {kind: Kind}>;
 
-/** What goes beside the output. */
+/** Paths of the files beside the output. */
 export interface JobPaths {
   readonly summary: string | undefined;
   readonly rejects: string | undefined;
@@ -134,7 +134,7 @@ export function resolveJob(
     unfinished: unfinishedDays(given, date).map(day => ({
       date: day,
       directory: dated(`${given.output}.run`, day),
-      // What is said of today's run, to start over or with a fresh budget, is not said of an earlier day's.
+      // `restart` and a fresh budget are for today's run, not for an earlier day's.
       resolve: () => {
         const restart = given.settings.restart === false ? false : undefined;
         const settings = {...given.settings, date: day, restart};

@@ -13,7 +13,7 @@ export function inCredits(amount: number): number {
   return amount / PER_CREDIT;
 }
 
-/** Whether this is an amount that can be counted exactly. */
+/** True if this amount can be counted exactly. */
 export function isExact(credits: number): boolean {
   return Number.isSafeInteger(thousandths(credits)) && inCredits(thousandths(credits)) === credits;
 }

@@ -10,14 +10,14 @@ export function withoutCompression(path: string): string {
   return path.replace(COMPRESSED, '');
 }
 
-/** How a name says that it is compressed; undefined where it does not. */
+/** The compression that a name's ending tells; undefined without one. */
 export function compressionOf(path: string): Compression | undefined {
   const ending = COMPRESSED.exec(path)?.[0].slice(1).toLowerCase();
   const all = Object.entries(compressedEndings) as readonly [Compression, readonly string[]][];
   return all.find(([, endings]) => ending !== undefined && endings.includes(ending))?.[0];
 }
 
-/** What else is asked for by names of outputs, and what to do about it. */
+/** Other formats that names of outputs ask for, with advice. */
 const otherFormats: Readonly<Record<string, string>> = {
   ...perEnding(
     'xlsx xls xlsm ods numbers',
@@ -40,7 +40,7 @@ function perEnding(endings: string, advice: string): Record<string, string> {
   return Object.fromEntries(endings.split(' ').map(ending => [ending, advice]));
 }
 
-/** What to do instead of an output of this name; undefined where rows can be written under it. */
+/** Advice for an output of this name; undefined if rows can be written under it. */
 export function otherFormat(path: string): string | undefined {
   const ending = /\.([a-z0-9]+)$/i.exec(withoutCompression(path))?.[1]?.toLowerCase() ?? '';
   return Object.hasOwn(otherFormats, ending) ? otherFormats[ending] : undefined;
@@ -53,7 +53,7 @@ const formats = new Map<string | undefined, NamedFormat>(
   Object.entries({csv: 'csv', tsv: 'tsv', tab: 'tsv', ndjson: 'ndjson', jsonl: 'ndjson'} as const),
 );
 
-/** The format by the file's name, compression endings aside; undefined where the name says nothing. */
+/** The format that a file's name tells, compression endings aside; undefined if it tells none. */
 export function formatByName(path: string): NamedFormat | undefined {
   return formats.get(/\.([a-z]+)$/i.exec(withoutCompression(path))?.[1]?.toLowerCase());
 }

@@ -2,8 +2,8 @@
 export const MOST_LEVELS = 100;
 
 /**
- * Whether a value is nested deeper than that. To be asked before `JSON.stringify` and whatever else calls itself for
- * each level, which overflow the stack at a few thousand, while `JSON.parse` takes any number.
+ * True if a value is nested deeper than that. Check it before `JSON.stringify` and other recursive functions: they
+ * overflow the stack at a few thousand levels, while `JSON.parse` reads any number.
  */
 export function nestsTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
   if (typeof value !== 'object' || value === null) return false;

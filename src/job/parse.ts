@@ -15,7 +15,7 @@ export type RawSettings = Readonly<Record<string, unknown>>;
 export interface YamlFile {
   readonly path: string;
   readonly value: unknown;
-  /** The line on which what stands at this path begins; the nearest one above it where there is no such thing. */
+  /** The line of the entry at this path; the line of the nearest one above if it does not exist. */
   line(path: readonly PropertyKey[]): number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface RawJob extends YamlFile {
 /** Says where a setting was written, by its path of the schema's names: file, line and key, or the flag. */
 export type PlaceOf = (path: readonly PropertyKey[]) => string;
 
-/** @throws {UsageError} when the file can't be read or is no YAML; the message has file and line. */
+/** @throws {UsageError} when the file can't be read or is not YAML; the message has file and line. */
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
@@ -67,7 +67,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
   return {path, value: guarded(() => document.toJS() as unknown), line};
 }
 
-/** @throws {UsageError} when the file can't be read or is no YAML mapping; the message has file and line. */
+/** @throws {UsageError} when the file can't be read or is not a YAML mapping; the message has file and line. */
 export function readJobFile(path: string): RawJob {
   const file = readYaml(path, 'job file', 'job');
   const {value} = file;
@@ -89,8 +89,8 @@ function byName(value: object): RawSettings {
 }
 
 /**
- * What can be made out of a job file with a mistake in it: settings that have a line to themselves, which nothing in other
- * lines can change. Nothing of a file that can't be read at all.
+ * Settings of a job file with a mistake in it: those on lines of their own, which other lines can't change. Empty if the
+ * file can't be read at all.
  */
 export function salvageJobFile(path: string): RawSettings {
   try {
@@ -103,7 +103,7 @@ export function salvageJobFile(path: string): RawSettings {
   }
 }
 
-/** How messages speak of settings: where one was written, and how its name is. */
+/** Names and places of settings in messages. */
 export interface Manner {
   readonly placeOf: PlaceOf;
   spell(name: string): string;
@@ -150,7 +150,7 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged
 
 const LONGEST_GIVEN = 40;
 
-/** What was written, as the end of a sentence; nothing of what is long, or an address that may hold a secret. */
+/** The given value, as the end of a sentence; empty for long ones and for addresses, which may hold a secret. */
 function given([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string {
   const mayBeSecret = describeSettings().some(
     setting => setting.name === name && setting.value?.includes('URL') === true,
@@ -165,7 +165,7 @@ function given([name, ...inner]: readonly PropertyKey[], merged: RawSettings): s
   return `, not ${typeof value === 'string' ? `"${text}"` : text}`;
 }
 
-/** What was meant, of a setting that takes one of few words. */
+/** The likely intended value of a setting that takes one of few words. */
 function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSettings): Remedy['instead'] {
   const given = merged[String(name)];
   const setting = describeSettings().find(setting => setting.name === name);
@@ -175,7 +175,10 @@ function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSetting
   return near === undefined || near[0] !== given[0] ? undefined : {given, meant: near};
 }
 
-/** @throws {UsageError} when what the file holds does not fit; the message has file, line, key, and what was expected. */
+/**
+ * @throws {UsageError} when what the file holds does not fit; the message has file, line, key, and what was
+ * expected.
+ */
 export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
   const result = schema.safeParse(file.value);
   if (result.success) return result.data;
@@ -191,12 +194,12 @@ export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 
 }
 
 interface Complaint {
-  /** Where inside the issue's own place. */
+  /** Path inside the issue's own place. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
-/** What to say of an issue. In a union each alternative has its own complaint: the one that came furthest counts. */
+/** The complaint of an issue. In a union each alternative has its own; the one that got furthest counts. */
 function complaint(issue: z.core.$ZodIssue): Complaint {
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -229,7 +232,7 @@ function plain(message: string): string {
   return message.replace(/^Invalid (input|option): /, '').replaceAll('"|"', '", "');
 }
 
-/** Where settings were written that came from a job file and from flags. */
+/** Gives the places of settings from a job file and from flags. */
 export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
   return ([name = '', ...inner]) => {
     const setting = String(name);

@@ -6,7 +6,7 @@ import {UsageError} from '../errors.ts';
 
 const DATE = '{date}';
 
-/** Whether any of these paths has a date in it. */
+/** True if one of these paths has a date in it. */
 export function mentionsDate(paths: readonly (string | undefined)[]): boolean {
   return paths.some(path => path?.includes(DATE) === true);
 }
@@ -18,8 +18,8 @@ export function dated(path: string, date: string): string {
 
 /**
  * Replaces patterns such as `exports/*.csv` by the files that match, sorted by name, without those that `ownAmong`
- * knows as the job's own. A path that exists is no pattern, and a pattern that nothing matches stays, so that whoever opens it can
- * say that it is not there.
+ * knows as the job's own. A path that exists is not a pattern. A pattern without a match stays, so that opening it gives
+ * the error.
  *
  * @throws {UsageError} when nothing matches but the job's own files.
  */
@@ -39,7 +39,10 @@ export function expandPatterns(
   });
 }
 
-/** In a pattern a backslash takes away a sign's meaning, where it does not part directories: on Windows `/` does that too. */
+/**
+ * In a pattern a backslash takes away a sign's meaning, where it does not part directories: on Windows `/` does
+ * that too.
+ */
 function patternOf(path: string, separator: string = sep): string {
   return separator === '\\' ? path.replaceAll('\\', '/') : path;
 }

@@ -38,7 +38,7 @@ const formerSettings: Readonly<Record<string, string>> = {
     'A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
 };
 
-/** What to write now in place of a setting that was removed; undefined for any other name. */
+/** Advice for a removed setting: what to write now. Undefined for any other name. */
 export function sinceRemoved(name: string): string | undefined {
   return Object.hasOwn(formerSettings, name) ? formerSettings[name] : undefined;
 }

@@ -33,7 +33,7 @@ const shape = Object.fromEntries(names.map(name => [name, declared[name].schema]
 /** The settings as a caller writes them: texts as in flags, or the types of a job file. */
 export const settingsSchema = z.strictObject(shape);
 
-/** What only a job has: a name, its inputs and its output. */
+/** Settings that only a job has: a name, its inputs and its output. */
 export const jobSchema = z.strictObject({
   name: z
     .string()
@@ -49,7 +49,7 @@ export type Settings = z.output<typeof settingsSchema>;
 export type JobSettings = z.output<typeof jobSchema>;
 export type WrittenJob = z.input<typeof jobSchema>;
 
-/** The names of the settings that somebody takes. */
+/** The names of the settings for one use. */
 export type NamesFor<U extends Use> = {
   [Name in SettingName]: U extends AllDeclared[Name]['uses'][number] ? Name : never;
 }[SettingName];

@@ -1,9 +1,9 @@
 import {z} from 'zod';
 import {type Operation, operationNames, rejectedFor} from '../operations/table.ts';
 
-/** How the values of settings are written (`30s`, `20/s`, `1%`) and what they mean. Flags and job files share them. */
+/** Values of settings: their spelling (`30s`, `20/s`, `1%`) and meaning. Flags and job files share them. */
 
-/** What a flag gives as text, and a job file perhaps as a number. */
+/** A value that a flag gives as text, and a job file perhaps as a number. */
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
 /** A text of this form, which the schema's reader checks: the type is for those who write it in code. */
@@ -21,7 +21,10 @@ const durationUnits = {
 
 const DURATION = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d';
 
-/** A length of time, `90s`, `15m`, `7d`, no shorter than `least` and no longer than `most`; in milliseconds once read. */
+/**
+ * A length of time, `90s`, `15m`, `7d`, no shorter than `least` and no longer than `most`; in milliseconds once
+ * read.
+ */
 export const durationFrom = (least: Duration, most: Duration) =>
   textLike<Duration>(DURATION).transform((given, context) => {
     const ms = millisecondsOf(given.trim());
@@ -33,7 +36,7 @@ export const durationFrom = (least: Duration, most: Duration) =>
 
 type Duration = `${number}${keyof typeof durationUnits}`;
 
-/** Milliseconds of a length of time such as `1d`; undefined where it is none. */
+/** Milliseconds of a length of time such as `1d`; undefined if the text is not one. */
 export function millisecondsOf(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
   return match === null
@@ -98,12 +101,12 @@ export const rate = z.string(RATE).transform((text, context): Rate => {
   return z.NEVER;
 });
 
-/** What can be read, but is too small or too large. */
+/** A readable value that is too small or too large. */
 interface OutOfBounds {
   readonly bounds: string;
 }
 
-/** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]; undefined where the text has no `=`. */
+/** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]; undefined if the text has no `=`. */
 export function pairsOf(text: string): [string, string][] | undefined {
   if (!text.includes('=')) return undefined;
   return text.split(',').map(part => {
@@ -112,10 +115,10 @@ export function pairsOf(text: string): [string, string][] | undefined {
   });
 }
 
-/** What was said of operations by name, and of all of them. */
+/** Values given for operations by name, and for all of them. */
 export type PerOperation<T, Other extends string = never> = Partial<Record<Operation | 'all' | Other, T>>;
 
-/** What was said of an operation, by name or of all. */
+/** The value given for an operation, by its name or for all. */
 export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwise: T): T {
   return given[name] ?? given.all ?? otherwise;
 }
@@ -180,7 +183,7 @@ export const ages = perOperation<number, Duration, 'rejected'>(
   ['rejected'],
 );
 
-/** How long a rejection is good for, in milliseconds: no longer than answers, where all have one age. */
+/** Milliseconds for which a rejection is good: no longer than answers, if all have one age. */
 export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
   return rejected;
 }
@@ -276,7 +279,7 @@ export const columns = z
 
 const REDIS = 'expected redis://HOST:PORT, rediss:// with TLS, or none';
 
-/** Where a fleet's Redis is, or `none`. */
+/** URL of a fleet's Redis, or `none`. */
 export const redisUrl = z.union([z.literal('none'), z.url({protocol: /^rediss?$/, error: REDIS})], {
   error: REDIS,
 });

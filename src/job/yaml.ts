@@ -29,7 +29,7 @@ export function readDocument(text: string, lineCounter?: LineCounter): Document.
   return parseDocument(text, {prettyErrors: false, ...(lineCounter && {lineCounter})});
 }
 
-/** What YAML or JSON says. Throws what is wrong with it. */
+/** The value of YAML or JSON text. Throws an error that says what is wrong with it. */
 export function yamlValue(text: string): unknown {
   const document = readDocument(text);
   const [problem] = document.errors;

@@ -3,16 +3,20 @@ import type {SqlRow} from '../disk/sqlite.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import type {Operation} from '../operations/table.ts';
 import {COPY_AT_ONCE, INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
-import type {LastingOutcome, StoredOutcome} from './lookup.ts';
+import type {Answer, LookupKey, Outcome} from './lookup.ts';
 
-/** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
-export interface LedgerEntry {
-  readonly outcome: LastingOutcome | undefined;
+/** A value's attempts so far. */
+export interface History {
   /** True if any attempt may have been carried out without an answer. */
   readonly ambiguous: boolean;
   /** Attempts of this run that may have been charged and brought no answer, and the code of the last one. */
   readonly doubts: number;
   readonly lastCode: string;
+}
+
+/** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
+export interface LedgerEntry extends History {
+  readonly outcome: Outcome | undefined;
   /** The dispatch whose session ended before its outcome was known; undefined where the last one's is. */
   readonly interrupted: number | undefined;
 }
@@ -31,11 +35,9 @@ export interface Reservation extends Booking {
   readonly sentAt?: number | undefined;
 }
 
-interface Booking {
-  readonly key: string;
+interface Booking extends LookupKey {
   /** This one sending of the value, by a number that no other sending in the run's sessions has. */
   readonly dispatch: number;
-  readonly operation: Operation;
   /** What the call may cost, in thousandths of a credit. */
   readonly cost: number;
 }
@@ -48,24 +50,22 @@ export interface BookedAttempt extends Booking {
   readonly doubt: boolean;
   /** Whether the value had been asked before. */
   readonly retry: boolean;
-  readonly outcome?: LastingOutcome | undefined;
+  readonly outcome?: Outcome | undefined;
 }
 
-/** An answer that was paid for in this run, or what stands for one: that the service rejects the value. */
-export interface Answer {
-  readonly operation: Operation;
-  readonly key: string;
-  readonly outcome: StoredOutcome;
+/** An answer and the value that it is kept for. */
+export interface KeptAnswer extends LookupKey {
+  readonly outcome: Answer;
 }
 
 /** A row of the table as an answer. */
-export function answerOf(row: SqlRow): Answer {
-  const outcome = outcomeOf(row) as StoredOutcome;
+export function answerOf(row: SqlRow): KeptAnswer {
+  const outcome = outcomeOf(row) as Answer;
   return {operation: row.operation as Operation, key: String(row.key), outcome};
 }
 
 /** Yields answers in groups, as memory may not hold them all; `read` returns the rows after the last one read. */
-export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]): Generator<Answer[]> {
+export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]): Generator<KeptAnswer[]> {
   for (let last: SqlRow | undefined; ; ) {
     const rows = read(last);
     yield rows.map(answerOf);
@@ -83,12 +83,12 @@ export function entryOf(row: SqlRow): LedgerEntry {
 }
 
 /** A value's entry while its outcome waits to be written. */
-export function settledEntry(outcome: LastingOutcome): LedgerEntry {
+export function settledEntry(outcome: Outcome): LedgerEntry {
   return {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome};
 }
 
 /** A row's outcome for good; undefined where it has none yet. */
-export function outcomeOf(row: SqlRow): LastingOutcome | undefined {
+export function outcomeOf(row: SqlRow): Outcome | undefined {
   const error = String(row.error);
   const boughtAt = Number(row.bought_at);
   switch (row.state) {
@@ -107,7 +107,7 @@ export function outcomeOf(row: SqlRow): LastingOutcome | undefined {
 }
 
 /** An outcome's state, error, data and time as columns: the inverse of {@link outcomeOf}. */
-export function columnsOf(outcome: LastingOutcome | undefined) {
+export function columnsOf(outcome: Outcome | undefined) {
   if (outcome === undefined) return [WAITING, null, null, null] as const;
   const state = 'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status];
   return [

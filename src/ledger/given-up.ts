@@ -1,7 +1,7 @@
 import type {Sqlite, SqlRow} from '../disk/sqlite.ts';
-import {type Answer, answersOf, type LedgerEntry, outcomeOf} from './entry.ts';
+import {answersOf, type KeptAnswer, type LedgerEntry, outcomeOf} from './entry.ts';
 import {COPY_AT_ONCE, DOUBTS, INTERRUPTED, saved, stateOf, WAITING} from './ledger-file.ts';
-import type {BoughtOutcome} from './lookup.ts';
+import type {Outcome} from './lookup.ts';
 import {
   beginningWith,
   emptyTally,
@@ -33,7 +33,7 @@ export interface StartOver {
 /** Answers that belong to an endpoint and account. */
 export interface ScopedAnswers {
   readonly scope: string;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly KeptAnswer[];
 }
 
 /** Where there is nothing to read of it. */
@@ -90,19 +90,19 @@ export class GivenUp {
    * Returns an earlier attempt's entry of a value, undefined if it did not ask for it. An answer that no longer serves
    * only proves that the value was asked for.
    */
-  find(key: string, serves: (answer: BoughtOutcome) => boolean = () => true): LedgerEntry | undefined {
+  find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#sql.find.get(key, this.#scope);
     const asked = {ambiguous: true, interrupted: undefined};
     const unknown = {...asked, doubts: 0, lastCode: INTERRUPTED, outcome: undefined};
     if (row === undefined) return this.#lostState ? unknown : undefined;
-    const answer = outcomeOf(withAnswer(row)) as BoughtOutcome | undefined;
+    const answer = outcomeOf(withAnswer(row));
     const outcome = answer !== undefined && serves(answer) ? answer : undefined;
     const lastCode = row.state === WAITING ? String(row.error ?? INTERRUPTED) : INTERRUPTED;
     return {...asked, doubts: Number(row.doubts), lastCode, outcome};
   }
 
   /** All answers that earlier attempts left in this scope, in groups. */
-  answers(): Generator<Answer[]> {
+  answers(): Generator<KeptAnswer[]> {
     return this.#answersIn(this.#scope);
   }
 
@@ -114,7 +114,7 @@ export class GivenUp {
     }
   }
 
-  #answersIn(scope: string): Generator<Answer[]> {
+  #answersIn(scope: string): Generator<KeptAnswer[]> {
     const {answersFrom} = this.#sql;
     return answersOf(last => answersFrom.all(scope, String(last?.key ?? '')).map(withAnswer));
   }

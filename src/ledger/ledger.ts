@@ -4,12 +4,12 @@ import {Bills, type SavedBills} from './bills.ts';
 import {Budget, type Holding, type Limits} from './budget.ts';
 import {type CallRecord, CallRecords} from './call-records.ts';
 import {
-  type Answer,
   answerOf,
   answersOf,
   attemptColumns,
   type BookedAttempt,
   entryOf,
+  type KeptAnswer,
   type LedgerEntry,
   type Reservation,
   settledEntry,
@@ -24,7 +24,7 @@ import {
   removeNames,
   saved,
 } from './ledger-file.ts';
-import {type BoughtOutcome, isKept, type LastingOutcome} from './lookup.ts';
+import {isKept, type Outcome} from './lookup.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
 import {Unwritten} from './unwritten.ts';
 
@@ -93,6 +93,11 @@ export class Ledger {
     }
   }
 
+  /** False once it can't be read any more: it was closed, or could not be written. */
+  get isReadable(): boolean {
+    return this.#state === 'open' || this.#state === 'ended';
+  }
+
   /** What is known of these values; those that are new are not in the map. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
@@ -153,7 +158,7 @@ export class Ledger {
   }
 
   /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
-  adopt(operation: Operation, key: string, outcome: LastingOutcome, known = false, firstRow?: number): void {
+  adopt(operation: Operation, key: string, outcome: Outcome, known = false, firstRow?: number): void {
     this.#unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
@@ -163,7 +168,7 @@ export class Ledger {
   }
 
   /** Settles a value by its earlier answer, as the call to renew it failed. */
-  keep(operation: Operation, key: string, outcome: LastingOutcome): void {
+  keep(operation: Operation, key: string, outcome: Outcome): void {
     this.#unwritten.adopt(key, {operation, outcome, firstRow: undefined});
   }
 
@@ -173,7 +178,7 @@ export class Ledger {
   }
 
   /** Rejections that a session before was killed too early to judge. */
-  unjudged(): Answer[] {
+  unjudged(): KeptAnswer[] {
     return guarded(() => this.#sql.unjudged.all()).map(answerOf);
   }
 
@@ -189,12 +194,12 @@ export class Ledger {
   }
 
   /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
-  carried(key: string, serves?: (answer: BoughtOutcome) => boolean): LedgerEntry | undefined {
+  carried(key: string, serves?: (answer: Outcome) => boolean): LedgerEntry | undefined {
     return guarded(() => this.#givenUp.find(key, serves));
   }
 
   /** The answers that this run bought after the `nth`, in groups; from 0 on, carried ones come first. */
-  *answersAfter(nth: number): Generator<Answer[]> {
+  *answersAfter(nth: number): Generator<KeptAnswer[]> {
     if (this.#state === 'open') this.#drain();
     if (nth === 0) yield* this.#givenUp.answers();
     yield* answersOf(last => guarded(() => this.#sql.answered.all(Number(last?.id ?? 0), nth)));

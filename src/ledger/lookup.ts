@@ -24,49 +24,43 @@ export function isUnasked(code: string): code is UnaskedCode {
 
 export type SkipCode = 'condition' | 'filter' | UnaskedCode;
 
-/** What became of a lookup for good; `data` is the answer as JSON text. */
+/**
+ * What became of a lookup, for the run and its resumes: the ledger keeps it. `data` is an answer as JSON text, `boughtAt` the
+ * time at which the service answered, in milliseconds since the epoch. What was not bought has neither.
+ */
 export type Outcome =
-  | LastingOutcome
-  /** Of an earlier run, beyond its term: the service can't be asked, for this reason. */
-  | (StoredOutcome & {readonly stale: UnaskedCode})
-  | {readonly status: 'skipped'; readonly error: SkipCode};
-
-/** An outcome that holds for the run and its resumes: the ledger keeps it. */
-export type LastingOutcome =
-  | BoughtOutcome
+  | Answer
+  /** A verdict that may describe an earlier call of this program. */
+  | {readonly status: 'unknown'; readonly error: string; readonly data: string; readonly boughtAt: number}
   | (Unbought & {readonly status: 'failed' | 'unknown'; readonly error: string});
 
-/** No answer of the service. Without this, a rejection or a verdict that lacks its time would pass for one of these. */
+/** An outcome that holds for other runs too: the answer store keeps it. */
+export type Answer =
+  | {readonly status: 'ok'; readonly data: string; readonly boughtAt: number}
+  /** The service has nothing to say of this value but this code. */
+  | {readonly status: 'failed'; readonly error: string; readonly rejected: true; readonly boughtAt: number};
+
+/** Without this, a rejection or a verdict that lacks its time would pass for a failure. */
 interface Unbought {
   readonly boughtAt?: never;
   readonly rejected?: never;
   readonly data?: never;
 }
 
-/** An answer of the service, with the time at which it was bought, wherever it is kept. */
-export type BoughtOutcome =
-  | StoredOutcome
-  /** A verdict that may describe an earlier call of this program. */
-  | (Bought & {readonly status: 'unknown'; readonly error: string; readonly data: string});
-
-/** An outcome that holds for other runs too: the answer store keeps it. */
-export type StoredOutcome =
-  | (Bought & {readonly status: 'ok'; readonly data: string})
-  /** The service has nothing to say of this value but this code. */
-  | (Bought & {readonly status: 'failed'; readonly error: string; readonly rejected: true});
-
-interface Bought {
-  /** Milliseconds since the epoch. */
-  readonly boughtAt: number;
-}
-
-export function isBought(outcome: LastingOutcome): outcome is BoughtOutcome {
-  return 'boughtAt' in outcome;
-}
+/** What a row says of a lookup: its outcome, or why it has none. */
+export type Result =
+  | Outcome
+  /** A rejection, with the key of its value, until it is known to be of its value and not of the account. */
+  | (Answer & {readonly unjudged: string})
+  /** Of an earlier run, beyond its term: the service can't be asked, for this reason. */
+  | (Answer & {readonly stale: UnaskedCode})
+  | {readonly status: 'skipped'; readonly error: SkipCode}
+  | {readonly status: 'empty'}
+  | {readonly status: 'invalid'; readonly error: string};
 
 /** Whether the answer store keeps it. */
-export function isKept(outcome: Outcome): outcome is StoredOutcome {
-  return !('stale' in outcome) && (outcome.status === 'ok' || 'rejected' in outcome);
+export function isKept(outcome: Outcome): outcome is Answer {
+  return outcome.status === 'ok' || 'rejected' in outcome;
 }
 
 /** Characters of base64url. */

@@ -58,7 +58,7 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
             : LibrarySettings[Name];
 };
 
-/** Settings among which there are none that nobody knows. */
+/** Makes an unknown setting a compile error. */
 export type OnlyKnown<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof Settings>]: never};
 
 /** The columns that settings name, by the key that they begin with. */

@@ -16,13 +16,13 @@ import {Turns} from './turns.ts';
 const FIRST_ROWS = 1_000;
 
 /**
- * Enriches rows as they come: in order, each distinct value asked for once, paced, retried, and known answers taken from
- * the answer store. The caller's own objects come back, with `enrichment` added; what is no object, or too large, comes
- * with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. Nothing is resumed: there is no file. Leaving the loop,
- * `return()` and `throw()` end the run at once: nothing is sent afterwards.
+ * Enriches rows as they come, in order. Each distinct value is paid for once; calls are paced and retried; known answers
+ * come from the answer store. The caller's own objects come back with `enrichment` added. An entry that is not an object,
+ * or is too large, comes with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. There is no file, so nothing is
+ * resumed. Leaving the loop, `return()` and `throw()` end the run at once: nothing is sent afterwards.
  *
  * @throws {BulkEnrichError} when the run can't start, or stops before all rows are done; {@link AbortError} when the
- * signal is aborted; what the rows themselves throw, as it is, once those before came out.
+ * signal is aborted; an error of the rows themselves, as it is, once the rows before it came out.
  */
 export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
   rows: Iterable<Row> | AsyncIterable<Row>,
@@ -34,7 +34,10 @@ export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
   return leavable(enriched as AsyncGenerator<Enriched<Row, S>>, () => stopper.stop(NOT_WANTED));
 }
 
-/** {@link enrich} as a stream in object mode: rows in, enriched rows out. Destroying it ends the run; an aborted signal destroys it. */
+/**
+ * {@link enrich} as a stream in object mode: rows in, enriched rows out. Destroying it ends the run; an aborted
+ * signal destroys it.
+ */
 export function enrichStream<const S extends EnrichSettings<object>>(
   settings: OnlyKnown<S, EnrichSettings<object>>,
   options: RunJobOptions = {},

@@ -3,11 +3,11 @@ import type {AnswerData, Intelligence, Operation} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 import type {EnrichSettings} from './enrich-settings.ts';
 
-/** What became of one lookup; `error` is a stable code. */
+/** Result of one lookup; `error` is a stable code. */
 export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
   /** True if the answer is past its age, as the service can't be asked; null without an answer. Only with `stale`. */
   readonly stale?: boolean | null;
-  /** What was repaired of the cell before it was asked about; left out where nothing was. */
+  /** Repairs of the cell before its lookup; left out without any. */
   readonly repairs?: readonly RepairCode[];
 };
 
@@ -32,7 +32,7 @@ export interface RejectedRow {
 /** The setting that names an operation's columns. */
 type SettingOf<Name extends Operation> = Name extends Intelligence ? Name : 'verdict';
 
-/** What a lookup goes by: its operation, or where several columns are looked up alike, its column or prefix. */
+/** Key of a lookup: its operation; or its column or prefix, if several columns have the same operation. */
 type KeysOf<Columns, Name> = Columns extends readonly [unknown, unknown, ...unknown[]]
   ? ColumnKey<Columns[number]>
   : Name;
@@ -61,7 +61,7 @@ type Perhaps<S> = {
     : never]?: LookupResult<AnswerData<Name>>;
 };
 
-/** Where settings name no column, the rows show what there is to look up. */
+/** Lookups of settings without columns, which are found in the rows. */
 type Found = {readonly [Name in Intelligence]?: LookupResult<AnswerData<Name>>};
 
 type RowLookups<S> = keyof (NamedAnswers<S> & Perhaps<S>) extends never
@@ -80,7 +80,7 @@ type Scored<S> = S extends {readonly score: infer Score}
     ? {readonly risk?: Risk}
     : {readonly risk: Risk};
 
-/** What is known of a row, by operation or column, as these settings ask for it. */
+/** Results of a row, by operation or column, as these settings request them. */
 export type Enrichment<S = EnrichSettings> = RowLookups<S> & Scored<S> & {readonly rejected?: RejectedRow};
 
 /** A row with what is known of it. */

@@ -29,7 +29,7 @@ export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
   many<Row extends object>(
     rows: Iterable<RowFor<Row, S>> | AsyncIterable<RowFor<Row, S>>,
   ): AsyncGenerator<Enriched<Row, S>, void, undefined>;
-  /** How it stands: rows, lookups, calls, credits. */
+  /** Summary until now: rows, lookups, calls, credits. */
   summary(): Summary;
   /** Takes nothing more, gives calls in flight their grace, and ends the run; how that ended is in the outcome. */
   close(): Promise<RunOutcome>;

@@ -1,6 +1,6 @@
 import {UsageError} from '../errors.ts';
 import type {Layout} from '../layout/layout.ts';
-import type {Result} from '../lookup/plan-row.ts';
+import type {Result} from '../ledger/lookup.ts';
 import {pickFields, type TargetColumns} from '../output/columns.ts';
 import type {FedRow} from '../run/rows/feed.ts';
 import type {Risk} from '../score/risk.ts';
@@ -31,7 +31,10 @@ export class Enrichments {
     );
   }
 
-  /** The row with its enrichment; one that takes no more properties comes as a copy, one that is no object as an empty one. */
+  /**
+   * Adds the enrichment to the row. A sealed or frozen row comes back as a copy, an entry that is not an object as
+   * an empty one.
+   */
   attach({given, row}: FedRow, index: number): object {
     const enrichment = 'type' in row ? this.#ofReject(row, index) : this.#ofRow(row);
     Object.defineProperty(enrichment, OURS, {value: true});

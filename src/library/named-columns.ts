@@ -3,7 +3,7 @@ import {holdsColumn, nothingIn, requireColumn} from '../lookup/targets.ts';
 
 const DOUBTFUL_AFTER = 1_000;
 
-/** Whether rows have the columns that settings name: they come one by one, so nobody knows it before the last. */
+/** Checks that rows have the columns of the settings. Rows come one by one, so only the last one tells. */
 export class ExpectedColumns {
   readonly #warn: (sentence: string) => void;
   #unseen: Mapping['mentioned'];

@@ -37,7 +37,7 @@ function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {
     close() {
       if (ended) return;
       ended = true;
-      // One that is being waited for may never come to its end; what it has against it is nobody's any more.
+      // An iterator that is being waited for may never end, and its errors do not matter any more.
       Promise.resolve(iterator.return?.()).catch(() => {});
     },
   };
@@ -74,7 +74,10 @@ function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
   };
 }
 
-/** The first rows, at most `count`, and all of them to be read from the start. No row is waited for once `stopper` has stopped. */
+/**
+ * The first rows, at most `count`, and all of them to be read from the start. No row is waited for once `stopper`
+ * has stopped.
+ */
 export async function readAhead(
   groups: RowGroups,
   count: number,

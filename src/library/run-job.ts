@@ -15,16 +15,16 @@ import {stopOnAbort} from './on-abort.ts';
 import {ofSettings, spoken} from './spoken.ts';
 
 export interface RunJobOptions {
-  /** Where endpoint, key and directories are looked up; `process.env` by default. */
+  /** Variables for endpoint, key and directories; `process.env` by default. */
   readonly env?: Env;
   /** Stops the run with its state saved, like SIGINT. */
   readonly signal?: AbortSignal;
   /**
-   * How long calls in flight get when the run is stopped, in milliseconds; 5,000 by default. Those that have no answer by
-   * then are booked as maybe spent; with 0 that is all of them.
+   * Milliseconds that calls in flight get when the run is stopped; 5,000 by default. Calls without an answer by then are
+   * booked as maybe spent; with 0 that is all of them.
    */
   readonly graceMs?: number;
-  /** Told what is not as it should be while the run goes on. */
+  /** Receives warnings while the run is under way. */
   readonly onWarning?: (sentence: string) => void;
   readonly log?: Logger;
 }

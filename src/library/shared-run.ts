@@ -17,7 +17,7 @@ import {ofSettings} from './spoken.ts';
 
 /** For one row. */
 export interface OneOptions {
-  /** What is not known after so many milliseconds is `unknown`, and what was not sent by then is not sent. */
+  /** Milliseconds after which a lookup without an answer is `unknown`. A call that was not sent by then is not sent. */
   readonly budgetMs?: number;
   /** Gives the row up: what was not sent is not sent. */
   readonly signal?: AbortSignal;
@@ -27,7 +27,7 @@ export interface OneOptions {
 export interface SharedRun {
   one(row: object, options?: OneOptions): Promise<object>;
   many(rows: RowGroups): AsyncGenerator<object>;
-  /** How it stands; once closed, how it ended. */
+  /** Summary until now; once closed, of the whole run. */
   summary(): Summary;
   /** Throws UsageError for a column that no row had. */
   demandColumns(): void;
@@ -140,9 +140,11 @@ export class Shared implements SharedRun {
 
   summary(): Summary {
     if (this.#ended?.summary !== undefined) return this.#ended.summary;
+    const {job, asking, output} = this.#session;
     const {exitCode, reason} = completedExit(
-      this.#session.output.writer.counters,
-      keepsRejections(this.#session.job),
+      output.writer.counters,
+      asking.ledger.tally,
+      keepsRejections(job),
     );
     const status = exitCode === exitCodes.ok ? 'completed' : 'partial';
     return summarize(this.#session, {exitCode, reason, status}, {output: null, rejects: null});

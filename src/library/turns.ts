@@ -1,6 +1,9 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/** Half of the time that a program's other work can wait: rows that are pulled in it have yet to be planned and looked up. */
+/**
+ * Half of the time that a program's other work can wait: rows that are pulled in it have yet to be planned and
+ * looked up.
+ */
 const LONGEST_TURN_MS = 10;
 
 /**

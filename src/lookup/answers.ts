@@ -2,12 +2,11 @@ import type {LedgerEntry} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {INTERRUPTED} from '../ledger/ledger-file.ts';
 import {
-  type BoughtOutcome,
+  type Answer,
   isKept,
-  type LastingOutcome,
   type Lookup,
   type Outcome,
-  type StoredOutcome,
+  type Result,
   type UnaskedCode,
 } from '../ledger/lookup.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
@@ -15,7 +14,7 @@ import type {Rejections} from '../store/rejections.ts';
 import type {AnswerStore} from '../store/store.ts';
 import type {Judge, KnownAnswer, Validity} from '../store/validity.ts';
 import type {Ended, Executor, Task} from './executor.ts';
-import {CameBefore, Recent} from './recent.ts';
+import {Recent} from './recent.ts';
 import {again} from './repeated/again.ts';
 import {InTurn} from './repeated/in-turn.ts';
 import {withoutAsking} from './task-state.ts';
@@ -25,7 +24,7 @@ export interface Waiter {
   readonly lookup: Lookup;
   /** The number of its row among all of the run. */
   readonly row: number;
-  tell(outcome: Outcome): void;
+  tell(result: Result): void;
   /** Whether its outcome is still waited for; always, where it does not say. */
   isWanted?(): boolean;
   /** True for a request, which is told at once in an outage. */
@@ -46,7 +45,7 @@ export interface AnswersOptions {
 /** A lookup under way: all cells that need its outcome wait for the one call. */
 interface Pending {
   readonly waiters: Waiter[];
-  readonly fallback: Task['fallback'];
+  readonly before: Task['before'];
   /** The store's version when it was last looked for there. */
   version: number;
   /** The row that is told the answer as it came, where all others are told what the same call would be answered again. */
@@ -60,16 +59,14 @@ interface LeftOver {
   readonly stored: ReadonlyMap<string, KnownAnswer>;
 }
 
-const RECENT_BYTES = 16 * 1_048_576;
-/** An answer's text, what it is parsed, and as it is written take so much of the text's memory. */
-const HANGING_ON_IT = 5;
+const RECENT_BYTES = 4_194_304;
 
 const NOTHING: ReadonlyMap<string, KnownAnswer> = new Map();
 
 /** Returns the later bought one of the store's answer and a carried one. */
 function newer(
   found: KnownAnswer | undefined,
-  carried: StoredOutcome,
+  carried: Answer,
   validity: Validity | undefined,
 ): KnownAnswer | undefined {
   if (validity === undefined) return found;
@@ -78,22 +75,9 @@ function newer(
 }
 
 /** Returns the outcome of a value that must not be sent again: its earlier answer, if that is still valid. */
-function unknownOf(
-  last: LastingOutcome | undefined,
-  known: KnownAnswer | undefined,
-): LastingOutcome | undefined {
+function unknownOf(last: Outcome | undefined, known: KnownAnswer | undefined): Outcome | undefined {
   if (last === undefined || isKept(last)) return undefined;
   return known?.validity === 'due' ? known.outcome : last;
-}
-
-/** A task's part of the store's knowledge. */
-function knownBefore(known: KnownAnswer | undefined): Pick<Task, 'fallback' | 'rejectedBefore'> {
-  if (known === undefined) return {};
-  const {outcome, validity} = known;
-  return {
-    ...(outcome.status === 'failed' && {rejectedBefore: outcome.error}),
-    ...(validity !== 'past' && {fallback: {outcome, validity}}),
-  };
 }
 
 /** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
@@ -101,11 +85,9 @@ export class Answers {
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
   /** Outcomes that came lately, so that the ledger is not read for each row of a value, and its rows share what they come to. */
-  readonly #recent = new Recent<LastingOutcome>(
-    RECENT_BYTES,
-    (_, outcome) => HANGING_ON_IT * ('data' in outcome ? (outcome.data?.length ?? 0) : 0),
+  readonly #recent = new Recent<Outcome>(RECENT_BYTES, (_, outcome) =>
+    'data' in outcome ? (outcome.data?.length ?? 0) : 0,
   );
-  readonly #cameBefore = new CameBefore();
   readonly #inTurn: InTurn;
 
   constructor(options: AnswersOptions) {
@@ -150,24 +132,27 @@ export class Answers {
     this.#inTurn.ended(task.lookup);
   }
 
-  #settled({lookup, fallback, rejectedBefore}: Task, outcome: LastingOutcome): void {
+  #settled({lookup: {operation, key}, before}: Task, outcome: Outcome): void {
     const {ledger, store, rejections} = this.#options;
-    if (outcome === fallback?.outcome) ledger.keep(lookup.operation, lookup.key, outcome);
-    else if (isKept(outcome) && isStored(lookup.operation)) {
-      if (outcome.status !== 'ok') rejections.add(lookup, outcome, outcome.error === rejectedBefore);
+    const known = before?.outcome;
+    if (outcome === known) ledger.keep(operation, key, outcome);
+    else if (isKept(outcome) && isStored(operation)) {
+      const answer = {operation, key, outcome};
+      if (outcome.status !== 'ok')
+        rejections.add(answer, known?.status === 'failed' && outcome.error === known.error);
       else {
-        store.put(lookup, outcome);
-        rejections.keep(lookup.operation);
+        store.put(answer);
+        rejections.keep(operation);
       }
     }
-    this.#tell(lookup.key, outcome);
+    this.#tell(key, rejections.told({operation, key}, outcome));
   }
 
   /** It can't be asked for: what is known from before serves, the rest is skipped. */
-  #unasked({lookup, fallback, known}: Task, reason: UnaskedCode): void {
-    if (fallback?.validity === 'due')
-      this.#options.ledger.adopt(lookup.operation, lookup.key, fallback.outcome, known);
-    this.#tell(lookup.key, withoutAsking(fallback, reason));
+  #unasked({lookup, before, known}: Task, reason: UnaskedCode): void {
+    if (before?.validity === 'due')
+      this.#options.ledger.adopt(lookup.operation, lookup.key, before.outcome, known);
+    this.#tell(lookup.key, withoutAsking(before, reason));
   }
 
   /** Another run may have been answered since this was queued: then no call is needed, and its cells are told. */
@@ -204,7 +189,7 @@ export class Answers {
       const stored = isStored(operation) ? store.find(keys, operation) : NOTHING;
       for (const key of keys) {
         const found = stored?.get(key);
-        const serves = (answer: BoughtOutcome) => judge({operation, key}, answer) !== undefined;
+        const serves = (answer: Outcome) => judge({operation, key}, answer) !== undefined;
         const carried = found?.validity === 'fresh' ? undefined : ledger.carried(key, serves);
         const last = carried?.outcome;
         const newest = last && isKept(last) ? newer(found, last, judge({operation, key}, last)) : found;
@@ -235,20 +220,19 @@ export class Answers {
       const lookup = waiters[0]?.lookup;
       if (lookup === undefined) continue;
       const cost = this.#options.costOf(lookup);
-      const fromStore = knownBefore(stored.get(key));
-      const {fallback} = fromStore;
-      const pending: Pending = {waiters, fallback, version, firstRow: this.#firstRow(waiters)};
+      const before = stored.get(key);
+      const pending: Pending = {waiters, before, version, firstRow: this.#firstRow(waiters)};
       this.#pending.set(key, pending);
       const {again} = operations[lookup.operation];
-      const before = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
+      const entries = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
       const task: Task = {
         lookup,
         cost,
         known: known.has(key),
-        ambiguous: before.some(entry => entry.ambiguous),
-        doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),
-        lastCode: before.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
-        ...fromStore,
+        ambiguous: entries.some(entry => entry.ambiguous),
+        doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),
+        lastCode: entries.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
+        before,
         ...(again && {firstRow: () => firstRowOf(pending)}),
         rows: () => [...new Set(waiters.map(({row}) => row))],
         ended: end => this.#ended(task, end),
@@ -266,23 +250,25 @@ export class Answers {
   #tellUrgent(waiters: readonly Waiter[], isAll = false): void {
     for (const waiter of waiters) {
       if (!isWanted(waiter) || (waiter.isUrgent !== true && !isAll)) continue;
-      waiter.tell(withoutAsking(this.#pending.get(waiter.lookup.key)?.fallback, 'outage'));
+      waiter.tell(withoutAsking(this.#pending.get(waiter.lookup.key)?.before, 'outage'));
     }
   }
 
-  #tell(key: string, outcome: Outcome): void {
+  #tell(key: string, result: Result): void {
     const pending = this.#pending.get(key);
     if (pending === undefined) return;
     this.#pending.delete(key);
-    tellAll(pending.waiters, pending.firstRow, outcome);
+    tellAll(pending.waiters, pending.firstRow, result);
   }
 
   /** What the ledger has, or has just taken over. */
-  #deliver(fresh: Map<string, Waiter[]>, key: string, outcome: LastingOutcome): void {
+  #deliver(fresh: Map<string, Waiter[]>, key: string, outcome: Outcome): void {
     const waiters = fresh.get(key) ?? [];
     fresh.delete(key);
-    const later = tellAll(waiters, this.#firstRow(waiters), outcome);
-    if (this.#cameBefore.note(key)) this.#recent.set(key, later);
+    const lookup = waiters[0]?.lookup;
+    const told = lookup === undefined ? outcome : this.#options.rejections.told(lookup, outcome);
+    const later = tellAll(waiters, this.#firstRow(waiters), told);
+    this.#recent.set(key, later);
   }
 
   /** The row for which these waiters' lookup was first asked, where that matters. */
@@ -299,11 +285,11 @@ export class Answers {
 }
 
 /** Tells the first row the outcome, and the others what asking again would come to, which it returns. */
-function tellAll<Kind extends Outcome>(
+function tellAll<Kind extends Result>(
   waiters: readonly Waiter[],
   firstRow: number | undefined,
   outcome: Kind,
-): Kind | StoredOutcome {
+): Kind | Answer {
   const [first] = waiters;
   const later = first === undefined ? outcome : again(first.lookup, outcome);
   for (const waiter of waiters) waiter.tell(waiter.row === firstRow ? outcome : later);

@@ -1,6 +1,7 @@
-import type {LastingOutcome, Lookup, StoredOutcome, UnaskedCode} from '../ledger/lookup.ts';
+import type {History} from '../ledger/entry.ts';
+import type {Lookup, Outcome, UnaskedCode} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
-import type {Validity} from '../store/validity.ts';
+import type {KnownAnswer} from '../store/validity.ts';
 import type {Streak} from './pace/canary.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
@@ -8,30 +9,23 @@ import type {Pause, StopReason} from './pace/pause.ts';
  * What became of a task: its outcome for good, which the ledger has and writes with whatever it writes next; the reason why
  * this run can't ask for it any more; or that no cell waits for it any more, so that it was not asked.
  */
-export type Ended = {readonly outcome: LastingOutcome} | {readonly unasked: UnaskedCode} | 'unwanted';
+export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode} | 'unwanted';
 
 /** A lookup that has to be paid for, as neither ledger nor store has its outcome. The executor tells it what becomes of it. */
-export interface Task {
+export interface Task extends History {
   readonly lookup: Lookup;
   /** What one call costs, in thousandths of a credit. */
   readonly cost: number;
   /** Whether the ledger has an entry for it already. */
   readonly known: boolean;
-  /** True if an earlier attempt may have been carried out without an answer. */
-  readonly ambiguous: boolean;
-  /** Attempts so far that may have been charged and brought no answer, and the code of the last one. */
-  readonly doubts: number;
-  readonly lastCode: string;
   /** The row that is to be the first, as long as it is not sent; left out where it does not matter which one is. */
   readonly firstRow?: () => number | undefined;
   /** The rows that wait for it by now. */
   readonly rows?: () => readonly number[];
   /** True if a request waits for it: in an outage it is told at once, unless it finds out whether that is over. */
   readonly isUrgent?: () => boolean;
-  /** The code that the service has rejected it with before, however long ago. */
-  readonly rejectedBefore?: string | undefined;
-  /** What serves where it can't be asked for: known from before, and due to be asked for again, or stale. */
-  readonly fallback?: {readonly outcome: StoredOutcome; readonly validity: Validity} | undefined;
+  /** What is known from before: unless it is past any use, it serves where the value can't be asked for. */
+  readonly before?: KnownAnswer | undefined;
   ended(end: Ended): void;
   /** False once no cell waits for its outcome: a call for it is not made. */
   isWanted?(): boolean;

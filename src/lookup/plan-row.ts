@@ -1,5 +1,5 @@
 import type {Row} from '../input/row.ts';
-import {type Lookup, lookupOf, type Outcome, type SkipCode} from '../ledger/lookup.ts';
+import {type Lookup, lookupOf, type Result} from '../ledger/lookup.ts';
 import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
 import {saysNoCountry} from '../operations/country.ts';
@@ -9,15 +9,10 @@ import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
 import {Recent} from './recent.ts';
 import type {CellReader, Target} from './targets.ts';
 
-/** What the plan says of one mapped column in one row: something to ask, or a verdict that needs no call. */
+/** What the plan says of one mapped column in one row: something to ask, or a result that needs no call. */
 export type PlannedCell =
-  | {readonly status: 'ask'; readonly lookup: Lookup; readonly repairs?: readonly RepairCode[]}
-  | {readonly status: 'empty'}
-  | {readonly status: 'invalid'; readonly error: string}
-  | {readonly status: 'skipped'; readonly error: SkipCode};
-
-/** What a row's columns say of one lookup. */
-export type Result = Outcome | Exclude<PlannedCell, {status: 'ask'}>;
+  | Extract<Result, {status: 'empty' | 'invalid' | 'skipped'}>
+  | {readonly status: 'ask'; readonly lookup: Lookup; readonly repairs?: readonly RepairCode[]};
 
 /** The cells beside a target's own that its lookup depends on. */
 export interface PlanCells {

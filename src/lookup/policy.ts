@@ -1,6 +1,7 @@
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {Charge} from '../job/settings/cost.ts';
-import type {LastingOutcome} from '../ledger/lookup.ts';
+import type {History} from '../ledger/entry.ts';
+import type {Outcome} from '../ledger/lookup.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 
@@ -51,19 +52,11 @@ export interface PolicySettings {
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
-/** A value's attempts so far. */
-export interface History {
-  /** Its attempts so far that left a doubt, see {@link leavesDoubt}: each attempt after one of them is a resend. */
-  readonly doubts: number;
-  /** True if any attempt may have been carried out without an answer. */
-  readonly ambiguous: boolean;
-}
-
 /** The failing party: the value; the service, in an outage; or the value for good, as it had all the time there is. */
 export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
-  | {readonly next: 'settle'; readonly outcome: LastingOutcome}
+  | {readonly next: 'settle'; readonly outcome: Outcome}
   | {readonly next: 'retry'}
   /** It may not be sent again, and fails when the outage is over. */
   | {readonly next: 'hold'}
@@ -191,7 +184,7 @@ function answered(
   operation: Operation,
   {data, exact, boughtAt}: Extract<TimedAttempt, {kind: 'answered'}>,
   history: History,
-): LastingOutcome {
+): Outcome {
   const text = exact ?? JSON.stringify(data);
   if (history.ambiguous && operations[operation].isReplay(data))
     return {status: 'unknown', error: 'verdict_replay_uncertain', data: text, boughtAt};

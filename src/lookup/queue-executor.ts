@@ -1,5 +1,5 @@
 import type {Attempt} from '../client/attempt.ts';
-import type {LastingOutcome, UnaskedCode} from '../ledger/lookup.ts';
+import type {Outcome, UnaskedCode} from '../ledger/lookup.ts';
 import type {Executor, ExecutorStop, PaceReport, Task} from './executor.ts';
 import {type Lane, Lanes} from './lane.ts';
 import {FlowControl} from './pace/flow-control.ts';
@@ -52,6 +52,7 @@ export class QueueExecutor implements Executor {
       ...options,
       slots: () => this.#slots,
       tasks: this.#unsettled,
+      refusals: operation => options.ledger.tally.operations[operation],
       onOpen: () => this.#lanes.wake(),
       onStop: reason => this.#giveUp(reason),
       onStreak: (operation, streak) => options.events.refused?.(operation, streak),
@@ -162,8 +163,9 @@ export class QueueExecutor implements Executor {
   }
 
   /** True for a task that has an answer, where the run is published at its limit: others go first. */
-  #renews({fallback}: Task): boolean {
-    return this.#options.publishOn.includes('budget') && fallback !== undefined;
+  #renews({before}: Task): boolean {
+    const hasAnswer = before !== undefined && before.validity !== 'past';
+    return hasAnswer && this.#options.publishOn.includes('budget');
   }
 
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
@@ -281,7 +283,7 @@ export class QueueExecutor implements Executor {
   }
 
   /** → settled, for good. */
-  #settle(task: TaskState, outcome: LastingOutcome): void {
+  #settle(task: TaskState, outcome: Outcome): void {
     this.#ended(task);
     task.ended({outcome});
   }

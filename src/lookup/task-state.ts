@@ -1,7 +1,7 @@
 import {randomInt} from 'node:crypto';
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {BookedAttempt, Reservation} from '../ledger/entry.ts';
-import {isKept, type Outcome, type UnaskedCode} from '../ledger/lookup.ts';
+import {isKept, type Result, type UnaskedCode} from '../ledger/lookup.ts';
 import type {Task} from './executor.ts';
 import {type Blame, chargeOf, leavesDoubt, nextStep, type PolicySettings, type Step} from './policy.ts';
 
@@ -73,20 +73,21 @@ export function concluded(
 }
 
 /** True if a value is refused with the code that is known of it: that is no news of the service. */
-export function isKnownRejection({rejectedBefore}: Task, attempt: Attempt): boolean {
-  return attempt.kind === 'rejected' && attempt.code === rejectedBefore;
+export function isKnownRejection({before}: Task, attempt: Attempt): boolean {
+  const known = before?.outcome;
+  return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;
 }
 
 /** Settles by an earlier answer that is still good, if asking again failed, or an answered value is rejected. */
-export function keptInstead(step: Step, {fallback}: Task): Step | undefined {
-  if (fallback?.validity !== 'due' || step.next !== 'settle') return undefined;
+export function keptInstead(step: Step, {before}: Task): Step | undefined {
+  if (before?.validity !== 'due' || step.next !== 'settle') return undefined;
   const {outcome} = step;
-  if (outcome.status === 'ok' || (isKept(outcome) && fallback.outcome.status === 'failed')) return undefined;
-  return {next: 'settle', outcome: fallback.outcome};
+  if (outcome.status === 'ok' || (isKept(outcome) && before.outcome.status === 'failed')) return undefined;
+  return {next: 'settle', outcome: before.outcome};
 }
 
-/** The outcome of a lookup that is not asked for: the answer from before, or none. */
-export function withoutAsking(fallback: Task['fallback'], reason: UnaskedCode): Outcome {
-  if (fallback === undefined) return {status: 'skipped', error: reason};
-  return fallback.validity === 'stale' ? {...fallback.outcome, stale: reason} : fallback.outcome;
+/** The result of a lookup that is not asked for: the answer from before, or none. */
+export function withoutAsking(before: Task['before'], reason: UnaskedCode): Result {
+  if (before === undefined || before.validity === 'past') return {status: 'skipped', error: reason};
+  return before.validity === 'stale' ? {...before.outcome, stale: reason} : before.outcome;
 }

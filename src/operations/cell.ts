@@ -1,4 +1,4 @@
-/** What a cell is read by, beside what it holds. */
+/** Context for reading a cell: the habits of its column and its row's country. */
 export interface CellRules {
   /** Texts that mean nothing in this list, in small letters. */
   readonly empties?: ReadonlySet<string> | undefined;
@@ -8,24 +8,22 @@ export interface CellRules {
   readonly plusLost?: boolean;
 }
 
-/** What was taken off a cell before it was judged. Codes are stable, as those of faults. */
+/** Repairs made to a cell before it is judged. Their codes are stable, like the codes of faults. */
 export const repairCodes = {
-  invisible_characters:
-    'Blanks of another kind, or characters that nobody sees, were taken for blanks or left out.',
-  formula_text: 'It stood in ="…", as a spreadsheet keeps digits.',
-  leading_apostrophe: 'It began with an apostrophe, as a spreadsheet marks texts.',
-  quoted: 'It stood in quotation marks.',
-  uri: 'It began with tel: or mailto:, or with p: as in lead ads.',
-  plus_added:
-    'Digits with their calling code, as most of the column is written: they got the plus that they had lost.',
-  decimal_zero: 'It ended in .0, as a program writes a number; what is left is a number of that country.',
-  extension: 'An extension stood behind the number: the number alone is looked up.',
-  display_name: 'An address with a name, Jo Doe <jo@example.com>.',
-  brackets: 'It stood in brackets.',
-  port: 'A port stood behind the address.',
-  host_mask: 'A mask of one address stood behind it, /32, as databases write it.',
-  trailing_punctuation: 'It ended in the punctuation of a list or a sentence.',
-  list_entry: 'One of several addresses in the cell, the one that --ip-from-list names.',
+  invisible_characters: 'Odd blanks were read as blanks, and invisible characters were left out.',
+  formula_text: 'The ="…" around it, which a spreadsheet adds to digits, was removed.',
+  leading_apostrophe: 'The apostrophe in front, which a spreadsheet adds to texts, was removed.',
+  quoted: 'The quotation marks around it were removed.',
+  uri: 'The tel:, callto:, mailto: or p: in front was removed.',
+  plus_added: 'The plus before the calling code was added, as most of the column lacks it.',
+  decimal_zero: 'The .0 at its end, which a program added, was removed; the rest is valid in its country.',
+  extension: 'The extension behind the number was removed.',
+  display_name: 'The name beside the address was removed: Jo Doe <jo@example.com>.',
+  brackets: 'The brackets around it were removed.',
+  port: 'The port behind the address was removed.',
+  host_mask: 'The /32 behind the address, which databases add, was removed.',
+  trailing_punctuation: 'The punctuation at its end was removed.',
+  list_entry: 'Of several addresses in the cell, the one that --ip-from-list names was taken.',
 } as const;
 
 export type RepairCode = keyof typeof repairCodes;
@@ -36,15 +34,15 @@ export type Cell =
   | {readonly state: 'empty'}
   | {readonly state: 'unreadable'};
 
-/** What most cells are: printable ASCII that is wrapped in nothing. */
+/** The usual cell: printable ASCII without wrapping. */
 const PLAIN = /^[!#-&(-<>-~][ -~]*$/;
 const ODD_BLANKS = /[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/g;
 /** Zero-width blanks, soft hyphens, and marks of direction that change no digit's place. */
 const UNSEEN =
   /[\u00AD\u200B\u200E\u200F\u202A\u202C\u2060\u2066\u2068\u2069\uFEFF]|^\p{Join_Control}+|\p{Join_Control}+$/gu;
 /**
- * Control characters; what turns the order of what is read; joiners inside, which tell addresses apart; what a program
- * could not read before. A value with one of these is somebody else's, or nobody's.
+ * Control characters, marks that change the reading order, joiners inside (which make two addresses differ), and the
+ * replacement character. A value with one of these is not the value that the eye reads.
  */
 const UNREADABLE =
   /(?![\t\n\r])\p{Cc}|\p{Join_Control}|[\u202B\u202D\u202E\u2067\uFFFD\uFFFE\uFFFF]|\p{Surrogate}/u;
@@ -83,7 +81,7 @@ function unwrap(given: string, repairs: RepairCode[]): string {
 
 const TRAILING = /[\s,;.،؛、。，；]{1,8}$/;
 
-/** A cell's text without the punctuation behind it; undefined where there is none. */
+/** A cell's text without its trailing punctuation; undefined if it has none. */
 export function withoutPunctuation(given: string, before: readonly RepairCode[]) {
   const text = given.replace(TRAILING, '');
   if (text === given) return undefined;
@@ -91,7 +89,7 @@ export function withoutPunctuation(given: string, before: readonly RepairCode[])
   return {text: unwrap(text, repairs), repairs};
 }
 
-/** What exports and people write where they have nothing, by language; whole cells, in small letters. */
+/** Whole cells, in lower case, that exports and people write for "no value", by language. */
 const PLACEHOLDERS = new Set(
   [
     '|-|--|---|–|—|?|??|???|.|..|...|…|*|_|\\n|null|(null)|[null]|<null>|nan|nat|nil|none|undefined|[]|{}|""',

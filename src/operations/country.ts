@@ -7,7 +7,7 @@ import {
 } from 'libphonenumber-js/max';
 import {isPlaceholder, readCell} from './cell.ts';
 
-/** Where a phone number in national form belongs, as far as its spelling depends on it. */
+/** Country (or calling code) by which a phone number in national form is read. */
 export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly defaultCallingCode: string};
 
 /**
@@ -20,7 +20,7 @@ export function phoneCountry(text: string | undefined): PhoneCountry | undefined
   const plain = text?.trim() ?? '';
   if (plain === '') return undefined;
   const asIs = plain.toUpperCase();
-  // What every row has that has a country: a code, of which `NA` is a placeholder elsewhere.
+  // The usual case first, a country code. `NA` is Namibia here, though a placeholder in other columns.
   if (isSupportedCountry(asIs)) return {defaultCountry: asIs};
   const cell = readCell(plain);
   const given = withoutFlags(cell.state === 'text' ? cell.text : plain);
@@ -42,7 +42,7 @@ function namedTwice(given: string): string | undefined {
   return others.length > 0 && others.every(code => code === first) ? first : undefined;
 }
 
-/** Whether a cell says nothing of a country; `NA` is Namibia. */
+/** True if a cell names no country. `NA` is Namibia. */
 export function saysNoCountry(text: string): boolean {
   const given = text.trim();
   return isPlaceholder(given) && phoneCountry(given) === undefined;
@@ -63,7 +63,7 @@ const withoutUmlaut = (letter: string): string =>
 
 const CLDR_LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'sv', 'cs', 'ru'] as const;
 
-/** What people write and neither table has: parts of the United Kingdom, which share its numbers, and short forms. */
+/** Names that neither table has: parts of the United Kingdom, which share its numbers, and short forms. */
 const ALIASES: Readonly<Record<string, string>> = {
   england: 'GB',
   scotland: 'GB',
@@ -121,10 +121,10 @@ function withoutFlags(text: string): string {
   return letters === text ? text : letters.replace(/^[\s-]+|[\s-]+$/g, '');
 }
 
-/** Read when a country is first met that is no code of two letters: some 14,000 names, in 0.1 s. */
+/** About 14,000 names, read in 0.1 s when the first country is met that is not a two-letter code. */
 const countryNames = once((): ReadonlyMap<string, string> => {
   const names = new Map<string, string | undefined>();
-  // What two countries are called names neither, as Congo.
+  // A name of two countries, such as Congo, names neither.
   const add = (name: string, code: string) => {
     const key = keyOf(name);
     names.set(key, names.has(key) && names.get(key) !== code ? undefined : code);
@@ -152,7 +152,7 @@ const countryNames = once((): ReadonlyMap<string, string> => {
   return new Map([...names].flatMap(([name, code]) => (code === undefined ? [] : [[name, code] as const])));
 });
 
-/** The names of all countries in English, to find what was meant by one that is none. */
+/** English names of all countries, to suggest one for an unknown name. */
 export function englishNames(): string[] {
   const names = new Intl.DisplayNames('en', {type: 'region', fallback: 'none'});
   return getCountries().flatMap(code => names.of(code) ?? []);

@@ -6,22 +6,21 @@ import {fields, flag, intelligence, text} from './operation.ts';
 
 const codes = {
   ...anyCellCodes,
-  email_malformed: 'No e-mail address.',
+  email_malformed: 'Not an e-mail address.',
   email_list: 'Several addresses in one cell.',
-  email_display_name: 'An address with another one as its name: jo@example.com <al@example.com>.',
-  email_in_text:
-    'An address with words around it, or with punctuation that no address has, such as a curly quote.',
+  email_display_name: 'Two addresses, one as the name of the other: jo@example.com <al@example.com>.',
+  email_in_text: 'An address with words or odd punctuation, such as a curly quote, beside it.',
 } as const;
 
 type EmailCode = keyof typeof codes;
 
 const data = fields({
-  is_valid: flag.describe('Whether it is an address that mail can be sent to.'),
-  is_trusted: flag.describe('Whether the service trusts it.'),
-  has_aliasing: flag.describe('Whether it is one of several spellings of one mailbox.'),
-  trust_score: z.number().describe('How far the service trusts it; the interface does not show its range.'),
-  normalized_email: text.describe('The address without its aliasing.'),
-  domain: text.describe('What stands behind its @.'),
+  is_valid: flag.describe('True if mail can be sent to the address.'),
+  is_trusted: flag.describe('True if the service trusts it.'),
+  has_aliasing: flag.describe('True if it is another spelling of a mailbox, such as one with a tag.'),
+  trust_score: z.number().describe('Trust score of the service; the interface does not show its range.'),
+  normalized_email: text.describe("The mailbox's main address, without tags and the like."),
+  domain: text.describe('The part after the @.'),
 });
 
 export const email = intelligence('email', {
@@ -59,7 +58,7 @@ const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
 /** Punctuation beyond ASCII, but for what IDNA has as dots and letters (RFC 5892, appendix A). */
 const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
 const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
-/** Labels of letters, digits and inner hyphens; the last one is no number. */
+/** Labels of letters, digits and inner hyphens. The last one is not a number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /** An e-mail address with its domain lower-cased and in ASCII; the local part, whose case may matter, as it came. */
@@ -72,7 +71,7 @@ export function canonicalEmail(raw: string, _country?: string, rules?: CellRules
   });
 }
 
-/** Whether a part of a text is an address by itself. */
+/** True if a part of a text is an address by itself. */
 function holdsAddress(text: string): boolean {
   const parts = text.split(BESIDE);
   return (
@@ -80,7 +79,10 @@ function holdsAddress(text: string): boolean {
   );
 }
 
-/** What is inside mailto: (RFC 6068) or angle brackets, where nothing beside it can be an address; else the judgement as it was. */
+/**
+ * Judges the text inside mailto: (RFC 6068) or angle brackets. If the rest can be an address too, the first
+ * judgement stays.
+ */
 function judgeWrapped(
   text: string,
   repairs: readonly RepairCode[],
@@ -91,7 +93,7 @@ function judgeWrapped(
   const [, name, inner] = /^([^<>]*)<\s*(?:mailto:)?([^<>@\s]+@[^<>\s]+)\s*>$/i.exec(text) ?? [];
   if (name === undefined || inner === undefined) return judged;
   const plainName = name.replace(/["']/g, '').trim().toLowerCase();
-  // A name that is another address: nobody knows which one is meant.
+  // A display name that is another address: it is unclear which one is meant.
   if (plainName.includes('@') && plainName !== inner.toLowerCase()) return invalid('email_display_name');
   return judgeAddress(inner, [...repairs, plainName === '' ? 'brackets' : 'display_name']);
 }

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {type Operation, operations, perOperation} from './table.ts';
 
-/** What the interface says of a field of an answer: how its values are read, the fields of a part, what a list holds. */
+/** The interface's type of an answer's field: how its values are read, the fields of a part, or the items of a list. */
 export type FieldType = ReadValue | Fields | {readonly items: FieldType};
 export type Fields = ReadonlyMap<string, FieldType>;
 
@@ -50,13 +50,13 @@ function testOf(field: z.ZodType): (value: unknown) => boolean {
   return value => field.safeParse(value).success;
 }
 
-/** Whether it asks for nothing but the type, such as a format or a range. */
+/** True if the field requires only its type, without a format or a range. */
 function isPlain(field: z.ZodType, type: new (...given: never[]) => z.ZodType): boolean {
   const {checks = [], format} = field.def as {readonly checks?: readonly unknown[]; readonly format?: string};
   return field instanceof type && checks.length === 0 && format === undefined;
 }
 
-/** What a value of another type becomes, with nothing lost: the field's test has the last word. */
+/** Lossless conversion of a value of another type. The field's own check decides on the result. */
 function conversionOf(field: z.ZodType): ReadValue {
   if (field instanceof z.ZodISODateTime)
     return value => {

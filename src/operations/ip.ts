@@ -7,28 +7,29 @@ import {fields, flag, intelligence, place, text} from './operation.ts';
 
 const codes = {
   ...digitCodes,
-  ip_malformed: 'No IPv4 address in dotted form.',
-  ip_with_port: 'An address with a number behind it that is no port.',
+  ip_malformed: 'Not an IPv4 address such as 192.0.2.1.',
+  ip_with_port: 'An address followed by a number that is not a port.',
   ip_list: 'Several addresses in one cell.',
-  ip_range: 'A network, such as 192.0.2.0/24, and no single address.',
-  ip_private:
-    'An address of a private or local network, such as 10.0.0.7: outside of it nothing is known of it.',
+  ip_range: 'A network such as 192.0.2.0/24, not a single address.',
+  ip_private: 'A private address such as 10.0.0.7, which exists in many networks.',
   ipv6_unsupported: 'An IPv6 address: the service takes IPv4 only.',
 } as const;
 
 type IpCode = keyof typeof codes;
 
 const data = fields({
-  is_vpn: flag.describe('Whether it belongs to a VPN.'),
-  is_datacenter_proxy: flag.describe('Whether it is a proxy in a datacenter.'),
-  is_residential_proxy: flag.describe("Whether it is a proxy on a private person's line."),
-  is_bogon: flag.describe('Whether it is of a range that nobody may announce to the Internet.'),
-  is_tor_node: flag.describe('Whether it is a node of the Tor network.'),
-  is_threat: flag.describe('Whether the service knows it as a threat.'),
+  is_vpn: flag.describe('True if the address belongs to a VPN.'),
+  is_datacenter_proxy: flag.describe('True if it is a proxy in a datacenter.'),
+  is_residential_proxy: flag.describe("True if it is a proxy on a private person's line."),
+  is_bogon: flag.describe(
+    'True if its range does not exist on the Internet (private, reserved, documentation).',
+  ),
+  is_tor_node: flag.describe('True if it is a node of the Tor network.'),
+  is_threat: flag.describe('True if the service calls it a threat.'),
   ...place,
-  asn_number: z.int().describe('Number of the autonomous system that announces it.'),
-  asn_organization: text.describe('Who runs that autonomous system.'),
-  isp: text.describe('The Internet provider.'),
+  asn_number: z.int().describe('Number of the network (autonomous system, AS) that announces it.'),
+  asn_organization: text.describe('Organization that runs that network.'),
+  isp: text.describe('Internet provider.'),
 });
 
 export const ip = intelligence('ip', {
@@ -98,7 +99,10 @@ function judgeIp(
 
 const MOST_PORT = 65_535;
 
-/** `4.12.0.3`, `1.3.6.1`, and masks: of addresses that are spread over the Internet, one in forty has no part of three digits. */
+/**
+ * `4.12.0.3`, `1.3.6.1`, and masks: of addresses that are spread over the Internet, one in forty has no part of
+ * three digits.
+ */
 const VERSION = /^(?:\d{1,2}\.){3}\d{1,2}$|^255\./;
 
 function areVersions(texts: readonly string[]): boolean {
@@ -131,7 +135,7 @@ function judgeList(
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
   const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
-  // An entry that says nothing is no leave to take the next one, which is another machine.
+  // An empty entry does not permit the next one, which is another machine.
   const meant =
     which === 'last' ? judged.at(-1) : which === 'first' || same.size === 1 ? judged[0] : undefined;
   if (which === undefined || meant === undefined || meant.state === 'empty') return invalid('ip_list');

@@ -1,11 +1,11 @@
 import {type PhoneNumber, parsePhoneNumberFromString} from 'libphonenumber-js/max';
 
 /**
- * What a column shows of its numbers without a plus: a spreadsheet that takes `+491713924001` for a quantity leaves
- * `491713924001`, which is a valid number of Germany as it stands (0491 …) and with its plus (0171 …).
+ * Kinds of numbers without a plus. A spreadsheet that reads `+491713924001` as a quantity leaves `491713924001`: a valid
+ * German number both as it is (0491 …) and with its plus (0171 …).
  */
 export type BareNumber =
-  /** It begins with its country's calling code, and is no number otherwise. */
+  /** It begins with its country's calling code and is valid only with it. */
   | 'whole'
   /** It begins so, and is a number with and without that code. */
   | 'unclear'
@@ -14,7 +14,10 @@ export type BareNumber =
   /** It is national, and nothing else. */
   | 'national';
 
-/** How a text without a plus can be read beside `number`, which libphonenumber makes of it; undefined for no bare digits. */
+/**
+ * The other reading of a text without a plus, beside libphonenumber's `number`; undefined if the text is not bare
+ * digits.
+ */
 export function bareNumber(text: string, number: PhoneNumber): BareNumber | undefined {
   const digits = digitsOf(text);
   if (text.startsWith('+')) return undefined;
@@ -25,7 +28,7 @@ export function bareNumber(text: string, number: PhoneNumber): BareNumber | unde
   return number.nationalNumber.startsWith(number.countryCallingCode) ? 'unclear' : 'foreign';
 }
 
-/** The number that the digits are with a plus before them; undefined where that is no valid one. */
+/** The number that the digits are with a plus in front; undefined if that is invalid. */
 export function withPlus({nationalNumber}: PhoneNumber): PhoneNumber | undefined {
   const number = parsePhoneNumberFromString(`+${nationalNumber}`, {extract: false});
   return number?.isValid() === true ? number : undefined;

@@ -17,42 +17,42 @@ export interface OperationSpec<
   readonly name: Name;
   /** POST with JSON bodies, relative to the base URL. */
   readonly path: `/${string}`;
-  /** What it is for, in the interface's words. */
+  /** Purpose, in the interface's words. */
   readonly summary: string;
   readonly request: Request;
   /** The answer's fields, each with its type and one sentence. */
   readonly data: Data;
   readonly response: z.ZodObject;
-  /** What it is asked about, for people: one, and many; and what it comes to, in reports. */
+  /** Names for people: of one value, of several, and of the result in reports. */
   readonly singular: string;
   readonly plural: string;
   readonly title: string;
-  /** What stands beside a column that is looked up: `signup_ip (IP)`. */
+  /** The word beside a column that is looked up: `signup_ip (IP)`. */
   readonly label: string;
   /** The setting that names its columns, and its sentence. */
   readonly setting: string;
   readonly about: string;
-  /** What its output columns begin with. */
+  /** Prefix of its output columns. */
   readonly prefix: `${string}_`;
-  /** How long an answer is good for unless told otherwise; `never`: it is not kept for other runs. */
+  /** Default age up to which an answer is used again; `never`: it is not kept for other runs. */
   readonly storedFor: `${number}${'h' | 'd'}` | 'never';
   /** Credits of one call unless told otherwise: the interface does not show them. */
   readonly cost: number;
   /** Why a text can't be such a value: each code with one sentence. */
   readonly codes: Readonly<Record<string, string>>;
-  /** Those of them that say something about the person; the others are faults of the list, and say nothing of anybody. */
+  /** The faults that tell something about the person. The others are faults of the list. */
   readonly personFaults: readonly string[];
   /** One spelling per value. `country` is where numbers in national form belong. */
   canonical(text: string, country?: string, rules?: CellRules): Canonical;
   /** The request's field with the one value that it is about; what is sent beside it only says more of that. */
   readonly field: string;
-  /** What of a response is its answer: undefined or no object where that is missing. */
+  /** The answer in a response; undefined or not an object if it is missing. */
   dataOf(response: AnswerFields): unknown;
   /** True if `invalid_token` may mean the value that was sent, which is that row's own fault, and not the key. */
   readonly isTokenItself: boolean;
   /** All of a request that may change its answer, as one text. */
   identity(params: Readonly<Record<string, string>>): string;
-  /** Whether such a call costs nothing, whatever the others do. */
+  /** True if this call is free, whatever the operation's price. */
   isFree(params: Readonly<Record<string, string>>): boolean;
   /** Makes the answer to the same call once more from its first answer; undefined if no call changes anything. */
   readonly again:
@@ -60,7 +60,7 @@ export interface OperationSpec<
     | undefined;
   /** True if an answer shows that the same call was made before. */
   isReplay(answer: AnswerFields): boolean;
-  /** What answers are counted by, and where in the answer that is. */
+  /** Kinds of counts over answers, with each field's path in the answer. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
   /** Its rules of the risk score where a job brings none; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
@@ -72,29 +72,32 @@ export type AnswerFields = Readonly<Record<string, unknown>>;
 /** An operation that looks one value up: it can be detected in a list, and asked by hand. */
 export interface IntelligenceSpec<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
   extends OperationSpec<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
-  /** How a column writes its values, where its first cells, each with its country, show what single ones can't tell. */
+  /** Habits of a column that single cells can't show, read from its first cells and their countries. */
   readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
   /**
    * True if its columns are found without being named. False for an operation that is newer than jobs which name no column:
    * after an upgrade they would pay for it unasked.
    */
   readonly isDetected: boolean;
-  /** Whether a value shows by itself, without a header, what it is; left out where every value does. */
+  /** True if a value shows its kind by itself, without a header. Left out if every value does. */
   readonly isTelling?: (text: string) => boolean;
-  /** Whether one that does not show it may well be one, in its row's country; left out where `isTelling` is. */
+  /**
+   * True if a value that does not show its kind is likely of it, in its row's country. Left out together with
+   * `isTelling`.
+   */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
   /** True if the values of a column without such a header may well be something else that is written alike. */
   readonly mayBeOthers?: (texts: readonly string[]) => boolean;
 }
 
-/** What answers are counted by: never anything that stands for one person. */
+/** Kinds of counts over answers. None of them identifies a person. */
 export const topKinds = ['countries', 'networks', 'domains', 'phone_countries'] as const;
 export type TopKind = (typeof topKinds)[number];
 
 export const text = z.string();
 export const flag = z.boolean();
 
-/** Where an address is. */
+/** Fields of an address's location. */
 export const place = {
   city: text.describe('City of the address.'),
   postal_code: text.describe('Postal code of the address.'),
@@ -142,7 +145,10 @@ export const errorBody = z.object({
   message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),
 });
 
-/** The statuses by which a service asks to slow down. A 503 alone says that it is broken: it needs the time to come back. */
+/**
+ * The statuses by which a service asks to slow down. A 503 alone says that it is broken: it needs the time to come
+ * back.
+ */
 export const throttlingStatuses: Readonly<Record<number, 'always' | 'with Retry-After'>> = {
   429: 'always',
   503: 'with Retry-After',

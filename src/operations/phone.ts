@@ -14,37 +14,36 @@ import {isDate, isLikelyPhone} from './phone-shape.ts';
 
 const codes = {
   ...digitCodes,
-  decimal_number: 'A program made a number of it, such as 30901820.5, and what is left is no phone number.',
-  phone_malformed: 'No phone number: no digits, or words among them.',
-  phone_date: 'A date, and no phone number.',
-  phone_too_short: 'Too short for any number, or without its area code.',
-  phone_too_long: 'Too long for any number.',
+  decimal_number: 'A program turned it into a number such as 30901820.5, so digits may be lost.',
+  phone_malformed: 'Not a phone number: it has no digits, or words between them.',
+  phone_date: 'A date, not a phone number.',
+  phone_too_short: 'Too short for a phone number, or without its area code.',
+  phone_too_long: 'Too long for a phone number.',
   phone_list: 'Several numbers in one cell.',
-  phone_in_text:
-    'A number with words around it, or with punctuation that no number has, such as a curly quote.',
+  phone_in_text: 'A number with words or odd punctuation, such as a curly quote, beside it.',
   calling_code_unclear:
-    'Digits without a plus that are a number with and without their calling code, and the column does not show which is meant.',
-  country_unknown: 'In national form, and nothing says of which country, or nothing that is known.',
+    'Digits without a plus that are valid with and without a calling code; the column does not show which is meant.',
+  country_unknown: 'A number in national form, and its country is missing or not known.',
 } as const;
 
 type PhoneCode = keyof typeof codes;
 
 const data = fields({
-  is_valid: flag.describe('Whether it is a number that can be assigned.'),
-  is_disposable: flag.describe('Whether it is of a service that anybody can read messages at.'),
-  is_virtual: flag.describe('Whether it is a number without a line of its own.'),
-  is_threat: flag.describe('Whether the service knows it as a threat.'),
-  is_spam: flag.describe('Whether it is known for spam.'),
+  is_valid: flag.describe('True if the number can be assigned to a line.'),
+  is_disposable: flag.describe('True if it belongs to a public inbox, whose messages anybody can read.'),
+  is_virtual: flag.describe('True if it has no line of its own, as with VoIP.'),
+  is_threat: flag.describe('True if the service calls it a threat.'),
+  is_spam: flag.describe('True if it is known for spam.'),
   e164_format: text.describe('The number in E.164 form.'),
-  country_code: text.describe('Its country calling code.'),
-  country: text.describe('Its country, as a code.'),
-  country_name: text.describe("Its country's name."),
-  number_type: text.describe('What kind of number it is.'),
-  line_type: text.describe('What kind of line it is on.'),
-  carrier: text.describe('Who carries it.'),
-  carrier_type: text.describe('What kind of carrier that is.'),
-  validation_error: text.describe('What is wrong with a number that is not valid.'),
-  risk_score: z.number().describe("The service's score of its risk; the interface does not show its range."),
+  country_code: text.describe('Country calling code.'),
+  country: text.describe('Country, as a code.'),
+  country_name: text.describe('Name of the country.'),
+  number_type: text.describe('Kind of number, such as mobile.'),
+  line_type: text.describe('Kind of line, such as landline.'),
+  carrier: text.describe('Carrier.'),
+  carrier_type: text.describe('Kind of carrier, such as mobile.'),
+  validation_error: text.describe('Why the number is not valid.'),
+  risk_score: z.number().describe('Risk score of the service; the interface does not show its range.'),
 });
 
 export const phone = intelligence('phone', {
@@ -83,8 +82,8 @@ export const phone = intelligence('phone', {
 });
 
 /**
- * A phone number in E.164 form, extension dropped. Invalid only where no number can look like that (length); whether it
- * is assigned is what the service is asked. `country` is where a number in national form belongs, by code or name.
+ * A phone number in E.164 form, without its extension. It is invalid only if no number can have this length: the service
+ * tells if it is assigned. `country` (a code or name) is for numbers in national form.
  */
 export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<PhoneCode> {
   return judgeEntry(raw, rules, (text, repairs) => {
@@ -104,7 +103,7 @@ export function validPhone(text: string, country: string | undefined): string | 
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged.value : undefined;
 }
 
-/** How a column writes its numbers: what single cells can't tell. */
+/** Habits of a column's numbers that single cells can't show. */
 export function phoneHabits(
   cells: readonly (readonly [text: string, country: string | undefined])[],
 ): CellRules {
@@ -122,10 +121,13 @@ export function phoneHabits(
   return {plusLost: areWrittenWhole(values, bare)};
 }
 
-/** In brackets libphonenumber-js knows no plus sign, and of full width it leaves it out: the number is another one then. */
+/**
+ * In brackets libphonenumber-js knows no plus sign, and of full width it leaves it out: the number is another one
+ * then.
+ */
 const PLUS = /^[\s(]*[+＋﹢]/;
 
-/** What forms put where nobody gave a number. */
+/** Filler of forms for a number that was not given. */
 const ZEROS = /^(?:[+\p{P}\p{Z}]*[0０])+[\p{P}\p{Z}]*$/u;
 
 interface ParseOptions {
@@ -147,10 +149,10 @@ function judgePhone(
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options, plusLost);
   const number = mayBeNumber(text, options) ? parsePhoneNumberFromString(text, options) : undefined;
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
-  // A local number without its area code is possible in its country, but is no whole number.
+  // A local number without its area code is possible in its country, but incomplete.
   const whole =
     number?.isPossible() === true &&
-    // What reads as it is written was looked at by now.
+    // Text equal to the parsed number was checked above.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
   if (!whole) return invalid(phoneFault(text, options));
   if (number.number === text) return valid(text, repairs);
@@ -191,7 +193,10 @@ function judgeBare(
 /** Codes of digits that lack something beside them. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/** Behind many digits a point, and one or two more or zeros: a program's number, of which the point is no separator. */
+/**
+ * Many digits, a point, then one or two digits or zeros: a program's decimal number, so the point separates
+ * nothing.
+ */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
 /** A whole number, with no more digits than programs that write numbers so keep. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;

@@ -12,14 +12,14 @@ export type Operation = keyof typeof operations;
 /** The operations that look one value up, without a session token. */
 export type Intelligence = Exclude<Operation, 'verify'>;
 
-/** The fields that the interface knows: a service may send others, which nobody can name beforehand. */
+/** The interface's fields, without the unknown ones that a service may add. */
 type DeclaredData<Data> = Data extends readonly (infer One)[]
   ? readonly DeclaredData<One>[]
   : Data extends object
     ? {[Name in keyof Data as string extends Name ? never : Name]: DeclaredData<Data[Name]>}
     : Data;
 
-/** What an operation answers with. */
+/** Answer of an operation. */
 export type AnswerData<Name extends Operation> = DeclaredData<z.infer<(typeof operations)[Name]['data']>>;
 
 export type IpData = AnswerData<'ip'>;
@@ -38,7 +38,7 @@ export function isIntelligence(name: string): name is Intelligence {
   return isOperation(name) && name !== 'verify';
 }
 
-/** Whether answers are kept for other runs. */
+/** True if answers are kept for other runs. */
 export function isStored(name: Operation): boolean {
   return operations[name].storedFor !== 'never';
 }
@@ -58,7 +58,7 @@ export function anyOf(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
 }
 
-/** How long a value that the service rejects is known as such, unless told otherwise. */
+/** Default time for which a rejected value is not sent again. */
 export const rejectedFor = '7d';
 
 /** `ip=1d,phone=90d,rejected=7d`: how old stored answers may be unless told otherwise. */

@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
-import type {Result} from '../lookup/plan-row.ts';
+import type {Result} from '../ledger/lookup.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
@@ -13,7 +13,7 @@ export interface LookupColumn {
   /** Behind the target's prefix. Of a field, its path joined by `_`: `device.os` is `device_os`. */
   readonly name: string;
   readonly kind: 'scalar' | 'flag' | 'json';
-  /** Its value in a row, whose parsed answer is `data`; null or undefined if there is none. */
+  /** Its value in a row, whose parsed answer is `data`; null or undefined without a value. */
   of(result: Result, data: unknown): unknown;
 }
 
@@ -22,7 +22,7 @@ export interface AnswerField extends LookupColumn {
   readonly path: readonly string[];
 }
 
-/** What is said of every result, in front of its answer. */
+/** Columns of every result, before those of its answer. */
 const SAID: readonly LookupColumn[] = [
   {name: 'status', kind: 'scalar', of: result => result.status},
   {name: 'error', kind: 'scalar', of: result => ('error' in result ? result.error : null)},
@@ -68,12 +68,12 @@ export interface NamedColumns {
   readonly fields: readonly AnswerField[];
 }
 
-/** What one target adds to the output. */
+/** Columns that one target adds to the output. */
 export interface TargetColumns extends NamedColumns {
   readonly target: Target;
   /** All fields that the answer may have, wanted or not. */
   readonly answerFields: readonly AnswerField[];
-  /** Whether all fields are wanted, those that the interface doesn't know included. */
+  /** True if all fields are written, including those that the interface does not have. */
   readonly whole: boolean;
   /** Its key under `enrichment` in NDJSON. */
   readonly key: string;
@@ -142,12 +142,12 @@ export function addedNames(
 /** The column, the last one, which says what was repaired of the row's cells; its name in `--fields` too. */
 export const REPAIRS = 'input_repairs';
 
-/** Whether it is written: left out where `--fields` names fields and not this. */
+/** True if the column of repairs is written: always, unless `--fields` leaves it out. */
 export function planRepairs(only: readonly string[] | undefined): boolean {
   return only?.includes(REPAIRS) !== false;
 }
 
-/** What was repaired, by the key of its lookup: `{"phone":["decimal_zero"]}`; undefined where nothing was. */
+/** Repairs by the key of their lookup: `{"phone":["decimal_zero"]}`; undefined without any. */
 export function repairsByKey(
   repairs: EnrichedRepairs,
   columns: readonly TargetColumns[],
@@ -159,14 +159,14 @@ export function repairsByKey(
 
 type EnrichedRepairs = readonly (readonly RepairCode[])[] | undefined;
 
-/** What is always written of a risk, and what explains it: left out where `--fields` names fields and not these. */
+/** Columns of the risk that are written always, and those that explain it, unless `--fields` leaves them out. */
 const ALWAYS = ['score', 'level', 'reasons'] as const;
 const EXPLAINING = ['points', 'missing'] as const;
 
 /** A part of the risk that has a column of its own, `risk_…`. */
 export type RiskColumn = (typeof ALWAYS)[number] | (typeof EXPLAINING)[number];
 
-/** What is written of the risk, where `only` names the answer fields that are wanted. */
+/** Columns of the risk to write. `only` has the names of `--fields`. */
 export function planRisk(only: readonly string[] | undefined): RiskColumn[] {
   return [...ALWAYS, ...EXPLAINING.filter(name => only?.includes(`risk.${name}`) !== false)];
 }
@@ -209,7 +209,10 @@ function choiceOf({operation, column}: Target, prefix: string | undefined): [str
   return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
 
-/** @throws {UsageError} when the answers of two columns, or one and the risk, would have one name under `enrichment`. */
+/**
+ * @throws {UsageError} when the answers of two columns, or one and the risk, would have one name under
+ * `enrichment`.
+ */
 export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolean): void {
   refuseClashes(
     risk ? ['enrichment.risk'] : [],
@@ -248,7 +251,7 @@ export function pickFields(data: unknown, fields: readonly AnswerField[]): Recor
   return picked;
 }
 
-/** What an answer has at a field's path. */
+/** Value at a field's path in an answer. */
 export function valueAt(data: unknown, path: readonly string[]): unknown {
   let value = data;
   for (const key of path) {

@@ -4,8 +4,7 @@ import {markNumbers, unmarkNumbers} from '../client/exact-numbers.ts';
 import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputFormat, Row, TextRow} from '../input/row.ts';
-import {KeptWithAnswer} from '../lookup/kept-with-answer.ts';
-import type {Result} from '../lookup/plan-row.ts';
+import type {Result} from '../ledger/lookup.ts';
 import {Recent} from '../lookup/recent.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';
@@ -20,26 +19,26 @@ import {
   riskCells,
   type TargetColumns,
 } from './columns.ts';
-import {type CsvTexts, csvTexts, KeptTexts} from './csv-text.ts';
+import {type CsvTexts, csvTexts} from './csv-text.ts';
 import {flatMembers} from './flat.ts';
 
-/** How the output is written. */
+/** Format of the output. */
 export interface OutputFormat {
   readonly kind: 'csv' | 'ndjson';
   readonly delimiter: string;
   readonly eol: '\n' | '\r\n' | '\r';
   readonly bom: boolean;
-  /** Whether the text begins with Excel's line about the delimiter, `sep=;`. */
+  /** True if the text begins with Excel's line for the delimiter, `sep=;`. */
   readonly sepLine: boolean;
-  /** Whether the input's own cells are made safe against formulas as well. */
+  /** True if formulas are escaped in the input's own cells. */
   readonly escapeInput: boolean;
-  /** Whether answers' texts are. */
+  /** True if formulas are escaped in answers. */
   readonly escapeAnswers: boolean;
-  /** What is written of each row's risk; nothing where there is none. */
+  /** Columns of each row's risk; empty without scores. */
   readonly risk: readonly RiskColumn[];
-  /** Whether what was repaired of the input's cells has a column. */
+  /** True if there is a column for repairs. */
   readonly repairs: boolean;
-  /** Whether nothing is nested. */
+  /** True if nested fields get members of their own. */
   readonly flatten: boolean;
 }
 
@@ -47,19 +46,19 @@ export interface OutputFormat {
 export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly row: Kind;
   readonly results: readonly Result[];
-  /** What was repaired of the cells, by target; undefined where nothing was. */
+  /** Repairs of the cells, by target; undefined without any. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
   /** The answer of each lookup that has one, parsed once for all who read it. */
   readonly answers: readonly unknown[];
-  /** Undefined where nothing is scored. */
+  /** Undefined if rows are not scored. */
   readonly risk: Risk | undefined;
-  /** What became of the rules. */
+  /** Outcome of each rule. */
   readonly outcomes: RuleOutcomes | undefined;
 }
 
 /** Rows → text. Pure: the same rows are the same bytes, whatever way their answers came. */
 export interface Encoder {
-  /** What stands before the first row. */
+  /** Text before the first row. */
   readonly head: string;
   encode(rows: readonly EnrichedRow[]): string;
 }
@@ -87,7 +86,7 @@ export function ownNames(
   return {input: input.columns, added: [OTHER_FIELDS]};
 }
 
-/** How CSV is written beside its cells. */
+/** Format of CSV apart from its cells. */
 type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
 /** Makes the text of CSV records, and what stands before the first of them. */
@@ -114,7 +113,7 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   return {
     head: headOf(input.kind === 'csv' && input.header === undefined ? [] : [names]),
     encode(rows) {
-      const parts = groups.map(group => group.of(rows));
+      const parts = groups.map(group => group(rows));
       let text = '';
       texts(rows.map(own)).forEach((cells, index) => {
         text += cells;
@@ -126,51 +125,59 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   };
 }
 
-/** The cells that a group of columns has in these rows, as text. */
-interface GroupTexts {
-  of(rows: readonly EnrichedRow[]): string[];
-}
+/** The text that a group of columns has in each of these rows. */
+type GroupTexts = (rows: readonly EnrichedRow[]) => string[];
 
-const RECENT_BYTES = 1_048_576;
-const recentTexts = () => new Recent<string>(RECENT_BYTES, (key, text) => key.length + text.length);
+const RECENT_BYTES = 4_194_304;
 
-/** What CSV rows get, in groups of columns: what is the same in many rows is laid out once. */
+/** Texts that CSV rows get, in groups of columns. */
 function addedTexts(
   columns: readonly TargetColumns[],
   output: OutputFormat,
   texts: CsvTexts,
   safe: (text: string) => string,
 ): GroupTexts[] {
-  const groups = columns.map((column, index) => {
-    const all = columnsOf(column);
-    const resultOf = ({results}: EnrichedRow) => results[index] as Result;
-    // The rows of a value that came lately share its outcome.
-    return new KeptTexts(texts, new KeptWithAnswer<string>(), resultOf, row => {
-      const result = resultOf(row);
-      return resultCells(result, exact(result, row.answers[index], column), all, safe);
+  const groups: GroupTexts[] = columns.map((column, index) => resultTexts(column, index, texts, safe));
+  if (output.risk.length > 0)
+    groups.push(rows => texts(rows.map(({risk}) => (risk ? riskCells(risk, output.risk) : []))));
+  if (output.repairs)
+    groups.push(rows =>
+      texts(rows.map(({repairs}) => [JSON.stringify(repairsByKey(repairs, columns)) ?? ''])),
+    );
+  return groups;
+}
+
+/** The columns of one target: an answer that comes again is written once. */
+function resultTexts(
+  column: TargetColumns,
+  index: number,
+  texts: CsvTexts,
+  safe: (text: string) => string,
+): GroupTexts {
+  const all = columnsOf(column);
+  const recent = new Recent<string>(RECENT_BYTES, (data, text) => data.length + text.length);
+  return rows => {
+    const results = rows.map(row => row.results[index] as Result);
+    const known = results.map(result => (isPlain(result) ? recent.get(result.data) : undefined));
+    const fresh = rows.filter((_, at) => known[at] === undefined);
+    const made = texts(
+      fresh.map(({results, answers}) => {
+        const result = results[index] as Result;
+        return resultCells(result, exact(result, answers[index], column), all, safe);
+      }),
+    );
+    let next = 0;
+    return results.map((result, at) => {
+      const text = known[at] ?? (made[next++] as string);
+      if (known[at] === undefined && isPlain(result)) recent.set(result.data, text);
+      return text;
     });
-  });
-  const keep = <Told>(told: (row: EnrichedRow) => Told, cellsOf: (row: EnrichedRow) => readonly string[]) =>
-    new KeptTexts(texts, recentTexts(), row => JSON.stringify(told(row)) ?? '', cellsOf);
-  const others = [
-    ...(output.risk.length === 0
-      ? []
-      : [
-          keep(
-            ({risk}) => risk,
-            ({risk}) => (risk ? riskCells(risk, output.risk) : []),
-          ),
-        ]),
-    ...(output.repairs
-      ? [
-          keep(
-            ({repairs}) => repairs,
-            ({repairs}) => [JSON.stringify(repairsByKey(repairs, columns)) ?? ''],
-          ),
-        ]
-      : []),
-  ];
-  return [...groups, ...others];
+  };
+}
+
+/** True if the answer says all that there is to say of the result. */
+function isPlain(result: Result): result is Extract<Result, {status: 'ok'}> {
+  return result.status === 'ok' && !('stale' in result);
 }
 
 function ownCells(row: TextRow, input: InputFormat, {flatten}: OutputFormat): readonly string[] {

@@ -8,7 +8,7 @@ export function rejectLine(reject: Reject, header?: string): string {
   return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated, header})}\n`;
 }
 
-/** What stands above the rows of an input, as a line; empty where nothing does. */
+/** The line above an input's rows; empty without one. */
 export function headerLine(format: InputFormat): string {
   if (format.kind !== 'csv' || format.header === undefined) return '';
   return stringify([[...format.header]], {delimiter: format.delimiter});
@@ -17,7 +17,7 @@ export function headerLine(format: InputFormat): string {
 /** Every line begins so. */
 const START = '{"file":';
 
-/** Whether a file is one of rejected rows, or empty, as far as it can be read: nothing else is replaced by one. */
+/** True if a file looks like rejected rows, or is empty. Rejects replace no other file. */
 export function isRejectsFile(path: string): boolean {
   let file: number | undefined;
   try {

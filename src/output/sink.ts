@@ -4,7 +4,10 @@ import {dirname} from 'node:path';
 import {syncPath} from '../disk/replace.ts';
 import {OutputError, StateError, systemCode, systemReason} from '../errors.ts';
 
-/** Where text goes. `flush` makes all of it durable, and says how many bytes that is; undefined where nothing ever is. */
+/**
+ * Receives text. `flush` makes all of it durable and returns the number of bytes; undefined if the sink keeps
+ * nothing.
+ */
 export interface Sink {
   write(text: string): Promise<void>;
   flush(): Promise<number | undefined>;
@@ -98,7 +101,7 @@ async function openOwn(path: string, keep: boolean): Promise<FileHandle> {
   return open(path, 'wx', 0o600);
 }
 
-/** A stream, such as stdout: what is written is gone, so there is nothing to go on from. */
+/** A stream, such as stdout. Written text can't be read back, so a stream has no checkpoint. */
 export class StreamSink implements Sink {
   readonly #stream: NodeJS.WritableStream;
   readonly #owned: boolean;
@@ -136,7 +139,10 @@ function unwritable(path: string, error: unknown): OutputError {
   );
 }
 
-/** There is no checkpoint to go on from; a reader that is gone, as `head` is when it has seen enough, has no cause to free. */
+/**
+ * The error of a stream, which has no checkpoint. A reader that closed the pipe, as `head` does, is not a fault to
+ * fix.
+ */
 function streamFailed(error: unknown): OutputError {
   const message =
     systemCode(error) === 'EPIPE'

@@ -5,7 +5,7 @@ const whole = z.int().min(0);
 const counts = z.record(z.string(), whole);
 const each = z.object({old: whole, new: whole});
 
-/** How two outputs differ, as `diff --json`, `score --json` and a job's summary have it. */
+/** Differences between two outputs, as `diff --json`, `score --json` and a job's summary have them. */
 export const changesSchema = z.object({
   key: z
     .array(z.string())
@@ -29,7 +29,7 @@ export const changesSchema = z.object({
 
 export type Changes = z.output<typeof changesSchema>;
 
-/** What can be said of one row. */
+/** Kinds of rows in a comparison. */
 export const rowKinds = ['new', 'gone', 'changed', 'unchanged'] as const;
 export type RowKind = (typeof rowKinds)[number];
 

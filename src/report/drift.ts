@@ -1,11 +1,11 @@
 import type {Drift, Summary} from './summary.ts';
 
-/** What of a run is compared with later ones: shares, a mean and a number of rows; no values. */
+/** Figures of a run for the comparison with later ones: shares, a mean and a number of rows; no values. */
 export interface RunProfile {
   readonly run_id: string;
   readonly finished_at: string;
   readonly rows: number;
-  /** What it cost: spent and perhaps spent. */
+  /** Credits spent and perhaps spent. */
   readonly credits: number;
   /** By name: of how many (`of`) which part (`share`, 0 to 1). */
   readonly shares: Readonly<Record<string, {readonly share: number; readonly of: number}>>;
@@ -61,7 +61,10 @@ export function profileOf(summary: Summary): RunProfile {
   };
 }
 
-/** What jumped: this run against the median of the job's last ones. `threshold` is a share, 0 to 1. */
+/**
+ * Figures of this run that differ from the median of the job's last runs by more than `threshold`, a share from 0
+ * to 1.
+ */
 export function compareRuns(now: RunProfile, history: readonly RunProfile[], threshold: number): Drift[] {
   const before = history.slice(-COMPARED);
   const jumps: Drift[] = [];
@@ -82,7 +85,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
     run => run.rows,
     usual => countJumped(now.rows, usual, threshold),
   );
-  // What costs less than usual, or is known more often, is no trouble.
+  // A lower cost, or more known answers, is no reason to warn.
   judge(
     'credits',
     now.credits,

@@ -2,7 +2,7 @@
 export interface Report {
   readonly title: string;
   readonly status: {readonly tone: Tone; readonly text: string};
-  /** What happened, in a sentence or two. */
+  /** The result in a sentence or two. */
   readonly lead: string;
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
@@ -24,7 +24,7 @@ export interface Section {
   readonly blocks: readonly Block[];
 }
 
-/** What something means, which its colour stands for. */
+/** Meaning that a colour stands for. */
 export type Tone = 'good' | 'known' | 'repeat' | 'quiet' | 'warn' | 'bad';
 
 export type Block = TableBlock | RankingBlock | StacksBlock | HistogramBlock | LinesBlock;
@@ -61,7 +61,7 @@ export interface StacksBlock {
   readonly rows: readonly {readonly name: string; readonly counts: readonly number[]}[];
 }
 
-/** How many rows are in each of some neighbouring ranges. */
+/** Number of rows in each of some neighbouring ranges. */
 export interface HistogramBlock {
   readonly kind: 'histogram';
   readonly caption: string;

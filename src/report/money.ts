@@ -1,6 +1,6 @@
 import {z} from 'zod';
 
-/** What a credit costs, in the words of the account's file. */
+/** Price of a credit, as the account's file gives it. */
 export const priceSchema = z.object({per_credit: z.number().min(0), currency: z.string()});
 
 export type Price = z.output<typeof priceSchema>;

@@ -46,7 +46,7 @@ export type RunRecord = z.output<typeof runRecordSchema>;
 /** The reason of a session that could not tell itself what it spent. */
 const CUT_OFF = 'cut_off';
 
-/** What is known of a session from its beginning on. */
+/** Fields of a session that are known from its beginning. */
 export type RecordedSession = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 'list' | 'account' | 'price'>;
 
 /** Credits, by operation. */

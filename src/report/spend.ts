@@ -6,9 +6,9 @@ export type Grouping = 'day' | 'job' | 'operation';
 interface Spent {
   readonly calls: number;
   readonly spent: number;
-  /** What may have been charged without a usable answer. */
+  /** Credits that may have been charged without a usable answer. */
   readonly maybe_spent: number;
-  /** What was spent as money, by currency; of runs whose account has a price. */
+  /** Money spent, by currency, for runs whose account has a price. */
   readonly money: Readonly<Record<string, number>>;
 }
 
@@ -18,7 +18,7 @@ export interface SpendGroup extends Spent {
   readonly runs: number;
 }
 
-/** What `spend --json` writes. */
+/** The object that `spend --json` writes. */
 export interface Spend {
   readonly since: string;
   readonly by: Grouping;
@@ -28,7 +28,7 @@ export interface Spend {
 
 const DAY_MS = 86_400_000;
 
-/** What was spent, by day (each of them, from the first to the last), by job or by operation, the largest first. */
+/** Credits spent by day (every day from the first to the last), or by job or operation (the largest first). */
 export function spendOf(records: readonly RunRecord[], since: string, by: Grouping): Spend {
   const groups = new Map<
     string,

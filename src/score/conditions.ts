@@ -22,10 +22,10 @@ import {
   subjectsRead,
 } from './subjects.ts';
 
-/** Whether a row is worth asking about: where its condition can't be decided, it is not. */
+/** True if a row is to be looked up. A row whose condition can't be decided is not. */
 export type RowFilter = (row: Row) => boolean;
 
-/** @throws {UsageError} when `where` is no condition over the row's columns. */
+/** @throws {UsageError} when `where` is not a condition over the row's columns. */
 export function createRowFilter(
   where: string,
   format: InputFormat,
@@ -40,7 +40,10 @@ export function createRowFilter(
 
 /** The lookups that have a condition (`when`), by what has to be known before it can be decided. */
 export interface Waterfall {
-  /** Those of the first stage wait for the lookups without a condition; those of each other one for the stage before. */
+  /**
+   * Those of the first stage wait for the lookups without a condition; those of each other one for the stage
+   * before.
+   */
   readonly stages: readonly (readonly number[])[];
   /** Which of a stage's lookups are worth asking, once all before it are answered; the row is known as far as that. */
   asks(view: RowView): (index: number) => boolean;
@@ -56,9 +59,9 @@ interface ReadyCondition {
 
 /**
  * The conditions (`when`) of lookups. Each reads the row, the answers of the lookups before it, and the score that
- * all before its stage come to; it holds if it does for any of several columns. Undefined where no lookup has one.
+ * all before its stage come to; it holds if it does for any of several columns. Undefined if no lookup has a condition.
  *
- * @throws {UsageError} when one is no condition, or waits for itself.
+ * @throws {UsageError} when one is not a condition, or depends on itself.
  */
 export function createConditions(
   targets: readonly Target[],

@@ -6,13 +6,13 @@ import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import type {RuleVocabulary, Type} from './language/vocabulary.ts';
 
-/** What a job gives its conditions to read: by hash, so that a list may be long. */
+/** A job's constants and lists for its conditions. Lists are hashed, so that they may be long. */
 export interface Given {
   readonly constants: ScoreRules['constants'];
   readonly lists: Readonly<Record<string, ReadonlyMap<string, true>>>;
 }
 
-/** What is the same for all rows of a run. */
+/** Facts that are the same for all rows of a run. */
 export interface Background {
   readonly vocabulary: RuleVocabulary;
   readonly facts: Readonly<Record<'now' | 'constant' | 'list' | typeof ENGINE_NAMES.list, unknown>>;
@@ -59,7 +59,7 @@ function typeOf(value: number | string | boolean): Type {
   return {kind: typeof value === 'number' ? 'double' : 'bool', value};
 }
 
-/** What of it shapes the output; nothing where a job gives nothing, as it was before jobs could. */
+/** The part of it that shapes the output; empty if the job gives nothing. */
 export function fingerprintOf({constants, lists}: Given): unknown[] {
   const digests = Object.entries(lists).map(([name, list]) => {
     const hash = createHash('sha256');

@@ -2,20 +2,17 @@ import type {RiskLevel} from './risk.ts';
 import type {RuleSet} from './rules.ts';
 import type {RowView} from './subjects.ts';
 
-/** Harmless as far as is known is no low risk where something is not known that should be. */
+/** Level of a score. A low score is `unknown` if an answer that the rules need is missing. */
 export function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolean): RiskLevel {
   if (score >= high) return 'high';
   if (score >= medium) return 'medium';
   return blind ? 'unknown' : 'low';
 }
 
-/** What a lookup's code says: whether it is a fault of the list, and so no word on the person. */
+/** True if a lookup's code is a fault of the list, which tells nothing about the person. */
 export type IsListFault = (index: number, code: string) => boolean;
 
-/**
- * Whether a lookup that the rules read went wrong, or was never made for a fault of the list, or none of them has said
- * anything at all.
- */
+/** True if a lookup that the rules read failed, if a fault of the list prevented it, or if none has an answer. */
 export function isBlind({results}: RowView, relevant: readonly number[], isListFault: IsListFault): boolean {
   let heard = relevant.length === 0;
   for (const index of relevant) {

@@ -1,4 +1,4 @@
-/** What the rules say of a row. */
+/** Level of risk that the rules give a row. */
 export type RiskLevel = 'low' | 'medium' | 'high' | 'unknown';
 
 export interface Risk {
@@ -9,15 +9,15 @@ export interface Risk {
   readonly reasons: readonly string[];
   /** The points that each reason brought, before the sum is kept between 0 and 100. */
   readonly points: Readonly<Record<string, number>>;
-  /** What rules needed and did not have: a lookup (`phone`), or a field of its answer (`ip.is_vpn`). */
+  /** Lookups (`phone`) and fields of answers (`ip.is_vpn`) that rules needed and that were missing. */
   readonly missing: readonly string[];
 }
 
-/** What became of rules in a row, by their places among all; one that is in none of these did not hold. */
+/** Outcomes of rules in a row, by their indexes. A rule in none of these lists did not hold. */
 export interface RuleOutcomes {
   readonly held: readonly number[];
   /** Something that the rule reads was not there. */
   readonly undecided: readonly number[];
-  /** All was there, and could not be worked with, such as a text that is no number. */
+  /** Rules whose values were there but could not be used, such as a text that is not a number. */
   readonly wrong: readonly number[];
 }

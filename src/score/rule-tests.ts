@@ -11,18 +11,18 @@ import type {LookupStatus} from './subjects.ts';
 
 type RuleTest = ScoreRules['tests'][number];
 
-/** What became of one test of a file of rules. */
+/** Result of one test in a file of rules. */
 export interface TestedRule {
   readonly name: string;
   /** File, line and key. */
   readonly place: string;
-  /** What came out otherwise than expected; nothing of a test that passed. */
+  /** Differences from the expected result; empty if the test passed. */
   readonly failures: readonly string[];
 }
 
 export interface TestedRules {
   readonly tests: readonly TestedRule[];
-  /** How many rules of its own the file has, and the reasons of those that held in no test. */
+  /** Number of the file's own rules, and the reasons of those that held in no test. */
   readonly rules: number;
   readonly unreached: readonly string[];
 }

@@ -11,7 +11,7 @@ import {type Given, readLists} from './given.ts';
 /** A rule, and where it was written. */
 export type PlacedRule = ScoreRules['rules'][number] & {
   readonly place: string;
-  /** Whether the job brought it; the default ones are for any list, so that many never hold in one. */
+  /** True for the job's own rules. The default ones are for any list, so many of them never hold in one list. */
   readonly own: boolean;
 };
 
@@ -21,9 +21,9 @@ export interface RuleSet extends Given {
 }
 
 /**
- * The rules that a job asks for: the default ones, those of a file or of its own block, or none.
+ * A job's rules: the default ones, those of a file or of its own block, or none.
  *
- * @throws {UsageError} with file and line when they can't be read, or are no rules.
+ * @throws {UsageError} with file and line when they can't be read, or are not valid rules.
  */
 export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet | undefined {
   if (score === 'none') return undefined;
@@ -65,7 +65,7 @@ function isUnderScore(value: unknown): value is {readonly score: unknown} {
 }
 
 function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
-  // Where a key is misspelt, the right one is missing too.
+  // A misspelt key comes first: the right one is then missing too.
   const issue = issues.find(({code}) => code === 'unrecognized_keys') ?? issues[0];
   const path =
     issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
@@ -89,7 +89,10 @@ export function withBase(
   return {levels, rules: all, constants, lists: readLists(lists, placeOf)};
 }
 
-/** By its reason alone a rule is known in outputs and reports: two of one name are mostly a copy that was not finished. */
+/**
+ * By its reason alone a rule is known in outputs and reports: two of one name are mostly a copy that was not
+ * finished.
+ */
 function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly string[]): void {
   const seen = new Map<string, PlacedRule>();
   for (const rule of rules) {

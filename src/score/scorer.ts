@@ -25,11 +25,11 @@ export interface Scorer {
   /** All that its rules read. */
   readonly reads: readonly Reference[];
   score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
-  /** What is known so far, as a number whatever is missing: what conditions of further lookups go by. */
+  /** Score from the answers until now, whatever is missing, for the conditions of further lookups. */
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
 }
 
-/** What is missing, as the output names it: the lookup where it has no answer, else the answer's field. */
+/** Name of a missing signal in the output: the lookup if it has no answer, else the answer's field. */
 type NameSignal = (reference: Reference, view: RowView, combination: Combination) => string;
 
 interface ReadyRule {
@@ -46,7 +46,7 @@ interface ReadyRule {
 /**
  * Checks and compiles rules for these columns.
  *
- * @throws {UsageError} when a rule is no condition, or reads something that there is not.
+ * @throws {UsageError} when a rule is not a condition, or reads a name that does not exist.
  */
 export function createScorer(
   {rules, levels}: RuleSet,

@@ -1,5 +1,5 @@
 import type {InputFormat, Row} from '../input/row.ts';
-import type {Result} from '../lookup/plan-row.ts';
+import type {Result} from '../ledger/lookup.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
 import type {Operation} from '../operations/table.ts';
 import type {Background} from './given.ts';
@@ -9,8 +9,8 @@ import type {Facts} from './language/read-facts.ts';
 import {answerVocabulary, type RuleVocabulary} from './language/vocabulary.ts';
 
 /**
- * What an expression can name, and which lookups that is: `ip` is any of the columns that are looked up as IP
- * addresses; where there are several, each goes by its own name too, such as `signup_ip`.
+ * A name in expressions, with its lookups: `ip` is any of the columns that are looked up as IP addresses. If there are
+ * several, each has its own name too, such as `signup_ip`.
  */
 export interface Subject {
   readonly operation: Operation;
@@ -20,7 +20,7 @@ export interface Subject {
 
 export type Subjects = ReadonlyMap<string, Subject>;
 
-/** What became of a lookup, as far as rules read it. */
+/** A lookup's result, as rules read it. */
 export interface LookupStatus {
   readonly status: Result['status'];
   readonly error?: string;
@@ -29,7 +29,7 @@ export interface LookupStatus {
 /** One row, as far as it is known. */
 export interface RowView {
   readonly row: Row;
-  /** What became of each lookup; undefined where that is not known yet. */
+  /** Each lookup's result; undefined while it is not known. */
   readonly results: readonly (LookupStatus | undefined)[];
   /** The parsed answer of each lookup that has one. */
   readonly answers: readonly unknown[];
@@ -71,7 +71,7 @@ export function subjectsChecker(
   return conditionChecker({...vocabulary, ...answers, ...more});
 }
 
-/** Reads the columns that conditions speak of from a row; undefined where they speak of none. */
+/** Reads the columns that conditions use from a row; undefined if they use none. */
 export function rowReader(
   conditions: readonly Condition[],
   columns: readonly string[],
@@ -93,7 +93,7 @@ export function rowReader(
 /** A choice of one lookup for each subject that has several. */
 export type Combination = ReadonlyMap<string, number>;
 
-/** All choices of lookups that a condition has to be tried with; undefined where a subject of it is not looked up. */
+/** All combinations of lookups to try a condition with; undefined if one of its subjects is not looked up. */
 export function combinationsOf(condition: Condition, subjects: Subjects): readonly Combination[] | undefined {
   let combinations: Combination[] = [new Map()];
   for (const name of subjectsRead(condition, subjects)) {
@@ -113,8 +113,8 @@ export function subjectsRead({references}: Condition, subjects: Subjects): Set<s
 }
 
 /**
- * What a row says of each subject, the first lookup of each standing for it until a combination is chosen; and what is
- * the same for all rows, where these conditions read that: most do not, and it would double the time that this takes.
+ * Reads a row's facts for each subject. Its first lookup is used until a combination is chosen. Facts that are the same
+ * for all rows are added only for conditions that read them: most do not, and it would double the time.
  */
 export function factsReader(
   subjects: Subjects,

@@ -7,14 +7,14 @@ import {type RuleVocabulary, typeAt, typeOf} from './language/vocabulary.ts';
 /** An expression over the summary that fails the run where it holds. */
 export interface Threshold {
   readonly text: string;
-  /** Undefined where the summary has nothing that it could be decided by, such as a mean of no rows. */
+  /** Undefined if the summary lacks a figure for it, such as the mean of no rows. */
   exceeded(summary: object): boolean | undefined;
 }
 
 /**
  * Checks thresholds against the schema of the summary that will come.
  *
- * @throws {UsageError} when one is no condition, or reads what a summary does not have.
+ * @throws {UsageError} when one is not a condition, or reads a field that summaries do not have.
  */
 export function createThresholds(
   texts: readonly string[],

@@ -1,10 +1,13 @@
 import {type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {ServiceError} from './http/error-body.ts';
 
-/** What one call costs, in credits. The interface does not show it, so it is a setting: 1 unless told otherwise. */
+/**
+ * Price of one call of each operation, in credits. The interface does not give prices, so they are a setting; 1 by
+ * default.
+ */
 export type Costs = Record<Operation, number>;
 
-/** What became of an operation's calls. */
+/** Counts of one operation's calls, by how they ended. */
 export interface OperationLedger {
   /** Calls that were charged, or would have been but for a test action id. */
   calls: number;
@@ -19,7 +22,7 @@ export interface OperationLedger {
 
 /** `GET /_ledger`: what was asked and what it cost, since the state began. */
 export interface ServiceLedger {
-  /** What is left, or null without a limit. */
+  /** Credits that are left; null without a limit. */
   balance: number | null;
   spent: number;
   operations: Record<Operation, OperationLedger>;

@@ -15,9 +15,9 @@ import {LockedError, systemReason} from '../errors.ts';
 import {ServiceSetupError} from './setup-error.ts';
 
 /**
- * What the service remembers across restarts: a file of one event a line, each written before its answer leaves, so
- * that it survives the end of the process at any instant (a power cut may take what the system had not written yet).
- * At start the events are replayed and the file is rewritten as the state they led to.
+ * The service's memory across restarts: a file of one event a line. The service writes each event before it answers, so
+ * events survive the end of the process at any instant. A power cut may take events that the system had not written yet.
+ * At start the service replays the events and rewrites the file as the state they led to.
  */
 export class Journal<Event> {
   readonly #folder: string;
@@ -54,7 +54,7 @@ export class Journal<Event> {
     return lines.map((line, index) => this.#parse(line, index + 1));
   }
 
-  /** Replaces the file by these events, whole or not at all, and goes on after them. */
+  /** Replaces the file by these events, whole or not at all. Later events are appended. */
   begin(events: Iterable<Event>): void {
     const draft = `${this.#path}.new`;
     rmSync(draft, {force: true});

@@ -3,7 +3,7 @@ import type {PracticeOptions} from './http/practice.ts';
 import type {GivenAnswers} from './intelligence/given-answers.ts';
 import {ServiceSetupError} from './setup-error.ts';
 
-/** How to run the embedded service. */
+/** Options of the embedded service. */
 export interface ServiceOptions extends PracticeOptions {
   /** 0, the default, takes any free port. */
   port?: number;
@@ -21,15 +21,21 @@ export interface ServiceOptions extends PracticeOptions {
   sessionsFile?: string;
   /** YAML or JSON file of the rules that verdicts follow, instead of those that come with the service. */
   rulesFile?: string;
-  /** Where the ledger, redeemed tokens, added sessions and seen accounts survive a restart; nowhere if left out. */
+  /**
+   * Directory that keeps the ledger, redeemed tokens, added sessions and seen accounts over a restart. Without it,
+   * none is kept.
+   */
   stateDir?: string;
-  /** Connections at once; more are closed as they come. 4,096 if left out. */
+  /** Maximum of connections at a time; more are closed at once. 4,096 if left out. */
   maxConnections?: number;
-  /** Whether there are the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. True if left out. */
+  /**
+   * True to serve the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. True by
+   * default.
+   */
   pages?: boolean;
-  /** How long a whole request may take to arrive, in milliseconds; 30,000 if left out. */
+  /** Milliseconds within which a whole request must arrive; 30,000 by default. */
   requestTimeoutMs?: number;
-  /** Told what happens; never told a key or a value that was asked about. */
+  /** Receives the service's events. They never hold a key or a value of a call. */
   log?: (event: string, fields: Record<string, unknown>) => void;
 }
 

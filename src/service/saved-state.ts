@@ -4,7 +4,7 @@ import {Journal} from './journal.ts';
 import type {Accounts} from './verdict/accounts.ts';
 import type {UserSession, UserSessions} from './verdict/user-session.ts';
 
-/** What the service's state changes by, as its journal keeps it. */
+/** Changes of the service's state, as its journal keeps them. */
 export type StateEvent =
   | {totals: ServiceLedger['operations']}
   | {ledger: LedgerEvent}
@@ -19,7 +19,7 @@ export interface KeptSighting {
   email?: {written: string; normalized: string};
 }
 
-/** What the events are replayed into. */
+/** The parts of the state that events are replayed into. */
 interface SavedParts {
   credits: Credits;
   sessions: UserSessions;
@@ -43,7 +43,7 @@ export class State {
     this.#rewriteAfter = rewriteAfter;
   }
 
-  /** Brings back what was kept, and goes on from there. */
+  /** Replays the kept events and continues from there. */
   restore(parts: SavedParts): void {
     if (this.#journal === undefined) return;
     this.#totals = () => parts.credits.ledger().operations;

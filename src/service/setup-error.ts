@@ -1,6 +1,6 @@
 /**
- * What keeps the service from starting, in words for the person who starts it: a file, a line, a setting. Nothing was
- * started; the same again would fail the same way.
+ * The service can't start. The message tells the person who starts it which file, line or setting is wrong. Nothing was
+ * started, and starting it again without a change fails the same way.
  */
 export class ServiceSetupError extends Error {
   override readonly name = 'ServiceSetupError';

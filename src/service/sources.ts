@@ -54,7 +54,7 @@ export function describeSources(data: OpenData): Sources {
   };
 }
 
-/** The fields that are left out because an optional data set is missing, and which; undefined where none is. */
+/** Fields that are left out, with the optional data set that they need; undefined if no data set is missing. */
 export function describeLeftOut(): Sources['left_out'][number] | undefined {
   return findCityFile() === undefined ? withoutCity : undefined;
 }

@@ -37,7 +37,7 @@ export interface Service {
   /** Its base URL, without a slash at the end. */
   url: string;
   apiKey: string;
-  /** What was asked and what it cost, as `GET /_ledger` has it. */
+  /** The calls and what they cost, as `GET /_ledger` answers. */
   ledger(): ServiceLedger;
   /** Stops it: open connections are cut, state is written. */
   close(): Promise<void>;
@@ -104,7 +104,7 @@ function makeParts(options: ServiceOptions, apiKey: string, state: State): AppPa
   };
 }
 
-/** What open data says of a value: each intelligence operation's answer is registered here. */
+/** Each intelligence operation, with the function that answers it from open data. */
 const answers: {readonly [Name in Intelligence]: (data: OpenData, value: string) => AnswerData<Name>} = {
   ip: ipIntelligence,
   phone: phoneIntelligence,

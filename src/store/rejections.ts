@@ -1,59 +1,60 @@
+import type {KeptAnswer} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import type {LookupKey, StoredOutcome} from '../ledger/lookup.ts';
+import type {Answer, LookupKey, Outcome} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 import type {AnswerStore} from './store.ts';
 
-interface Rejection {
-  readonly lookup: LookupKey;
-  readonly outcome: StoredOutcome;
-}
-
 /**
  * Rejections since an operation's last answer. It takes an answer in the same run to know that the account is not refused
- * whatever it asks: only then a rejection is of its value, and is kept for other runs. A killed session leaves its own to
- * the next one.
+ * whatever it asks: only then a rejection is of its value, and is kept for other runs. A session that the same command
+ * continues leaves its own to the next one.
  */
 export class Rejections {
   readonly #store: AnswerStore;
   readonly #ledger: Ledger;
-  readonly #waiting = new Map<Operation, Rejection[]>();
-  #dropped = 0;
+  readonly #waiting = new Map<Operation, Map<string, KeptAnswer>>();
 
   constructor(store: AnswerStore, ledger: Ledger) {
     this.#store = store;
     this.#ledger = ledger;
-    for (const {operation, key, outcome} of ledger.unjudged()) this.add({operation, key}, outcome, false);
-  }
-
-  /** Values that were told as rejected, and may not be. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  /** The keys of values that were rejected since the operation's last answer. */
-  waiting(operation: Operation): readonly string[] {
-    return (this.#waiting.get(operation) ?? []).map(({lookup}) => lookup.key);
+    for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
   /** `isKnown`: the value was rejected so before. */
-  add(lookup: LookupKey, outcome: StoredOutcome, isKnown: boolean): void {
-    const waiting = this.#waiting.get(lookup.operation);
-    if (isKnown) this.#keep({lookup, outcome});
-    else if (waiting === undefined) this.#waiting.set(lookup.operation, [{lookup, outcome}]);
-    else waiting.push({lookup, outcome});
+  add(rejection: KeptAnswer, isKnown: boolean): void {
+    const {operation, key} = rejection;
+    const waiting = this.#waiting.get(operation);
+    if (isKnown) this.#keep(rejection);
+    else if (waiting === undefined) this.#waiting.set(operation, new Map([[key, rejection]]));
+    else waiting.set(key, rejection);
+  }
+
+  /** Returns the outcome as rows are told it. */
+  told<Kind extends Outcome>(
+    {operation, key}: LookupKey,
+    outcome: Kind,
+  ): Kind | (Answer & {readonly unjudged: string}) {
+    const waiting = this.#waiting.get(operation)?.get(key);
+    return waiting === undefined ? outcome : {...waiting.outcome, unjudged: key};
+  }
+
+  /** True if a value that was told as rejected is known to be; false if that may be the account's fault; undefined until it is judged. */
+  isRejected({operation, key}: LookupKey): boolean | undefined {
+    if (this.#waiting.get(operation)?.has(key) === true || !this.#ledger.isReadable) return undefined;
+    const outcome = this.#ledger.find([key]).get(key)?.outcome;
+    return outcome !== undefined && 'rejected' in outcome;
   }
 
   /** They are of their values, as another value was answered. */
   keep(operation: Operation): void {
-    for (const rejection of this.#take(operation)) this.#keep(rejection);
+    for (const rejection of this.#take(operation).values()) this.#keep(rejection);
   }
 
   /** They may be of the account. Returns how many there were. */
   drop(operation: Operation): number {
     const dropped = this.#take(operation);
-    for (const {lookup} of dropped) this.#ledger.judgeRejection(lookup.key, false);
-    this.#dropped += dropped.length;
-    return dropped.length;
+    for (const key of dropped.keys()) this.#ledger.judgeRejection(key, false);
+    return dropped.size;
   }
 
   /** No more calls are made. Tells of values that were rejected while nothing was answered. */
@@ -63,14 +64,14 @@ export class Rejections {
       else onDrop(operation, this.drop(operation));
   }
 
-  #keep({lookup, outcome}: Rejection): void {
-    this.#ledger.judgeRejection(lookup.key, true);
-    this.#store.put(lookup, outcome);
+  #keep(rejection: KeptAnswer): void {
+    this.#ledger.judgeRejection(rejection.key, true);
+    this.#store.put(rejection);
   }
 
-  #take(operation: Operation): readonly Rejection[] {
-    const taken = this.#waiting.get(operation) ?? [];
+  #take(operation: Operation): ReadonlyMap<string, KeptAnswer> {
+    const taken = this.#waiting.get(operation);
     this.#waiting.delete(operation);
-    return taken;
+    return taken ?? new Map();
   }
 }

@@ -4,8 +4,8 @@ import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
 import type {KnownDate, NotedDate, SharedDate} from '../disk/shared-date.ts';
 import {type Query, Sqlite, type Statement} from '../disk/sqlite.ts';
-import type {Answer} from '../ledger/entry.ts';
-import type {StoredOutcome} from '../ledger/lookup.ts';
+import type {KeptAnswer} from '../ledger/entry.ts';
+import type {Answer} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 
 const VERSION = 2;
@@ -38,7 +38,7 @@ const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) 
   WHERE excluded.bought_at >= bought_at OR bought_at > ?8
 `;
 
-/** What is not a rejection's code. */
+/** SQL condition for answers, as opposed to codes of rejections. */
 export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
@@ -83,7 +83,7 @@ function checkVersion(version: number): void {
 }
 
 function prepareSchema(db: Sqlite): void {
-  // What is freed can be given back page by page; of no effect on a file that has tables already.
+  // Freed pages can be given back one by one. Has no effect on a file that has tables already.
   db.pragma('auto_vacuum = INCREMENTAL');
   db.transaction(() => {
     const version = db.pragma('user_version');
@@ -136,13 +136,13 @@ export class StoreFile {
   }
 
   /** By key, however old: an answer, a rejection, or both; `now` in milliseconds since the epoch. */
-  find(keys: readonly string[], now: number): Map<string, StoredOutcome[]> {
-    const found = new Map<string, StoredOutcome[]>();
+  find(keys: readonly string[], now: number): Map<string, Answer[]> {
+    const found = new Map<string, Answer[]>();
     this.#db.reading(() => this.#findIn(found, keys, now));
     return found;
   }
 
-  #findIn(found: Map<string, StoredOutcome[]>, keys: readonly string[], now: number): void {
+  #findIn(found: Map<string, Answer[]>, keys: readonly string[], now: number): void {
     const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
     let known: KnownDate | undefined;
     // Only an answer that is dated ahead asks for the date.
@@ -164,8 +164,8 @@ export class StoreFile {
   }
 
   /** Which answers take another's place is {@link PUT}'s to say. `owner` is the scope that the answers belong to. */
-  write(answers: readonly Answer[], owner = this.#scope): void {
-    // SQLite would go on writing to a file that nobody can open any more.
+  write(answers: readonly KeptAnswer[], owner = this.#scope): void {
+    // SQLite would continue to write to a file that has no name any more.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
     const latest = this.#date.now() + CLOCK_SKEW_MS;
@@ -181,7 +181,7 @@ export class StoreFile {
     });
   }
 
-  /** Whether it has any answer of this operation, however old. */
+  /** True if it has any answer of this operation, however old. */
   knows(operation: Operation): boolean {
     return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
   }
@@ -213,12 +213,12 @@ function countedFrom(boughtAt: number, after: number, now: number, date: () => K
 }
 
 /** An answer is an object, and a rejection its code. */
-function textOf(outcome: StoredOutcome): string {
+function textOf(outcome: Answer): string {
   return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
 }
 
 /** A damaged page can hand out anything: then undefined. */
-function outcomeIn(text: unknown, boughtAt: number): StoredOutcome | undefined {
+function outcomeIn(text: unknown, boughtAt: number): Answer | undefined {
   if (typeof text !== 'string') return undefined;
   try {
     const value: unknown = JSON.parse(text);

@@ -1,11 +1,11 @@
-import type {BoughtOutcome, LookupKey, StoredOutcome} from '../ledger/lookup.ts';
+import type {Answer, LookupKey, Outcome} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 
 /** For how long an operation's answers are valid, in milliseconds. */
 export interface Term {
   readonly answers: number;
   readonly rejections: number;
-  /** How much longer they serve if the service can't be asked. */
+  /** Additional time for which they serve while the service can't be reached. */
   readonly stale: number;
 }
 
@@ -16,25 +16,29 @@ export interface Term {
  */
 export type Validity = 'fresh' | 'due' | 'stale';
 
-/** Returns the validity of an answer, wherever it was kept; undefined if it is too old for any use. */
-export type Judge = (lookup: LookupKey, answer: BoughtOutcome) => Validity | undefined;
+/**
+ * Returns the validity of an outcome, wherever it was kept; undefined if it was not bought, or is too old for any
+ * use.
+ */
+export type Judge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
 
 /** Judges by a job's terms, as of one moment in milliseconds since the epoch. */
 export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): Judge {
-  return ({operation, key}, answer) => validity(key, answer, terms[operation], now);
+  return ({operation, key}, outcome) => validity(key, outcome, terms[operation], now);
 }
 
-/** Returns the validity of an answer at `now`; undefined if it is too old for any use. */
-export function validity(key: string, answer: BoughtOutcome, term: Term, now: number): Validity | undefined {
-  const age = now - answer.boughtAt;
-  const end = endOf(answer.status, term);
+/** Returns the validity of an outcome at `now`; undefined if it was not bought, or is too old for any use. */
+export function validity(key: string, outcome: Outcome, term: Term, now: number): Validity | undefined {
+  if (outcome.boughtAt === undefined) return undefined;
+  const age = now - outcome.boughtAt;
+  const end = endOf(outcome.status, term);
   if (age > end + term.stale) return undefined;
   if (age > end) return 'stale';
   return age > dueAge(key, end) ? 'due' : 'fresh';
 }
 
 /** The age at which an answer's term ends. */
-export function endOf(status: BoughtOutcome['status'], {answers, rejections}: Term): number {
+export function endOf(status: Outcome['status'], {answers, rejections}: Term): number {
   return status === 'ok' ? answers : rejections;
 }
 
@@ -47,8 +51,8 @@ export function longestUse({answers, rejections, stale}: Term): number {
 const SPREAD = 1 / 5;
 
 /**
- * The age at which a value falls due: each at its own moment of the last fifth of the term, by its key, which is a hash.
- * What was bought in one night does not fall due in one night, and a value always at the same age.
+ * The age at which a value falls due: its own moment in the last fifth of the term, given by its key, which is a hash. So
+ * values bought in one night do not fall due in one night, and each value always falls due at the same age.
  */
 export function dueAge(key: string, term: number): number {
   return term * (1 - SPREAD * shareOf(key));
@@ -59,10 +63,10 @@ function shareOf(key: string): number {
   return Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
 }
 
-/** What is known of a value from before, and what that is good for. */
+/** An earlier answer for a value, with its validity. */
 export interface KnownAnswer {
-  readonly outcome: StoredOutcome;
-  /** `past`: a rejection that is of no use any more, but for its code: the same one again is no news. */
+  readonly outcome: Answer;
+  /** `past`: a rejection that has expired. Only its code is used: the same code again is not news. */
   readonly validity: Validity | 'past';
 }
 
@@ -70,11 +74,7 @@ export interface KnownAnswer {
  * The best of what the store has of a value. An answer goes before a rejection as long as it is within its term; a
  * rejection from before an answer says nothing.
  */
-export function bestOf(
-  lookup: LookupKey,
-  found: readonly StoredOutcome[],
-  judge: Judge,
-): KnownAnswer | undefined {
+export function bestOf(lookup: LookupKey, found: readonly Answer[], judge: Judge): KnownAnswer | undefined {
   const known = found.flatMap((outcome): KnownAnswer[] => {
     const validity = judge(lookup, outcome) ?? (outcome.status === 'ok' ? undefined : 'past');
     return validity === undefined ? [] : [{outcome, validity}];

@@ -13,7 +13,12 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {fromSrc} from './from-src.mjs';
 
-const {intelligenceLookup, openStore} = await fromSrc('ledger/lookup', 'store/store');
+const {intelligenceLookup, openStore, scopeKey, SharedDate} = await fromSrc(
+  'ledger/lookup',
+  'store/store',
+  'store/store-file',
+  'disk/shared-date',
+);
 
 const rows = Number(process.env.WARM_ROWS ?? 300_000);
 const distinct = Math.min(rows, Number(process.env.WARM_DISTINCT ?? 100_000));
@@ -73,19 +78,18 @@ function writeInput(name, count) {
 
 function fillStore() {
   const store = openStore(() => path('store'), {
-    scope: {endpoint: baseUrl, account: 'default'},
-    terms: {answers: {ip: 0, phone: 0, email: 0, verify: 0}, rejections: 0, stale: 0},
-    since: 0,
-    now: Date.now,
+    scope: scopeKey({endpoint: baseUrl, label: 'default'}),
+    judge: () => 'fresh',
+    date: new SharedDate(Date.now, () => {}),
     onTrouble: sentence => {
       throw new Error(sentence);
     },
   });
   for (const lookup of lookups)
     for (let i = 0; i < distinct; i++)
-      store.put(intelligenceLookup(lookup, values[lookup](i)), {
-        status: 'ok',
-        data: JSON.stringify(answers[lookup](i)),
+      store.put({
+        ...intelligenceLookup(lookup, values[lookup](i)),
+        outcome: {status: 'ok', data: JSON.stringify(answers[lookup](i)), boughtAt: Date.now()},
       });
   store.close();
 }

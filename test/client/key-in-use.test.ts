@@ -17,3 +17,10 @@ test('a key is read again once at a time, whatever is heard of calls that left b
   void key.rejected('new');
   expect(readings).toHaveLength(2);
 });
+
+test('after a rotation the old key is taken out of answers like the new one', async () => {
+  const key = new KeyInUse('first-key-1', async () => 'second-key-2');
+  await key.rejected('first-key-1');
+  const body = {isp: 'first-key-1, second-key-2'};
+  expect(key.redact(body, JSON.stringify(body))).toEqual({isp: '[key], [key]'});
+});

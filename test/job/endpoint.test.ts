@@ -117,12 +117,12 @@ describe('the key command', () => {
   test('what it says on stderr is passed on as a sentence, bounded, without the key', () => {
     const said: string[] = [];
     const warn = (sentence: string) => void said.push(sentence);
-    const chatty = "echo key-1; printf '\\033[2Jkey-1 expires\\n::error::soon\\n%01000d' 0 >&2";
+    const chatty = "echo key-1; printf '\\033[2Jkey-1 expires, key-1\\n::error::soon\\n%01000d' 0 >&2";
     resolveEndpoint(undefined, undefined, env(chatty), false, {warn});
     expect(() =>
       resolveEndpoint(undefined, undefined, env('echo locked >&2; false'), false, {warn}),
     ).toThrow();
-    const remark = `****** expires ::error::soon ${'0'.repeat(1_000)}`.slice(0, 500);
+    const remark = `****** expires, ****** ::error::soon ${'0'.repeat(1_000)}`.slice(0, 500);
     const before = 'The command in BULK_ENRICH_API_KEY_COMMAND says: ';
     expect(said).toEqual([`${before}${remark}`, `${before}locked`]);
   });

@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
-import {isBought, type LastingOutcome} from '../../src/ledger/lookup.ts';
+import type {Outcome} from '../../src/ledger/lookup.ts';
 
 test('what was bought has its time, and what has none is no answer', () => {
-  const outcomes: LastingOutcome[] = [
+  const outcomes: Outcome[] = [
     {status: 'failed', error: 'odd', rejected: true, boughtAt: 1_000},
     {status: 'unknown', error: 'verdict_replay_uncertain', data: '{}', boughtAt: 1_000},
     {status: 'failed', error: 'odd'},
@@ -13,5 +13,5 @@ test('what was bought has its time, and what has none is no answer', () => {
     // @ts-expect-error a time of nothing that was bought
     {status: 'failed', error: 'odd', boughtAt: 1_000},
   ];
-  expect(outcomes.slice(0, 3).map(isBought)).toEqual([true, true, false]);
+  expect(outcomes.slice(0, 3).map(({boughtAt}) => boughtAt)).toEqual([1_000, 1_000, undefined]);
 });

@@ -1,7 +1,7 @@
 import {expect, test, vi} from 'vitest';
 import type {LedgerEntry} from '../../src/ledger/entry.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
-import {intelligenceLookup, type Outcome} from '../../src/ledger/lookup.ts';
+import {intelligenceLookup, type Result} from '../../src/ledger/lookup.ts';
 import {Answers} from '../../src/lookup/answers.ts';
 import type {Executor} from '../../src/lookup/executor.ts';
 import type {Rejections} from '../../src/store/rejections.ts';
@@ -22,13 +22,13 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   const answers = new Answers({
     ledger: whole<Ledger>({find, firstRow: none, adopt: none, keep: none, carried: none, notLookedUp: none}),
     store: {...noStore, version},
-    rejections: whole<Rejections>({}),
+    rejections: whole<Rejections>({told: (_, outcome) => outcome}),
     executor: whole<Executor>({isDown: false}),
     costOf: () => 0,
     judge: () => 'fresh',
   });
   const ask = async (...values: string[]) => {
-    const told: Outcome[] = [];
+    const told: Result[] = [];
     const lookups = values.map(value => intelligenceLookup('ip', value));
     await answers.ask(lookups.map((lookup, row) => ({lookup, row, tell: outcome => told.push(outcome)})));
     return told;

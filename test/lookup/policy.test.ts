@@ -84,7 +84,15 @@ describe('what follows', () => {
   const step = (
     attempt: Attempt,
     {doubts = 0, blame = 'value', ...own}: Partial<PolicySettings> & Step = {},
-  ) => nextStep('ip', {boughtAt, ...attempt}, {doubts, ambiguous: false}, {...settings, ...own}, blame, true);
+  ) =>
+    nextStep(
+      'ip',
+      {boughtAt, ...attempt},
+      {doubts, ambiguous: false, lastCode: ''},
+      {...settings, ...own},
+      blame,
+      true,
+    );
   interface Step {
     readonly doubts?: number;
     readonly blame?: Blame;
@@ -141,7 +149,7 @@ describe('what follows', () => {
     ['before anything was answered', {}, 'ip', false],
     ['of a token, which is kept for no other run', {}, 'verify', true],
   ])('a rejection %s says nothing for other runs', (_, own, operation, isTrusted) => {
-    const history = {doubts: 0, ambiguous: false};
+    const history = {doubts: 0, ambiguous: false, lastCode: ''};
     const step = nextStep(operation, {...kinds.rejected, ...own}, history, settings, 'value', isTrusted);
     expect(step).toEqual({next: 'settle', outcome: {status: 'failed', error: own.code ?? 'not_found'}});
   });
@@ -152,7 +160,14 @@ describe('what follows', () => {
     ['after a lost attempt, not redeemed', true, false, 'ok'],
   ] as const)('a verdict: %s', (_, ambiguous, redeemed, status) => {
     const attempt = {...kinds.answered, data: {verdict: {can_pass: true, redeemed}}};
-    const {outcome} = nextStep('verify', attempt, {doubts: 0, ambiguous}, settings, 'value', true) as {
+    const {outcome} = nextStep(
+      'verify',
+      attempt,
+      {doubts: 0, ambiguous, lastCode: ''},
+      settings,
+      'value',
+      true,
+    ) as {
       outcome: {status: string; error?: string; data: string; boughtAt: number};
     };
     expect(outcome.status).toBe(status);
@@ -161,7 +176,7 @@ describe('what follows', () => {
   });
 
   test('an answer without a verdict is one, after a lost attempt too', () => {
-    const history = {doubts: 1, ambiguous: true};
+    const history = {doubts: 1, ambiguous: true, lastCode: ''};
     expect(nextStep('verify', kinds.answered, history, settings, 'value', true)).toMatchObject({
       outcome: {status: 'ok'},
     });

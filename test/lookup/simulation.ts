@@ -2,7 +2,8 @@ import {vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import type {Budget} from '../../src/ledger/budget.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
-import type {Outcome} from '../../src/ledger/lookup.ts';
+import type {Result} from '../../src/ledger/lookup.ts';
+import {emptyTally} from '../../src/ledger/tally.ts';
 import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
 import type {Streak} from '../../src/lookup/pace/canary.ts';
@@ -44,7 +45,7 @@ export interface SimulationOptions
 
 export interface Simulated {
   readonly calls: readonly SimulatedCall[];
-  readonly settled: ReadonlyMap<string, Outcome>;
+  readonly settled: ReadonlyMap<string, Result>;
   readonly settledAt: ReadonlyMap<string, number>;
   readonly stop: ExecutorStop | undefined;
   readonly executor: QueueExecutor;
@@ -99,7 +100,7 @@ function start(options: SimulationOptions) {
   const started = Date.now();
   const calls: SimulatedCall[] = [];
   const attempts = new Map<string, number>();
-  const settled = new Map<string, Outcome>();
+  const settled = new Map<string, Result>();
   const settledAt = new Map<string, number>();
   let stop: ExecutorStop | undefined;
   let inFlight = 0;
@@ -134,6 +135,7 @@ function start(options: SimulationOptions) {
       Date.now,
     ),
     ledger: whole<Ledger>({
+      tally: emptyTally(),
       reserve(batch) {
         const granted = Math.min(batch.length, credits);
         credits -= granted;
@@ -157,7 +159,7 @@ function start(options: SimulationOptions) {
       },
     },
   });
-  const isEnded = (key: string, outcome: Outcome) => {
+  const isEnded = (key: string, outcome: Result) => {
     settled.set(key, outcome);
     settledAt.set(key, Date.now() - started);
     ended = Date.now();
@@ -180,7 +182,7 @@ function start(options: SimulationOptions) {
 async function submitAll(
   executor: QueueExecutor,
   {values, operations = ['ip'], before = {doubts: 0, lastCode: ''}}: SimulationOptions,
-  isEnded: (key: string, outcome: Outcome) => void,
+  isEnded: (key: string, outcome: Result) => void,
 ) {
   for (const [index, key] of values.entries()) {
     const operation = operations[index % operations.length] ?? 'ip';

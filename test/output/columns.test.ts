@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {Row} from '../../src/input/row.ts';
-import type {Result} from '../../src/lookup/plan-row.ts';
+import type {Result} from '../../src/ledger/lookup.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import {

@@ -1,5 +1,5 @@
 import type {InputFormat, TextRow} from '../../src/input/row.ts';
-import type {Result} from '../../src/lookup/plan-row.ts';
+import type {Result} from '../../src/ledger/lookup.ts';
 import {targetsOf} from '../../src/lookup/targets.ts';
 import type {Intelligence} from '../../src/operations/table.ts';
 import {planColumns, type TargetColumns} from '../../src/output/columns.ts';

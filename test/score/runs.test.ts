@@ -346,6 +346,21 @@ describe('lookups that wait for one another', () => {
     expect(calls()).toEqual({ip: 2, email: 3, phone: 1});
   });
 
+  test('a stage reads nothing of its own or later lookups, though an invalid value is known before any call', async () => {
+    box.write(
+      'in.csv',
+      `id,ip,email,phone\n1,${CLEAN},a@example.com,12\n2,${CLEAN},b@example.com,+12125550199\n`,
+    );
+    const score = {rules: [{when: 'status.phone == "invalid"', add: 50, reason: 'no_phone'}]};
+    await run({...waterfall, score, email: {column: 'email', when: 'risk.score >= 40'}});
+    const became = output('out.ndjson').map(({email, phone}) => [email?.error, phone?.status]);
+    expect(became).toEqual([
+      ['condition', 'invalid'],
+      ['condition', 'skipped'],
+    ]);
+    expect(calls()).toEqual({ip: 1});
+  });
+
   test('the output is the same after a stop in the middle, and nothing is asked twice', async () => {
     const many = Array.from(
       {length: 120},

@@ -1,7 +1,9 @@
-/** What is replaced in a file of src: a text, or what a pattern matches, that is there exactly once. */
+/** A file of src, what is in it exactly once, and what takes its place. */
 export type Edit = readonly [file: string, from: string | RegExp, to: string];
 
-export function compile(
+export declare function edited(text: string, edits: readonly Edit[]): string;
+
+export declare function compile(
   name: string,
   edits?: readonly Edit[],
 ): Promise<{readonly directory: string; readonly file: string}>;

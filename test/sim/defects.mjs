@@ -1,21 +1,24 @@
-// node test/sim/defects.mjs [SEQUENCES] [WORDS]: puts defects back one at a time, and says which the machine finds.
+// node test/sim/defects.mjs [SEQUENCES] [WORDS]: puts defects back one at a time, and says which are found: by the machine, or by
+// the test of their own where no sequence of commands shows them.
 import {spawnSync} from 'node:child_process';
 import {rmSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {compile} from './compile.mjs';
-import {attacks} from './defects/attacks.mjs';
-import {foundHere} from './defects/found-here.mjs';
-import {mutations} from './defects/mutations.mjs';
-import {onceThere} from './defects/once-there.mjs';
+import {startVitest} from 'vitest/node';
+import {compile, withEdits} from './compile.mjs';
+import {allDefects} from './defects/all.mjs';
 
 const given = process.argv.slice(2);
 const sequences = /^\d+$/.test(given[0] ?? '') ? given.shift() : '1500';
 const words = given.join(' ');
 const play = fileURLToPath(new URL('play.mjs', import.meta.url));
 
-for (const {name, edits} of [...onceThere, ...foundHere, ...attacks, ...mutations].filter(one =>
-  one.name.includes(words),
-)) {
+for (const {name, edits, test} of allDefects.filter(one => one.name.includes(words))) {
+  const [came, why] = test === undefined ? await played(edits) : await tested(test, edits);
+  console.log(came, '|', name);
+  if (why !== undefined) console.log(`    ${why.split('\n')[0].slice(0, 240)}`);
+}
+
+async function played(edits) {
   // Several of these may be under way at once.
   const {directory, file} = await compile(`defect-${process.pid}`, edits);
   const {stdout, stderr} = spawnSync(process.execPath, [play, file, 'once', `1+${sequences}`], {
@@ -24,10 +27,23 @@ for (const {name, edits} of [...onceThere, ...foundHere, ...attacks, ...mutation
   rmSync(directory, {recursive: true, force: true});
   const line = stdout.trim().split('\n').at(-1);
   const told = line?.startsWith('{') ? JSON.parse(line) : {message: stderr};
-  console.log(
+  return [
     told.message === undefined ? `NOT FOUND in ${told.sequences}` : `found after ${told.sequences}`,
-    '|',
-    name,
-  );
-  if (told.message !== undefined) console.log(`    ${told.message.split('\n')[0].slice(0, 240)}`);
+    told.message,
+  ];
+}
+
+async function tested(test, edits) {
+  // Of src alone: what is built lacks the edits.
+  process.env.UNBUILT = '1';
+  const options = {watch: false, reporters: [{}], globalSetup: []};
+  const vitest = await startVitest('test', [test], options, {plugins: [withEdits(edits, false)]});
+  const failed = vitest.state
+    .getFiles()
+    .flatMap(({tasks}) => tasks)
+    .filter(({result}) => result?.state === 'fail');
+  await vitest.close();
+  // A test that fails makes no failure of this.
+  process.exitCode = 0;
+  return failed.length === 0 ? [`NOT FOUND by ${test}`] : [`found by ${test}`, failed[0].name];
 }

@@ -7,7 +7,7 @@ import {intelligenceNames} from '../../operations/table.ts';
 import {columnsFor} from '../completion/columns.ts';
 import {print, printOwn} from '../terminal/printable.ts';
 
-/** What a flag or an argument can be where that is few words, separated by blanks; else empty. */
+/** Possible words of a flag or an argument, separated by blanks; empty if there are too many. */
 type CompletedWords = string;
 
 interface Flag {
@@ -27,7 +27,7 @@ interface Completed {
   readonly description: string;
   readonly flags: readonly Flag[];
   readonly subcommands: CompletedWords;
-  /** What its first argument can be, a subcommand or another word. */
+  /** Possible first arguments: subcommands or other words. */
   readonly first: CompletedWords;
 }
 

@@ -40,7 +40,10 @@ export async function lookupCommand(
 
 export type SingleAsk = (client: Client, actionId: string | undefined) => Promise<Answered>;
 
-/** Asks once, for that many credits of the account, and prints the answer; a failure is thrown, with the exit code of its kind. */
+/**
+ * Asks once, for that many credits of the account, and prints the answer; a failure is thrown, with the exit code
+ * of its kind.
+ */
 export async function ask(
   settings: ReturnType<typeof checkSettings>,
   cost: number,

@@ -57,7 +57,7 @@ function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<type
   }
 }
 
-/** What the same list cost the last time, to see a night that will be unlike the others before it is paid for. */
+/** Cost of the same list the last time, so that an unusual night shows before it is paid for. */
 function lastTime({last}: PlanReport, {kind}: Job['endpoint']): string[] {
   if (last === null) return [];
   const cost = kind === 'embedded' ? many(last.calls, 'call') : many(last.credits, 'credit');
@@ -124,7 +124,7 @@ function costOf(report: PlanReport, {endpoint, settings}: Job): string {
   return `A run makes ${forecast(report, endpoint.kind)}.${worstCase}${limitOf(report, settings)}`;
 }
 
-/** Where the run's own limit ends what the list would cost. */
+/** The run's own limit, if it is below the list's cost. */
 function limitOf({credits}: PlanReport, {maxCredits = Number.POSITIVE_INFINITY}: Job['settings']): string {
   if (maxCredits >= credits.at_most) return '';
   return ` A run ${maxCredits < credits.at_least ? 'stops' : 'may stop'} at --max-credits ${maxCredits}.`;

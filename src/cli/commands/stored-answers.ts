@@ -20,10 +20,10 @@ interface StoreFlags {
   readonly store?: string;
 }
 
-/** What `store stats --json` writes. */
+/** The object that `store stats --json` writes. */
 interface StoreReport {
   readonly directory: string;
-  /** Of the file; 0 where there is none. */
+  /** Size of the file; 0 without one. */
   readonly bytes: number;
   /** Times are as in ISO 8601. */
   readonly answers: readonly {operation: string; answers: number; oldest: string; newest: string}[];

@@ -59,7 +59,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
   }
 }
 
-/** @throws {UsageError} when nobody says where the fleet's Redis is. */
+/** @throws {UsageError} when neither flag nor environment names the fleet's Redis. */
 export function demandRedisUrl(given: string | undefined): string {
   const url = resolveRedisUrl(given, '--redis', process.env);
   if (url !== undefined) return url;
@@ -106,7 +106,7 @@ function clientsOf(
   };
 }
 
-/** What waits for Redis would keep the process alive. */
+/** Ends the process, which commands that wait for Redis would keep alive. */
 function endUnheard(console: Console): never {
   console.warn(
     'Redis is away: what became of the last calls could not be handed back. Their runs count it as lost.',

@@ -6,7 +6,7 @@ export interface Check {
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
   /** The finding with what to do about it, or the reason why it was skipped. */
   readonly detail: string;
-  /** What a run would end with for this reason; failures only. */
+  /** Exit code of a run that fails for this reason; failures only. */
   readonly exitCode?: ExitCode;
 }
 

@@ -6,7 +6,7 @@ import {type Check, failed, passed, warning} from './check.ts';
 /** Less than this and even a modest list may fill the disk. */
 const LITTLE_BYTES = 200 * 2 ** 20;
 
-/** Whether `path` can be written, and how much room there is; nothing is made. */
+/** Checks that `path` can be written, and its free space. Makes nothing. */
 export function checkPlace(name: string, path: string, needed: boolean): Check {
   try {
     checkWritable(path);

@@ -4,7 +4,7 @@ import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import {count} from '../terminal/lines.ts';
 import {type Check, failure, passed, warning} from './check.ts';
 
-/** Whether the fleet that a run would use is there; nothing where a run would make its calls itself. */
+/** Checks the fleet that a run would use; empty if the run would make its calls itself. */
 export async function checkFleet(given: string | undefined): Promise<Check[]> {
   try {
     const url = resolveRedisUrl(given, '--fleet', process.env);

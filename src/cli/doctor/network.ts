@@ -54,7 +54,7 @@ export function answerChecks(base: URL, {answer}: Reach): Check[] {
   ];
 }
 
-/** What helps against a certificate that is not accepted, by the code of Node's TLS errors. */
+/** Advice for a refused certificate, by the code of Node's TLS error. */
 function adviceOn(code: string): string {
   if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(code))
     return "check this machine's clock; if it is right, the service's operator has to renew the certificate";

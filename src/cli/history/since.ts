@@ -3,7 +3,7 @@ import {millisecondsOf} from '../../job/values.ts';
 import {type RunRecord, runRecordSchema} from '../../report/run-record.ts';
 import {hasHistory, withHistory} from '../../run/end/history.ts';
 
-/** How a listing of the history is written. */
+/** Flags for a listing of the history. */
 export interface ListingFlags {
   readonly since: string;
   readonly json?: boolean;

@@ -10,7 +10,7 @@ import {anyOf, intelligenceNames, operations, perIntelligence} from '../../opera
 import {count} from '../terminal/lines.ts';
 import {type Ask, agrees, oneOf, wholeNumber} from './prompt.ts';
 
-/** What a job file says that is not the same for every list. */
+/** Settings of a job file that depend on the list. */
 export interface Chosen {
   readonly columns: Readonly<Record<Guess['operation'], readonly string[]>>;
   /** Columns that may be worth a lookup, and what is missing for it: where no person could be asked. */
@@ -116,7 +116,7 @@ function betweenCountries(guesses: readonly Guess[]): Set<string> {
 /** The limit that is proposed where the list has no values yet. */
 const ANY_LIST = 1_000;
 
-/** How much more than this list a night may cost. */
+/** The proposed limit, as a multiple of this list's cost. */
 const ROOM = 1.5;
 
 /** To two digits, as a person would. */

@@ -12,7 +12,7 @@ export interface JobFacts {
   readonly input: string;
   readonly output: string;
   readonly directory: string;
-  /** How cron, which has a bare PATH, calls this program. */
+  /** Command by which cron, which has a short PATH, calls this program. */
   readonly program: string;
   /** The flags that say how the list is read. */
   readonly reading: RawSettings;

@@ -3,7 +3,7 @@ import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import {isInteractive} from '../console.ts';
 import {print, printable} from '../terminal/printable.ts';
 
-/** What is wrong with an answer; undefined where nothing is. */
+/** Returns the fault of an answer; undefined if it is fine. */
 type CheckAnswer = (answer: string) => string | undefined;
 
 /** Asks a person, again where the answer is not valid. */

@@ -3,7 +3,7 @@ import {ranked} from '../../report/format.ts';
 import {broken, count, many, widthOf} from '../terminal/lines.ts';
 import {table} from '../terminal/table.ts';
 
-/** How two outputs differ, for a terminal. */
+/** Differences between two outputs, for a terminal. */
 export function changeTable(changes: Changes, [old, fresh]: readonly [string, string]): string {
   const {levels, reasons, answers, columns} = changes;
   const {names, rows} = levelGrid(levels);
@@ -28,7 +28,7 @@ function sentenceOf({new: added, gone, changed, unchanged, key}: Changes): strin
   return `${count(added)} new, ${count(gone)} gone, ${count(changed)} changed, ${count(unchanged)} unchanged${by}.`;
 }
 
-/** What keys can't tell. */
+/** Rows that keys can't match, in sentences. */
 function toldOf({without_key: without, repeated}: Changes, paths: readonly [string, string]): string[] {
   return paths.flatMap((path, at) => {
     const side = at === 0 ? 'old' : 'new';

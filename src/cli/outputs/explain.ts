@@ -17,7 +17,10 @@ interface ExplainFlags {
   readonly json?: boolean;
 }
 
-/** `bulk-enrich explain OUT`: what rows' scores are made of, or the rows of a level, from the output and its summary alone. */
+/**
+ * `bulk-enrich explain OUT`: what rows' scores are made of, or the rows of a level, from the output and its summary
+ * alone.
+ */
 export async function explainCommand(output: string, flags: ExplainFlags): Promise<number> {
   const {row, level, where} = flags;
   if ([row, level, where].filter(given => given !== undefined).length !== 1)

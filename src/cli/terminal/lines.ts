@@ -21,7 +21,7 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** How wide a terminal is that does not say, or says 0, as serial lines do. */
+/** Width of a terminal that reports none or 0, as serial lines do. */
 const NARROW = 80;
 
 /** In the last column a terminal may begin the next line; any number where the stream is not a terminal. */
@@ -39,7 +39,7 @@ export function broken(message: string, width = widthOf('stderr')): string {
     .join('\n');
 }
 
-/** How many rows there are of each risk level. */
+/** Number of rows of each risk level. */
 export function riskLine({high, medium, low, unknown}: NonNullable<Summary['risk']>): string {
   return `Risk: ${count(high)} high, ${count(medium)} medium, ${count(low)} low, ${count(unknown)} unknown`;
 }

@@ -71,7 +71,7 @@ function meant(sentence: string, given: string, known: readonly string[], argv: 
   return `${sentence}\n(Did you mean ${near}?)\n${tried(remedied(argv, {instead: {given, meant: near}}))}`;
 }
 
-/** The line that gives a command which works as it stands; empty where there is none. */
+/** The line with a command that works as written; empty without one. */
 export function tried(command: string | undefined): string {
   return command === undefined ? '' : `Try: ${command}\n`;
 }

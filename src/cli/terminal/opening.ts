@@ -31,7 +31,10 @@ export function opening({job, input: {layout, checkpoint}, asking: {executor, le
   return [...said, resuming].map(sentence => broken(sentence));
 }
 
-/** `signup_ip and last_ip (IP), phone (country from land), email`: a column that says by its name what it is needs no more. */
+/**
+ * `signup_ip and last_ip (IP), phone (country from land), email`: a column that says by its name what it is needs
+ * no more.
+ */
 export function lookedUp(
   targets: readonly {readonly operation: string; readonly column: string}[],
   countries: readonly string[],

@@ -41,7 +41,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, n
   else renderStop(job, outcome, stop, console, need);
 }
 
-/** How much there was of what, how risky it is, and what was wrong with it. */
+/** Counts of rows, their risk, and their errors. */
 function details({settings, paths}: Job, summary: Summary, width: number): string[] {
   const lookups = lookupTable(summary);
   const {risk, rows, repairs, errors} = summary;
@@ -105,14 +105,20 @@ function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
     );
   if (rows.rejected > 0 && paths.rejects !== undefined)
     steps.push(`To fix and rerun just these rows: ${repairCommand(job, paths.rejects)}`);
-  if (reason === 'lookups_failed' && failed > 0 && output.lasts && !job.inputs.includes('-')) {
+  const isRefused = reason === 'refused_in_a_row';
+  if (
+    (isRefused || (reason === 'lookups_failed' && failed > 0)) &&
+    output.lasts &&
+    !job.inputs.includes('-')
+  ) {
     const again = job.settings.store === false ? ', paying for all again (--no-store)' : '';
-    steps.push(`To retry ${many(failed, 'failed lookup')}${again}: ${toRetry(job.date)}`);
+    const what = isRefused ? 'ask for the refused values again' : `retry ${many(failed, 'failed lookup')}`;
+    steps.push(`To ${what}${again}: ${toRetry(job.date)}`);
   }
   return steps;
 }
 
-/** How the rows that could not be read are run again, and no others. */
+/** The command that runs only the rows that could not be read. */
 function repairCommand(job: Job, rejects: string): string {
   // By its own ending the list is read as it was; the objects of an array stand in lines of their own.
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
@@ -146,7 +152,7 @@ const COLUMNS = [
   ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
-/** Columns of nothing but zeros are left out; empty where there are no others. */
+/** The table of lookups, without columns that are all zeros; empty if all are. */
 function lookupTable(summary: Summary): string {
   const found = Object.entries(summary.lookups);
   const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));

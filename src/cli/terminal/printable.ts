@@ -9,9 +9,9 @@ import {safeJson, withoutControls} from '../../report/safe-text.ts';
 type Stream = 'stdout' | 'stderr';
 
 const ESCAPE = '\u001B';
-/** Our own colours by what stands for them until they are written: of no width, and in nobody else's text, as nobody knows it. */
+/** Our own colours by their random placeholders, which have no width and occur in no other text. */
 const own = new Map<string, string>();
-/** What begins a command of GitHub's or Azure's runner: `::` first in a line, `##[` and `##vso[` anywhere. */
+/** Beginning of a command of GitHub's or Azure's runner: `::` first in a line, `##[` and `##vso[` anywhere. */
 const COMMAND = /^[^\S\n]*:(?=:)|##(?=\[|vso\[)/gm;
 
 /** A text with nothing in it that steers a terminal or commands a CI runner, but for our own colours. */
@@ -21,7 +21,7 @@ export function printable(text: string): string {
   return safe;
 }
 
-/** What stands for a control sequence that is to reach the terminal, until it is printed. */
+/** Placeholder of a control sequence until it is printed. */
 export function markOf(sequence: string): string {
   for (const [mark, known] of own) if (known === sequence) return mark;
   // Variation selectors, which take no room; there are 240 of them.
@@ -34,12 +34,12 @@ export function markOf(sequence: string): string {
 
 let isDrawn = false;
 
-/** Whether a line can be redrawn; a CI runner's terminal keeps each of them, where `ci` says that there is one. */
+/** True if a line can be redrawn. A CI runner's terminal (`ci` is set) keeps every line. */
 export function canRedraw(ci = ''): boolean {
   return process.stderr.isTTY === true && process.env.TERM !== 'dumb' && ci === '';
 }
 
-/** Draws a line that the next one replaces, whoever writes that; an empty text takes it away. */
+/** Draws a line that the next line replaces, from any writer. An empty text removes it. */
 export function draw(line: string): void {
   write('stderr', printable(line));
   isDrawn = line !== '';

@@ -18,7 +18,7 @@ const HINT_EVERY_MS = 500;
 /** Slower than this, in calls a second, and nothing in flight: the run waits. */
 const IDLE_BELOW = 0.5;
 
-/** Whether somebody watches a line that is redrawn. */
+/** True if a person watches a line that is redrawn. */
 export function hasBar({settings}: Job, console: Console): boolean {
   return styleFor(settings.progress, console) === 'bar';
 }
@@ -72,13 +72,13 @@ export function startProgress(session: Session, console: Console, counted?: numb
   });
 }
 
-/** What share of the rows that are done was read again, until all of it was; undefined where there is nothing to. */
+/** Share of the finished rows that was read again, until all were; undefined if there are none to read again. */
 function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   if (checkpoint === undefined || source.recordsRead >= checkpoint.record) return undefined;
   return source.position.bytes / checkpoint.bytes;
 }
 
-/** What was made so far, in all sessions: calls, and values that were asked by them. */
+/** Calls made until now, in all sessions, and the values they looked up. */
 function madeIn({asking: {ledger}}: Session): {readonly calls: number; readonly values: number} {
   const calls = totalOf(ledger.tally, 'calls');
   return {calls, values: calls - totalOf(ledger.tally, 'retries')};
@@ -104,7 +104,7 @@ function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Cons
     else if (pause?.reason === 'outage') {
       clearInterval(timer);
       console.warn(
-        `The service can't be reached (${pause.detail}). The run waits for at most ${duration(job.settings.maxOutage)}. If the address may be wrong, stop the run and see bulk-enrich doctor.`,
+        `The service can't be reached (${pause.detail}). The run waits for at most ${duration(job.settings.maxOutage)}. If the address may be wrong, stop it and run bulk-enrich doctor.`,
       );
     }
   }, HINT_EVERY_MS);
@@ -119,7 +119,7 @@ function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): '
   return canRedraw() ? asked : 'plain';
 }
 
-/** How it stood when the session began, and the calls that it was to make then, where they were counted. */
+/** Counts at the start of the session, with the calls it had to make then, if they were counted. */
 interface Before extends ReturnType<typeof madeIn> {
   readonly counted: number | undefined;
 }
@@ -171,7 +171,7 @@ function callsOf(
   return {made: base + values - earlier, total: counted + (job.settings.store === false ? 0 : base)};
 }
 
-/** How many records there will be, if those to come are as long as those that were read. */
+/** Estimated number of records, if the rest are as long as those that were read. */
 function rowsIn({recordsRead, position, bytesTotal}: Source, limit: number | undefined): number | undefined {
   if (bytesTotal === undefined || position.bytes === 0) return limit;
   const total = Math.ceil(recordsRead * Math.max(1, bytesTotal / position.bytes));

@@ -4,7 +4,7 @@ import {shellWord} from './lines.ts';
 
 const OUTPUTS = ['-o', '--output'];
 
-/** The command that was given as it would work, the way a shell takes it; undefined where it can't be told. */
+/** The given command as it would work, spelled for a shell; undefined if that is not known. */
 export function remedied(argv: readonly string[], {flags = [], pipe, instead}: Remedy): string | undefined {
   const typed = argv.slice(2);
   // A list that is named twice would be read twice.
@@ -15,7 +15,7 @@ export function remedied(argv: readonly string[], {flags = [], pipe, instead}: R
   const given = words.map(word => (word === pipe?.input ? '-' : word));
   const named = given.findIndex(word => OUTPUTS.includes(word));
   const replaces = named >= 0 && OUTPUTS.includes(flags[0] ?? '');
-  // What a pipe's output would be called by default matters only where it has no name.
+  // The flags for a pipe's output matter only if the output has no name.
   const more = replaces && pipe !== undefined ? [] : flags;
   const kept =
     replaces && pipe === undefined ? given.filter((_, at) => at !== named && at !== named + 1) : given;
@@ -23,7 +23,7 @@ export function remedied(argv: readonly string[], {flags = [], pipe, instead}: R
   return pipe === undefined ? command : `${pipe.command} ${shellWord(pipe.input)} | ${command}`;
 }
 
-/** Whether a file is among the words, however it is spelled; a flag's value is no list. */
+/** True if a file is among the words, in any spelling. A flag's value does not count. */
 function isNamed(file: string, words: readonly string[]): boolean {
   return words.some((word, at) => resolve(word) === resolve(file) && !words[at - 1]?.startsWith('-'));
 }

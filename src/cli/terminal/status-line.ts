@@ -2,12 +2,12 @@ import type {Pause} from '../../lookup/pace/pause.ts';
 import type {Reached} from '../../run/io.ts';
 import {count, duration} from './lines.ts';
 
-/** How long the bar may be: what there is room for. */
+/** Lengths of the bar, from which the longest that fits is taken. */
 const CELLS = [20, 10, 5];
 /** The speed shown is that of so long a time: what was faster or slower before says little of what is to come. */
 const SPEED_OVER_MS = 10_000;
 
-/** How fast something grows, over the last seconds. */
+/** Speed of a growing number, over the last seconds. */
 export class Speedometer {
   readonly #readings: {readonly at: number; readonly value: number}[] = [];
 
@@ -22,17 +22,17 @@ export class Speedometer {
   }
 }
 
-/** What the status line says. */
+/** Content of the status line. */
 export interface Status {
   readonly now: number;
   /** Rows that are written or rejected, those of earlier sessions included. */
   readonly rows: number;
-  /** How many there will be; estimated while the input is being read, undefined where its size is not known. */
+  /** Number of rows in all; estimated while the input is being read, undefined if its size is not known. */
   readonly total: number | undefined;
-  /** Values asked, those of earlier sessions included, and all that are to be; undefined where nobody counted them. */
+  /** Values looked up, earlier sessions included, and all that have to be; undefined if they were not counted. */
   readonly calls: {readonly made: number; readonly total: number} | undefined;
   readonly callsPerSecond: number;
-  /** How long still, in milliseconds, if it goes on like this. */
+  /** Milliseconds that are left, at the present speed. */
   readonly leftMs: number | undefined;
   readonly credits: number;
   readonly maxCredits: number | undefined;
@@ -46,8 +46,8 @@ export interface Status {
 }
 
 /**
- * How long the rest takes, in milliseconds: the calls that are still to make, at the speed of the last seconds. Where
- * there are none, as the store knows what is asked, it goes by rows.
+ * Milliseconds for the rest: the calls that are left, at the speed of the last seconds. Without calls, as the store knows
+ * the values, it goes by rows.
  */
 export function timeLeft({
   callsLeft,
@@ -65,10 +65,7 @@ export function timeLeft({
   return rowsLeft === undefined || rowsPerSecond === 0 ? undefined : (rowsLeft / rowsPerSecond) * 1_000;
 }
 
-/**
- * How far it is, and of what: of the calls that all of it takes where they were counted, else of the rows. While a row
- * is left there is something left.
- */
+/** Share that is done: of all calls if they were counted, else of the rows. It is below 1 while a row is left. */
 function progressOf({calls, rows, total}: Status): {of: string; share: number} | undefined {
   const isEnd = total === undefined || rows >= total;
   if (calls !== undefined && calls.total > 0)
@@ -89,15 +86,15 @@ export function statusLine(status: Status, width?: number): string {
   return barLine(far?.share, parts, width);
 }
 
-/** What takes its time before the first call or after the last: how far it is, or how many rows where nobody knows. */
+/** Line for a long step before the first call or after the last: its share, or its rows if the share is not known. */
 export function phaseLine(what: string, {share, rows}: Reached, width?: number): string {
   const far = share === undefined ? [] : [`${Math.floor(Math.min(1, share) * 100)}%`];
   return barLine(share, [...far, what, ...(rows === undefined ? [] : [`${count(rows)} rows`])], width);
 }
 
 /**
- * Where the terminal is too narrow for all of it, the bar gets shorter, and the first part, which is how far it is, does
- * without its words; then parts are left out, but for the first and what is said last.
+ * In a narrow terminal the bar gets shorter, and the first part, the share, loses its words. Then parts are left out,
+ * except for the first and the last.
  */
 function barLine(share: number | undefined, parts: string[], width = Number.POSITIVE_INFINITY): string {
   const room = () => width - parts.join(' · ').length;

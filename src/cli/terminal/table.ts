@@ -22,7 +22,7 @@ export interface TableColumn {
   readonly isText?: boolean;
   /** The width that is left to its cells while other columns can be left out. A column without one is never cut. */
   readonly shrinksTo?: number;
-  /** Its turn to be left out where there is no room, from 0 on. A column without one always stays. */
+  /** Order in which columns are left out of a narrow table, from 0 on. A column without a number always stays. */
   readonly leavesAs?: number;
 }
 

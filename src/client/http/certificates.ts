@@ -1,7 +1,7 @@
 /** For each TLS connection that is made here: an explicit option is stronger than the variable below. */
 export const CHECKED = {rejectUnauthorized: true} as const;
 
-/** By this Node would trust every certificate where it is `0`, and so hand the key to anybody on the way. */
+/** With `0`, Node would trust every certificate and so give the key to anyone between here and the service. */
 const VARIABLE = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /** Warns if the environment asks for unchecked certificates. */

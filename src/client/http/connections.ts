@@ -3,15 +3,21 @@ import type {Socket} from 'node:net';
 
 /** A connection carries its next call after this rest at the earliest, in milliseconds. */
 const SHORTEST_REST_MS = 100;
-/** The rest is this many times as long as a call takes: an answer that another one took the place of comes within it. */
+/**
+ * The rest is this many times as long as a call takes: an answer that another one took the place of comes within
+ * it.
+ */
 const REST_IN_CALLS = 3;
-/** A quicker or slower call changes the time that calls take by these: it stays near the quickest fifth, as others may have waited for this process. */
+/**
+ * A quicker or slower call changes the time that calls take by these: it stays near the quickest fifth, as others
+ * may have waited for this process.
+ */
 const QUICKER = 0.92;
 const SLOWER = 1.02;
 /** Connections that have rested are looked for this often at most, in milliseconds. */
 const LOOK_EVERY_MS = 10;
 
-/** What a request ends with whose connection the other side closed. */
+/** Error codes of a request whose connection the other side closed. */
 const CLOSED = ['ECONNRESET', 'EPIPE'];
 /** So many calls are lost on kept connections before those are given up: fewer than the attempts that a value has. */
 const LOST_AT_MOST = 2;
@@ -57,15 +63,18 @@ export class Connections {
   readonly #unasked: AbortController;
   #inUse = 0;
   #look: NodeJS.Timeout | undefined;
-  /** What a call takes, in milliseconds; undefined before the first. */
+  /** Duration of a call in milliseconds; undefined before the first. */
   #callMs: number | undefined;
-  /** Whether this client's connections are lost as they are used again. */
+  /** True once this client lost connections as it used them again. */
   #loses = false;
   /** Calls on connections that had carried one before, and those of them that ended with their connection. */
   #kept = 0;
   #lost = 0;
 
-  /** At most `atOnce` carry a call. `unasked` is aborted when bytes came that answer no call, here or where else it is held. */
+  /**
+   * At most `atOnce` carry a call. `unasked` is aborted when bytes came that answer no call, here or where else it
+   * is held.
+   */
   constructor(agent: Agent, atOnce: number, unasked: AbortController) {
     const pool = agent as Agent & Pool;
     this.#connect = pool.addRequest.bind(agent);
@@ -100,7 +109,7 @@ export class Connections {
     for (const {isIdle, socket} of this.#links.values()) if (isIdle) socket.destroy();
   }
 
-  /** Whether a connection may carry another call after its first. */
+  /** True if a connection may carry another call after its first. */
   get #reuses(): boolean {
     return !this.#loses && !this.#unasked.signal.aborted;
   }
@@ -161,7 +170,7 @@ export class Connections {
       socket.destroy();
       if (!IDLE_CLOSE.test(bytes.toString('latin1', 0, 16))) this.#unasked.abort();
     });
-    // What an idle one ends with is of no interest.
+    // The error that ends an idle connection does not matter.
     socket.on('error', () => {});
     socket.once('close', () => {
       this.#links.delete(socket);
@@ -173,7 +182,10 @@ export class Connections {
     return link;
   }
 
-  /** A call is over: its connection rests, where it can be used again. `given`: the one that it was given, and may never have used. */
+  /**
+   * A call is over: its connection rests, where it can be used again. `given`: the one that it was given, and may
+   * never have used.
+   */
   #ended(request: ClientRequest, given: Socket | undefined): void {
     const socket = request.socket ?? given;
     const link = socket && this.#links.get(socket);
@@ -211,7 +223,7 @@ export class Connections {
 
   #lookForRested(): void {
     const restedSince = performance.now() - this.#restMs;
-    // What came until now is read before that, however long the process was busy.
+    // Data that arrived until now is read first, however long the process was busy.
     setImmediate(() => {
       let [next] = this.#resting;
       while (next !== undefined && next.idleSince <= restedSince) {
@@ -259,7 +271,7 @@ function idleMsOf({headers}: IncomingMessage): number {
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000 - CLOSING_SOON_MS;
 }
 
-/** What Node's types don't say of agents and requests: how a request is given its connection. */
+/** The part of Node's agents that its types leave out: how a request gets its connection. */
 interface Pool {
   addRequest(request: ClientRequest, options: object): void;
 }

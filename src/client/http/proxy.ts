@@ -6,10 +6,13 @@ import {getProxyForUrl} from 'proxy-from-env';
 import {UsageError} from '../../errors.ts';
 import {CHECKED} from './certificates.ts';
 
-/** Longest time for the way to the service, through a proxy too: beyond it nothing was sent, and trying again is free. */
+/**
+ * Longest time for the way to the service, through a proxy too: beyond it nothing was sent, and trying again is
+ * free.
+ */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-/** What a proxy's answer to a tunnel begins with as a code: `PROXY_407` where it wants credentials. */
+/** Prefix of the code for a proxy's refusal of a tunnel: `PROXY_407` if it wants credentials. */
 const REFUSED = 'PROXY_';
 export const PROXY_CREDENTIALS = `${REFUSED}407`;
 export const PROXY_CREDENTIALS_ADVICE =
@@ -19,8 +22,8 @@ export const PROXY_CREDENTIALS_ADVICE =
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 
 /**
- * The proxy that the environment asks for (`HTTPS_PROXY`, else `ALL_PROXY`; `NO_PROXY` takes hosts out); undefined if there
- * is none. Only HTTPS goes through a proxy.
+ * The environment's proxy for a URL (`HTTPS_PROXY`, else `ALL_PROXY`; `NO_PROXY` excepts hosts); undefined without one.
+ * Only HTTPS goes through a proxy.
  *
  * @throws {UsageError} when it is not the URL of an HTTP proxy.
  */

@@ -21,7 +21,10 @@ export interface TransportOptions {
 }
 
 export interface Transport {
-  /** One POST: a complete response, or why there is none; `onLeaving` is told when it has a connection. Never rejects. */
+  /**
+   * One POST. Resolves with a complete response or the failed attempt, and never rejects. Calls `onLeaving` once it
+   * has a connection.
+   */
   post(url: URL, body: string, onLeaving?: () => void): Promise<RawResponse | Attempt>;
   /** Gives up what is under way, also what still waits for a connection. */
   close(): void;
@@ -72,7 +75,7 @@ export function transport(options: TransportOptions): Transport {
   };
 }
 
-/** What comes first settles it: an answer, a timer or an error. */
+/** One exchange. Whichever comes first settles it: an answer, a timer or an error. */
 function exchange(
   stream: Duplex,
   connections: Connections,
@@ -175,9 +178,9 @@ class CallTimers {
 }
 
 /**
- * Tells when a request may begin to leave on `socket`: once it is connected, over TLS once the handshake is done. A
- * reused socket is so from the start, so a call that died on a stale one counts as sent: nobody can tell. got's own
- * timings don't say it of a socket that came through a proxy.
+ * Calls `then` when a request may begin to leave on `socket`: once it is connected, and over TLS once the handshake is
+ * done. A reused socket is ready from the start. So a call that died on a stale one counts as sent, since it may have
+ * been. got's own timings lack this for a socket that came through a proxy.
  */
 function onceConnected(socket: Socket, then: () => void): void {
   const secure = 'encrypted' in socket;
@@ -217,7 +220,7 @@ function paceHeaders(headers: IncomingHttpHeaders): PaceHeaders {
 const CERTIFICATE =
   /^(CERT_|ERR_TLS_CERT|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERROR_IN_CERT|ERR_TLS_INVALID)/;
 
-/** Whether this code of an error says that the other end can't be trusted. */
+/** True if this error code means that the other end can't be trusted. */
 export function isCertificateError(code: string): boolean {
   return CERTIFICATE.test(code);
 }
@@ -231,7 +234,7 @@ function withoutResponse(code: string, connected: boolean, latencyMs: number): A
 /** A short stable name for what the network said: `timeout`, `econnreset`, …; certificate errors keep theirs. */
 function name({code}: RequestError): string {
   if (isCertificateError(code)) return code;
-  // What is aborted is the way to a proxy that does not answer.
+  // Only the connection to a silent proxy is aborted.
   if (code === 'ETIMEDOUT' || code === 'ABORT_ERR') return 'timeout';
   return /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code.toLowerCase() : 'network_error';
 }

@@ -18,19 +18,19 @@ export class Snapshot {
     });
   }
 
-  /** Whether what was added at this time, by Redis's clock, may come from a snapshot. */
+  /** True if a job added at this time, by Redis's clock, may come from a snapshot. */
   async mayHold(addedMs: number): Promise<boolean> {
     this.#start ??= startOf(this.#redis);
     return addedMs < (await this.#start);
   }
 }
 
-/** Since when there is nothing in Redis that is not as it was left, in milliseconds since the epoch by its own clock. */
+/** Start of Redis, in ms since the epoch by its own clock: older data may come from a snapshot. 0 with an append-only file. */
 async function startOf(redis: Redis): Promise<number> {
   const persistence = await redis.info('persistence');
   if (/^aof_enabled:1/m.test(persistence)) return 0;
   const [server, [seconds]] = await Promise.all([redis.info('server'), redis.time()]);
-  // Where its clock was set back to before its start there is no number, and nothing is taken for old.
+  // If its clock was set back to before its start, there is no number, and nothing counts as old.
   const up = Number(/^uptime_in_seconds:(\d+)/m.exec(server)?.[1]);
   return (Number(seconds) - up) * 1_000 - ROUNDING_MS;
 }

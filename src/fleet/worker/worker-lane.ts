@@ -8,10 +8,10 @@ import {type Limiters, SharedPacer} from '../shared-pacer.ts';
 
 /** The fleet's gate stays closed for this long, in milliseconds, where a throttled answer does not say. */
 const HOLD_MS = 500;
-/** Nobody holds the fleet up for longer than this at once, in milliseconds; the next throttled answer would again. */
+/** Longest wait after one throttled answer, in milliseconds. The next throttled answer can begin another. */
 const LONGEST_HOLD_MS = 3_600_000;
 
-/** Told whether a value may be sent: undefined, or for how many milliseconds not. */
+/** Receives undefined if a value may be sent, or the milliseconds to wait. */
 type Permit = (heldMs: number | undefined) => void;
 
 export interface LaneOptions {

@@ -24,7 +24,7 @@ import {WorkerLane} from './worker-lane.ts';
 
 export interface WorkerOptions {
   readonly redisUrl: string;
-  /** What the fleet asks: workers for another endpoint, or with another key, are refused. */
+  /** The fleet's endpoint. Workers for another one, or with another key, are refused. */
   readonly endpoint: string;
   readonly secret: string;
   /** Calls in flight at most. */
@@ -34,16 +34,16 @@ export interface WorkerOptions {
   /** The client whose calls may take this long, in milliseconds. */
   readonly clientFor: (timeoutMs: number) => Sender;
   readonly log: Logger;
-  /** The worker can't go on. */
+  /** Receives the error after which the worker can't continue. */
   readonly onFatal: (error: unknown) => void;
 }
 
-/** What a worker has done so far. */
+/** Counts of a worker's work until now. */
 export interface WorkerReport {
   readonly concurrency: number;
   readonly inFlight: number;
   readonly chunks: number;
-  /** How far this machine's clock is ahead of Redis's, in milliseconds: leases are given by the machines' own clocks. */
+  /** Milliseconds by which this machine's clock is ahead of Redis's. Leases go by the machines' own clocks. */
   readonly clockAheadMs: number;
   /** Calls by what became of them. */
   readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
@@ -53,9 +53,9 @@ export type WorkerMember = Member & WorkerReport;
 
 /** A worker takes more values than it has slots for, so that no slot waits for the next chunk to arrive. */
 const AHEAD = 1.5;
-/** A worker that is ending looks this often whether its calls are over, in milliseconds. */
+/** Milliseconds between two checks, by a worker that is ending, for the end of its calls. */
 const LOOK_MS = 250;
-/** How much the last chunk's size counts in their average. */
+/** Weight of the last chunk's size in the average. */
 const NEWS = 0.1;
 
 /** A fleet's worker: takes chunks, asks about their values at the fleet's pace, and hands the outcomes back. */
@@ -92,7 +92,7 @@ export class FleetWorker {
       lockDuration: options.lostAfterMs,
       lockRenewTime: options.lostAfterMs / 4,
       stalledInterval: options.lostAfterMs / 2,
-      // What a lost worker had in hand may have been sent: whether it is asked again is for the run to decide.
+      // The values of a lost worker may have been sent. The run decides if they are sent again.
       maxStalledCount: 0,
     });
     this.#queue.on('error', error => logEvent(options.log, 'fleet_redis_error', {error}, 'redis'));
@@ -135,8 +135,8 @@ export class FleetWorker {
   }
 
   /**
-   * Takes nothing new, gives back what was not sent, waits for the calls in flight, and leaves. False where Redis is
-   * away, so that nobody has heard of them: BullMQ then waits for ever, and the process has to be ended.
+   * Takes nothing new, gives back unsent values, waits for the calls in flight, and leaves. Resolves with false if Redis is
+   * away, so that the results could not be delivered. BullMQ then waits for ever, so the process must be ended.
    */
   async drain(): Promise<boolean> {
     this.#draining = true;
@@ -151,7 +151,7 @@ export class FleetWorker {
   async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
     // A coordinator that was killed as it added the chunk has not said when it expires.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
-    // It fails, and counts as lost with whoever waits for it still: it may have been carried out.
+    // The job fails. A run that still waits for it counts it as lost, since it may have been carried out.
     if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
     const chunk = this.#seal.open(data.sealed, sealedAs.asks(id)) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);

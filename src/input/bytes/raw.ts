@@ -12,12 +12,12 @@ export interface RawInput {
   readonly size: number | undefined;
   /** The next bytes, or undefined at the end. Throws InputError. */
   next(): Promise<Buffer | undefined>;
-  /** Its bytes once more, from its start, where somebody has written to it since it was opened; else undefined. */
+  /** Its bytes again, from the start, if it was written to since it was opened; else undefined. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
 
-/** What an input is read from that can be read once only, and how long that may be waited for. */
+/** Streams of inputs that can be read only once, and how long to wait for them. */
 export interface Pipes {
   readonly stdin: NodeJS.ReadableStream;
   /** Ends the reading of stdin and of pipes. */

@@ -1,4 +1,4 @@
-/** Whether metrics go to a Pushgateway, and not to a file. */
+/** True if metrics go to a Pushgateway rather than a file. */
 export function isAddress(metrics: string | undefined): metrics is string {
   return metrics !== undefined && /^https?:\/\//i.test(metrics);
 }
@@ -15,7 +15,7 @@ export function isMetricsTarget(metrics: string): boolean {
 }
 
 /**
- * Where a job's metrics are pushed to: the URL itself if it names a group (`/metrics/job/NAME…`), else the job's group
+ * Address for a job's metrics: the URL itself if it names a group (`/metrics/job/NAME…`), else the job's group
  * below it.
  */
 export function pushAddress(metrics: string, job: string | null): URL {

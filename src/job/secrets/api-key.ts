@@ -9,7 +9,7 @@ const KEY = 'BULK_ENRICH_API_KEY';
 const KEY_FILE = 'BULK_ENRICH_API_KEY_FILE';
 const KEY_COMMAND = 'BULK_ENRICH_API_KEY_COMMAND';
 
-/** Where the API key may come from: one of these variables. */
+/** Variables for the API key. Only one of them may be set. */
 export const keyVariables = [KEY, KEY_FILE, KEY_COMMAND] as const;
 
 /** A command asks a vault over a network at most; what waits for a person at night must not hold a run up for ever. */
@@ -37,7 +37,7 @@ export function readKey(env: Environment, warn: (sentence: string) => void = () 
   }
 }
 
-/** Reads a key from its file or command once more, as it may have been replaced; undefined where it is in a variable. */
+/** Reads a key again from its file or command, as it may have been replaced; undefined for a key in a variable. */
 export function keyReader(env: Environment): (() => Promise<string>) | undefined {
   const source = keySource(env);
   if (source === undefined || source[0] === KEY) return undefined;
@@ -77,7 +77,7 @@ function keyIn(text: string, source: KeySource): string {
   return key;
 }
 
-/** What a file begins with, and no more than a key may have: some, such as devices, have no end. */
+/** The beginning of a file, at most the length of a key: devices may have no end. */
 function readBegin(path: string): string {
   const file = openSync(path, 'r');
   try {

@@ -4,10 +4,10 @@ import type {Env} from '../endpoint.ts';
 const VARIABLE = 'BULK_ENRICH_REDIS_URL';
 
 /**
- * Where a fleet's Redis is: as the flag or job file says, else from the environment, which is the place for passwords.
- * Undefined where neither names one, or the flag says `none`. `flag` is what the value given is called, for messages.
+ * URL of a fleet's Redis: from the flag or job file, else from the environment, which is the place for passwords.
+ * Undefined if neither names one, or if the flag is `none`. `flag` is the setting's name in messages.
  *
- * @throws {UsageError} when it is no URL of a Redis, or a password stands where others can read it.
+ * @throws {UsageError} when it is not a URL of a Redis, or has a password where others can read it.
  */
 export function resolveRedisUrl(given: string | undefined, flag: string, env: Env): string | undefined {
   if (given === 'none') return undefined;
@@ -34,7 +34,7 @@ function checkUrl(text: string, name: string): void {
   );
 }
 
-/** What two URLs of the same Redis have in common. */
+/** The part that two URLs of the same Redis share. */
 function place(url: string): string {
   const {protocol, hostname, port, pathname} = new URL(url);
   return [protocol, hostname, port === '' ? '6379' : port, pathname === '/' ? '' : pathname].join(' ');

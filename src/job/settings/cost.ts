@@ -3,10 +3,10 @@ import {operationNames, perOperation} from '../../operations/table.ts';
 import {isExact} from '../money.ts';
 import {only, type PerOperation, pairsOf, textOrNumber} from '../values.ts';
 
-/** What calls cost: credits by operation, and what becomes of them where a call is turned down. */
+/** Credits of a call by operation, and the charge for refused calls. */
 export type Cost = PerOperation<number> & {readonly rejected: Charge; readonly throttled: Charge};
 
-/** What a call cost: nothing, its credits for sure, or perhaps. */
+/** Charge of a refused call: nothing, its credits, or perhaps its credits. */
 export type Charge = z.output<typeof charge>;
 
 const charge = z.enum(['free', 'maybe', 'spent']);

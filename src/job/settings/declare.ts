@@ -1,12 +1,12 @@
 import type {z} from 'zod';
 
-/** Who takes a setting, beside job files, which take every one. */
+/** Commands and calls that take a setting. Job files take every one. */
 export type Use =
   /** `run` and `plan`, as a flag. */
   | 'run'
   /** `enrich`, whose rows come from and go to the program itself. */
   | 'library'
-  /** Whoever opens the input: a run, a plan, `init`. */
+  /** Commands that open the input: a run, a plan, `init`. */
   | 'reading'
   /** The command of that name. */
   | 'lookup'
@@ -15,8 +15,8 @@ export type Use =
   | 'doctor';
 
 /**
- * What the output depends on that a run makes of settings, the input and the environment: compared as it came out, so
- * that naming a column which was guessed before is no change.
+ * Values that a run derives from settings, input and environment, and that shape its output. They are compared as derived,
+ * so that naming a column which was guessed before is not a change.
  */
 export type Resolved =
   | 'endpoint'
@@ -28,29 +28,32 @@ export type Resolved =
   | 'output_format'
   | 'score';
 
-/** What a setting changes of what a run comes to, as long as the service answers the same. */
+/** The part of a run's result that a setting changes, as long as the service answers the same. */
 export type Shapes =
-  /** The rows that are written: an unfinished run goes on only with the same value. */
+  /** The rows that are written. An unfinished run resumes only with the same value. */
   | 'output'
   /** Those too, by way of this. */
   | Resolved
   /** The summary, the exit code or a report alone: a run that is complete is the same only with the same value. */
   | 'summary'
-  /** Nothing: it says how the run is made and shown; addresses that may hold secrets are told apart by nobody. */
+  /**
+   * Nothing: the setting is about how the run is made and shown. Addresses are never compared, since they may hold
+   * secrets.
+   */
   | 'nothing';
 
-/** What is said of a setting beside its schema, its default among that. */
+/** A setting's description beside its schema, with its default. */
 export interface SettingMeta {
   readonly description: string;
   readonly uses: readonly Use[];
   readonly shapes: Shapes;
-  /** How the flag's value is named in `--help`; none for a switch. In `[…]` where the flag may stand alone. */
+  /** Name of the flag's value in `--help`; none for a switch. In `[…]` if the flag may come without a value. */
   readonly value?: string;
   /** The flag may be given several times. */
   readonly repeatable?: boolean;
   /** The flag is written `--no-…` and turns the setting off. */
   readonly negated?: boolean;
-  /** How the default is said where it isn't a plain value. */
+  /** The default in words, if it is not a plain value. */
   readonly defaultText?: string;
 }
 

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {only} from '../values.ts';
 
-/** What rules elsewhere call the keys of these. */
+/** Names of a rule's keys in other products, with ours. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   if: 'when',
   condition: 'when',

@@ -51,7 +51,10 @@ function nextTime({minutes, zone}: TimeOfDay, now: number): number {
   return at > now ? at : shownAt(today + DAY_MS, zone);
 }
 
-/** The first moment at which clocks show `wall`, or more: by the offsets of the days around, between which one change may be. */
+/**
+ * The first moment at which clocks show `wall`, or more: by the offsets of the days around, between which one
+ * change may be.
+ */
 function shownAt(wall: number, zone: string | undefined): number {
   const offsets = [wall - DAY_MS, wall + DAY_MS].map(at => offsetAt(at, zone));
   const moments = offsets.map(offset => wall - offset);
@@ -69,7 +72,7 @@ function shownAt(wall: number, zone: string | undefined): number {
 
 const DAY_MS = 86_400_000;
 
-/** What clocks in a zone show beyond UTC at a moment, in milliseconds. */
+/** A zone's offset from UTC at a moment, in milliseconds. */
 function offsetAt(at: number, zone: string | undefined): number {
   const clock = new Intl.DateTimeFormat('en', {timeZone: zone, timeZoneName: 'longOffset'});
   const name = clock.formatToParts(at).find(({type}) => type === 'timeZoneName')?.value ?? '';

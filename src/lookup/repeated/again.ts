@@ -1,17 +1,14 @@
 import {markNumbers, unmarkNumbers} from '../../client/exact-numbers.ts';
-import type {Lookup, Outcome, StoredOutcome} from '../../ledger/lookup.ts';
+import type {Answer, Lookup, Result} from '../../ledger/lookup.ts';
 import {operations} from '../../operations/table.ts';
 
 /**
  * The outcome of a lookup for the rows after its first one. A call that has an answer was carried out, so a token is redeemed
  * for them, even if the first row can't know whether it was already. A test action id redeems nothing.
  */
-export function again<Kind extends Outcome>(
-  {operation, params}: Lookup,
-  outcome: Kind,
-): Kind | StoredOutcome {
+export function again<Kind extends Result>({operation, params}: Lookup, outcome: Kind): Kind | Answer {
   const answer = operations[operation].again;
-  const known: Outcome = outcome;
+  const known: Result = outcome;
   if (answer === undefined || !('data' in known) || known.data === undefined) return outcome;
   const first = JSON.parse(markNumbers(known.data));
   return {status: 'ok', data: unmarkNumbers(JSON.stringify(answer(first, params))), boughtAt: known.boughtAt};

@@ -87,7 +87,10 @@ function blockHtml(block: Block): Markup {
 
 type Table = Omit<TableBlock, 'kind'>;
 
-/** A table; on a phone each row of one with more than two columns is a list of its cells with their headings. What is too wide still scrolls by itself, also by keyboard. */
+/**
+ * A table; on a phone each row of one with more than two columns is a list of its cells with their headings. What
+ * is too wide still scrolls by itself, also by keyboard.
+ */
 function table({caption, head, rows, texts = []}: Table): Markup {
   const kind = (index: number) => (index === 0 || texts.includes(index) ? 'text' : 'figure');
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${head.length > 2 ? raw(' class="cards"') : undefined}>

@@ -13,7 +13,10 @@ export function html(texts: TemplateStringsArray, ...parts: readonly MarkupPart[
 
 export {raw};
 
-/** A text that breaks where a code does, behind `_`, and behind `.` and `/` between letters, before it breaks inside a word. */
+/**
+ * A text that breaks where a code does, behind `_`, and behind `.` and `/` between letters, before it breaks inside
+ * a word.
+ */
 export function breakable(text: string): Markup {
   const parts = text.split(/(?<=_|[a-z][./])(?=[a-z])/i);
   return html`${parts.map((part, index) => (index === 0 ? html`${part}` : html`<wbr>${part}`))}`;

@@ -4,9 +4,9 @@ import {by, type Family, familyText, gauge, labelIn, labelText, type Sample} fro
 
 const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
-/** How a run ended, whether or not it could begin. */
+/** End of a run, also of one that could not begin. */
 interface RunEnd {
-  /** Undefined where its name is not known. */
+  /** Undefined if its name is not known. */
   readonly job: string | null | undefined;
   readonly finished_at: string;
   readonly exit_code: number;
@@ -32,7 +32,7 @@ export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   return textOfAll(endFamilies({...end, job}, before), job);
 }
 
-/** Whether a file was written by this module: nothing else is replaced without having been checked before. */
+/** True if this module wrote the text. Any other file is checked before it is replaced. */
 export function isMetrics(text: string): boolean {
   return text === '' || text.startsWith('# HELP bulk_enrich_');
 }

@@ -11,7 +11,7 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-/** A family of gauges; with one value, which is null where there is none, of one gauge. */
+/** A family of gauges, or of one gauge if given one value; null leaves the gauge out. */
 export function gauge(name: string, help: string, value: readonly Sample[] | number | null): Family {
   const samples: Family['samples'] = typeof value === 'number' ? [[{}, value]] : (value ?? []);
   return {name: `bulk_enrich_${name}`, help, samples};
@@ -32,7 +32,7 @@ export function labelText(labels: Labels): string {
     .join(',')}}`;
 }
 
-/** The first value of a label in a text of metrics; undefined where there is none. */
+/** The first value of a label in a text of metrics; undefined without one. */
 export function labelIn(text: string, name: string): string | undefined {
   const [, value] = new RegExp(`[{,]${name}="((?:[^"\\\\\n]|\\\\.)*)"`).exec(text) ?? [];
   return value?.replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character));

@@ -2,7 +2,7 @@ import {count, many, percent} from '../format.ts';
 import type {Section} from '../model.ts';
 import type {Drift, Summary} from '../summary.ts';
 
-/** What jumped since the job's last runs; undefined where nothing did. */
+/** Figures that differ from the job's last runs; undefined if none does. */
 export function driftSection({drift}: Summary): Section | undefined {
   if (drift.length === 0) return undefined;
   return {

@@ -2,7 +2,7 @@ import {count, duration, many} from '../format.ts';
 import type {LinesBlock, Section} from '../model.ts';
 import type {Summary, TimelineSummary} from '../summary.ts';
 
-/** How fast the calls went out, and how fast the answers came; undefined where nothing was called. */
+/** Rate of the calls and latency of the answers; undefined without calls. */
 export function paceSection({calls, pace, timeline}: Summary): Section | undefined {
   if (calls.total === 0) return undefined;
   const {p50, p95, p99, max} = calls.latency_ms;
@@ -31,7 +31,7 @@ export function paceSection({calls, pace, timeline}: Summary): Section | undefin
   };
 }
 
-/** One point is no line. */
+/** A line needs at least two points. */
 const FEWEST_POINTS = 2;
 
 function lines(timeline: TimelineSummary): LinesBlock[] {

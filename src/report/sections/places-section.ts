@@ -10,7 +10,7 @@ const captions: Readonly<Record<TopKind, readonly [caption: string, what: string
   phone_countries: ['Countries of phone numbers', 'Country'],
 };
 
-/** Where the values come from: counts, never people. */
+/** Counts of the values' countries, networks and domains. They identify no person. */
 export function placesSection({top}: Summary): Section | undefined {
   const blocks = topKinds.flatMap(kind => ranking(top[kind], ...captions[kind]));
   return blocks.length === 0

@@ -8,7 +8,7 @@ const MOST_REASONS = 12;
 /** The section that the rows of high risk are in. */
 export const RISK = 'Risk';
 
-/** How risky the rows are, and why. */
+/** Risk of the rows, with its reasons. */
 export function riskSection({risk, output}: Summary): Section | undefined {
   if (risk === null || risk.scored + risk.unknown === 0) return undefined;
   const {scored, unknown, mean} = risk;
@@ -122,7 +122,7 @@ function ranking(
   return rows.length === 0 ? [] : [{kind: 'ranking', caption, what, of, tone: 'known', rows}];
 }
 
-/** How often each answer field was there, and how often it said yes. */
+/** Shares of answers that have each field, and that have it true. */
 export function fieldsSection({fields = {}, lookups}: Summary): Section | undefined {
   const rows = Object.entries(fields).flatMap(([operation, shares]) =>
     (lookups[operation]?.answered ?? 0) === 0

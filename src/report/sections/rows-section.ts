@@ -13,7 +13,7 @@ const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
   ['unknown', 'warn'],
 ];
 
-/** What became of the rows and of each lookup in them. */
+/** Results of the rows and of their lookups. */
 export function rowsSection({rows, lookups, repairs}: Summary): Section | undefined {
   if (rows.read === 0) return undefined;
   const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} could not be read`;
@@ -65,7 +65,7 @@ function codesTable(caption: string, coded: Summary['errors']): TableBlock[] {
   ];
 }
 
-/** What went wrong, and where; undefined where nothing did. */
+/** Errors, with their codes and advice; undefined without any. */
 export function troubleSection({errors, calls}: Summary): Section | undefined {
   const strange = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
   const broken = [...strange, ...Object.entries(calls.by_error)];

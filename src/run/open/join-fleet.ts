@@ -85,7 +85,7 @@ export async function bookCollected(
     const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
     const ambiguous = known.doubts > 1 || carried !== undefined;
     // Nothing tells here of a rejection's value or account: the next run asks again.
-    const step = nextStep(ask.operation, attempt, {doubts, ambiguous}, settings, 'value', false);
+    const step = nextStep(ask.operation, attempt, {...known, doubts, ambiguous}, settings, 'value', false);
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     const found = ledger.found({
       key: lookup.key,
@@ -98,7 +98,8 @@ export async function bookCollected(
       retry: false,
       outcome,
     });
-    if (outcome !== undefined && isKept(outcome) && isStored(ask.operation)) store.put(lookup, outcome);
+    if (outcome !== undefined && isKept(outcome) && isStored(ask.operation))
+      store.put({operation: ask.operation, key: lookup.key, outcome});
     await found;
   }
 }

@@ -1,8 +1,8 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
 import type {Layout} from '../../layout/layout.ts';
-import {askedAnew, type Lookup, type Outcome} from '../../ledger/lookup.ts';
+import {askedAnew, type Lookup, type Result} from '../../ledger/lookup.ts';
 import type {Answers, Waiter} from '../../lookup/answers.ts';
-import {type PlannedCell, type Result, repairsOf} from '../../lookup/plan-row.ts';
+import {type PlannedCell, repairsOf} from '../../lookup/plan-row.ts';
 import {operations} from '../../operations/table.ts';
 import {type Stopper, stopFor} from '../stop.ts';
 import {parsedAnswer} from './enriched-row.ts';
@@ -59,9 +59,9 @@ class AskedCell implements Waiter {
     return this.#entry.record.record;
   }
 
-  tell(outcome: Outcome): void {
+  tell(result: Result): void {
     if (!this.#isOpen) return;
-    this.#stages.window.complete(this.#entry, this.#index, outcome);
+    this.#stages.window.complete(this.#entry, this.#index, result);
     if (this.#row === undefined) return;
     this.#row.open -= 1;
     if (this.#row.open === 0) this.#row.advance();

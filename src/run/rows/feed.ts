@@ -2,7 +2,7 @@ import {countReject} from '../../books/counters.ts';
 import {BulkEnrichError} from '../../errors.ts';
 import {objectRecord} from '../../input/objects.ts';
 import type {InputPosition, InputRecord, ObjectRow, Reject} from '../../input/row.ts';
-import type {Result} from '../../lookup/plan-row.ts';
+import type {Result} from '../../ledger/lookup.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {logTrouble} from '../log.ts';
 import {type Session, WINDOW_BYTES} from '../session.ts';

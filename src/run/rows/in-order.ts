@@ -1,5 +1,5 @@
 import type {InputPosition, InputRecord} from '../../input/row.ts';
-import type {Result} from '../../lookup/plan-row.ts';
+import type {Result} from '../../ledger/lookup.ts';
 import type {RepairCode} from '../../operations/cell.ts';
 
 /** A record on its way to the output; `results` fills up as answers come. */

@@ -1,4 +1,4 @@
-import type {Result} from '../../lookup/plan-row.ts';
+import type {Result} from '../../ledger/lookup.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 
@@ -8,7 +8,7 @@ export interface Codes {
   readonly known: readonly string[];
   /** Others by their shape. */
   readonly like?: RegExp;
-  /** What to do about one that is not known here. */
+  /** Advice for an unknown one. */
   readonly otherwise?: string;
 }
 
@@ -45,7 +45,7 @@ export function errorCodesOf(operation: Operation): Codes {
   return {
     what: 'error code',
     known: ['', ...Object.keys(operations[operation].codes), ...Object.keys(skips), ...CALLS],
-    // What a server says by its status alone, and what a socket does by Node's names.
+    // A server's failure by its status alone, and a socket's failure by Node's names.
     like: /^(?:http_\d{3}|[A-Z][A-Z\d_]+)$/,
     otherwise: 'A code of the service itself can be read by startsWith("…").',
   };

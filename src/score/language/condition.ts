@@ -6,7 +6,7 @@ import {type Expression, type Reference, referencesOf} from './expression.ts';
 import {type Facts, reader, SharedReads} from './read-facts.ts';
 import {typeAt} from './vocabulary.ts';
 
-/** What an expression says of some facts; undefined where it reads a field that is not there, so nobody can tell. */
+/** Result of an expression over some facts; undefined if it reads a missing field and so can't be decided. */
 export type Decision = boolean | undefined;
 
 /**
@@ -18,13 +18,13 @@ export interface Condition {
   readonly references: readonly Reference[];
   decide(facts: Facts): Decision;
   /**
-   * Adds what was missing where it could not decide. True where nothing was, and what is there could not be worked
-   * with, such as a text that is no number: that is what was read then.
+   * Adds the missing fields of a condition that could not be decided. Returns true if none was missing, but a value could
+   * not be used, such as a text that is not a number.
    */
   missing(facts: Facts, into: Lacking): boolean;
 }
 
-/** Takes what was missing. */
+/** Collects missing fields. */
 export interface Lacking {
   add(reference: Reference): unknown;
 }
@@ -42,7 +42,7 @@ interface Compiling {
   readonly shared: SharedReads;
 }
 
-/** A part that stands in several conditions is decided once. */
+/** Compiles a part; one that several conditions share is decided once for a row. */
 function conditionOf(node: ASTNode, compiling: Compiling): Condition {
   const {shared} = compiling;
   const text = engineText(node, false);
@@ -113,7 +113,7 @@ function negation(inner: Condition): Part {
   };
 }
 
-/** A field is missing from an answer; of an answer that is missing itself, nobody can tell. */
+/** has(): false for a field that its answer lacks; undecided if the answer itself is missing. */
 function presence(path: readonly string[], references: readonly Reference[], shared: SharedReads): Part {
   const read = reader(path);
   const isKnown = everyKnown(references, shared);
@@ -152,7 +152,7 @@ function comparison(
       const result = run(facts);
       return typeof result === 'boolean' ? result : undefined;
     } catch {
-      // Data that the expression can't work with, such as a text that is no number: nobody can tell.
+      // Data that the expression can't use, such as a text that is not a number: undecided.
       return undefined;
     }
   };
@@ -186,8 +186,8 @@ function everyKnown(references: readonly Reference[], shared: SharedReads): (fac
 }
 
 /**
- * What facts have of a reference; undefined where it is not known: a value of another type than the interface's is no
- * answer. Of what need not be there, the root has to be.
+ * Reads a field if its value has the interface's type; undefined if not. Of a field that only `has(…)` names, it reads
+ * the answer.
  */
 function readKnown({path, type, optional}: Reference, shared: SharedReads): (facts: Facts) => unknown {
   const expected = optional ? undefined : typeNames[type?.kind ?? ''];

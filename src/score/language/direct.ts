@@ -7,15 +7,15 @@ import type {Type} from './vocabulary.ts';
 /** `int` is a size: it is compared with numbers, and not added to them. */
 type Kind = 'bool' | 'string' | 'double' | 'int';
 
-/** What a part of an expression gives. */
+/** A part of an expression, ready to read. */
 interface Value {
   readonly kind: Kind;
   readonly read: ReadFacts;
-  /** True if facts may be such that it can't be worked out: CEL then has rules of its own for && and ||. */
+  /** True if some facts have no result, such as a division by zero. For && and || CEL then has rules of its own. */
   readonly mayThrow: boolean;
 }
 
-/** What a part needs from around it. */
+/** The vocabulary, fields and engine around a part. */
 export interface DirectScope {
   typeAt(path: readonly string[]): Type | undefined;
   /** Reads a field that is known to be there. */
@@ -25,9 +25,8 @@ export interface DirectScope {
 }
 
 /**
- * A condition over fields and literals of the plain types, which most conditions are, worked out without the expression
- * engine: that would take longer to be called than to compare. Its fields must be known to be there. Undefined for
- * all else.
+ * Compiles a condition over fields and literals of the plain types, which most conditions are. The expression engine takes
+ * longer to be called than such a condition to compare. Its fields must be known. Undefined for any other condition.
  */
 export function directCondition(node: ASTNode, scope: DirectScope): ReadFacts<boolean> | undefined {
   const value = plainValue(node, scope);
@@ -249,7 +248,7 @@ function method(
 const MOST_TEXTS = 1_000;
 const LONGEST_TEXT = 200;
 
-/** What a pattern says of texts that come again, as names of networks and domains do. */
+/** Keeps a pattern's answers: names of networks and domains repeat. */
 function known(text: ReadFacts<string>, run: ReadFacts): ReadFacts {
   const answers = new Map<string, unknown>();
   return facts => {

@@ -14,7 +14,7 @@ export interface Reference {
   /** The path as it is written. */
   readonly name: string;
   readonly type: Type | undefined;
-  /** Only asked about with `has(…)`: it need not be there, but what would have it does. */
+  /** Used only in `has(…)`: the field may be missing, but its answer may not. */
   readonly optional: boolean;
 }
 

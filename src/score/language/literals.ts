@@ -5,7 +5,7 @@ import type {Codes} from './codes.ts';
 import {type RuleVocabulary, typeAt, UnknownName} from './vocabulary.ts';
 
 /**
- * Refuses a text that is compared with codes and is none of them: `status.ip == "Invalid"` would never hold.
+ * Refuses a text that is compared with codes but is not one of them: `status.ip == "Invalid"` would never hold.
  *
  * @throws {UnknownName} with the nearest code.
  */
@@ -28,7 +28,7 @@ export function checkLiterals(
   for (const child of childrenOf(node)) checkLiterals(child, vocabulary, inner);
 }
 
-/** What is compared, and what with. */
+/** Comparisons in a node: an operand, with the ones it is compared with. */
 function comparedIn(node: ASTNode): readonly (readonly [ASTNode, readonly ASTNode[]])[] {
   if (node.op === '==' || node.op === '!=') {
     const [left, right] = node.args;

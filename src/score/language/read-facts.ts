@@ -1,19 +1,16 @@
 /**
- * What a condition is decided by: values by the names of its vocabulary; what is not known is not in it. Facts are never
- * changed: another row has another object.
+ * Values for a condition, by the names of its vocabulary. Unknown values are left out. Facts are never changed: each row
+ * has an object of its own.
  */
 export type Facts = Readonly<Record<string, unknown>>;
 
 export type ReadFacts<T = unknown> = (facts: Facts) => T;
 
 const UNREAD = Symbol('unread');
-/** A row has its facts once, and once for each choice among several lookups of a kind. */
+/** A row has one object of facts, and one more for each choice among several lookups of a kind. */
 const MOST_FACTS = 16;
 
-/**
- * What conditions have in common: a field that many of them read is read once for a row, and a part that several of them
- * have is decided once.
- */
+/** Reads that conditions share: a row's field is read once, and a part that several conditions have is decided once. */
 export class SharedReads {
   readonly #made = new Map<string, unknown>();
   readonly #known = new Map<Facts, unknown[]>();
@@ -21,13 +18,13 @@ export class SharedReads {
   #values: unknown[] = [];
   #places = 0;
 
-  /** Makes what goes by this name once. */
+  /** Calls `make` for the first use of a name; later uses get the same result. */
   named<T>(name: string, make: () => T): T {
     if (!this.#made.has(name)) this.#made.set(name, make());
     return this.#made.get(name) as T;
   }
 
-  /** The same read, done once for each row's facts. */
+  /** Returns the same read, done once for each object of facts. */
   once<T>(read: ReadFacts<T>): ReadFacts<T> {
     const place = this.#places++;
     this.#facts = undefined;
@@ -55,7 +52,7 @@ export class SharedReads {
   }
 }
 
-/** Reads what stands at a path; undefined where nothing does. */
+/** Reads the value at a path; undefined without one. */
 export function reader(path: readonly string[]): ReadFacts {
   const [root = '', field = '', ...deeper] = path;
   if (path.length === 1) return facts => facts[root];

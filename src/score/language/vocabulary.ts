@@ -4,7 +4,7 @@ import {type Operation, operations} from '../../operations/table.ts';
 import type {RiskLevel} from '../risk.ts';
 import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
 
-/** What an expression may read, by name: the interface's fields with their types, a row's columns, and the like. */
+/** Type of a name in an expression: an interface's field, a row's column, and the like. */
 export type Type =
   | {readonly kind: 'dyn' | 'timestamp'}
   /** `value` where it is always this one. */
@@ -25,7 +25,7 @@ export type RuleVocabulary = Readonly<Record<string, Type>>;
 
 const text: Type = {kind: 'string'};
 
-/** What stands in data of this schema. All numbers are doubles, so that they compare and add up with one another. */
+/** Type of data with this schema. All numbers are doubles, so that they compare and add up with one another. */
 export function typeOf(schema: z.ZodType): Type {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
     return typeOf(schema.unwrap() as z.ZodType);
@@ -44,7 +44,7 @@ export function typeOf(schema: z.ZodType): Type {
 
 export const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unknown'];
 
-/** What rules and conditions read: answers, what became of each lookup, the row's columns. */
+/** Names for rules and conditions: answers, each lookup's status, the row's columns. */
 export function answerVocabulary(
   subjects: Readonly<Record<string, Operation>>,
   columns: readonly string[] | undefined,
@@ -64,7 +64,7 @@ export function answerVocabulary(
   };
 }
 
-/** A row's columns; undefined where any name may be there, as in NDJSON. */
+/** A row's columns; without names, as in NDJSON, any name is possible. */
 export function rowVocabulary(columns: readonly string[] | undefined): RuleVocabulary {
   return {row: columns === undefined ? {kind: 'dyn'} : {kind: 'columns', names: columns}};
 }
@@ -81,9 +81,9 @@ export const riskVocabulary: RuleVocabulary = {
 export class UnknownName extends Error {}
 
 /**
- * The type of what stands at `path`; undefined where it can't be told before the data is there.
+ * The type of the value at `path`; undefined if it is known only with the data.
  *
- * @throws {UnknownName} when there is nothing of that name.
+ * @throws {UnknownName} when the name does not exist.
  */
 export function typeAt(vocabulary: RuleVocabulary, path: readonly string[]): Type | undefined {
   let type: Type | undefined = {kind: 'object', fields: vocabulary};

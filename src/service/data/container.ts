@@ -51,7 +51,7 @@ export class PackedFile {
     this.#base = align(4 + length);
   }
 
-  /** @throws where there is no such column of that kind */
+  /** @throws if the container has no such column of that kind */
   column<K extends ElementKind>(name: string, kind: K): InstanceType<(typeof kinds)[K]> {
     const entry = this.#entries.find(each => each.name === name);
     if (entry?.kind !== kind) throw new Error(`packed data has no column ${name} of kind ${kind}`);

@@ -3,7 +3,10 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gunzipSync} from 'node:zlib';
 
-/** The packed files' names; `pack.ts` writes them at build, the readers beside it read them. All but the last two are gzipped. */
+/**
+ * The packed files' names; `pack.ts` writes them at build, the readers beside it read them. All but the last two
+ * are gzipped.
+ */
 export const files = {
   asn: 'asn.bin.gz',
   country: 'country.bin.gz',

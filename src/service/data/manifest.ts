@@ -18,7 +18,7 @@ export interface DataSet {
   fields: string[];
 }
 
-/** What the build packed, and from what. */
+/** The data sets that the build packed, with their sources. */
 export interface Manifest {
   /** Changes whenever the packing code or a packed package does: equal means up to date. */
   fingerprint: string;

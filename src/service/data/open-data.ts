@@ -21,7 +21,7 @@ export class OpenData {
   readonly directory: string = dataDirectory();
   readonly asn = once(() => new AsnTable(this.directory));
   readonly country = once(() => new CountryTable(this.directory));
-  /** Undefined where the optional data set is not installed. */
+  /** Undefined if the optional data set is not installed. */
   readonly city = once(() => CityTable.load());
   readonly carriers = once(() => new CarrierTable(this.directory));
   readonly disposablePhones = once(() => new DisposablePhones(this.directory));

@@ -25,7 +25,10 @@ const packs = {
   mailMainstream: () => packLines(require('email-providers/common.json')),
 } as const;
 
-/** What `pack.ts` packs, with the terms as the licence in its package states them, which its `package.json` may not. */
+/**
+ * The data sets for `pack.ts`. Their terms come from the licence file of each package, since its `package.json` may
+ * lack them.
+ */
 export const packedSets: PackedSet[] = readOwnList<
   'name' | 'licence' | 'attribution' | 'link' | 'fields' | 'file'
 >(new URL('./pack-sets.csv', import.meta.url)).map(({fields, file, ...about}) => ({

@@ -37,7 +37,7 @@ function isUpToDate(directory: string, current: string): boolean {
   return readManifest(directory).fingerprint === current;
 }
 
-/** A reader never meets half a file, and a build that was cut short is no build. */
+/** Writes under another name and renames, so that an interrupted build leaves no half file for a reader. */
 function writeWhole(path: string, content: Buffer | string): void {
   writeFileSync(`${path}.${process.pid}`, content);
   renameSync(`${path}.${process.pid}`, path);
@@ -66,7 +66,7 @@ function textsOf(name: string): string[] {
   return own.length > 0 ? own : licenceTexts('libphonenumber-js', /apache/i);
 }
 
-/** Where the build before this one is: what it packed is taken over, if it still is what would be packed now. */
+/** Directory of the previous build. Its files are reused if packing them again would give the same. */
 const [, , before = ''] = process.argv;
 const current = fingerprint();
 if (!isUpToDate(before, current)) pack(current);

@@ -21,7 +21,7 @@ const MAX_SESSIONS_BYTES = 8 * 1024 * 1024;
 
 type HttpEnv = {Bindings: HttpBindings};
 
-/** What the routes stand on. */
+/** The parts that the routes use. */
 export interface AppParts {
   key: KeyCheck;
   credits: Credits;
@@ -35,7 +35,10 @@ export interface AppParts {
   log(event: string, fields: Record<string, unknown>): void;
 }
 
-/** The service's routes: the interface's four operations, and our own outside its paths; all of them behind `base` too. */
+/**
+ * The service's routes: the interface's four operations, and our own outside its paths; all of them behind `base`
+ * too.
+ */
 export function createApp(
   parts: AppParts,
   {base = '', host = '127.0.0.1', withPages = true} = {},
@@ -75,7 +78,7 @@ function isOwnName(header: string, host: string): boolean {
   return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || name === host.toLowerCase();
 }
 
-/** What anybody may see who reaches the service. */
+/** Pages that need no key. */
 const pages = ({credits, sources}: AppParts): [string, () => object][] => [
   ['/openapi.json', buildOpenApi],
   ['/_ledger', () => credits.ledger()],
@@ -83,7 +86,7 @@ const pages = ({credits, sources}: AppParts): [string, () => object][] => [
   ['/_schemas', describeFiles],
 ];
 
-/** What an operation comes to, and whether the answer reaches its client. */
+/** An operation's answer, and true if the client is to receive it. */
 interface Served {
   reply: Reply;
   loss?: LosingFault;

@@ -5,7 +5,7 @@
 export const errorStatus = {
   /** The API key is wrong. 401 on all four operations, though the interface shows it on `/intelligence/ip` alone. */
   invalid_token: 401,
-  /** The body is no JSON object. */
+  /** The body is not a JSON object. */
   malformed_body: 400,
   /** A field that the operation needs is missing or empty. */
   missing_field: 400,

@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {seeded} from '../../job/seeded.ts';
 import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 
-/** How to rehearse a bad night. Everything is off unless asked for. */
+/** Faults to rehearse a bad night with. All are off by default. */
 export interface PracticeOptions {
   /** Mean time that an answer takes, in milliseconds; each takes between half and one and a half of it. */
   latencyMs?: number;
@@ -15,8 +15,8 @@ export interface PracticeOptions {
 }
 
 /**
- * What goes wrong with a call: it is refused, and nothing is charged; or it is charged and its answer lost, for the
- * connection is closed, or cut off in the middle of the body, or says nothing more.
+ * A fault of one call. A refusal charges nothing. A loss charges the call and loses its answer: the connection closes,
+ * breaks in the middle of the body, or falls silent.
  */
 export type PracticeFault = {refusal: ServiceError} | {loss: LosingFault};
 
@@ -36,7 +36,7 @@ const faults: readonly [PracticeFault, number][] = [
   [{loss: 'stall'}, 5],
 ];
 
-/** How long a stalled answer holds its connection, in milliseconds: longer than a client should wait. */
+/** Milliseconds that a stalled answer holds its connection: longer than a client should wait. */
 export const STALL_MS = 120_000;
 
 /** Draws the faults and delays of one service. */
@@ -51,7 +51,7 @@ export class Practice {
     this.#random = seeded(seed);
   }
 
-  /** What goes wrong with the next call, if anything. */
+  /** The fault of the next call; undefined if it works. */
   fault(): PracticeFault | undefined {
     if (this.#errorRate === 0 || this.#random() >= this.#errorRate) return undefined;
     let rest = this.#random() * 100;

@@ -7,7 +7,7 @@ import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 /** A request's body: the fields of a JSON object that are neither null nor an empty text, which count as not sent. */
 export type Body = Record<string, unknown>;
 
-/** What a call comes to, once its body was checked. */
+/** A call whose body was checked. */
 export interface ServiceCall {
   /** Test action ids make it free. */
   free: boolean;
@@ -52,7 +52,7 @@ function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   });
 }
 
-/** Bytes that are no UTF-8 would become other characters, and so a call for another value. */
+/** Refuses bytes that are not UTF-8: replacement characters would make a call for another value. */
 function parse(bytes: Buffer): unknown {
   try {
     if (isUtf8(bytes)) return JSON.parse(bytes.toString());

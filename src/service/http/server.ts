@@ -8,26 +8,35 @@ import {errorBodyOf, errorStatus, type ServiceErrorCode} from './error-body.ts';
 import {STALL_MS} from './practice.ts';
 import {fail} from './reply.ts';
 
-/** How long a whole request may take to arrive, in milliseconds: real ones are one packet. */
+/** Milliseconds within which a whole request must arrive. Real ones are one packet. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** How long an idle connection is kept, in milliseconds: longer than clients keep theirs, so that they close first. */
+/** Milliseconds that an idle connection is kept: longer than clients keep theirs, so that they close first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Nothing to and fro for so long, in milliseconds, and the connection is gone: longer than an answer is ever held back. */
+/**
+ * Nothing to and fro for so long, in milliseconds, and the connection is gone: longer than an answer is ever held
+ * back.
+ */
 const SILENCE_MS = STALL_MS + KEEP_ALIVE_MS;
 
-/** How long a client that was turned down has to read why, in milliseconds, before its half of the connection goes too. */
+/**
+ * Milliseconds that a refused client has to read the reason, before the server closes the other half of the
+ * connection.
+ */
 const LINGER_MS = 500;
 
 /** Connections beyond these are closed at once, so that file descriptors last. */
 const MAX_CONNECTIONS = 4096;
 
-/** Requests of one connection that wait for their answers to be read; who sends more reads none, and each costs memory. */
+/**
+ * Requests of one connection that wait for their answers to be read; who sends more reads none, and each costs
+ * memory.
+ */
 const MAX_PIPELINED = 32;
 
 export interface ServerLimits {
-  /** How long a whole request may take to arrive, in milliseconds. */
+  /** Milliseconds within which a whole request must arrive. */
   readonly requestTimeoutMs?: number | undefined;
   readonly maxConnections?: number | undefined;
 }
@@ -62,7 +71,7 @@ export function makeServer(
 
 const unread = new WeakMap<Socket, number>();
 
-/** Whether a connection has few enough requests without an answer that left, this one counted. */
+/** True if the connection's unanswered requests, this one included, are within the limit. */
 function isWithinReach(socket: Socket, outgoing: ServerResponse): boolean {
   const count = (unread.get(socket) ?? 0) + 1;
   unread.set(socket, count);
@@ -70,7 +79,7 @@ function isWithinReach(socket: Socket, outgoing: ServerResponse): boolean {
   return count <= MAX_PIPELINED;
 }
 
-/** What the HTTP parser refuses never becomes a request, so its answer is written by hand. */
+/** Answers input that the HTTP parser refused. It never becomes a request, so the answer is written by hand. */
 function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

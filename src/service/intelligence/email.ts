@@ -4,7 +4,7 @@ import type {MailDomainKind} from '../data/tables/mail-domains.ts';
 import {type MailAddress, parseMailAddress} from './mail-address.ts';
 import {type Normalized, normalize} from './mail-aliases.ts';
 
-/** How a domain came to its trust: as listed, or reserved for documentation. */
+/** Source of a domain's trust: the list it is on, or its reservation for documentation. */
 export type DomainType = MailDomainKind | 'reserved';
 
 /** Something about an address that moves its trust, by the name that a verdict's `flags` give it. */
@@ -20,7 +20,7 @@ const domainTrust: Record<DomainType, number> = {
   reserved: 0,
 };
 
-/** What each flag takes off. */
+/** Points that each flag takes off the trust. */
 const flagCost: Record<MailFlag, number> = {
   tagged: 5,
   dotted: 5,
@@ -34,17 +34,17 @@ const flagCost: Record<MailFlag, number> = {
 /** From this trust on, an address counts as trusted. */
 const TRUSTED_FROM = 50;
 
-/** RFC 2606: registered, but never anybody's mail. */
+/** RFC 2606: reserved domains without real mailboxes. */
 const reservedDomains = new Set(['example.com', 'example.net', 'example.org']);
 
-/** RFC 2142's mailboxes for roles, and the usual ones that nobody reads. */
+/** RFC 2142's mailboxes for roles, and the usual unread ones such as `noreply`. */
 const roles = new Set(
   'abuse admin administrator billing contact ftp help hostmaster info mailer-daemon marketing news no-reply noc noreply postmaster root sales security support usenet webmaster www'.split(
     ' ',
   ),
 );
 
-/** What is known about an address that can exist. */
+/** Assessment of a well-formed address. */
 export interface MailAssessment {
   parsed: MailAddress;
   normalized: Normalized;
@@ -54,7 +54,7 @@ export interface MailAssessment {
   trust: number;
 }
 
-/** Judges an address, or returns undefined where it can't be one. */
+/** Assesses an address. Returns undefined if it is malformed. */
 export function assessMail(data: OpenData, email: string): MailAssessment | undefined {
   const parsed = parseMailAddress(email);
   if (parsed === undefined) return undefined;
@@ -65,7 +65,7 @@ export function assessMail(data: OpenData, email: string): MailAssessment | unde
   return {parsed, normalized, domainType, flags, trust: Math.max(0, domainTrust[domainType] - cost)};
 }
 
-/** The one spelling of the mailbox that an address leads to, or undefined where it can't be one. */
+/** The canonical spelling of an address's mailbox; undefined if the address is malformed. */
 export function mailboxOf(email: string): {written: string; normalized: string} | undefined {
   const parsed = parseMailAddress(email);
   return parsed && {written: email, normalized: normalize(parsed).address};
@@ -95,7 +95,7 @@ function looksGenerated(local: string): boolean {
   return local.length >= 8 && digits * 2 >= local.length;
 }
 
-/** What open data says about an e-mail address; fields without a source are left out. */
+/** Open data's answer for an e-mail address. It leaves out fields without a source. */
 export function emailIntelligence(data: OpenData, email: string): EmailData {
   const found = assessMail(data, email);
   if (found === undefined) return {is_valid: false, is_trusted: false, trust_score: 0};

@@ -24,9 +24,9 @@ export function readAnswers(path: string): GivenAnswers {
 }
 
 /**
- * The given fields of a value, in whatever spelling that came.
+ * Finds the given fields of a value, in any of its spellings.
  *
- * @throws {ServiceSetupError} for an operation or a value that is none, and a field of another type.
+ * @throws {ServiceSetupError} for an unknown operation, an invalid value, or a field of a wrong type.
  */
 export function answersBy(given: GivenAnswers): (name: Intelligence, value: string) => object | undefined {
   const result = schema.safeParse(given);

@@ -5,8 +5,8 @@ import type {OpenData} from '../data/open-data.ts';
 import type {AutonomousSystem} from '../data/tables/ip-tables.ts';
 
 /**
- * The ranges that nobody may announce to the internet (IANA's special-purpose registry, by way of ipaddr.js).
- * AS112 and AMT addresses are special too, but reachable by intent, so they are no bogons.
+ * Ranges of addresses that are not bogons. The others must not be announced to the internet (IANA's special-purpose
+ * registry, through ipaddr.js). AS112 and AMT addresses are special too, but meant to be reachable.
  */
 const reachableRanges = new Set(['unicast', 'as112', 'amt']);
 
@@ -34,7 +34,7 @@ const isBogon = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
 const toNumber = (address: string): number =>
   address.split('.').reduce((number, octet) => number * 256 + Number(octet), 0);
 
-/** What open data says about an IPv4 address; fields without a source are left out. */
+/** Open data's answer for an IPv4 address. It leaves out fields without a source. */
 export function ipIntelligence(data: OpenData, address: string): IpData {
   if (isBogon(ipaddr.IPv4.parse(address)))
     return {is_vpn: false, is_datacenter_proxy: false, is_bogon: true, is_tor_node: false};
@@ -42,7 +42,7 @@ export function ipIntelligence(data: OpenData, address: string): IpData {
   return {...flags(system), is_bogon: false, ...location(data, address), ...holder(system)};
 }
 
-/** The same for a session's address, which may be of IPv6: there, open data at hand says only whether it is a bogon. */
+/** The same for a session's address. For IPv6, open data tells only bogons from other addresses. */
 export function sessionIp(data: OpenData, address: string): IpData {
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4' ? ipIntelligence(data, parsed.toString()) : {is_bogon: isBogon(parsed)};

@@ -5,20 +5,23 @@ import {parse} from 'tldts';
 export interface MailAddress {
   local: string;
   domain: string;
-  /** What somebody registered: `example.co.uk` of `mail.example.co.uk`. */
+  /** The registered domain: `example.co.uk` for `mail.example.co.uk`. */
   registrable: string;
-  /** Whether the domain was written, or is to be shown, in other letters than ASCII. */
+  /** True if the domain has letters outside ASCII, as written or as shown. */
   international: boolean;
 }
 
-/** RFC 5322 dot-atom; RFC 6531 allows letters outside ASCII as well, in UTF-8, which has no half of a surrogate pair. */
+/**
+ * RFC 5322 dot-atom; RFC 6531 allows letters outside ASCII as well, in UTF-8, which has no half of a surrogate
+ * pair.
+ */
 const dotAtom =
   /^[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+)*$/u;
 
 /** RFC 5322 quoted-string, without the obsolete control characters. */
 const quoted = /^"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/;
 
-/** RFC 1035 label, after conversion to ASCII; an empty one, as before a final dot, is none. */
+/** RFC 1035 label, after conversion to ASCII. An empty one, as before a final dot, is invalid. */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
@@ -32,9 +35,9 @@ const MAX_LOCAL = 64;
 const MAX_DOMAIN = 253;
 
 /**
- * Takes an address apart, or returns undefined where it can't be one: no or a wrong local part, a domain that breaks
- * the rules of DNS, or one that ends in no public suffix (so no `localhost`, `.test` or address
- * literals) or outside DNS (`.onion`, RFC 7686), or that is nothing but such a suffix (`co.uk`).
+ * Takes an address apart. Returns undefined if it is malformed: the local part is missing or wrong; the domain breaks
+ * the rules of DNS, has no public suffix (`localhost`, `.test`, address literals), lies outside DNS (`.onion`,
+ * RFC 7686), or is itself a public suffix (`co.uk`).
  */
 export function parseMailAddress(text: string): MailAddress | undefined {
   const address = text.trim();

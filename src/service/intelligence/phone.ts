@@ -40,13 +40,13 @@ const typeRisk: Record<NonNullable<NumberType>, number> = {
 /** The risk of a valid number whose type the numbering plan does not tell. */
 const UNKNOWN_TYPE_RISK = 30;
 
-/** The risk of a number on the list of public SMS inboxes: anybody reads what is sent to it. */
+/** Risk of a number on the list of public SMS inboxes: everyone can read its messages. */
 const DISPOSABLE_RISK = 95;
 
 /** The risk of what can't be a number: it can't be reached at all. */
 const INVALID_RISK = 100;
 
-/** What open data says about a phone number; fields without a source are left out. */
+/** Open data's answer for a phone number. It leaves out fields without a source. */
 export function phoneIntelligence(data: OpenData, written: string): PhoneData {
   const phone = written.trim();
   const number = parsePhoneNumberFromString(phone, {extract: false});
@@ -64,7 +64,7 @@ export function phoneIntelligence(data: OpenData, written: string): PhoneData {
   };
 }
 
-/** What has a type is valid, which spares the second look for the type that `isValid` would take. */
+/** A number with a type is valid. That saves the second search for its type in `isValid`. */
 const isValid = (number: PhoneNumber, type: NumberType): boolean => type !== undefined || number.isValid();
 
 const riskScore = (type: NumberType, disposable: boolean): number =>
@@ -79,7 +79,7 @@ function invalid(data: OpenData, phone: string, number: PhoneNumber | undefined)
   };
 }
 
-/** Why a phone number is not valid. Without a leading `+` nobody can tell the country it belongs to. */
+/** The reason why a phone number is invalid. Without a leading `+` its country can't be known. */
 function validationError(phone: string, number: PhoneNumber | undefined): string {
   if (number?.isPossible()) return 'not_allocated';
   switch (validatePhoneNumberLength(phone)) {
@@ -107,7 +107,7 @@ function identity(data: OpenData, number: PhoneNumber): PhoneData {
   };
 }
 
-/** Where fixed and mobile numbers share their ranges (North America), VoIP numbers hide among them: left out. */
+/** Left out where fixed and mobile numbers share ranges (North America): VoIP numbers hide among them. */
 function virtual(type: NumberType): PhoneData {
   if (type === undefined || type === 'FIXED_LINE_OR_MOBILE') return {};
   return {is_virtual: type === 'VOIP' || type === 'PERSONAL_NUMBER'};

@@ -3,7 +3,7 @@ import type {UserSession} from './user-session.ts';
 
 type MultiAccounting = NonNullable<VerifyData['multi_accounting']>;
 
-/** What two accounts can share, and how sure it makes us that one person has both: our own estimates. */
+/** Traits that two accounts can share, with the confidence that one person has both. These are our own estimates. */
 const confidenceOf = {
   /** One mailbox, in whatever spelling. */
   same_email: 0.9,
@@ -24,7 +24,7 @@ const MAX_ACCOUNTS = 50;
 /** Accounts looked at for one shared trait: keeps a call short where a whole network shares an address. */
 const MAX_HOLDERS = 1000;
 
-/** What is seen of an account at one verification. */
+/** Traits of an account at one verification. */
 export interface Sighting {
   userId: string;
   /** Undefined if the state has the sighting and no longer its session. */

@@ -6,11 +6,14 @@ import type {UserSession} from './user-session.ts';
 /** The device of a session, and what its user agent gives away. */
 export interface Device {
   shown: NonNullable<VerifyData['device']>;
-  /** The user agent says that it is a program, an app's HTTP client included, or there is none. */
+  /** True if the user agent names a program (an app's HTTP client included) or is missing. */
   isBot: boolean;
 }
 
-/** People's browsers name their engine, PowerShell does not. Opera's old ones and feature phones begin in their own way. */
+/**
+ * People's browsers name their engine, PowerShell does not. Opera's old ones and feature phones begin in their own
+ * way.
+ */
 const browserAgent = /^(?:Mozilla\/.*(?:WebKit|Gecko|Trident|MSIE)|(?:Opera|UCWEB)\/)|MIDP/;
 
 /**

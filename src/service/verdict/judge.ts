@@ -2,7 +2,7 @@ import type {VerifyData} from '../../operations/table.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
 import type {SessionFacts} from './session-facts.ts';
 
-/** What the rules come to. */
+/** Result of the rules. */
 export interface Judgement {
   /** 0 for a bot, 100 for a human. */
   score: number;

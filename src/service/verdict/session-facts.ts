@@ -3,7 +3,7 @@ import type {MailAssessment} from '../intelligence/email.ts';
 import type {Device} from './device.ts';
 import type {UserSession} from './user-session.ts';
 
-/** What a rule's condition can ask for, with each fact's type in the Common Expression Language. */
+/** Facts that a rule's condition can use, with their types in the Common Expression Language. */
 export const factTypes = {
   bot_agent: 'bool',
   mobile: 'bool',
@@ -38,7 +38,7 @@ export type SessionFacts = {
   }[(typeof factTypes)[Name]];
 };
 
-/** What the facts are made of. */
+/** Input of the facts. */
 export interface Evidence {
   session: UserSession;
   device: Device;

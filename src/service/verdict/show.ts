@@ -41,7 +41,7 @@ export function locationPart(ip: IpData): VerdictPart<'location'> {
   }) as VerdictPart<'location'>;
 }
 
-/** @param mail what is known of the address, or undefined where it can't be one */
+/** @param mail the address's assessment; undefined if the address is malformed */
 export function mailPart(address: string, mail: MailAssessment | undefined): VerdictPart<'email'> {
   if (mail === undefined) return {address, valid: false, trust_score: 0, flags: ['malformed']};
   const {normalized, parsed, trust, domainType, flags} = mail;

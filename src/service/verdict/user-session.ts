@@ -7,7 +7,7 @@ import {ServiceSetupError} from '../setup-error.ts';
 
 const line = (max: number): z.ZodString => z.string().max(max);
 
-/** What a protected page's script would have gathered about a visitor, and the token that stands for it. */
+/** The data that a protected page's script gathers about a visitor, with the token that stands for it. */
 export const sessionSchema = z
   .strictObject({
     token: line(4096).min(1).describe('The user session token that /verify is asked with.'),
@@ -93,7 +93,7 @@ export class UserSessions {
     return this.#byToken.get(token);
   }
 
-  /** @returns whether the token had been verified before */
+  /** @returns true if the token was verified before */
   redeem(token: string, keep: (digest: string) => void): boolean {
     if (this.isRedeemed(token)) return true;
     const key = digest(token);

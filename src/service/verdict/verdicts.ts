@@ -18,7 +18,7 @@ import type {UserSession, UserSessions} from './user-session.ts';
 
 type VerifyRequest = z.infer<typeof operations.verify.request>;
 
-/** What verdicts are made from. */
+/** Input of the verdicts. */
 export interface VerdictParts {
   data: OpenData;
   sessions: UserSessions;
@@ -109,7 +109,7 @@ interface Circumstances {
   linkedAccounts: number;
 }
 
-/** What a session shows by itself, and what the rules say of it. */
+/** Computes a session's facts and applies the rules to them. */
 function look(
   {data, rules}: VerdictParts,
   session: UserSession,

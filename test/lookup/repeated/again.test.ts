@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import type {Outcome} from '../../../src/ledger/lookup.ts';
+import type {Result} from '../../../src/ledger/lookup.ts';
 import {again} from '../../../src/lookup/repeated/again.ts';
 import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../../../src/operations/verify.ts';
 
@@ -10,7 +10,7 @@ const ok = {status: 'ok', data: redeemed, boughtAt} as const;
 const verify = {operation: 'verify', key: 'k', params: {token: 's-1', action_id: 'signup'}} as const;
 const failed = {status: 'failed', error: 'invalid_token'} as const;
 
-test.each<[string, Outcome, unknown]>([
+test.each<[string, Result, unknown]>([
   ['a verdict', {status: 'ok', data: answer, boughtAt}, ok],
   ['a verdict on a token that is redeemed', {status: 'ok', data: redeemed, boughtAt}, ok],
   ['a verdict that may be of our own call', {status: 'unknown', error: 'x', data: redeemed, boughtAt}, ok],
@@ -26,7 +26,7 @@ test.each<[string, Outcome, unknown]>([
 });
 
 test('what is known of a value is the same however often it is asked for', () => {
-  const first: Outcome = {status: 'ok', data: '{"is_vpn":true}', boughtAt};
+  const first: Result = {status: 'ok', data: '{"is_vpn":true}', boughtAt};
   expect(again({operation: 'ip', key: 'k', params: {}}, first)).toBe(first);
 });
 

@@ -2,7 +2,7 @@
 export const attacks = [
   {
     name: 'attack: no run can ever be resumed',
-    edits: [['src/run/identity.ts', 'if (changed.length > 0) {', 'if (changed.length >= 0) {']],
+    edits: [['src/run/identity.ts', 'if (settings.length > 0) {', 'if (settings.length >= 0) {']],
   },
   {
     name: "attack: a fleet's run ignores --resends 0",
@@ -31,7 +31,7 @@ export const attacks = [
   },
   {
     name: 'attack: answers of one account are those of all',
-    edits: [['src/store/store-file.ts', /\\0\$\{account\}/, '']],
+    edits: [['src/store/store-file.ts', /\\0\$\{label\}/, '']],
   },
   {
     name: 'attack: a restart publishes answers of any age',
@@ -73,11 +73,15 @@ export const attacks = [
   {
     name: 'attack: what the budget skips is said to be an outage',
     edits: [
-      ['src/lookup/queue-executor.ts', "this.#leave(task, 'budget');", "this.#leave(task, 'outage');"],
       [
         'src/lookup/queue-executor.ts',
-        "(this.#isOverBudget(task) ? 'budget' : undefined)",
-        "(this.#isOverBudget(task) ? 'outage' : undefined)",
+        "else if (this.#isOverBudget(task)) this.#leave(task, 'budget');",
+        "else if (this.#isOverBudget(task)) this.#leave(task, 'outage');",
+      ],
+      [
+        'src/lookup/queue-executor.ts',
+        "lane.release(task, false);\n    this.#leave(task, 'budget');",
+        "lane.release(task, false);\n    this.#leave(task, 'outage');",
       ],
     ],
   },
@@ -103,13 +107,7 @@ export const attacks = [
   },
   {
     name: 'attack: what the service rejects is not counted as a call',
-    edits: [
-      [
-        'src/ledger/tally.ts',
-        "  if (attempt.kind === 'not_sent') {",
-        "  if (attempt.kind === 'not_sent' || attempt.kind === 'rejected') {",
-      ],
-    ],
+    edits: [['src/ledger/tally.ts', '  if (isUnsent) {', "  if (isUnsent || attempt.kind === 'rejected') {"]],
   },
   {
     name: "attack: what a killed session had in doubt is in another operation's books",
@@ -136,8 +134,8 @@ export const attacks = [
     edits: [
       [
         'src/ledger/ledger.ts',
-        'this.#options.giveBack?.(before.holder, this.budget.takenSince(before));',
-        ';',
+        'giveBack?.(before.holder, this.budget.takenSince(before));',
+        'void giveBack;',
       ],
     ],
   },

@@ -25,7 +25,7 @@ export const foundHere = [
   {
     name: 'found here: once --resends 0 is said, what is in doubt from before is still sent again',
     edits: [
-      ['src/lookup/answers.ts', 'doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),', 'doubts: 0,'],
+      ['src/lookup/answers.ts', 'doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),', 'doubts: 0,'],
     ],
   },
   {
@@ -43,8 +43,8 @@ export const foundHere = [
     edits: [
       [
         'src/run/open/where-to-begin.ts',
-        'const isCutOff = hasOtherRun(state, summary.run_id);',
-        'const isCutOff = hasOtherRun(state, summary.run_id) && false;',
+        'const isCutOff = hasOtherRun(state.directory, summary.run_id);',
+        'const isCutOff = hasOtherRun(state.directory, summary.run_id) && false;',
       ],
     ],
   },
@@ -93,8 +93,8 @@ export const foundHere = [
     edits: [
       [
         'src/store/store-file.ts',
-        'const after = boughtAt >= this.#openedAt ? this.#earlier : 0;',
-        'const after = this.#earlier === undefined ? 1 : 0;',
+        'const after = boughtAt >= this.#openedAt ? earlier : 0;',
+        'const after = boughtAt >= this.#openedAt ? 0 * earlier : 0;',
       ],
     ],
   },
@@ -110,12 +110,6 @@ export const foundHere = [
   },
   {
     name: 'found elsewhere: an outcome that waits to be written is not known yet',
-    edits: [
-      [
-        'src/ledger/unwritten.ts',
-        'if (booked.outcome !== undefined) this.outcomes.set(booked.key, booked.outcome);',
-        '',
-      ],
-    ],
+    edits: [['src/ledger/unwritten.ts', 'else this.outcomes.set(booked.key, booked.outcome);', '']],
   },
 ];

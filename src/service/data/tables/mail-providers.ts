@@ -1,6 +1,9 @@
 import {readOwnList} from '../own-list.ts';
 
-/** Kinds of listed domains: `mainstream` is a provider among the best-known sites, `relay` forwards to a mailbox of its user's. */
+/**
+ * Kinds of listed domains: `mainstream` is a provider among the best-known sites, `relay` forwards to a mailbox of
+ * its user's.
+ */
 export type MailProviderKind = 'mainstream' | 'provider' | 'relay' | 'disposable';
 
 /** A mail domain's kind, and how its provider delivers several spellings into one mailbox. */
@@ -21,7 +24,10 @@ const lines = readOwnList<
 /** Every operator with its domains; each line has its source and the day on which it was looked up. */
 export const mailOperators = lines.map(({domains, ...about}) => ({...about, domains: domains.split(' ')}));
 
-/** By domain. It goes before the packages' lists, which call some providers disposable and miss famous disposable names. */
+/**
+ * By domain. It goes before the packages' lists, which call some providers disposable and miss famous disposable
+ * names.
+ */
 export const mailProviders: ReadonlyMap<string, MailProvider> = new Map(
   mailOperators.flatMap(({kind, domains, mailbox_domain, dots, tag}) =>
     domains.map(domain => [

@@ -1,0 +1,31 @@
+import {afterEach, expect, test, vi} from 'vitest';
+import {recordOfCutOff} from '../../src/report/run-record.ts';
+import {spendOf} from '../../src/report/spend.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const ended = (at: string) =>
+  recordOfCutOff(
+    {
+      run_id: at,
+      started_at: at,
+      job: null,
+      list: 'list.csv',
+      account: {endpoint: 'https://api.example.com', label: 'default'},
+    },
+    at,
+    {ip: {calls: 1, spent: 1, maybe_spent: 0}},
+  );
+
+test.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'UTC'])('days of spend are UTC days in %s', zone => {
+  vi.stubEnv('TZ', zone);
+  const records = ['2031-05-06T00:30:00.000Z', '2031-05-06T23:30:00.000Z', '2031-05-08T12:00:00.000Z'];
+  const {groups} = spendOf(records.map(ended), '2031-05-01', 'day');
+  expect(groups.map(({name, spent}) => [name, spent])).toEqual([
+    ['2031-05-06', 2],
+    ['2031-05-07', 0],
+    ['2031-05-08', 1],
+  ]);
+});
