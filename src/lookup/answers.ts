@@ -14,7 +14,7 @@ import type {Rejections} from '../store/rejections.ts';
 import type {AnswerStore} from '../store/store.ts';
 import type {Judge, KnownAnswer, Validity} from '../store/validity.ts';
 import type {Ended, Executor, Task} from './executor.ts';
-import {CameBefore, Recent} from './recent.ts';
+import {Recent} from './recent.ts';
 import {again} from './repeated/again.ts';
 import {InTurn} from './repeated/in-turn.ts';
 import {withoutAsking} from './task-state.ts';
@@ -59,9 +59,7 @@ interface LeftOver {
   readonly stored: ReadonlyMap<string, KnownAnswer>;
 }
 
-const RECENT_BYTES = 16 * 1_048_576;
-/** An answer's text, what it is parsed, and as it is written take so much of the text's memory. */
-const HANGING_ON_IT = 5;
+const RECENT_BYTES = 4_194_304;
 
 const NOTHING: ReadonlyMap<string, KnownAnswer> = new Map();
 
@@ -87,11 +85,9 @@ export class Answers {
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
   /** Outcomes that came lately, so that the ledger is not read for each row of a value, and its rows share what they come to. */
-  readonly #recent = new Recent<Outcome>(
-    RECENT_BYTES,
-    (_, outcome) => HANGING_ON_IT * ('data' in outcome ? (outcome.data?.length ?? 0) : 0),
+  readonly #recent = new Recent<Outcome>(RECENT_BYTES, (_, outcome) =>
+    'data' in outcome ? (outcome.data?.length ?? 0) : 0,
   );
-  readonly #cameBefore = new CameBefore();
   readonly #inTurn: InTurn;
 
   constructor(options: AnswersOptions) {
@@ -272,7 +268,7 @@ export class Answers {
     const lookup = waiters[0]?.lookup;
     const told = lookup === undefined ? outcome : this.#options.rejections.told(lookup, outcome);
     const later = tellAll(waiters, this.#firstRow(waiters), told);
-    if (this.#cameBefore.note(key)) this.#recent.set(key, later);
+    this.#recent.set(key, later);
   }
 
   /** The row for which these waiters' lookup was first asked, where that matters. */
