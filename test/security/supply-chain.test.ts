@@ -19,10 +19,15 @@ interface LockEntry {
   readonly os?: readonly string[];
 }
 
-const {packages} = JSON.parse(read('package-lock.json')) as {packages: Record<string, LockEntry>};
-const locked = Object.entries(packages)
-  .filter(([path]) => path !== '')
-  .map(([path, entry]) => ({...entry, path, name: path.replace(/^.*node_modules\//, '')}));
+function lockedIn(file: string) {
+  const {packages} = JSON.parse(read(file)) as {packages: Record<string, LockEntry>};
+  return Object.entries(packages)
+    .filter(([path]) => path !== '')
+    .map(([path, entry]) => ({...entry, path, name: path.replace(/^.*node_modules\//, '')}));
+}
+
+const locked = lockedIn('package-lock.json');
+const tools = lockedIn('test/tools/package-lock.json');
 /** What the build put into the package, and what is installed with it. */
 const bundled = JSON.parse(read('dist/bundled-packages.json')) as string[];
 const shipped = locked.filter(
@@ -49,11 +54,15 @@ test('what is installed is what was locked: by hash, from no host in particular,
       hasInstallScript: undefined,
       deprecated: undefined,
     });
-  expect(locked.filter(({resolved}) => resolved !== undefined)).toEqual([]);
+  expect([...locked, ...tools].filter(({resolved}) => resolved !== undefined)).toEqual([]);
   // Tools for development on other systems, of which no registry at hand told the hash.
-  for (const {path, dev, optional, os} of locked.filter(({integrity}) => integrity === undefined))
+  for (const {path, dev, optional, os} of [...locked, ...tools].filter(
+    ({integrity}) => integrity === undefined,
+  ))
     expect({path, dev, optional, os}).toEqual({path, dev: true, optional: true, os: expect.any(Array)});
-  const scripts = locked.filter(({hasInstallScript}) => hasInstallScript === true).map(({name}) => name);
+  const scripts = [...locked, ...tools]
+    .filter(({hasInstallScript}) => hasInstallScript === true)
+    .map(({name}) => name);
   const {allowScripts} = JSON.parse(read('package.json')) as {allowScripts: Record<string, boolean>};
   for (const name of scripts) expect([name, allowScripts[name] ?? 'not decided']).toEqual([name, false]);
 });
