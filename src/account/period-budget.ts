@@ -38,7 +38,7 @@ export interface PeriodBudgetOptions extends BudgetFile {
    */
   readonly holder?: string | undefined;
   readonly period: Period;
-  /** Where the limit is written, for messages: `max_credits_per_day in …/production.yaml`. */
+  /** Place of the limit, for messages: `max_credits_per_day in …/production.yaml`. */
   readonly limit: string;
   /** In thousandths of a credit, as all money in here. */
   readonly maxCredits: number;
@@ -47,8 +47,8 @@ export interface PeriodBudgetOptions extends BudgetFile {
 }
 
 /**
- * What an account may spend in one day or month, over all its runs. Credits are taken in durable blocks before they are
- * spent, so that a crash never passes the limit. The rest of its block is given back by the session that resumes its run.
+ * Credits that an account may spend in one day or month, over all its runs. A run takes credits in durable blocks before it
+ * spends them, so a crash never exceeds the limit. The session that resumes the run gives back the rest of its block.
  *
  * @throws {OutputError} when its file can't be read or written: then nothing may be spent.
  */
@@ -93,7 +93,7 @@ export class PeriodBudget {
     return this.#options.period;
   }
 
-  /** Where the limit is written. */
+  /** Place of the limit, for messages. */
   get limit(): string {
     return this.#options.limit;
   }
@@ -147,7 +147,7 @@ export class PeriodBudget {
     this.#db.close();
   }
 
-  /** What is left of yesterday's block stays yesterday's. */
+  /** Begins a new period. The rest of the last period's block stays with that period. */
   #turn(): void {
     const current = this.#period();
     if (current === this.#current) return;
@@ -243,7 +243,7 @@ export function giveBackBlocks(
 }
 
 const DAY_MS = 86_400_000;
-/** What was used in periods that are over is nobody's limit any more. */
+/** Time for which a finished period's counts are kept. */
 const KEPT_MS = 62 * DAY_MS;
 
 /** `2031-05-06`, or `2031-05`. */
@@ -280,7 +280,10 @@ function open(directory: string, path: string, date: SharedDate) {
   }
 }
 
-/** `job` is the owner, `day` the period. `held`: what sessions under way have taken, or had taken when they were killed. */
+/**
+ * `job` is the owner, `day` the period. `held`: what sessions under way have taken, or had taken when they were
+ * killed.
+ */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {
     const version = db.pragma('user_version');

@@ -6,9 +6,12 @@ import type {Rate} from '../job/values.ts';
  * the machine's own clock, which is never set.
  */
 export interface Schedule {
-  /** When the next permit is due: those before it are spread from there back (virtual scheduling, GCRA of ITU-T I.371). */
+  /**
+   * When the next permit is due: those before it are spread from there back (virtual scheduling, GCRA of ITU-T
+   * I.371).
+   */
   readonly due: number;
-  /** What was sent, in order: when, and how many. */
+  /** Calls that were sent, in order: their time and number. */
   readonly sent: readonly SentCalls[];
   /** Permits that are out: their holders have not said yet when they used them. */
   readonly held: Readonly<Record<string, Held>>;
@@ -22,7 +25,7 @@ export interface Held {
 }
 
 export interface PermitRequest {
-  /** Who asks, and what came of all permits that it had: used at these times, or still about to be. */
+  /** The holder that asks for permits. Its earlier permits were used at these times, or are still to be used. */
   readonly holder: string;
   readonly used: readonly number[];
   readonly undecided: number;
@@ -38,14 +41,17 @@ export interface PermitRequest {
  * milliseconds sooner or later than they left, one against the other.
  */
 const USE = 0.99;
-/** Who comes late gets what was missed meanwhile, of this long at most, in milliseconds. */
+/** Maximum milliseconds of missed permits that a late holder gets. */
 const CATCH_UP_MS = 100;
-/** Sends this close together, as a part of the window, are remembered as one, at the last one's time: a log of 500 entries at most. */
+/**
+ * Sends this close together, as a part of the window, are remembered as one, at the last one's time: a log of 500
+ * entries at most.
+ */
 const GRAIN = 0.002;
-/** A holder that says nothing for so long, in milliseconds, is asked about; for so long, it is gone. */
+/** Milliseconds of silence after which a holder is checked, and after which it counts as gone. */
 const SILENT_MS = 1_000;
 const GONE_MS = 60_000;
-/** Where permits of others keep the window full, it is looked at again after so many milliseconds. */
+/** Milliseconds until the next look at a window that others keep full. */
 const AGAIN_MS = 5;
 
 export const emptySchedule: Schedule = {due: 0, sent: [], held: {}};

@@ -8,14 +8,17 @@ import {OutputError, systemReason} from '../errors.ts';
 import type {Rate} from '../job/values.ts';
 import {emptySchedule, grant, type Schedule, shifted} from './schedule.ts';
 
-/** Others hold the file for a fraction of a millisecond; a process waits for it no longer than this, then tries again. */
+/**
+ * Others hold the file for a fraction of a millisecond; a process waits for it no longer than this, then tries
+ * again.
+ */
 const BUSY_TIMEOUT_MS = 250;
 const BUSY_AGAIN_MS = 5;
-/** What was used is told to the others after so many milliseconds, where no lease does it before. */
+/** Milliseconds after which used permits are reported to the other holders, unless a lease does it before. */
 const TELL_MS = 20;
-/** Who holds all permits says so again each so many milliseconds. */
+/** Milliseconds between two renewals by a holder of all permits. */
 const HOLD_AGAIN_MS = 10_000;
-/** Whether others leave any is looked at after so many milliseconds, and said after so many. */
+/** Milliseconds between two looks for permits that others leave, and until a lack of them is reported. */
 const LOOK_AGAIN_MS = 50;
 const WORTH_SAYING_MS = 10_000;
 /** In the names of those who hold all permits, which their fleet shares out. */
@@ -55,7 +58,7 @@ export class SharedPace {
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
   #holding: NodeJS.Timeout | undefined;
-  /** Since when others have left no permit, by the machine's clock; infinite once that was said. */
+  /** Time since which others have left no permit, by the machine's clock; infinite once that was reported. */
   #emptySince: number | undefined;
 
   constructor(options: SharedPaceOptions) {
@@ -79,7 +82,10 @@ export class SharedPace {
     };
   }
 
-  /** Takes up to `most` permits, each for one call in this moment of the program; else says how long to wait for one. */
+  /**
+   * Takes up to `most` permits, each for one call in this moment of the program; else says how long to wait for
+   * one.
+   */
   take(most: number): {readonly permits: number; readonly waitMs: number} {
     try {
       const {permits, waitMs} = this.#ask(most);
@@ -126,7 +132,7 @@ export class SharedPace {
   /** Tells what was used, and lets go of the file. */
   close(): void {
     clearInterval(this.#holding);
-    // What a fleet's workers sent is not known to the call: it may have been all of it, just now.
+    // The calls of a fleet's workers are not known here. They may have used the whole rate just now.
     if (this.#holding !== undefined)
       this.#used = Array.from({length: this.#options.rate.count}, machineClock);
     clearImmediate(this.#moment);
@@ -137,7 +143,7 @@ export class SharedPace {
     this.#db.close();
   }
 
-  /** What was granted and is not used by now will not be. */
+  /** Ends the moment for which permits were granted: unused ones lapse. */
   #momentOver(): void {
     this.#moment = undefined;
     if (this.#fresh > 0) this.#tellLater();
@@ -155,7 +161,7 @@ export class SharedPace {
     try {
       this.#ask(0);
     } catch {
-      // With the next lease, then; and if there is none, others find out that this process is gone.
+      // The next lease reports it. If there is none, the others notice that this process is gone.
     }
   }
 

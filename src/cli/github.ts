@@ -2,8 +2,6 @@ import {appendFileSync, statSync} from 'node:fs';
 import {notFile} from '../disk/path.ts';
 import {CodedError, exitCodes, LockedError, systemReason} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
-import {buildReport} from '../report/build.ts';
-import {renderMarkdown} from '../report/render/markdown.ts';
 import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
 import {driftSentence} from '../report/sections/drift-section.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
@@ -11,7 +9,7 @@ import type {Console} from './console.ts';
 import {printCommand} from './terminal/printable.ts';
 
 /** In GitHub Actions: the report goes into the step's summary, and what needs attention is annotated. */
-export function tellGitHub(env: Env, outcome: RunOutcome, console: Console): void {
+export async function tellGitHub(env: Env, outcome: RunOutcome, console: Console): Promise<void> {
   if (!inGitHubActions(env)) return;
   for (const line of annotations(outcome))
     if (!console.quiet || line.startsWith('::error')) printCommand(line);
@@ -20,6 +18,8 @@ export function tellGitHub(env: Env, outcome: RunOutcome, console: Console): voi
   try {
     const kind = notFile(path);
     if (kind !== undefined) throw new Error(`it is ${kind}`);
+    const {buildReport} = await import('../report/build.ts');
+    const {renderMarkdown} = await import('../report/render/markdown.ts');
     const used = statSync(path, {throwIfNoEntry: false})?.size ?? 0;
     appendFileSync(path, fitStepSummary(renderMarkdown(buildReport(outcome.summary)), used));
   } catch (error) {

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import type {InputRecord, ObjectRow, Reject} from './row.ts';
 import type {Source} from './source.ts';
 
-/** What a program gives as a row: its own object, or something that is none, which is rejected. */
+/** A program's row: its own object. An entry that is not an object is rejected. */
 export function objectRecord(given: unknown, record: number, maxBytes: number): ObjectRow | Reject {
   if (!isObject(given)) return reject(record, 'not_an_object', `expected an object, found ${kindOf(given)}`);
   const bytes = roughSize(given, maxBytes);
@@ -10,7 +10,10 @@ export function objectRecord(given: unknown, record: number, maxBytes: number): 
   return reject(record, 'too_large', `the row holds more than ${maxBytes} bytes, the limit`);
 }
 
-/** Rows that are not read but given, so nothing comes out of it; `sample` are the first of them, where there are any yet. */
+/**
+ * Rows that are not read but given, so nothing comes out of it; `sample` are the first of them, where there are any
+ * yet.
+ */
 export function givenRows(sample: readonly InputRecord[]): Source {
   const rows = sample.filter(record => record.type === 'object');
   const columns = [...new Set(rows.flatMap(({value}) => Object.keys(value)))];
@@ -41,7 +44,7 @@ function kindOf(given: unknown): string {
   return Array.isArray(given) ? 'an array' : `a ${typeof given}`;
 }
 
-/** What a value takes that is no text, and what an object takes beside what is in it. */
+/** Bytes of a value that is not a text, and of an object beside its content. */
 const SMALL = 8;
 const OBJECT = 64;
 
@@ -63,7 +66,7 @@ function roughSize(row: object, most: number): number {
   return bytes;
 }
 
-/** What holds its content for all to see; anything else may hold half of the program. */
+/** True for objects whose content is all there is. Any other object may hold half of the program. */
 function isContainer(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -17,10 +17,10 @@ import type {RecordReader} from './records/record-reader.ts';
 import type {InputFormat, InputRecord, ReadOn, ReadSoFar} from './row.ts';
 import {refuseLog, refuseTitle, skipLines} from './title-lines.ts';
 
-/** How much text is looked at to find out a file's format. */
+/** Bytes of text that are read to find out a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
 
-/** What is the same for all files of an input. */
+/** Settings that are the same for all files of an input. */
 export interface FileSettings extends SettingsFor<'reading'>, Pipes {
   readonly chunkSize: number;
 }
@@ -32,17 +32,17 @@ export type TextPlace = Pick<ReadOn, 'text' | 'line'>;
 export interface OpenFile {
   readonly name: string;
   readonly size: number | undefined;
-  /** What a person should know of how it is read, as far as it was read. */
+  /** Notes for the user about how it is read. */
   readonly notes: readonly string[];
   /** The records, in groups of natural size. The file's format is known once the first group is there. */
   readonly groups: AsyncGenerator<InputRecord[]>;
   /** The format; undefined while the header was not read. */
   format(): InputFormat | undefined;
-  /** From where on what comes next can be read; undefined where that can't be told. */
+  /** The place from which the next record can be read; undefined if it is not known. */
   place(): TextPlace | undefined;
-  /** Goes on from that place, which lies ahead: no record comes of what stands before it. */
+  /** Skips to that place ahead, without records for the text before it. */
   readOn(place: TextPlace): void;
-  /** Its bytes once more, where somebody has written to it since it was opened; else undefined. */
+  /** Its bytes again, if it was written to since it was opened; else undefined. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
@@ -121,14 +121,14 @@ async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
   }
 }
 
-/** What a reader makes of a text, but for what is skipped. */
+/** A reader's records of a text, without the skipped part. */
 class TextGroups {
   readonly #chunks: AsyncGenerator<Buffer>;
   readonly #reader: RecordReader;
   /** Bytes of the text that came, and up to where they are not for the reader. */
   #came = 0;
   #skipTo: number;
-  /** The line with which the reader goes on there. */
+  /** The line at which the reader continues there. */
   #line: number | undefined;
 
   constructor(chunks: AsyncGenerator<Buffer>, reader: RecordReader, skip: number) {
@@ -162,7 +162,7 @@ class TextGroups {
 
 interface OpenedReader {
   readonly reader: RecordReader;
-  /** How many bytes of the text the reader is not given. */
+  /** Bytes of the text that the reader does not get. */
   readonly skip: number;
   readonly format: () => InputFormat | undefined;
   /** The first line so far whose quotes are part of its text. */

@@ -1,6 +1,6 @@
 /**
- * How the input is written; the output is written alike unless told otherwise. `bom` is true for a UTF-16 file's
- * mark too. With several inputs it is the first one's format.
+ * Format of the input, which the output has too unless the settings change it. `bom` is true for a UTF-16 file's mark too.
+ * With several inputs it is the first one's format.
  */
 export type InputFormat =
   | {
@@ -8,13 +8,13 @@ export type InputFormat =
       readonly delimiter: string;
       readonly eol: '\n' | '\r\n' | '\r';
       readonly bom: boolean;
-      /** What its bytes were read as. */
+      /** Encoding that its bytes were read in. */
       readonly encoding: string;
-      /** What they may be instead, where some are not that. */
+      /** Another likely encoding, if some bytes are invalid in this one. */
       readonly perhaps?: string | undefined;
-      /** Whether the file began with Excel's `sep=;` line, which is no record and is not in the header. */
+      /** True if the file began with Excel's `sep=;` line, which is neither a record nor in the header. */
       readonly sepLine?: boolean;
-      /** The header cells as they stand in the file; undefined where the file has none. */
+      /** The header's cells as they are in the file; undefined without a header. */
       readonly header: readonly string[] | undefined;
       /** The names by which columns are addressed: duplicates as `name#2`, unnamed ones as `column_3`. */
       readonly columns: readonly string[];
@@ -86,18 +86,18 @@ export interface Reject extends RecordPlace {
 
 export type InputRecord = Row | Reject;
 
-/** How much of the raw input (all files together, before decompression) was read, and its hash. */
+/** Bytes of the raw input (all files together, before decompression) that were read, and their hash. */
 export interface InputPosition {
   readonly bytes: number;
   /** SHA-256, hex, of the first `bytes` bytes. */
   readonly sha256: string;
 }
 
-/** What the readers of all files count on together. */
+/** Counts over all files of an input. */
 export interface ReadSoFar {
   /** The ordinal of the last record. */
   record: number;
-  /** Blank lines, which are no records. */
+  /** Blank lines, which are not records. */
   blankLines: number;
   /** Rows that got empty fields at their end. */
   padded: number;
@@ -110,11 +110,11 @@ export interface ReadOn {
   /** So many bytes of its text, as UTF-8, stand before it. */
   readonly text: number;
   readonly line: number;
-  /** What had been read by then. */
+  /** Counts at that point. */
   readonly soFar: ReadSoFar;
 }
 
-/** How far the input had been read, and from where on it has to be read again by whoever has not all of that. */
+/** Position of the input after a batch, and the place from which a resume has to read again. */
 export interface BatchPosition extends InputPosition {
   readonly from?: ReadOn | undefined;
 }
@@ -125,7 +125,7 @@ export interface Batch {
   readonly position: BatchPosition;
 }
 
-/** Where a run that was interrupted had got to. */
+/** Position at which a run was interrupted. */
 export interface ResumePoint extends BatchPosition {
   /** The ordinal of the last record that is done. */
   readonly record: number;

@@ -7,13 +7,13 @@ import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import type {Batch, InputFormat, InputPosition, InputRecord, ReadOn, ReadSoFar, ResumePoint} from './row.ts';
 import {demandAgreement, type NamedFormatOf} from './same-format.ts';
 
-/** What to read, and how: the settings that are declared for reading, under their names. */
+/** Settings for reading, under their names. */
 export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
   /** Files, or `-` for stdin, in order. */
   readonly paths: readonly string[];
-  /** Where an interrupted run had got to: records up to there are not delivered again. */
+  /** Position at which a run was interrupted. Records up to there are not delivered again. */
   readonly resume?: ResumePoint | undefined;
-  /** How many bytes are read at once; changes nothing but speed. */
+  /** Bytes that are read at once; changes only the speed. */
   readonly chunkSize?: number | undefined;
 }
 
@@ -24,15 +24,15 @@ export interface Source {
   readonly sample: readonly InputRecord[];
   /** The sizes of all inputs together, before decompression; undefined unless all are regular files. */
   readonly bytesTotal: number | undefined;
-  /** How far the raw input was read; once batches() ended, all of it. */
+  /** Position in the raw input; its end once batches() ended. */
   readonly position: InputPosition;
   /** Records read so far, those among them that were delivered before a resume included. */
   readonly recordsRead: number;
-  /** Blank lines met so far, which are no records. */
+  /** Blank lines until now, which are not records. */
   readonly blankLines: number;
   /** Rows that got empty fields at their end so far. */
   readonly paddedRows: number;
-  /** What a person should know of how the inputs are read. */
+  /** Notes for the user about how the inputs are read. */
   readonly notes: readonly string[];
   /** Delivers the records, once. Throws InputError. */
   batches(): AsyncIterableIterator<Batch>;
@@ -70,12 +70,12 @@ class FileSource implements Source {
   /** The batches that were read for the sample. */
   readonly #ahead: Batch[] = [];
   #file: OpenFile | undefined;
-  /** Where the meter was before that file. */
+  /** Position of the meter before that file. */
   #before: Mark | undefined;
   #first: NamedFormatOf | undefined;
   readonly #notes = new Set<string>();
   #bytesTotal: number | undefined;
-  /** Where records begin that are not done; before the sample is whole, nothing is skipped. */
+  /** Place of the first unfinished record. Nothing is skipped before the sample is complete. */
   readonly #readOn: ReadOn | undefined;
   #from: ReadOn | undefined;
   #sampled = false;
@@ -148,10 +148,10 @@ class FileSource implements Source {
       }
       yield* held;
     } catch (error) {
-      // Whoever closed the source has no use for what became of its reading.
+      // Once the source is closed, an error of its reading does not matter.
       if (!this.#closed) throw error;
     } finally {
-      // Where it was not read to its end.
+      // The file may not have been read to its end.
       await this.#leaveFile();
       await this.close();
     }
@@ -162,7 +162,7 @@ class FileSource implements Source {
     await this.#closeFile();
   }
 
-  /** Throws where somebody has written over what was read of it. */
+  /** Throws if the part of it that was read was overwritten since. */
   async #leaveFile(): Promise<void> {
     try {
       const again = this.#closed ? undefined : await this.#file?.again();

@@ -75,7 +75,7 @@ export function refuseLog(sample: string, name: string): void {
   );
 }
 
-/** How many lines stand above the header; 0 where nothing does. */
+/** Number of lines above the header. */
 function titleLines(rows: readonly (readonly string[])[]): number {
   const width = Math.max(...rows.map(row => row.length));
   const header = rows.findIndex(row => row.length === width && filled(row) > 1);

@@ -93,6 +93,11 @@ export class Ledger {
     }
   }
 
+  /** False once it can't be read any more: it was closed, or could not be written. */
+  get isReadable(): boolean {
+    return this.#state === 'open' || this.#state === 'ended';
+  }
+
   /** What is known of these values; those that are new are not in the map. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();

@@ -1,10 +1,13 @@
 /**
- * What was worked out of a text, for as long as it is among those that came lately: in two generations, of which the
- * older one goes when the younger one is full. Both together hold `maxBytes` at most, as `bytesOf` counts them.
+ * What was worked out of texts that came twice lately. What comes once is not worth keeping: the garbage collector moves what is
+ * kept, and it dies where that is expensive. Kept in two generations, of which the older one goes when the younger one is full.
+ * Both together hold `maxBytes` at most, as `bytesOf` counts them.
  */
 export class Recent<Value> {
   readonly #maxBytes: number;
   readonly #bytesOf: (text: string, value: Value) => number;
+  /** What came lately, by 32 bits of each. */
+  readonly #seen = new Int32Array(SLOTS);
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();
   #youngBytes = 0;
@@ -18,11 +21,20 @@ export class Recent<Value> {
     const young = this.#young.get(text);
     if (young !== undefined) return young;
     const old = this.#old.get(text);
-    if (old !== undefined) this.set(text, old);
+    if (old !== undefined) this.#keep(text, old);
     return old;
   }
 
+  /** Keeps the value if its text came lately. */
   set(text: string, value: Value): void {
+    if (this.#note(text)) this.#keep(text, value);
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  #keep(text: string, value: Value): void {
     const bytes = ENTRY_BYTES + this.#bytesOf(text, value);
     if (this.#youngBytes + bytes > this.#maxBytes / 2) {
       this.#old = this.#young;
@@ -33,22 +45,11 @@ export class Recent<Value> {
     this.#youngBytes += bytes;
   }
 
-  get size(): number {
-    return this.#young.size + this.#old.size;
-  }
-}
-
-/**
- * Tells texts that come again from those that come once, which are not worth keeping: what is kept is moved about by the
- * garbage collector, and dies where it is dear. Of 8,192 that came lately, by 32 bits of each.
- */
-export class CameBefore {
-  readonly #seen = new Int32Array(SLOTS);
-
-  /** Whether this came lately; from now on it did. */
-  note(text: string): boolean {
-    let mixed = 0;
-    for (let at = 0; at < text.length; at++) mixed = (Math.imul(mixed, 31) + text.charCodeAt(at)) | 0;
+  /** Returns true if the text came lately, and marks it as seen. Of a long text some characters tell enough. */
+  #note(text: string): boolean {
+    const step = Math.ceil(text.length / SAMPLE);
+    let mixed = text.length;
+    for (let at = 0; at < text.length; at += step) mixed = (Math.imul(mixed, 31) + text.charCodeAt(at)) | 0;
     const slot = (mixed ^ (mixed >>> 16)) & (SLOTS - 1);
     const before = this.#seen[slot] === mixed;
     this.#seen[slot] = mixed;
@@ -57,6 +58,8 @@ export class CameBefore {
 }
 
 const SLOTS = 2 ** 13;
+/** So many characters of a text are mixed. */
+const SAMPLE = 64;
 
 /** About what V8 keeps of an entry beside its text and its value. */
 const ENTRY_BYTES = 100;

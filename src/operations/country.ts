@@ -18,6 +18,7 @@ export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly de
  */
 export function phoneCountry(text: string | undefined): PhoneCountry | undefined {
   const plain = text?.trim() ?? '';
+  if (plain === '') return undefined;
   const asIs = plain.toUpperCase();
   // The usual case first, a country code. `NA` is Namibia here, though a placeholder in other columns.
   if (isSupportedCountry(asIs)) return {defaultCountry: asIs};

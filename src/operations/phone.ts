@@ -14,37 +14,36 @@ import {isDate, isLikelyPhone} from './phone-shape.ts';
 
 const codes = {
   ...digitCodes,
-  decimal_number: 'A program made a number of it, such as 30901820.5, and what is left is no phone number.',
-  phone_malformed: 'No phone number: no digits, or words among them.',
-  phone_date: 'A date, and no phone number.',
-  phone_too_short: 'Too short for any number, or without its area code.',
-  phone_too_long: 'Too long for any number.',
+  decimal_number: 'A program turned it into a number such as 30901820.5, so digits may be lost.',
+  phone_malformed: 'Not a phone number: it has no digits, or words between them.',
+  phone_date: 'A date, not a phone number.',
+  phone_too_short: 'Too short for a phone number, or without its area code.',
+  phone_too_long: 'Too long for a phone number.',
   phone_list: 'Several numbers in one cell.',
-  phone_in_text:
-    'A number with words around it, or with punctuation that no number has, such as a curly quote.',
+  phone_in_text: 'A number with words or odd punctuation, such as a curly quote, beside it.',
   calling_code_unclear:
-    'Digits without a plus that are a number with and without their calling code, and the column does not show which is meant.',
-  country_unknown: 'In national form, and nothing says of which country, or nothing that is known.',
+    'Digits without a plus that are valid with and without a calling code; the column does not show which is meant.',
+  country_unknown: 'A number in national form, and its country is missing or not known.',
 } as const;
 
 type PhoneCode = keyof typeof codes;
 
 const data = fields({
-  is_valid: flag.describe('Whether it is a number that can be assigned.'),
-  is_disposable: flag.describe('Whether it is of a service that anybody can read messages at.'),
-  is_virtual: flag.describe('Whether it is a number without a line of its own.'),
-  is_threat: flag.describe('Whether the service knows it as a threat.'),
-  is_spam: flag.describe('Whether it is known for spam.'),
+  is_valid: flag.describe('True if the number can be assigned to a line.'),
+  is_disposable: flag.describe('True if it belongs to a public inbox, whose messages anybody can read.'),
+  is_virtual: flag.describe('True if it has no line of its own, as with VoIP.'),
+  is_threat: flag.describe('True if the service calls it a threat.'),
+  is_spam: flag.describe('True if it is known for spam.'),
   e164_format: text.describe('The number in E.164 form.'),
-  country_code: text.describe('Its country calling code.'),
-  country: text.describe('Its country, as a code.'),
-  country_name: text.describe("Its country's name."),
-  number_type: text.describe('What kind of number it is.'),
-  line_type: text.describe('What kind of line it is on.'),
-  carrier: text.describe('Who carries it.'),
-  carrier_type: text.describe('What kind of carrier that is.'),
-  validation_error: text.describe('What is wrong with a number that is not valid.'),
-  risk_score: z.number().describe("The service's score of its risk; the interface does not show its range."),
+  country_code: text.describe('Country calling code.'),
+  country: text.describe('Country, as a code.'),
+  country_name: text.describe('Name of the country.'),
+  number_type: text.describe('Kind of number, such as mobile.'),
+  line_type: text.describe('Kind of line, such as landline.'),
+  carrier: text.describe('Carrier.'),
+  carrier_type: text.describe('Kind of carrier, such as mobile.'),
+  validation_error: text.describe('Why the number is not valid.'),
+  risk_score: z.number().describe('Risk score of the service; the interface does not show its range.'),
 });
 
 export const phone = intelligence('phone', {
@@ -148,7 +147,7 @@ function judgePhone(
   if (isDate(text)) return invalid('phone_date');
   if (listsPhones(text)) return invalid('phone_list');
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options, plusLost);
-  const number = parsePhoneNumberFromString(text, options);
+  const number = mayBeNumber(text, options) ? parsePhoneNumberFromString(text, options) : undefined;
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
   // A local number without its area code is possible in its country, but incomplete.
   const whole =
@@ -159,6 +158,18 @@ function judgePhone(
   if (number.number === text) return valid(text, repairs);
   const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
   return judgeBare(text, number, hasExtension ? [...repairs, 'extension'] : repairs, plusLost);
+}
+
+/**
+ * False for what the library takes for no number: no digits, or in national form without a country. Columns without phone
+ * numbers are judged too, and then it need not be loaded.
+ */
+function mayBeNumber(text: string, options: ParseOptions): boolean {
+  return /\p{Nd}/u.test(text) && (isPlaced(options) || /[+＋]/.test(text));
+}
+
+function isPlaced({defaultCountry, defaultCallingCode}: ParseOptions): boolean {
+  return defaultCountry !== undefined || defaultCallingCode !== undefined;
 }
 
 /** RFC 3966: libphonenumber drops it, as it does an extension, and says nothing of it. */
@@ -215,8 +226,7 @@ function phoneFault(text: string, options: ParseOptions): PhoneCode {
   const holdsNumber = text.replace(/\D/g, '').length >= SHORTEST_LISTED;
   if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, '')))
     return holdsNumber ? 'phone_in_text' : 'phone_malformed';
-  const isPlaced = options.defaultCountry !== undefined || options.defaultCallingCode !== undefined;
-  if (!isPlaced && !text.startsWith('+')) return 'country_unknown';
+  if (!isPlaced(options) && !text.startsWith('+')) return 'country_unknown';
   switch (validatePhoneNumberLength(text, options)) {
     case 'TOO_SHORT':
     case undefined:

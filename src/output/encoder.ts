@@ -5,7 +5,6 @@ import {UsageError} from '../errors.ts';
 import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputFormat, Row, TextRow} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
-import {KeptWithAnswer} from '../lookup/kept-with-answer.ts';
 import {Recent} from '../lookup/recent.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import type {Risk, RuleOutcomes} from '../score/risk.ts';
@@ -20,7 +19,7 @@ import {
   riskCells,
   type TargetColumns,
 } from './columns.ts';
-import {type CsvTexts, csvTexts, KeptTexts} from './csv-text.ts';
+import {type CsvTexts, csvTexts} from './csv-text.ts';
 import {flatMembers} from './flat.ts';
 
 /** Format of the output. */
@@ -114,7 +113,7 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   return {
     head: headOf(input.kind === 'csv' && input.header === undefined ? [] : [names]),
     encode(rows) {
-      const parts = groups.map(group => group.of(rows));
+      const parts = groups.map(group => group(rows));
       let text = '';
       texts(rows.map(own)).forEach((cells, index) => {
         text += cells;
@@ -126,51 +125,59 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   };
 }
 
-/** The cells that a group of columns has in these rows, as text. */
-interface GroupTexts {
-  of(rows: readonly EnrichedRow[]): string[];
-}
+/** The text that a group of columns has in each of these rows. */
+type GroupTexts = (rows: readonly EnrichedRow[]) => string[];
 
-const RECENT_BYTES = 1_048_576;
-const recentTexts = () => new Recent<string>(RECENT_BYTES, (key, text) => key.length + text.length);
+const RECENT_BYTES = 4_194_304;
 
-/** Texts that CSV rows get, in groups of columns. A text that many rows share is made once. */
+/** Texts that CSV rows get, in groups of columns. */
 function addedTexts(
   columns: readonly TargetColumns[],
   output: OutputFormat,
   texts: CsvTexts,
   safe: (text: string) => string,
 ): GroupTexts[] {
-  const groups = columns.map((column, index) => {
-    const all = columnsOf(column);
-    const resultOf = ({results}: EnrichedRow) => results[index] as Result;
-    // The rows of a value that came lately share its outcome.
-    return new KeptTexts(texts, new KeptWithAnswer<string>(), resultOf, row => {
-      const result = resultOf(row);
-      return resultCells(result, exact(result, row.answers[index], column), all, safe);
+  const groups: GroupTexts[] = columns.map((column, index) => resultTexts(column, index, texts, safe));
+  if (output.risk.length > 0)
+    groups.push(rows => texts(rows.map(({risk}) => (risk ? riskCells(risk, output.risk) : []))));
+  if (output.repairs)
+    groups.push(rows =>
+      texts(rows.map(({repairs}) => [JSON.stringify(repairsByKey(repairs, columns)) ?? ''])),
+    );
+  return groups;
+}
+
+/** The columns of one target: an answer that comes again is written once. */
+function resultTexts(
+  column: TargetColumns,
+  index: number,
+  texts: CsvTexts,
+  safe: (text: string) => string,
+): GroupTexts {
+  const all = columnsOf(column);
+  const recent = new Recent<string>(RECENT_BYTES, (data, text) => data.length + text.length);
+  return rows => {
+    const results = rows.map(row => row.results[index] as Result);
+    const known = results.map(result => (isPlain(result) ? recent.get(result.data) : undefined));
+    const fresh = rows.filter((_, at) => known[at] === undefined);
+    const made = texts(
+      fresh.map(({results, answers}) => {
+        const result = results[index] as Result;
+        return resultCells(result, exact(result, answers[index], column), all, safe);
+      }),
+    );
+    let next = 0;
+    return results.map((result, at) => {
+      const text = known[at] ?? (made[next++] as string);
+      if (known[at] === undefined && isPlain(result)) recent.set(result.data, text);
+      return text;
     });
-  });
-  const keep = <Told>(told: (row: EnrichedRow) => Told, cellsOf: (row: EnrichedRow) => readonly string[]) =>
-    new KeptTexts(texts, recentTexts(), row => JSON.stringify(told(row)) ?? '', cellsOf);
-  const others = [
-    ...(output.risk.length === 0
-      ? []
-      : [
-          keep(
-            ({risk}) => risk,
-            ({risk}) => (risk ? riskCells(risk, output.risk) : []),
-          ),
-        ]),
-    ...(output.repairs
-      ? [
-          keep(
-            ({repairs}) => repairs,
-            ({repairs}) => [JSON.stringify(repairsByKey(repairs, columns)) ?? ''],
-          ),
-        ]
-      : []),
-  ];
-  return [...groups, ...others];
+  };
+}
+
+/** True if the answer says all that there is to say of the result. */
+function isPlain(result: Result): result is Extract<Result, {status: 'ok'}> {
+  return result.status === 'ok' && !('stale' in result);
 }
 
 function ownCells(row: TextRow, input: InputFormat, {flatten}: OutputFormat): readonly string[] {

@@ -1,5 +1,7 @@
 /** `1234567` → `1,234,567`. */
 export function count(value: number): string {
+  // The first number that is formatted loads V8's tables of languages.
+  if (Number.isInteger(value) && Math.abs(value) < 1_000) return String(value);
   return value.toLocaleString('en-US', {maximumFractionDigits: 2});
 }
 

@@ -26,7 +26,7 @@ export class StoreAdmin {
     this.#db = db;
   }
 
-  /** Undefined where there is no store. Throws what the store or its directory have against being opened. */
+  /** Undefined without a store. Throws if the store or its directory can't be opened. */
   static open(directory: string): StoreAdmin | undefined {
     return existsSync(join(directory, STORE_FILE))
       ? new StoreAdmin(openStoreFile(directory, BUSY_TIMEOUT_MS))
@@ -81,7 +81,10 @@ export class StoreAdmin {
     return keys.reduce((sum, key) => sum + remove.run(key), 0);
   }
 
-  /** Gives the file system back what was freed, as far as no run needs the file. What was removed is overwritten by then. */
+  /**
+   * Gives the file system back what was freed, as far as no run needs the file. What was removed is overwritten by
+   * then.
+   */
   async giveBack(): Promise<void> {
     try {
       await giveBack(this.#db);

@@ -38,7 +38,7 @@ const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) 
   WHERE excluded.bought_at >= bought_at OR bought_at > ?8
 `;
 
-/** What is not a rejection's code. */
+/** SQL condition for answers, as opposed to codes of rejections. */
 export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
@@ -83,7 +83,7 @@ function checkVersion(version: number): void {
 }
 
 function prepareSchema(db: Sqlite): void {
-  // What is freed can be given back page by page; of no effect on a file that has tables already.
+  // Freed pages can be given back one by one. Has no effect on a file that has tables already.
   db.pragma('auto_vacuum = INCREMENTAL');
   db.transaction(() => {
     const version = db.pragma('user_version');
@@ -165,7 +165,7 @@ export class StoreFile {
 
   /** Which answers take another's place is {@link PUT}'s to say. `owner` is the scope that the answers belong to. */
   write(answers: readonly KeptAnswer[], owner = this.#scope): void {
-    // SQLite would go on writing to a file that nobody can open any more.
+    // SQLite would continue to write to a file that has no name any more.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
     const latest = this.#date.now() + CLOCK_SKEW_MS;
@@ -181,7 +181,7 @@ export class StoreFile {
     });
   }
 
-  /** Whether it has any answer of this operation, however old. */
+  /** True if it has any answer of this operation, however old. */
   knows(operation: Operation): boolean {
     return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
   }

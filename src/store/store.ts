@@ -14,7 +14,7 @@ import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
 const WRITE_AT_ONCE = 500;
 /** Answers wait no longer than this until other runs can have them too. */
 const WRITE_EVERY_MS = 100;
-/** So long the whole process stands still for another that writes its group of answers; longer waits let it go on. */
+/** Milliseconds that the process blocks while another one writes its group of answers. Longer waits do not block. */
 const BUSY_TIMEOUT_MS = 250;
 const POLL_EVERY_MS = 250;
 /** So long a run waits for a store that another program keeps locked, before it pays for what may be in there. */
@@ -33,14 +33,14 @@ export interface StoreOptions {
   readonly scope: string;
   readonly judge: Judge;
   readonly date: SharedDate;
-  /** Told once, when the store can't be used: the run goes on without it, and tries again. */
+  /** Called once when the store can't be used. The run continues without it, and tries again. */
   readonly onTrouble: (sentence: string) => void;
   readonly own?: OwnAnswers | undefined;
-  /** How long to wait for another program, in milliseconds. */
+  /** Milliseconds to wait for another program. */
   readonly patienceMs?: number | undefined;
 }
 
-/** What is wrong with the store at this moment. */
+/** Present fault of the store. */
 export interface StoreTrouble {
   readonly cause: string;
   /** Answers that could not be written so far. */
@@ -49,22 +49,22 @@ export interface StoreTrouble {
 
 /** Answers kept across runs. Its trouble is never the run's: without it, lookups cost. */
 export interface AnswerStore {
-  /** Where another program keeps the store locked: resolves when it can be read, or was waited for long enough. */
+  /** If another program has the store locked: resolves when it can be read, or when the wait was long enough. */
   ready(): Promise<void> | undefined;
-  /** What is known of these keys; undefined where the store can't be read now. */
+  /** Answers for these keys; undefined if the store can't be read now. */
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
-  /** Whether there is any answer of this operation from this endpoint and account, however old. */
+  /** True if it has any answer of this operation from this endpoint and account, however old. */
   knows(operation: Operation): boolean;
   /** Keeps an answer. */
   put(answer: KeptAnswer): void;
   /**
-   * Writes out what is waiting, and what could not be written when it came; whether all that was ever put is in the
-   * file now. `patiently`: waits for another program that keeps it locked, as long as for reading.
+   * Writes the waiting answers, and those that could not be written before. Resolves with true if the file now has every
+   * answer that was put. `patiently`: waits for a program that has it locked, as long as for reading.
    */
   flush(patiently?: boolean): Promise<boolean>;
   /** The run's own answers up to this number are in the file; undefined without a store. */
   readonly stored: number | undefined;
-  /** Undefined where all is well. */
+  /** Undefined without a fault. */
   readonly trouble: StoreTrouble | undefined;
   /** A number that is another one once another run has written to the store. */
   version(): number;
@@ -84,12 +84,12 @@ export const noStore: AnswerStore = {
   close() {},
 };
 
-/** Where the store is unless it is named. Throws where the home directory is needed and does not exist. */
+/** Default directory of the store. Throws if it needs a home directory that does not exist. */
 export function defaultStoreDirectory(env: Readonly<Record<string, string | undefined>>): string {
   return userDirectory('cache', env);
 }
 
-/** Opens the store in the directory that `locate` finds, or tells why it can't be used and goes on without. */
+/** Opens the store in the directory that `locate` finds. If it can't be used, tells why and continues without it. */
 export function openStore(locate: () => string, options: StoreOptions): AnswerStore {
   return new SqliteStore(locate, options);
 }
@@ -188,7 +188,7 @@ class SqliteStore implements AnswerStore {
     return version !== undefined;
   }
 
-  /** Whether waiting may help: another program has it for now. */
+  /** True if waiting may help, since another program has it locked. */
   #waits(since: number | undefined): boolean {
     if (this.#isClosed || this.#lost || since === undefined || !isBusy(this.#error)) return false;
     return performance.now() - since < this.#patienceMs;
@@ -226,7 +226,7 @@ class SqliteStore implements AnswerStore {
     return written;
   }
 
-  /** Writes what was missed, from the ledger; other work goes on between its groups. */
+  /** Writes the missed answers from the ledger, in groups, so that other work continues between them. */
   async #catchUp(patiently: boolean): Promise<boolean> {
     const missed = this.#missed;
     if (missed === undefined) return true;
@@ -244,7 +244,10 @@ class SqliteStore implements AnswerStore {
     return this.#missed === undefined;
   }
 
-  /** The ledger's answers that may not be in the file: the run's own, and those of attempts at other endpoints and accounts. */
+  /**
+   * The ledger's answers that may not be in the file: the run's own, and those of attempts at other endpoints and
+   * accounts.
+   */
   *#unwritten(): Generator<{readonly answers: readonly KeptAnswer[]; readonly scope?: string}> {
     const ledger = this.#options.own?.ledger;
     if (ledger === undefined) return;
@@ -252,7 +255,7 @@ class SqliteStore implements AnswerStore {
     for (const answers of ledger.answersAfter(this.stored)) yield {answers};
   }
 
-  /** What `work` comes to; undefined where the file can't be used now, which it is tried again after a while. */
+  /** Result of `work`; undefined if the file can't be used now. It is tried again after a while. */
   #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
     const {scope, date} = this.#options;

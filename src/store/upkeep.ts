@@ -6,11 +6,11 @@ import type {Sqlite} from '../disk/sqlite.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
 
-/** What a run uses of the store. */
+/** A run's needs of the store. */
 export interface StoreNeeds {
-  /** How old an answer may be and still serve it, in milliseconds; by operation. */
+  /** Maximum age of a usable answer in milliseconds, by operation. */
   readonly ages: Readonly<Record<Operation, number>>;
-  /** How large the answers may become, in bytes; undefined for no limit. */
+  /** Maximum size of the answers in bytes; undefined for no limit. */
   readonly maxBytes: number | undefined;
   readonly date: SharedDate;
 }
@@ -20,20 +20,20 @@ const DAY_MS = 86_400_000;
 export const SWEEP_AT_ONCE = 2_000;
 /** So many pages are given back to the file system in one. */
 const PAGES_AT_ONCE = 500;
-/** Longest time for it at the end of a run; the next one goes on from there. */
+/** Maximum time for it at the end of a run. The next run continues from there. */
 const LONGEST_MS = 2_000;
-/** What a store that passed its size is brought down to, so that not every run has to. */
+/** Share of the maximum size to which a full store is reduced, so that not every run has to reduce it. */
 const AFTER_CAP = 0.9;
 /** So many answers stand for all when it is found out how old the oldest ones are. */
 const SAMPLE = 500;
 
 /**
- * Keeps the store from growing for ever: removes what is past every age that is in use by any job, and beyond a size the
- * oldest. In short transactions, so that no run waits for it; for a short time, after which the next run goes on. What
- * was freed is used again, and given back where it is much.
+ * Keeps the store from growing for ever. Removes answers that are older than every job's age, and the oldest ones beyond
+ * the maximum size. Works in short transactions, so that no run waits for it, and for a short time, after which the next
+ * run continues. Freed space is used again; much of it is given back.
  *
- * @returns how many answers were removed that were still of use, as the store was too large.
- * @throws SQLite's errors: that another run is writing, among them.
+ * @returns the number of usable answers that were removed because the store was too large.
+ * @throws SQLite's errors, such as that another run is writing.
  */
 export async function keepUp(directory: string, use: StoreNeeds): Promise<number> {
   if (!existsSync(join(directory, STORE_FILE))) return 0;
@@ -86,7 +86,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   return `bought_at < CASE operation ${cases.join(' ')} ELSE 0 END`;
 }
 
-/** Answers from before this have to go, as the store is too large; undefined where it is not. */
+/** Time before which answers have to go because the store is too large; undefined if it is not. */
 function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
   const bytes = (db.pragma('page_count') - db.pragma('freelist_count')) * db.pragma('page_size');
   if (maxBytes === undefined || bytes <= maxBytes) return undefined;
@@ -142,5 +142,5 @@ export async function giveBack(db: Sqlite, until = Number.POSITIVE_INFINITY): Pr
   }
 }
 
-/** What `PRAGMA auto_vacuum` answers. */
+/** Value of `PRAGMA auto_vacuum` for incremental. */
 const INCREMENTAL = 2;

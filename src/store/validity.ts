@@ -5,7 +5,7 @@ import type {Operation} from '../operations/table.ts';
 export interface Term {
   readonly answers: number;
   readonly rejections: number;
-  /** How much longer they serve if the service can't be asked. */
+  /** Additional time for which they serve while the service can't be reached. */
   readonly stale: number;
 }
 
@@ -16,7 +16,10 @@ export interface Term {
  */
 export type Validity = 'fresh' | 'due' | 'stale';
 
-/** Returns the validity of an outcome, wherever it was kept; undefined if it was not bought, or is too old for any use. */
+/**
+ * Returns the validity of an outcome, wherever it was kept; undefined if it was not bought, or is too old for any
+ * use.
+ */
 export type Judge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
 
 /** Judges by a job's terms, as of one moment in milliseconds since the epoch. */
@@ -48,8 +51,8 @@ export function longestUse({answers, rejections, stale}: Term): number {
 const SPREAD = 1 / 5;
 
 /**
- * The age at which a value falls due: each at its own moment of the last fifth of the term, by its key, which is a hash.
- * What was bought in one night does not fall due in one night, and a value always at the same age.
+ * The age at which a value falls due: its own moment in the last fifth of the term, given by its key, which is a hash. So
+ * values bought in one night do not fall due in one night, and each value always falls due at the same age.
  */
 export function dueAge(key: string, term: number): number {
   return term * (1 - SPREAD * shareOf(key));
@@ -60,10 +63,10 @@ function shareOf(key: string): number {
   return Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
 }
 
-/** What is known of a value from before, and what that is good for. */
+/** An earlier answer for a value, with its validity. */
 export interface KnownAnswer {
   readonly outcome: Answer;
-  /** `past`: a rejection that is of no use any more, but for its code: the same one again is no news. */
+  /** `past`: a rejection that has expired. Only its code is used: the same code again is not news. */
   readonly validity: Validity | 'past';
 }
 

@@ -158,7 +158,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/cli/terminal/progress.ts': ['doctor'],
   'src/fleet/health.ts': ['test/fleet/fleet.test.ts'],
   'src/input/bytes/decompress.ts': ['test/e2e/lists-as-they-are.test.ts'],
-  'src/input/bytes/raw.ts': ['misspelt file'],
+  'src/input/missing-file.ts': ['misspelt file'],
   'src/input/records/csv-reader.ts': ['another encoding'],
   'src/input/records/detect-kind.ts': ['test/e2e/lists-as-they-are.test.ts'],
   'src/input/title-lines.ts': ['title', 'test/run/lists.test.ts'],

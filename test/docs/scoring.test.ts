@@ -14,7 +14,7 @@ test('docs/scoring.md has every default rule with its weight, and a reason for i
 });
 
 test('docs/scoring.md has every function of the language, and no other', () => {
-  const [, table = ''] = /### Functions\n\n([\s\S]*?)\n\n/.exec(text) ?? [];
+  const [, table = ''] = /## Look up a function\n\n([\s\S]*?)\n\n/.exec(text) ?? [];
   const shown = new Set(
     [...table.matchAll(/`[^`]*`/g)].flatMap(([code]) =>
       [...code.matchAll(/(\w+)\(/g)].map(([, name]) => name),

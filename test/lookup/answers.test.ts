@@ -22,7 +22,7 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   const answers = new Answers({
     ledger: whole<Ledger>({find, firstRow: none, adopt: none, keep: none, carried: none, notLookedUp: none}),
     store: {...noStore, version},
-    rejections: whole<Rejections>({}),
+    rejections: whole<Rejections>({told: (_, outcome) => outcome}),
     executor: whole<Executor>({isDown: false}),
     costOf: () => 0,
     judge: () => 'fresh',

@@ -1,11 +1,12 @@
 import {expect, test} from 'vitest';
-import {CameBefore, Recent} from '../../src/lookup/recent.ts';
+import {Recent} from '../../src/lookup/recent.ts';
 
 const keys = Array.from({length: 1_000}, (_, i) => `key ${i}`);
 
-test('what came lately is kept, within its bytes; what is used stays', () => {
+test('what came twice lately is kept, within its bytes; what is used stays', () => {
   const recent = new Recent<number>(20 * 1_100, () => 1_000);
   for (const [value, key] of keys.entries()) {
+    recent.set(key, value);
     recent.set(key, value);
     expect(recent.get('key 0')).toBe(0);
     expect(recent.size).toBeLessThanOrEqual(20);
@@ -16,11 +17,21 @@ test('what came lately is kept, within its bytes; what is used stays', () => {
 });
 
 test('what comes again soon is told from what comes once', () => {
-  const cameBefore = new CameBefore();
-  expect(keys.map(key => cameBefore.note(key))).not.toContain(true);
-  const again = keys.slice(-100).map(key => cameBefore.note(key));
+  const recent = new Recent<true>(Number.POSITIVE_INFINITY, () => 0);
+  const set = (key: string) => recent.set(key, true);
+  keys.forEach(set);
+  expect(recent.size).toBe(0);
+  keys.slice(-100).forEach(set);
   // Two that fall on one place may take turns there.
-  expect(again.filter(Boolean).length).toBeGreaterThan(80);
-  for (let i = 0; i < 100_000; i++) cameBefore.note(`other ${i}`);
-  expect(cameBefore.note('key 999')).toBe(false);
+  expect(recent.size).toBeGreaterThan(80);
+  for (let i = 0; i < 100_000; i++) set(`other ${i}`);
+  set('key 0');
+  expect(recent.get('key 0')).toBeUndefined();
+});
+
+test('of long texts that differ in one character each is its own', () => {
+  const recent = new Recent<string>(Number.POSITIVE_INFINITY, () => 0);
+  const texts = ['a', 'b'].map(end => 'x'.repeat(1_001) + end);
+  for (const text of [...texts, ...texts, ...texts]) recent.set(text, text);
+  for (const text of texts) expect(recent.get(text) ?? text).toBe(text);
 });

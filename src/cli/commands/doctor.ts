@@ -1,5 +1,4 @@
 import {statSync} from 'node:fs';
-import stringWidth from 'string-width';
 import {userDirectoryTrouble} from '../../disk/user-directory.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
@@ -17,7 +16,7 @@ import {checkFleet} from '../doctor/fleet-check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
-import {many, shellWord, widthOf, wrapped} from '../terminal/lines.ts';
+import {many, shellWord, shownWidth, widthOf, wrapped} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';
 
@@ -27,7 +26,7 @@ type DoctorFlags = RawSettings & {
   readonly json?: boolean;
 };
 
-/** `bulk-enrich doctor`: would a run work from here? Nothing is charged, but for `--call`. */
+/** `bulk-enrich doctor`: checks the set-up before a run. Only `--call` costs credits. */
 export async function doctorCommand(flags: DoctorFlags): Promise<number> {
   const {output = './out.csv', call = false, json = false, ...given} = flags;
   const settings = checkSettings(undefined, cleaned(given));
@@ -149,11 +148,11 @@ function render(checks: readonly Check[], paint: Paint): string {
     checks.map(({name, state}) => [name, painted(state)]),
     2,
   ).split('\n');
-  const margin = Math.max(...heads.map(head => stringWidth(head))) + 2;
+  const margin = Math.max(...heads.map(head => shownWidth(head))) + 2;
   const lines = checks.map(({detail}, at) => {
     const head = heads[at] ?? '';
     const parts = wrapped(detail, widthOf('stdout') - margin);
-    return `${head}${' '.repeat(margin - stringWidth(head))}${parts.join(`\n${' '.repeat(margin)}`)}`;
+    return `${head}${' '.repeat(margin - shownWidth(head))}${parts.join(`\n${' '.repeat(margin)}`)}`;
   });
   return `${lines.join('\n')}\n\n${verdictOf(checks)}\n`;
 }

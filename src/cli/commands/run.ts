@@ -1,21 +1,9 @@
-import {exitCodes, LockedError, type UsageError} from '../../errors.ts';
-import {runSample} from '../../estimate/sampled-run.ts';
-import type {Job} from '../../job/job.ts';
+import {LockedError, type UsageError} from '../../errors.ts';
 import {isForMachine} from '../../job/settings/log.ts';
-import {deliverUnresolved} from '../../run/end/deliver-metrics.ts';
-import {run} from '../../run/run.ts';
-import type {Session} from '../../run/session.ts';
-import {Stopper} from '../../run/stop.ts';
 import {createConsole, logFailure} from '../console.ts';
-import {countFirst, creditsNeeded} from '../count-first.ts';
-import {tellGitHub, tellGitHubOfError} from '../github.ts';
+import {tellGitHubOfError} from '../github.ts';
 import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
-import {watchSignals} from '../signals.ts';
-import {toRun} from '../terminal/next-command.ts';
-import {renderOutcome} from '../terminal/outcome.ts';
-import {print} from '../terminal/printable.ts';
-import {phasesOn, startProgress} from '../terminal/progress.ts';
-import {renderSample} from '../terminal/sample.ts';
+import {refuseMistyped} from '../mistyped-input.ts';
 
 /** `bulk-enrich run`. */
 export async function runCommand(
@@ -46,45 +34,11 @@ function said(error: unknown, flags: JobFlags): number | undefined {
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
+/** A file that is missing is said before the run's own code is loaded, which takes longer than all before it. */
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = await jobOrMetrics(inputs, flags);
-  const stopper = new Stopper();
-  const unwatch = watchSignals(stopper, console);
-  /** What was told before the question. */
-  const told = new Set<string>();
-  try {
-    const io = {
-      env: process.env,
-      stdin: process.stdin,
-      stdout: process.stdout,
-      now: Date.now,
-      random: Math.random,
-      log: console.log,
-      warn: (sentence: string) => {
-        if (!told.has(sentence)) console.warn(sentence);
-      },
-      phase: phasesOn(job, console),
-    };
-    let counted: number | undefined;
-    const watch = (session: Session) => startProgress(session, console, counted);
-    if (job.settings.sample !== undefined) {
-      const report = await runSample(job, io, stopper, watch);
-      print('stdout', renderSample(report, job, toRun()));
-      return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
-    }
-    const mayBegin = async (begun: Job) => {
-      counted = await countFirst(begun, yes, console, stopper, sentence => {
-        told.add(sentence);
-        console.warn(sentence);
-      });
-    };
-    const outcome = await run(job, {...io, mayBegin}, stopper, watch);
-    renderOutcome(job, outcome, console, await creditsNeeded(job, outcome, console));
-    tellGitHub(process.env, outcome, console);
-    return outcome.exitCode;
-  } finally {
-    unwatch();
-  }
+  refuseMistyped(job);
+  return (await import('./run-job.ts')).runJob(job, console, yes);
 }
 
 /** The job; where none can be made out, its metrics say that it did not run. */
@@ -99,7 +53,8 @@ async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise
 
 async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void> {
   const {said, isPart} = unchecked(flags);
-  if (said.sample !== undefined) return;
+  if (said.sample !== undefined || said.metrics === undefined) return;
+  const {deliverUnresolved} = await import('../../run/end/deliver-metrics.ts');
   const {warn} = createConsole({quiet: false, log: {format: isForMachine(said.log) ? 'json' : undefined}});
   await deliverUnresolved(said, isPart, error, {env: process.env, now: Date.now, warn});
 }

@@ -1,8 +1,7 @@
-import stringWidth from 'string-width';
 import {csvTable} from '../../output/csv-table.ts';
 import {amountOf} from '../../report/money.ts';
 import {type Grouping, type Spend, spendOf} from '../../report/spend.ts';
-import {count, many, widthOf} from '../terminal/lines.ts';
+import {count, many, shownWidth, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';
 import {type ListingFlags, recordsSince, sinceOf} from './since.ts';
@@ -34,7 +33,7 @@ function render({by, groups, total}: Spend, since: string): string {
       ...[maybe, calls, runs].map(count),
     ]),
   ]).split('\n');
-  const room = widthOf('stdout') - stringWidth(figures[0] ?? '') - 2;
+  const room = widthOf('stdout') - shownWidth(figures[0] ?? '') - 2;
   const longest = Math.max(BARS.shortest, Math.min(BARS.longest, room));
   const bars = ['', ...groups.map(group => barOf(creditsOf(group) / most, longest))];
   const lines = figures.map((line, at) => `${line}  ${bars[at] ?? ''}`.trimEnd());

@@ -4,12 +4,17 @@ import type {Summary} from '../../report/summary.ts';
 
 export {count, duration, many, moment, shellWord} from '../../report/format.ts';
 
+/** How many columns of a terminal a text takes. The package has tables to load, which plain ASCII does without. */
+export function shownWidth(text: string): number {
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
+}
+
 /** A text in lines of at most that many characters, broken between words; a longer word has a line to itself. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
-    if (last !== undefined && stringWidth(`${last} ${word}`) <= width)
+    if (last !== undefined && shownWidth(`${last} ${word}`) <= width)
       lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }

@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import {shownWidth} from './lines.ts';
 
 /** A table of aligned columns: the first ones to the left, the others to the right. */
 export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
@@ -6,10 +6,9 @@ export function table(given: readonly (readonly string[])[], toTheLeft = 1): str
   const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
   const widths: number[] = [];
   for (const row of rows)
-    for (const [index, cell] of row.entries())
-      widths[index] = Math.max(widths[index] ?? 0, stringWidth(cell));
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, shownWidth(cell));
   const aligned = (cell: string, index: number) => {
-    const blanks = ' '.repeat((widths[index] ?? 0) - stringWidth(cell));
+    const blanks = ' '.repeat((widths[index] ?? 0) - shownWidth(cell));
     return index < toTheLeft ? cell + blanks : blanks + cell;
   };
   return rows.map(row => row.map(aligned).join('  ').trimEnd()).join('\n');
@@ -71,14 +70,14 @@ function lineOf(widths: readonly number[]): number {
 }
 
 function widest({head, cells}: TableColumn): number {
-  return cells.reduce((most, cell) => Math.max(most, stringWidth(cell)), stringWidth(head));
+  return cells.reduce((most, cell) => Math.max(most, shownWidth(cell)), shownWidth(head));
 }
 
 function cutTo(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
+  if (shownWidth(text) <= width) return text;
   let kept = '';
   for (const character of text) {
-    if (stringWidth(kept + character) > width - 1) break;
+    if (shownWidth(kept + character) > width - 1) break;
     kept += character;
   }
   return `${kept}…`;

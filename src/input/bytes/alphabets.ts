@@ -55,13 +55,16 @@ export interface EncodingGuess {
   readonly mayRead: boolean;
 }
 
-/** Of its words so many have to be of a language, and by so much it must be better than an encoding with other words. */
+/**
+ * Of its words so many have to be of a language, and by so much it must be better than an encoding with other
+ * words.
+ */
 const FITTING = 0.9;
 const MARGIN = 0.1;
-/** What stands in and beside words: such bytes speak for no language. */
+/** Characters in and beside words that tell nothing about the language. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
-/** The encoding in which the words that are not ASCII are words of a language; undefined where none or several would do. */
+/** The encoding in which the words outside ASCII are words of a language; undefined if none or several fit. */
 export function toldByLetters(head: Buffer): EncodingGuess | undefined {
   const bytes = oddWords(head);
   const judged = candidates.map(({name, languages}) => {

@@ -8,9 +8,9 @@ import {peek} from './peek.ts';
 type CreateEngine = (options: {chunkSize: number}) => Transform;
 
 interface Decoder {
-  /** What its data begins with, whatever the file is called. */
+  /** First bytes of its data, whatever the file's name. */
   readonly magic: Buffer;
-  /** Undefined where this Node has none that finds out what is cut off. */
+  /** Undefined if this Node has none that notices cut-off data. */
   readonly engine: CreateEngine | undefined;
   /** The first Node that can be relied on for it, where that is not every one. */
   readonly since?: string;
@@ -27,7 +27,7 @@ function zstdEngine(): CreateEngine | undefined {
   }
 }
 
-/** How each kind is known and read; it is also the name of the command that reads and checks it. */
+/** Recognition and decoder of each kind. A kind's name is also the command that reads and checks it. */
 export const decoders: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
   zstd: {
@@ -37,7 +37,10 @@ export const decoders: Readonly<Record<Compression, Decoder>> = {
   },
 };
 
-/** Decompresses what one of the decoders knows (gzip also of several members), and passes the rest. Throws InputError. */
+/**
+ * Decompresses what one of the decoders knows (gzip also of several members), and passes the rest. Throws
+ * InputError.
+ */
 export async function* decompress(
   raw: AsyncGenerator<Buffer>,
   name: string,

@@ -7,11 +7,14 @@ import {likelyWide} from './wide-letters.ts';
 export interface FoundEncoding extends Encoding {
   /** It was told by its letters. */
   readonly guess?: 'sure' | 'unsure';
-  /** What it may be, where that is not sure enough to go on with. */
+  /** A likely encoding that is not certain enough to use. */
   readonly perhaps?: EncodingName | undefined;
 }
 
-/** What the first bytes and the setting say: a mark, else UTF-8, else what the letters surely are. */
+/**
+ * The encoding by the setting or the first bytes: a byte order mark, else UTF-8, else a confident guess by the
+ * letters.
+ */
 export function detectEncoding(head: Buffer, setting: InputEncoding): FoundEncoding {
   const marked = byteOrderMark(head);
   if (setting !== 'auto') return marked?.name === setting ? marked : {name: setting, bomBytes: 0};

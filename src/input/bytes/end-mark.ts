@@ -1,7 +1,7 @@
 /** Ctrl-Z, with which DOS programs end a text. */
 const END = 0x1a;
 
-/** The text without the marks at its end: they are no row. Within the text they stay. */
+/** The text without end marks (Ctrl-Z) at its end, which are not a row. Within the text they stay. */
 export async function* withoutEndMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   for await (const chunk of chunks) {

@@ -23,12 +23,12 @@ export class Meter {
     this.#compare();
   }
 
-  /** Whether the bytes up to the checkpoint were found to be the same; true where there is none. */
+  /** True once the bytes up to the checkpoint proved to be the same; always true without a checkpoint. */
   get verified(): boolean {
     return this.#checkpoint === undefined;
   }
 
-  /** How far the raw input was read. */
+  /** Position in the raw input. */
   get position(): InputPosition {
     this.#position ??= {bytes: this.#bytes, sha256: this.#hash.copy().digest('hex')};
     return this.#position;
@@ -45,7 +45,7 @@ export class Meter {
     }
   }
 
-  /** Says that there are no more bytes; throws `input_changed` where the checkpoint lies beyond them. */
+  /** Ends the input. Throws `input_changed` if the checkpoint lies beyond its end. */
   end(): void {
     if (this.#checkpoint === undefined) return;
     throw new InputError(
@@ -54,7 +54,7 @@ export class Meter {
     );
   }
 
-  /** How far it had come before a file. */
+  /** Position before a file. */
   mark(): Mark {
     return {bytes: this.#bytes, hash: this.#hash.copy()};
   }

@@ -1,11 +1,10 @@
-import {readdirSync, type Stats} from 'node:fs';
+import type {Stats} from 'node:fs';
 import {type FileHandle, open, stat} from 'node:fs/promises';
-import {basename, dirname, join, resolve} from 'node:path';
 import {blocksOf} from '../../disk/digest.ts';
 import {isPipe} from '../../disk/path.ts';
 import {openPipe} from '../../disk/pipe.ts';
-import {closest} from '../../job/closest.ts';
 import {InputError} from '../input-error.ts';
+import {missingFile} from '../missing-file.ts';
 
 /** The raw bytes of one input, asked for chunk by chunk. */
 export interface RawInput {
@@ -13,12 +12,12 @@ export interface RawInput {
   readonly size: number | undefined;
   /** The next bytes, or undefined at the end. Throws InputError. */
   next(): Promise<Buffer | undefined>;
-  /** Its bytes once more, from its start, where somebody has written to it since it was opened; else undefined. */
+  /** Its bytes again, from the start, if it was written to since it was opened; else undefined. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
 
-/** What an input is read from that can be read once only, and how long that may be waited for. */
+/** Streams of inputs that can be read only once, and how long to wait for them. */
 export interface Pipes {
   readonly stdin: NodeJS.ReadableStream;
   /** Ends the reading of stdin and of pipes. */
@@ -134,25 +133,4 @@ function readError(path: string, error: unknown): InputError {
   }
   const why = code === 'EACCES' || code === 'EPERM' ? 'you have no permission to read it' : code;
   return new InputError('input_unreadable', `${path} can't be read: ${why}.`, {cause: error});
-}
-
-/** That a file is not there, with one in the same folder of almost that name; else the folder, as a relative path may mean another one. */
-export function missingFile(path: string, cause?: unknown): InputError {
-  const folder = resolve(dirname(path));
-  const near = closest(basename(path), filesIn(folder));
-  if (near === undefined)
-    return new InputError('input_missing', `There is no file ${path}. It was looked for in ${folder}.`, {
-      cause,
-    });
-  const meant = join(dirname(path), near);
-  const said = `There is no file ${path}. Did you mean "${meant}"?`;
-  return new InputError('input_missing', said, {cause, instead: {given: path, meant}});
-}
-
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

@@ -1,7 +1,7 @@
 import iconv from 'iconv-lite';
 import type {SettingsFor} from '../../job/settings.ts';
 
-/** How an input's bytes are to be read; `auto` is told by the bytes. */
+/** Encoding of an input; `auto` is decided by its bytes. */
 export type InputEncoding = SettingsFor<'reading'>['encoding'];
 export type EncodingName = Exclude<InputEncoding, 'auto'>;
 
@@ -12,9 +12,9 @@ export interface Encoding {
 }
 
 /**
- * Turns chunks into UTF-8 bytes. What is no text in its encoding (in UTF-16 a lone surrogate, half a unit at the end) becomes
- * bytes that are no UTF-8 either, so that its record is rejected instead of being changed silently. UTF-8 is passed as it
- * is, sound or not.
+ * Turns chunks into UTF-8 bytes. Invalid input (in UTF-16 a lone surrogate, or half a unit at the end) becomes bytes that
+ * are invalid in UTF-8 too, so that its record is rejected rather than changed silently. UTF-8 passes as it is, valid or
+ * not.
  */
 export async function* transcode(chunks: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<Buffer> {
   const convert = converter(encoding.name);
@@ -44,7 +44,7 @@ function converter(name: Encoding['name']): Convert {
   }
 }
 
-/** What has no meaning, such as 0x81 in windows-1252, becomes a byte that UTF-8 forbids. */
+/** A converter that turns a byte without a meaning, such as 0x81 in windows-1252, into a byte that UTF-8 forbids. */
 function otherConverter(name: EncodingName): Convert {
   const decoder = iconv.getDecoder(name);
   return (chunk, last) => {
@@ -70,7 +70,7 @@ function utf16Converter(bigEndian: boolean): Convert {
 /** A byte that occurs nowhere in UTF-8. */
 const NO_TEXT = Buffer.from([0xff]);
 
-/** How many bytes hold whole characters: an odd byte and the first half of a pair wait for the next chunk. */
+/** Number of bytes with whole characters. An odd byte and the first half of a pair wait for the next chunk. */
 function wholeCharacters(bytes: Buffer, bigEndian: boolean): number {
   const length = bytes.length & ~1;
   if (length === 0) return 0;

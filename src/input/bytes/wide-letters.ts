@@ -1,7 +1,10 @@
 import iconv from 'iconv-lite';
 import type {EncodingName} from './transcode.ts';
 
-/** Chinese, Japanese and Korean encodings, with the bytes by which their common letters begin, of so many letters each. */
+/**
+ * Chinese, Japanese and Korean encodings, with the bytes by which their common letters begin, of so many letters
+ * each.
+ */
 interface WideEncoding {
   readonly name: EncodingName;
   /** First bytes of kana, and how many letters that is. */
@@ -26,7 +29,10 @@ const RARE = 10_000;
 const FEW_LETTERS = 4;
 const MOST_BYTES = 8_192;
 
-/** The encoding in which a text that is not UTF-8 is most likely Chinese, Japanese or Korean; undefined where it is none. */
+/**
+ * The encoding in which a text that is not UTF-8 is most likely Chinese, Japanese or Korean; undefined if none
+ * fits.
+ */
 export function likelyWide(head: Buffer): EncodingName | undefined {
   const bytes = head.subarray(0, MOST_BYTES);
   const judged = encodings.flatMap(encoding => {
@@ -48,7 +54,7 @@ export function likelyWide(head: Buffer): EncodingName | undefined {
 
 const MOSTLY = 0.8;
 
-/** How often a letter of this first byte would come, were all letters of its kind alike. */
+/** Expected share of letters with this first byte, if all letters of its kind were equally frequent. */
 function chanceOf(first: number, {kana, common}: WideEncoding): number {
   const inCommon = 1 / ((common[1] - common[0] + 1) * PER_BYTE);
   if (kana === undefined) return isIn(first, common) ? 0.95 * inCommon : 0.05 / RARE;
@@ -60,9 +66,9 @@ function isIn(byte: number, range: readonly [number, number] | undefined): boole
   return range !== undefined && byte >= range[0] && byte <= range[1];
 }
 
-/** The first byte of each letter beyond ASCII; undefined where the text has bytes that are none in this encoding. */
+/** The first byte of each letter beyond ASCII; undefined if the text has bytes that are invalid in this encoding. */
 function firstBytes(bytes: Buffer, name: EncodingName): number[] | undefined {
-  // What the end of the sample cuts in two is no fault.
+  // The end of the sample may cut a character in two: that is not a fault.
   const lastEnd = bytes.lastIndexOf(0x0a);
   const text = iconv.decode(lastEnd < 0 ? bytes : bytes.subarray(0, lastEnd), name);
   if (text.includes('\uFFFD')) return undefined;

@@ -34,7 +34,7 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
 /** Some rows, such as a report's footer, may be short. */
 const MOST = 0.5;
 
-/** How many empty fields rows have more than the header: a program ended each of them in a delimiter. */
+/** Number of empty fields that rows have beyond the header: a program ended each row with delimiters. */
 export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect): number {
   const [header = [], ...rows] = firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
   const extras = rows.map(row => row.slice(header.length));

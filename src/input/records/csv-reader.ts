@@ -101,14 +101,14 @@ export class CsvReader implements RecordReader {
       if (this.#mayBeComplete(block.bytes)) this.#parseOpen(records, false);
       return;
     }
-    // A record that is still open would go on into the long line, and so be too long itself.
+    // A record that is still open would continue into the long line, and so be too long itself.
     this.#parseOpen(records, true);
     const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     this.#reject('too_large', detail, block.head, records);
     this.#line++;
   }
 
-  /** Whether another attempt at the open record can succeed and is worth its cost. */
+  /** True if another attempt at the open record can succeed and is worth its cost. */
   #mayBeComplete(added: Buffer): boolean {
     if (this.#triedLength === 0 || this.#openLength > this.#limit) return true;
     if (!added.includes(QUOTE)) return false;
@@ -200,7 +200,7 @@ export class CsvReader implements RecordReader {
     return at;
   }
 
-  /** Learns the columns from the first record; says whether that record is the header. */
+  /** Learns the columns from the first record. Returns true if that record is the header. */
   #takeLayout(bytes: Buffer, fields: readonly string[]): boolean {
     const {file, unnamedColumns, perhaps} = this.#settings;
     if (!this.#settings.header) {

@@ -20,8 +20,8 @@ export function stopOf(error: unknown): CsvStop {
 const QUOTE = 0x22;
 
 /**
- * Whether a record with a bad quote has it only beyond the limit, where other chunks would not have shown it: then it is
- * unclosed, as it is with those.
+ * True if a record's bad quote lies beyond the limit. Other chunk sizes would not have shown it, so the record then counts
+ * as unclosed, as it does with those.
  */
 export function stopsBeyond(bytes: Buffer, limit: number, options: Options): boolean {
   if (bytes.length <= limit) return false;

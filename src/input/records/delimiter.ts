@@ -8,7 +8,7 @@ export const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Letters that an e-mail address may have: they part fields only where nothing else does, and every record says so. */
 const RARE = ['^', '~'] as const;
 
-/** How many records of the sample are looked at, and how many of its bytes. */
+/** Maximum records of the sample to read, and maximum bytes. */
 const MOST_RECORDS = 100;
 const MOST_BYTES = 65_536;
 /** After so many lines that can't be read with a delimiter, it is not the one. */
@@ -53,7 +53,10 @@ function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol'], lo
   return firstRecords(text, delimiter, eol, loose).map(fields => fields.length);
 }
 
-/** The first records of a text; without fields for one that can't be read with this delimiter, where `loose` with its quotes as letters. */
+/**
+ * The first records of a text; without fields for one that can't be read with this delimiter, where `loose` with
+ * its quotes as letters.
+ */
 export function firstRecords(
   given: Buffer,
   delimiter: string,

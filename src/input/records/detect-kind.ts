@@ -13,7 +13,7 @@ export function detectKind(sample: string, format: NamedFormat | undefined): Inp
   return format === 'ndjson' || /^\{[ \t]*["}]/.test(text) ? 'ndjson' : 'csv';
 }
 
-/** Throws `input_binary` for what is no text: a spreadsheet, another well-known kind of file, or many NUL bytes. */
+/** Throws `input_binary` for data that is not text: a spreadsheet, another known kind of file, or many NUL bytes. */
 export function refuseBinary(head: Buffer, name: string): void {
   const known = SIGNATURES.find(([signature]) => head.subarray(0, signature.length).equals(signature));
   if (known !== undefined) throw notText(name, known[1], known[2]);
@@ -30,7 +30,7 @@ export function refuseBinary(head: Buffer, name: string): void {
   }
 }
 
-/** What begins a web page, or a table that was saved as one; no list does. */
+/** Beginning of a web page, or of a table that was saved as one. */
 const HTML =
   /^\s*(?:<\?xml\b[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|style|table|div)\b/is;
 

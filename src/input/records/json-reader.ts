@@ -14,7 +14,7 @@ const BLANKS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].
  * limit the beginning is kept for the reject.
  */
 export class JsonReader implements RecordReader {
-  /** What stands before a value may have opened a list: it is read from the start. */
+  /** Undefined: the text before a value may have opened a list, so a resume reads from the start. */
   readonly rest = undefined;
   readonly #settings: ReaderSettings;
   /** The value that is being read, as far as it is kept. */
@@ -75,7 +75,7 @@ export class JsonReader implements RecordReader {
     return records;
   }
 
-  /** Between values: whether one begins here. */
+  /** Between values: true if one begins here. */
   #begins(character: number | undefined): boolean {
     if (character === LF) this.#line++;
     if (BLANKS.has(character) || character === COMMA) return false;
@@ -96,7 +96,7 @@ export class JsonReader implements RecordReader {
     return !this.#inText && (character === COMMA || character === CLOSE_LIST || BLANKS.has(character));
   }
 
-  /** Takes a character of a value; whether an object or a list ends with it. */
+  /** Takes a character of a value. Returns true if an object or a list ends with it. */
   #closesValue(character: number | undefined): boolean {
     if (this.#escaped) this.#escaped = false;
     else if (this.#inText && character === BACKSLASH) this.#escaped = true;

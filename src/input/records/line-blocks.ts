@@ -12,9 +12,9 @@ export type LineBlock =
 const HEAD_BYTES = RAW_LIMIT + 4;
 
 /**
- * Cuts a stream of bytes into blocks of whole lines, none longer than `limit` bytes without its line end; only the
- * last one may have none. Of a longer line the beginning is kept for the reject and the rest is dropped as it comes.
- * How the stream is cut into chunks changes how lines are grouped, and nothing else.
+ * Cuts a stream of bytes into blocks of whole lines. No line is longer than `limit` bytes without its line end, which only
+ * the last line may lack. Of a longer line, the beginning is kept for the reject and the rest is dropped. The size of the
+ * stream's chunks changes only how lines are grouped.
  */
 export class LineBlocks {
   readonly #eol: number;
@@ -28,7 +28,7 @@ export class LineBlocks {
     this.#limit = limit;
   }
 
-  /** How many bytes wait for the end of their line; undefined where some of the line are dropped. */
+  /** Bytes that wait for the end of their line; undefined if a part of the line was dropped. */
   get waiting(): number | undefined {
     return this.#dropping === undefined ? this.#tailLength : undefined;
   }
@@ -50,7 +50,7 @@ export class LineBlocks {
     return blocks;
   }
 
-  /** What is left at the end of the stream. */
+  /** The blocks that are left at the end of the stream. */
   end(): LineBlock[] {
     if (this.#dropping !== undefined) return [{kind: 'too_long', ...this.#dropping}];
     const bytes = this.#takeTail();

@@ -1,8 +1,8 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
 
 /**
- * The fields of a line that has quotes inside of fields, as programs write it that quote nothing: `5" pipe`, `O"Neil`, and a
- * spreadsheet's `="00123"`. Such quotes are letters like others. Undefined where they leave a field open.
+ * The fields of a line with quotes inside fields, from programs that never quote: `5" pipe`, `O"Neil`, and a spreadsheet's
+ * `="00123"`. Such quotes are ordinary characters. Undefined if they leave a field open.
  */
 export function looseFields(line: string, options: Options): readonly string[] | undefined {
   const at = String(options.delimiter).replace(/[|\\{}()[\]^$+*?.]/g, '\\$&');

@@ -6,9 +6,9 @@ export interface RecordReader {
   push(chunk: Buffer): InputRecord[];
   /** Gives what is left at the end of the file. */
   end(): InputRecord[];
-  /** What it was given that no record has come of yet; undefined where more is to be known to read on from there. */
+  /** Input that is not yet part of a record; undefined if a resume could not start here. */
   readonly rest: Rest | undefined;
-  /** Forgets the rest, and goes on with the line of this number, at which a record begins. */
+  /** Drops the rest, and continues at the line with this number, where a record begins. */
   readOn(line: number): void;
 }
 
@@ -18,7 +18,7 @@ export interface Rest {
   readonly line: number;
 }
 
-/** What a reader needs to know of its file. */
+/** A reader's settings for its file. */
 export interface ReaderSettings {
   /** The file's name, for rejects and errors. */
   readonly file: string;
@@ -29,11 +29,11 @@ export interface ReaderSettings {
   readonly perhaps?: string | undefined;
 }
 
-/** How a CSV file is written, as far as its text shows it. */
+/** Dialect of a CSV file, as far as its text shows it. */
 export interface CsvDialect {
   readonly delimiter: string;
   readonly eol: '\n' | '\r\n' | '\r';
-  /** The length of Excel's `sep=;` line with its end; 0 where there is none. */
+  /** Length of Excel's `sep=;` line with its line end; 0 without one. */
   readonly sepLineBytes: number;
 }
 
@@ -43,13 +43,13 @@ export interface CsvLayout {
   readonly columns: readonly string[];
 }
 
-/** What a reader of CSV is told beside its file. */
+/** Settings of a CSV reader beside those of its file. */
 export interface CsvSettings extends ReaderSettings {
   readonly dialect: CsvDialect;
   readonly header: boolean;
   /** Lines that were left out above the header. */
   readonly skippedLines: number;
-  /** Whether a row with fewer fields than the header is filled up. */
+  /** True to fill up a row with fewer fields than the header. */
   readonly padShortRows: boolean;
   /** So many columns without a name stand behind those of the header. */
   readonly unnamedColumns: number;

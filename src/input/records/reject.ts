@@ -1,10 +1,10 @@
 import {isUtf8} from 'node:buffer';
 import type {Reject, RejectReason} from '../row.ts';
 
-/** How much of a rejected record's text is kept. */
+/** Bytes of a rejected record's text that are kept. */
 export const RAW_LIMIT = 64 * 1024;
 
-/** Where a rejected record stands. */
+/** Place of a rejected record. */
 export interface RejectPlace {
   readonly record: number;
   readonly line: number;

@@ -1,9 +1,11 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {Lookup} from '../../ledger/lookup.ts';
+import type {RefusalTally} from '../../ledger/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
 import {Canary, type Streak} from './canary.ts';
+import {InFlight} from './in-flight.ts';
 import {type Outage, type OutageOptions, OutageWatch, type ProbeCandidate} from './outage.ts';
 import {type OutageState, type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
@@ -13,15 +15,15 @@ export interface FlowControlOptions extends OutageOptions {
   readonly slots: () => number;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
-  /** The keys of values of this operation that a killed session left as refused in a row. */
-  readonly refusedBefore?: ((operation: Operation) => readonly string[]) | undefined;
+  /** Where an operation's refusals are counted. */
+  readonly refusals: (operation: Operation) => RefusalTally;
   /** True if no outage that shows in failing calls ends the run. */
   readonly outlastsOutages?: boolean | undefined;
   readonly now: () => number;
   /** Something may be sent that could not be before. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
-  /** So many calls of an operation were refused in a row that their values are not to blame; told once for each streak. */
+  /** So many calls of an operation were refused in a row that their values are not to blame; told once a session for each streak. */
   readonly onStreak: (operation: Operation, streak: Streak) => void;
   /** True if a streak of any length is of values, and ends nothing. */
   readonly mayAllFail?: boolean | undefined;
@@ -39,11 +41,7 @@ export class FlowControl {
   readonly #outages: OutageWatch;
   readonly #gate: ThrottleGate;
   readonly #pauses = new PauseLog();
-  #inFlight = 0;
-  #inFlightMs = 0;
-  #countedAt: number;
-  /** When the answers began to be read that are read in this turn of the event loop: all of them had come by then. */
-  #readFrom: number | undefined;
+  readonly inFlight: InFlight;
   /** True once any operation was answered: from then on a token that is invalid is not the key. */
   #isKeyAccepted = false;
   #stopped = false;
@@ -51,7 +49,7 @@ export class FlowControl {
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
-    this.#countedAt = options.now();
+    this.inFlight = new InFlight(options.now);
     this.#outages = new OutageWatch(options);
     this.#gate = new ThrottleGate(options.random);
   }
@@ -92,14 +90,13 @@ export class FlowControl {
   sent({operation, key}: Lookup): void {
     this.#canary(operation).sent();
     this.#outages.sent(key);
-    this.#countInFlight(1);
+    this.inFlight.sent();
   }
 
   /** A call ended. Says who is to blame where that was a failure. `isKnown`: its value was refused so before. */
   ended({operation, key, params}: Lookup, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
-    this.#countInFlight(-1);
-    this.#inFlightMs -= now - this.#readSince(now);
+    this.inFlight.ended();
     const value = params[operations[operation].field] ?? '';
     const streak = this.#canary(operation).ended(attempt, value, isKnown);
     this.#isKeyAccepted ||= attempt.kind === 'answered';
@@ -110,7 +107,7 @@ export class FlowControl {
       case 'rejected':
         this.#outages.succeeded();
         this.#gate.succeeded();
-        this.#gate.observeQuota(attempt.pace, this.#inFlight, now);
+        this.#gate.observeQuota(attempt.pace, this.inFlight.count, now);
         if (streak !== undefined) this.#refused(operation, streak);
         break;
       case 'throttled':
@@ -177,16 +174,6 @@ export class FlowControl {
     return state && {...state, isOverdue: state.isOverdue && this.#options.outlastsOutages === true};
   }
 
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
-  /** Calls in flight over time: each for as many milliseconds as the service had it, from the start until now. */
-  get inFlightMs(): number {
-    this.#countInFlight(0);
-    return this.#inFlightMs;
-  }
-
   /** Why nothing is sent at the moment; undefined while something is. */
   get pause(): Pause | undefined {
     const {pause} = this.#gate;
@@ -200,44 +187,27 @@ export class FlowControl {
     return this.#pauses.total(this.#options.now());
   }
 
-  #countInFlight(more: number): void {
-    const now = this.#options.now();
-    this.#inFlightMs += this.#inFlight * (now - this.#countedAt);
-    this.#countedAt = now;
-    this.#inFlight += more;
-  }
-
-  #readSince(now: number): number {
-    if (this.#readFrom === undefined) {
-      this.#readFrom = now;
-      setImmediate(() => {
-        this.#readFrom = undefined;
-      });
-    }
-    return this.#readFrom;
-  }
-
   #room(now: number, isUrgent = false): number {
     if (this.#stopped || this.#gate.pause !== undefined) return 0;
     return Math.min(
-      this.#options.slots() - this.#inFlight,
-      this.#outages.room(now, this.#inFlight, isUrgent),
+      this.#options.slots() - this.inFlight.count,
+      this.#outages.room(now, this.inFlight.count, isUrgent),
     );
   }
 
   #canary(operation: Operation): Canary {
     let canary = this.#canaries.get(operation);
     if (canary === undefined) {
-      const before = this.#options.refusedBefore?.(operation);
-      canary = new Canary(() => this.#options.isAnswered(operation), before);
+      const {isAnswered, refusals} = this.#options;
+      canary = new Canary(() => isAnswered(operation), refusals(operation));
       this.#canaries.set(operation, canary);
     }
     return canary;
   }
 
   #refused(operation: Operation, streak: Streak): void {
-    const {count, isKnownToAnswer} = streak;
-    if (count === numbers.refusalStreak) this.#options.onStreak(operation, streak);
+    const {count, isNew, isKnownToAnswer} = streak;
+    if (isNew) this.#options.onStreak(operation, streak);
     if (isKnownToAnswer && (count < numbers.longestRefusalStreak || this.#options.mayAllFail === true))
       return;
     // A token that is not valid is not the key, once the key was accepted.

@@ -3,7 +3,7 @@ import {basename, dirname} from 'node:path';
 import {digestFiles, hasDigest} from '../../disk/digest.ts';
 import {syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, UsageError} from '../../errors.ts';
-import {missingFile} from '../../input/bytes/raw.ts';
+import {missingFile} from '../../input/missing-file.ts';
 import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job, OutputOf} from '../../job/job.ts';
 import {FileSink} from '../../output/sink.ts';

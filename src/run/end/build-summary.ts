@@ -192,7 +192,7 @@ function mapped({counters, tally, bill}: Books, operations: readonly Operation[]
 
 function lookupSummary({counters, tally}: Books, name: Operation) {
   const {ok, empty, invalid, failed, unknown, skipped} = counters.lookups[name];
-  const {distinct, fromStore, calls, retries} = tally.operations[name];
+  const {distinct, fromStore, calls, retries, longestStreak} = tally.operations[name];
   const stale = cellsWith(counters.stale[name]);
   return {
     values: ok + empty + invalid + failed + unknown + skipped,
@@ -207,6 +207,7 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
     from_store: fromStore,
     stale,
     rejected: counters.rejected[name],
+    refused_in_a_row: longestStreak,
     deduplicated: Math.max(0, ok + failed + unknown - stale - distinct),
     calls,
     retries,

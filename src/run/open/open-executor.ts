@@ -151,7 +151,6 @@ function createExecutor(
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
-    refusedBefore: operation => rejections.waiting(operation),
     now: clock,
     random: io.random,
   });

@@ -2,8 +2,8 @@ import {usedAnswer} from '../../client/answer-fields.ts';
 import type {Row} from '../../input/row.ts';
 import type {Layout} from '../../layout/layout.ts';
 import type {Result} from '../../ledger/lookup.ts';
-import {KeptWithAnswer} from '../../lookup/kept-with-answer.ts';
-import type {Operation} from '../../operations/table.ts';
+import {Recent} from '../../lookup/recent.ts';
+import {type Operation, perOperation} from '../../operations/table.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {ReadyRecord} from './in-order.ts';
 
@@ -28,15 +28,18 @@ export function parsedAnswer(result: Result | undefined, operation: Operation): 
     : undefined;
 }
 
-/** Parses each outcome's answer once. What it gives is shared by the rows of a value, so that nobody may change it. */
+const RECENT_BYTES = 8_388_608;
+/** Memory of an answer and of what it is parsed, in multiples of its text. */
+const WITH_DATA = 3;
+
+/** Parses an answer that comes again once. Rows of a value share what it gives, so nothing may change it. */
 export function sharedAnswers(): typeof parsedAnswer {
-  const known = new KeptWithAnswer<unknown>();
+  const recent = perOperation(() => new Recent<unknown>(RECENT_BYTES, text => WITH_DATA * text.length));
   return (result, operation) => {
-    if (result?.status !== 'ok') return parsedAnswer(result, operation);
-    const before = known.get(result);
-    if (before !== undefined) return before;
+    const known = result?.status === 'ok' ? recent[operation].get(result.data) : undefined;
+    if (known !== undefined) return known;
     const answer = parsedAnswer(result, operation);
-    known.set(result, answer);
+    if (result?.status === 'ok') recent[operation].set(result.data, answer);
     return answer;
   };
 }

@@ -292,26 +292,23 @@ const kept: Check = {
 const HOUR_MS = 3_600_000;
 
 const keptOfAll: Check = {
-  promise: 'So is what the sessions before it were answered, whatever kept them from storing it.',
+  promise:
+    'So is what the sessions before it were answered, at any endpoint and account, whatever kept them from storing it.',
   broken(scene) {
     const {run, storedNow} = scene;
     const {spec, summary, process, code, stop} = run;
     const isComplete = code !== undefined && stop === undefined && run.error === undefined;
     if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return UNTRIED;
     const sessions = runsOfLedger(scene);
-    const isOneRun = sessions.every(
-      one => one.spec.cache === spec.cache && one.storeIsOld && scopeOfSpec(one.spec) === scopeOfSpec(spec),
-    );
-    if (!isOneRun || summary.store.not_stored > 0) return UNTRIED;
-    const scope = scopeOfSpec(spec);
+    const haveOneStore = sessions.every(one => one.spec.cache === spec.cache && one.storeIsOld);
+    if (!haveOneStore || summary.store.not_stored > 0) return UNTRIED;
     const missing = callsInLedger(scene).filter(
       call =>
         call.told === 'answered' &&
         call.recorded &&
         call.operation !== 'verify' &&
-        scopeOfCall(call) === scope &&
         Math.abs(call.toldAt - run.startedAt) < HOUR_MS / 2 &&
-        !storedNow.has(storedAs(call.operation, call.value, spec)),
+        !storedNow.has(storedAs(call.operation, call.value, call.spec)),
     );
     return missing.length > 0
       ? `${missing.length} are not, such as ${showCall(missing[0] as Call)}`
@@ -347,6 +344,26 @@ const unblamed: Check = {
   },
 };
 
+const streakTold: Check = {
+  promise: 'A run in which ten values in a row were refused, over all its sessions, does not end with 0.',
+  broken(scene) {
+    const {run, storedBefore} = scene;
+    const sessions = runsOfLedger(scene).slice(-1 - (run.summary?.resumed.times ?? 0));
+    // What an attempt before it had of a rejection is no news either, and workers hear in another order.
+    if (run.code !== 0 || run.wasComplete || run.spec.fleet || sessions.length < runsOfLedger(scene).length)
+      return UNTRIED;
+    const news = callsInLedger(scene).filter(
+      ({operation, value, recorded}) => recorded && !storedBefore.has(rejectedAs(operation, value, run.spec)),
+    );
+    for (const calls of grouped(news, ({operation}) => operation))
+      for (const streak of streaksOf(calls)) {
+        const values = new Set(streak.map(({value}) => value)).size;
+        if (values >= STREAK) return `${values} values, from ${showCall(streak[0] as Call)} on`;
+      }
+    return undefined;
+  },
+};
+
 /** Refusals with nothing answered in between, in the order in which they were heard of. */
 function streaksOf(calls: readonly Call[]): Call[][] {
   const streaks: Call[][] = [[]];
@@ -355,6 +372,27 @@ function streaksOf(calls: readonly Call[]): Call[][] {
     else if (call.told === 'rejected' || call.told === 'unreadable') streaks.at(-1)?.push(call);
   return streaks;
 }
+
+const streakCounted: Check = {
+  promise: 'The longest streak of ten values or more that were refused in a row is told, and no shorter one.',
+  fields: ['lookups.*.refused_in_a_row'],
+  broken(scene) {
+    const {run, storedBefore} = scene;
+    if (run.summary === undefined || run.ledger === undefined || runsOfLedger(scene).length > 1)
+      return UNTRIED;
+    for (const [name, {refused_in_a_row: told}] of Object.entries(run.summary.lookups)) {
+      const news = run.calls.filter(
+        ({operation, value}) =>
+          operation === name && !storedBefore.has(rejectedAs(operation, value, run.spec)),
+      );
+      const lengths = streaksOf(news).map(streak => new Set(streak.map(({value}) => value)).size);
+      const longest = Math.max(...lengths);
+      const expected = longest < STREAK ? 0 : longest;
+      if (told !== expected) return `${told} of ${name}, and ${expected} in truth`;
+    }
+    return undefined;
+  },
+};
 
 const quiet: Check = {
   promise: 'With --offline nobody is asked.',
@@ -449,5 +487,6 @@ export const callChecks: readonly Check[] = [
   claimed,
   neverTwice,
   ...[known, kept, quiet].map(alsoOfCalmFleets),
-  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll, unblamed, apart].map(ofOneProcess),
+  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll].map(ofOneProcess),
+  ...[unblamed, streakTold, streakCounted, apart].map(ofOneProcess),
 ];

@@ -1,0 +1,56 @@
+import {exitCodes} from '../../errors.ts';
+import {runSample} from '../../estimate/sampled-run.ts';
+import type {Job} from '../../job/job.ts';
+import {run} from '../../run/run.ts';
+import type {Session} from '../../run/session.ts';
+import {Stopper} from '../../run/stop.ts';
+import type {Console} from '../console.ts';
+import {countFirst, creditsNeeded} from '../count-first.ts';
+import {tellGitHub} from '../github.ts';
+import {watchSignals} from '../signals.ts';
+import {toRun} from '../terminal/next-command.ts';
+import {renderOutcome} from '../terminal/outcome.ts';
+import {print} from '../terminal/printable.ts';
+import {phasesOn, startProgress} from '../terminal/progress.ts';
+import {renderSample} from '../terminal/sample.ts';
+
+/** Runs a job, shows how far it is and what it came to, and returns the exit code. */
+export async function runJob(job: Job, console: Console, yes: boolean): Promise<number> {
+  const stopper = new Stopper();
+  const unwatch = watchSignals(stopper, console);
+  /** What was told before the question. */
+  const told = new Set<string>();
+  try {
+    const io = {
+      env: process.env,
+      stdin: process.stdin,
+      stdout: process.stdout,
+      now: Date.now,
+      random: Math.random,
+      log: console.log,
+      warn: (sentence: string) => {
+        if (!told.has(sentence)) console.warn(sentence);
+      },
+      phase: phasesOn(job, console),
+    };
+    let counted: number | undefined;
+    const watch = (session: Session) => startProgress(session, console, counted);
+    if (job.settings.sample !== undefined) {
+      const report = await runSample(job, io, stopper, watch);
+      print('stdout', renderSample(report, job, toRun()));
+      return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
+    }
+    const mayBegin = async (begun: Job) => {
+      counted = await countFirst(begun, yes, console, stopper, sentence => {
+        told.add(sentence);
+        console.warn(sentence);
+      });
+    };
+    const outcome = await run(job, {...io, mayBegin}, stopper, watch);
+    renderOutcome(job, outcome, console, await creditsNeeded(job, outcome, console));
+    await tellGitHub(process.env, outcome, console);
+    return outcome.exitCode;
+  } finally {
+    unwatch();
+  }
+}

@@ -1,0 +1,26 @@
+import {existsSync, statSync} from 'node:fs';
+import {missingFile} from '../input/missing-file.ts';
+import type {Job} from '../job/job.ts';
+
+/**
+ * Says that an input is missing where that is all there is to do: no run was begun, and nothing but the command's caller
+ * is told of it. Any other job's run says it in its turn.
+ *
+ * @throws {InputError}
+ */
+export function refuseMistyped({inputs, output, paths, fromFile, settings, unfinished = []}: Job): void {
+  const isTold = settings.metrics !== undefined || settings.pingUrl !== undefined;
+  const isBegun = [output.name, paths.state].some(path => path !== undefined && existsSync(path));
+  if (fromFile || isTold || isBegun || unfinished.length > 0) return;
+  const missing = inputs.find(path => path !== '-' && isMissing(path));
+  if (missing !== undefined) throw missingFile(missing);
+}
+
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, {throwIfNoEntry: false}) === undefined;
+  } catch {
+    // What keeps it from being read, the run says.
+    return false;
+  }
+}

@@ -1,0 +1,6 @@
+/** The service's client alone, for programs that make calls and have no lists: `bulk-enrich/client`. */
+export type {Attempt} from './client/attempt.ts';
+export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
+export {ClientError} from './client/client-error.ts';
+export {BulkEnrichError, type ErrorCode} from './errors.ts';
+export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';

@@ -1,0 +1,25 @@
+import {readdirSync} from 'node:fs';
+import {basename, dirname, join, resolve} from 'node:path';
+import {closest} from '../job/closest.ts';
+import {InputError} from './input-error.ts';
+
+/** The error for a missing file. It suggests a file in the same folder with nearly that name, or else names the folder. */
+export function missingFile(path: string, cause?: unknown): InputError {
+  const folder = resolve(dirname(path));
+  const near = closest(basename(path), filesIn(folder));
+  if (near === undefined)
+    return new InputError('input_missing', `There is no file ${path}. It was looked for in ${folder}.`, {
+      cause,
+    });
+  const meant = join(dirname(path), near);
+  const said = `There is no file ${path}. Did you mean "${meant}"?`;
+  return new InputError('input_missing', said, {cause, instead: {given: path, meant}});
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,35 @@
+import {expect, test} from 'vitest';
+import {createSandbox, type Sandbox} from '../support/command.ts';
+
+/** Tells at its end which of the packages were loaded that only a run needs. */
+const WITNESS = `process.on('exit', () => {
+  const loaded = ['libsql', 'got', 'cel-js'].filter(name => Object.keys(require.cache).some(path => path.includes(name)));
+  require('node:fs').writeFileSync('loaded.json', JSON.stringify(loaded));
+});`;
+
+async function runWith(sandbox: Sandbox, list: string, ...more: readonly string[]) {
+  sandbox.write('witness.cjs', WITNESS);
+  const env = {NODE_OPTIONS: '--require ./witness.cjs'};
+  const args = ['run', list, '--ip', 'ip', '--endpoint', 'embedded', '-o', 'out.csv', ...more];
+  const {code, stderr} = await sandbox.run(args, {env});
+  return {code, stderr, loaded: JSON.parse(sandbox.read('loaded.json')) as string[]};
+}
+
+test('a list that is missing is named before the run is loaded', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('signups.csv', 'ip\n192.0.2.1\n');
+  const mistyped = await runWith(sandbox, 'signup.csv');
+  expect(mistyped).toEqual({
+    code: 8,
+    stderr: expect.stringContaining('Did you mean "signups.csv"?'),
+    loaded: [],
+  });
+  expect((await runWith(sandbox, 'signups.csv')).loaded).toContain('libsql');
+});
+
+test('metrics hear of a list that is missing', async () => {
+  using sandbox = createSandbox();
+  const {code} = await runWith(sandbox, 'signups.csv', '--metrics', 'run.prom');
+  expect(code).toBe(8);
+  expect(sandbox.read('run.prom')).toContain('8');
+});
