@@ -12,8 +12,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN mkdir /packed && npm pack --silent --pack-destination /packed
-# The packed package brings its own versions (npm-shrinkwrap.json); bullmq and ioredis, which a fleet needs beside it, are
-# those that it was tested with. None of their install scripts is needed.
+# bullmq and ioredis are what a fleet needs beside the package, in the versions that it was tested with. None of their
+# install scripts is needed.
 RUN npm install --global --prefix /installed --ignore-scripts --no-fund --no-audit /packed/*.tgz \
   $(node -p "['bullmq', 'ioredis'].map(name => name + '@' + require('./package-lock.json').packages['node_modules/' + name].version).join(' ')")
 
