@@ -75,6 +75,8 @@ const parts = {
 
 export type PartName = keyof typeof parts;
 
+export const partNames = Object.keys(parts);
+
 const known = new Map<PartName, boolean>();
 
 /**
