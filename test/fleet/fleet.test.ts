@@ -18,7 +18,7 @@ describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
   beforeAll(async () => {
     arena = await openFleetArena({latency: 5, faults: ['500', 'reset', 'cut']});
     arena.sandbox.write('list.csv', listOf(500, 150));
-    await Promise.all([arena.worker(), arena.worker()]);
+    await Promise.all([arena.workerHere(), arena.workerHere()]);
     return () => arena[Symbol.asyncDispose]();
   });
   afterEach(async () => {
@@ -150,7 +150,7 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
       `Error: This is bulk-enrich ${packageVersion()}, protocol 1 asking ${arena.api.url}, but the fleet on this Redis is protocol 0 asking https://other.example. Use the same endpoint, and versions of the same protocol, or a Redis database of its own (redis://HOST/1).`,
     ]);
     await client.flushall();
-    await arena.worker();
+    await arena.workerHere();
     expect(await worker({BULK_ENRICH_BASE_URL: 'https://other.example'})).toEqual([
       2,
       expect.stringContaining('This is bulk-enrich'),
@@ -213,7 +213,7 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
       ]);
     }
     await arena.redis.client.config('SET', 'maxmemory', '0');
-    await arena.worker([], {BULK_ENRICH_REDIS_URL: `redis://:right-password@127.0.0.1:${port}`});
+    await arena.workerHere(`redis://:right-password@127.0.0.1:${port}`);
     expect(await run(`redis://:right-password@127.0.0.1:${port}`)).toEqual([0, expect.any(String)]);
   });
 });

@@ -12,19 +12,19 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-type Value = readonly Sample[] | number | null;
+type SampleValue = readonly Sample[] | number | null;
 
 /** A family of gauges, or of one gauge if given one value; null leaves the gauge out. */
-export function gauge(name: string, help: string, value: Value): Family {
+export function gauge(name: string, help: string, value: SampleValue): Family {
   return familyOf('gauge', name, help, value);
 }
 
 /** The same of counters, whose names end in `_total`. */
-export function counter(name: `${string}_total`, help: string, value: Value): Family {
+export function counter(name: `${string}_total`, help: string, value: SampleValue): Family {
   return familyOf('counter', name, help, value);
 }
 
-function familyOf(type: Family['type'], name: string, help: string, value: Value): Family {
+function familyOf(type: Family['type'], name: string, help: string, value: SampleValue): Family {
   const samples: Family['samples'] = typeof value === 'number' ? [[{}, value]] : (value ?? []);
   return {name: `bulk_enrich_${name}`, help, type, samples};
 }
