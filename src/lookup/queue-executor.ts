@@ -104,11 +104,12 @@ export class QueueExecutor implements Executor {
   }
 
   pace(): PaceReport {
-    const {inFlight, inFlightMs, pause, paused} = this.#flow;
+    const {inFlight, pause, paused} = this.#flow;
     return {
       ...this.#lanes.ratesAt(this.#options.now()),
-      inFlight,
-      inFlightMs,
+      inFlight: inFlight.count,
+      waiting: Math.max(0, this.#unsettled.size - inFlight.count),
+      inFlightMs: inFlight.ms,
       pause: this.#options.outlet.pause ?? pause,
       pauses: paused.count,
       pausedMs: paused.ms,
@@ -159,7 +160,7 @@ export class QueueExecutor implements Executor {
     const {publishOn, ledger} = this.#options;
     if (!publishOn.includes('budget')) return false;
     const renews = this.#renews(task);
-    return (renews || this.#flow.inFlight === 0) && !ledger.budget.affords(task.cost, renews);
+    return (renews || this.#flow.inFlight.count === 0) && !ledger.budget.affords(task.cost, renews);
   }
 
   /** True for a task that has an answer, where the run is published at its limit: others go first. */
@@ -206,7 +207,7 @@ export class QueueExecutor implements Executor {
 
   /** Calls in flight may turn out free and give their credits back; without any, the limit is reached. */
   #overBudget(lane: Lane, task: TaskState): void {
-    if (this.#flow.inFlight > 0 && !this.#renews(task)) return;
+    if (this.#flow.inFlight.count > 0 && !this.#renews(task)) return;
     if (!this.#options.publishOn.includes('budget')) {
       this.stop();
       this.#options.events.stopped({kind: 'budget'});

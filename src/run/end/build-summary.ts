@@ -75,7 +75,9 @@ export interface SummaryFacts {
 }
 
 /** The summary as the contract has it; `schema_version` changes when a name does. */
-export function buildSummary(facts: SummaryFacts): Summary {
+export function buildSummary(given: SummaryFacts): Summary {
+  // A clock that was set back, now or since an earlier session, makes no run end before it began.
+  const facts = {...given, finishedAt: Math.max(given.finishedAt, given.books.startedAt)};
   const {job, end, books, session} = facts;
   const {tally, counters} = books;
   const names = mapped(books, session?.operations ?? []);

@@ -149,6 +149,26 @@ export const onceThere = [
     ],
   },
   {
+    name: 'an output that is taken over for another account loses the answers of the run before',
+    edits: [['src/store/store.ts', 'if (this.stored === 0) yield* ledger.answersElsewhere();', 'void 0;']],
+  },
+  {
+    name: 'a streak of refusals whose rows have earlier answers is no matter',
+    edits: [
+      ['src/run/exit.ts', "totalOf(tally, 'longestStreak') > 0", "totalOf(tally, 'longestStreak') < 0"],
+    ],
+  },
+  {
+    name: 'a kill ends a streak of refusals',
+    edits: [
+      [
+        'src/lookup/queue-executor.ts',
+        'refusals: operation => options.ledger.tally.operations[operation],',
+        "refusals: operation => Object.assign(options.ledger.tally.operations[operation], {longestStreak: 0, refused: {count: 0, code: '', isMixed: false, credentials: true}}),",
+      ],
+    ],
+  },
+  {
     name: 'what an account is refused for is known of its values',
     edits: [
       ['src/lookup/pace/flow-control.ts', '!this.#canary(operation).isStreak && ', ''],
