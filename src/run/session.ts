@@ -138,7 +138,7 @@ export function openSession(
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     openBill(ledger, job, identity, account?.price, io);
     prepareCalls(job, ledger);
-    warnOfEarlier(ledger.earlier, job, io.warn);
+    warnOfEarlier(ledger.givenUp.earlier, job, io.warn);
     const judge = judgeBy(termsOf(job), identity.startedAt);
     const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());
     const store = opened(

@@ -67,7 +67,7 @@ export const onceThere = [
     edits: [
       [
         'src/run/open/open-executor.ts',
-        'isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),',
+        'isAnswered: operation => isAnswered(ledger.tally, operation) || store.knows(operation),',
         'isAnswered: () => false,',
       ],
     ],
