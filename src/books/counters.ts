@@ -1,6 +1,5 @@
 import type {Reject, Row} from '../input/row.ts';
-import type {Result} from '../ledger/lookup.ts';
-import {isUnasked, type UnaskedCode} from '../ledger/lookup.ts';
+import {isUnasked, type LookupKey, type Result, type UnaskedCode} from '../ledger/lookup.ts';
 import {overEmpty} from '../ledger/tally.ts';
 import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operationNames, perOperation} from '../operations/table.ts';
@@ -24,6 +23,8 @@ export interface Counters {
   readonly stale: Record<Operation, Record<string, number>>;
   /** Cells whose value the service rejects. */
   readonly rejected: Record<Operation, number>;
+  /** Those of them that may turn out to be refused for the account's sake, by the key of their value. */
+  readonly unjudged: Record<Operation, Record<string, number>>;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
   readonly risk: RiskTally;
@@ -74,6 +75,7 @@ export function emptyCounters(): Counters {
     skipped: perOperation(() => ({})),
     stale: perOperation(() => ({})),
     rejected: perOperation(() => 0),
+    unjudged: perOperation(() => ({})),
     top: emptyTop(),
     risk: {
       levels: {low: 0, medium: 0, high: 0, unknown: 0},
@@ -116,6 +118,7 @@ export function countRow(
     if (result.status === 'skipped') countName(counters.skipped[target.operation], result.error);
     if ('stale' in result) countName(counters.stale[target.operation], result.stale);
     if ('rejected' in result) counters.rejected[target.operation] += 1;
+    if ('unjudged' in result) countName(counters.unjudged[target.operation], result.unjudged);
     if (!('error' in result) || (result.status === 'skipped' && !isUnasked(result.error))) continue;
     if (result.status === 'failed' || result.status === 'unknown')
       countFailure(counters, target.operation, result.error, row.record);
@@ -126,6 +129,20 @@ export function countRow(
   else counters.rows.ok += 1;
   if (risk !== undefined) countRisk(counters.risk, risk, row.record);
   if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
+}
+
+/** Takes back the cells that were counted as rejected, and whose value is not. `isRejected` is undefined until that is known. */
+export function judgeRejected(
+  {rejected, unjudged}: Counters,
+  isRejected: (lookup: LookupKey) => boolean | undefined,
+): void {
+  for (const operation of operationNames)
+    for (const [key, cells] of Object.entries(unjudged[operation])) {
+      const verdict = isRejected({operation, key});
+      if (verdict === undefined) continue;
+      if (!verdict) rejected[operation] -= cells;
+      delete unjudged[operation][key];
+    }
 }
 
 function countRisk(counts: RiskTally, {score, level, reasons, missing}: Risk, row: number): void {

@@ -38,7 +38,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
   addFleet(program, run);
   program.commandsGroup('More:');
   addVerify(addWith, run);
-  addServe(add('serve', 'Run the embedded service, on open data.', ' It has the whole interface.')).action(
+  addServe(add('serve', 'Run the embedded service, which answers from open data.')).action(
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
   // The scripts themselves hand over what is typed.
@@ -64,10 +64,10 @@ function addRun(addWith: AddWith, run: RunCommand): void {
     .argument('[input...]', 'files; - is stdin')
     .option('--yes', "Don't ask before spending. (Asked only at a terminal, without --max-credits.)")
     .action(run(async () => (await import('./commands/run.ts')).runCommand));
-  addWith('run', 'plan', 'Say what a run would do and cost; sends nothing.')
+  addWith('run', 'plan', 'Show what a run would do and cost. Sends nothing.')
     .argument('[input...]', 'files; - is stdin')
-    .option('--json', 'The plan as JSON on stdout.')
-    .option('--ahead <TIME>', 'Say what falls due by day within this time, such as 30d.')
+    .option('--json', 'Print the plan as JSON.')
+    .option('--ahead <TIME>', 'Show the renewals of each day within this time, such as 30d.')
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
 }
 
@@ -75,13 +75,13 @@ function addLookup(addWith: AddWith, run: RunCommand, said: CommandSettings['sai
   addWith('lookup', 'lookup', 'Look up one value.')
     .argument('<operation>', said.lookups)
     .argument('<value>')
-    .option('--json', 'The answer as JSON on stdout, as without it.')
+    .option('--json', 'Print the answer as JSON, which is the default.')
     .action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
 }
 
 function addVerify(addWith: AddWith, run: RunCommand): void {
   addWith('verify', 'verify', 'Fetch the verdict on one session token.')
-    .requiredOption('--token <T>', 'The user session token.')
+    .requiredOption('--token <T>', 'The session token.')
     .option('--action <ID>', 'The action identifier (default: BULK_ENRICH_ACTION_ID)')
     .option('--id <ID>', 'The user identifier, for multi-accounting.')
     .option('--email <ADDRESS>', "The user's e-mail address.")
@@ -94,38 +94,41 @@ function withOutput(command: Command, what: string): Command {
   return command
     .option('-o, --output <FILE>', what)
     .option('--force', 'Replace an existing file.')
-    .option('--json', 'What changed, as JSON on stdout.');
+    .option('--json', 'Print the changes as JSON.');
 }
 
 /** The commands that read files which a run wrote. */
 function addReaders(add: Add, run: RunCommand): void {
-  const diff = add('diff', 'Show what changed between two outputs.', ' Both were written by run.')
+  const diff = add('diff', 'Show the changes between two outputs of run.')
     .argument('<old>', 'an output of run, CSV or NDJSON')
     .argument('<new>', 'a later one')
     .option(
       '--key <COLUMN>',
-      "Match rows by this column; several times for several columns. (default: all of the list's own)",
+      'Match rows by this column. Repeat it for several columns. (default: all columns of the list)',
       (given: string, before: string[] = []) => [...before, given],
     );
-  withOutput(diff, 'Write the new and changed rows there.').action(
+  withOutput(diff, 'Write the new and changed rows to this file.').action(
     run(async () => (await import('./outputs/diff.ts')).diffCommand),
   );
-  const score = add('score', 'Score an output by other rules, without calls.')
+  const score = add('score', 'Score an output by other rules. Makes no calls.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .requiredOption('--rules <FILE>', 'Rules of the risk score: a YAML file, or default.')
-    .option('--now <TIME>', "What now means in rules. (default: the start of the output's run)");
-  withOutput(score, 'Write the same rows there, with the new scores.').action(
+    .option('--now <TIME>', "The time that now has in rules. (default: the start of the output's run)");
+  withOutput(score, 'Write the rows with their new scores to this file.').action(
     run(async () => (await import('./outputs/score.ts')).scoreCommand),
   );
   add('explain', "Explain a row's score, or list rows by risk.", ' It reads an output of run.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
-    .option('--row <N>', "The row's number, as the summary and the log count: from 1, rejected ones too.")
-    .option('--where <EXPR>', 'Explain the rows for which this holds, such as row.id == "u17".')
-    .option('--json', 'A JSON object a line for each row, without its values.')
+    .option('--row <N>', 'Number of the row, from 1, as in the summary. Rejected rows count.')
+    .option('--where <EXPR>', 'Explain the rows where this is true, such as row.id == "u17".')
+    .option('--json', 'Print a JSON object for each row, without its values.')
     .addOption(
-      new Option('--level <LEVEL>', 'List all rows of this risk, by number, with score and reasons.').choices(
-        ['high', 'medium', 'low', 'unknown'] satisfies (keyof RiskCounts)[],
-      ),
+      new Option('--level <LEVEL>', 'List all rows of this level, with score and reasons.').choices([
+        'high',
+        'medium',
+        'low',
+        'unknown',
+      ] satisfies (keyof RiskCounts)[]),
     )
     .action(run(async () => (await import('./outputs/explain.ts')).explainCommand));
   add(
@@ -138,17 +141,20 @@ function addReaders(add: Add, run: RunCommand): void {
 }
 
 function addWorker(addWith: AddWith, run: RunCommand): void {
-  addWith('worker', 'worker', 'Make calls for a fleet.', ' A signal ends it.')
+  addWith('worker', 'worker', 'Make calls for a fleet, until it gets a signal.')
     .option(
       '--redis <URL>',
       "The fleet's Redis, redis://HOST:PORT or rediss:// (default: BULK_ENRICH_REDIS_URL)",
     )
     .option(
       '--lost-after <TIME>',
-      'A worker that is silent for this long is lost: its values are looked up again',
+      'Give up a worker that is silent for this long, and look up its values again',
       '30s',
     )
-    .option('--metrics-address <[HOST:]PORT>', 'Serve Prometheus metrics there, at /metrics')
+    .option(
+      '--metrics-address <[HOST:]PORT>',
+      'Serve metrics at this address, under /metrics, and /healthz, /readyz',
+    )
     .action(run(async () => (await import('./commands/worker.ts')).workerCommand));
 }
 
@@ -160,14 +166,14 @@ function addDoctor(addWith: AddWith, run: RunCommand): void {
     ' It looks at configuration, network and disk, and charges nothing without --call.',
   )
     .option('-o, --output <OUT>', 'The output of the run (default: in this directory)')
-    .option('--call', 'Make one real ip lookup too, after saying what it costs.')
-    .option('--json', 'The findings as JSON on stdout.')
+    .option('--call', 'Also make one real ip lookup, after showing its price.')
+    .option('--json', 'Print the checks as JSON.')
     .action(run(async () => (await import('./commands/doctor.ts')).doctorCommand));
 }
 
 function addInit(addWith: AddWith, run: RunCommand): void {
-  addWith('reading', 'init', 'Write a job file for a list.', " It asks only what the list can't tell.")
-    .argument('<input>', 'the list; {date} in its path is today, here and in the job')
+  addWith('reading', 'init', 'Write a job file for a list.', " It asks for what it can't see in the list.")
+    .argument('<input>', 'the list; {date} in its path stands for today, also in the job')
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
     .option('--force', 'Replace an existing file.')
     .action(run(async () => (await import('./commands/init.ts')).initCommand));
@@ -180,13 +186,13 @@ function addServe(command: Command): Command {
     .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
     .option('--rules <FILE>', 'Bot and access rules, for verdicts')
     .option('--answers <FILE>', 'Answers of your own for some values, as YAML or JSON')
-    .option('--state <DIR>', 'Keeps redeemed tokens and the credit ledger over a restart')
-    .option('--max-connections <N>', 'Connections at once; more are closed as they come', '4096')
+    .option('--state <DIR>', 'Directory that keeps redeemed tokens and credits over a restart')
+    .option('--max-connections <N>', 'Maximum of connections at a time; more are closed at once', '4096')
     .option(
       '--no-pages',
       'Leave out the pages that need no key: /openapi.json, /_ledger, /_sources, /_schemas',
     )
-    .option('--credits <N>', 'Credits to begin with (default: no limit)')
+    .option('--credits <N>', 'Credits at the start (default: no limit)')
     .option('--latency <TIME>', 'Wait this long before each answer, such as 50ms')
     .option('--rate-limit <RATE>', 'Throttle beyond this rate, such as 20/s')
     .option('--error-rate <SHARE>', 'Share of calls that fail, such as 5%')
@@ -196,17 +202,17 @@ function addServe(command: Command): Command {
 function addHistory(add: Add, run: RunCommand): void {
   const listing = (command: Command) =>
     command
-      .option('--since <TIME>', 'Only what ended within this time, such as 30d or 12h', '30d')
-      .option('--json', 'The same as JSON on stdout.')
-      .option('--csv', 'The same as CSV on stdout.');
+      .option('--since <TIME>', 'Only runs that ended within this time, such as 30d or 12h', '30d')
+      .option('--json', 'Print it as JSON.')
+      .option('--csv', 'Print it as CSV.');
   listing(
     add(
       'runs',
-      'List earlier runs, and what they came to.',
-      ' With an identifier, print the summary of one.',
+      'List earlier runs with their results and costs.',
+      ' With an identifier, print the summary of that run.',
     ),
   )
-    .argument('[run]', 'the beginning of an identifier: its summary, as JSON')
+    .argument('[run]', "the beginning of a run's identifier")
     .option('--job <NAME>', 'Only runs of this job.')
     .action(run(async () => (await import('./history/runs.ts')).runsCommand));
   listing(add('spend', 'Sum up costs by day, job or operation.'))
@@ -224,10 +230,10 @@ function addFleet(program: Command, run: RunCommand): void {
     .description('Show the workers and runs of a fleet.')
     .exitOverride()
     .command('status')
-    .description('Workers, runs, chunks and credits of the fleet.')
+    .description('Show workers, runs, chunks and credits of the fleet.')
     .exitOverride()
     .option('--redis <URL>', "The fleet's Redis (default: BULK_ENRICH_REDIS_URL)")
-    .option('--json', 'The status as JSON on stdout.')
+    .option('--json', 'Print the status as JSON.')
     .action(run(async () => (await import('./commands/fleet.ts')).fleetStatusCommand));
 }
 
@@ -237,7 +243,7 @@ function addRules(program: Command, run: RunCommand): void {
     .description('Test the rules of the risk score.')
     .exitOverride()
     .command('test')
-    .description('Run the tests that stand in files of rules; exit 4 if one fails.')
+    .description('Run the tests in rules files. Exit code 4 if one fails.')
     .exitOverride()
     .argument('<file...>', 'YAML files of rules')
     .action(run(async () => (await import('./outputs/rules.ts')).rulesTest));
@@ -246,7 +252,7 @@ function addRules(program: Command, run: RunCommand): void {
 function addStore(program: Command, run: RunCommand, said: CommandSettings['said']): void {
   const store = program
     .command('store')
-    .description('Look into the answer store, or clear it.')
+    .description('Show what is in the answer store, or remove it.')
     .exitOverride();
   const sub = (name: string, description: string) =>
     store
@@ -254,16 +260,13 @@ function addStore(program: Command, run: RunCommand, said: CommandSettings['said
       .description(description)
       .exitOverride()
       .option('--store <DIR>', "The store's directory (default: the user's cache directory)");
-  sub('stats', 'What is in the store, and how old it is.')
-    .option('--json', 'The same as JSON on stdout.')
+  sub('stats', 'Show how many answers are stored, and how old they are.')
+    .option('--json', 'Print it as JSON.')
     .action(run(async () => (await import('./commands/stored-answers.ts')).storeStats));
   sub('prune', 'Remove answers older than their maximum age.')
     .option('--max-age <AGE>', `Such as 30d, or ${said.ages}`, said.ages)
     .action(run(async () => (await import('./commands/stored-answers.ts')).storePrune));
-  sub(
-    'purge',
-    'Remove all that the answer store has of one value, so that nothing readable stays in the file.',
-  )
+  sub('purge', 'Remove all that is stored about one value. Nothing readable stays in the file.')
     .argument('<value>', said.values)
     .option('--default-country <CC>', 'Country of a phone number in national form')
     .action(run(async () => (await import('./commands/stored-answers.ts')).storePurge));

@@ -27,8 +27,8 @@ export function addSettings(command: Command, use: Use, showsAll: boolean): Comm
       '-o, --output <OUT>',
       'The output; - is stdout (default: INPUT.enriched.csv beside the input)',
     );
-    command.option('--job <FILE>', 'A job file with these settings; flags go before it.');
-    command.option('--help-all', 'All settings, where --help has the common ones.');
+    command.option('--job <FILE>', 'Job file with these settings. Flags override it.');
+    command.option('--help-all', 'Print the help of all settings; --help has the common ones.');
   }
   for (const setting of describeSettings()) {
     if (!setting.uses.includes(use)) continue;

@@ -4,7 +4,7 @@ import {OutputError, StateError} from '../errors.ts';
 import {damageOf} from './sound.ts';
 
 /** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
-const VERSION = 8;
+const VERSION = 9;
 
 /** `nth` numbers the answers that this run bought, in their order; NULL for those it took over. */
 const SCHEMA = `

@@ -92,6 +92,11 @@ export class Ledger {
     }
   }
 
+  /** False once it can't be read any more: it was closed, or could not be written. */
+  get isReadable(): boolean {
+    return this.#state === 'open' || this.#state === 'ended';
+  }
+
   /** What is known of these values; those that are new are not in the map. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
@@ -166,11 +171,6 @@ export class Ledger {
   /** Rejections that a session before was killed too early to judge. */
   unjudged(): KeptAnswer[] {
     return guarded(() => this.#sql.unjudged.all()).map(answerOf);
-  }
-
-  /** Notes that a value has to be asked for as the answer store could not be read. */
-  notLookedUp(operation: Operation): void {
-    this.tally.operations[operation].notLookedUp += 1;
   }
 
   /** The answers that this run bought after the `nth`, in groups; from 0 on, carried ones come first. */

@@ -50,6 +50,8 @@ interface Unbought {
 /** What a row says of a lookup: its outcome, or why it has none. */
 export type Result =
   | Outcome
+  /** A rejection, with the key of its value, until it is known to be of its value and not of the account. */
+  | (Answer & {readonly unjudged: string})
   /** Of an earlier run, beyond its term: the service can't be asked, for this reason. */
   | (Answer & {readonly stale: UnaskedCode})
   | {readonly status: 'skipped'; readonly error: SkipCode}

@@ -3,8 +3,31 @@ import {type Operation, perOperation} from '../operations/table.ts';
 import type {BookedAttempt} from './entry.ts';
 import {INTERRUPTED} from './ledger-file.ts';
 
+/** Distinct values that were refused one after the other, with nothing answered in between. */
+export interface Refusals {
+  count: number;
+  /** The code of the last one; empty if there is none. */
+  code: string;
+  /** True if there were other codes. */
+  isMixed: boolean;
+  /** True if all of them speak of the caller. */
+  credentials: boolean;
+}
+
+export function noRefusals(): Refusals {
+  return {count: 0, code: '', isMixed: false, credentials: true};
+}
+
+/** An operation's refusals, over all sessions of the run. */
+export interface RefusalTally {
+  /** Since the operation's last answer. */
+  readonly refused: Refusals;
+  /** Values of the longest streak of refusals, which may be the account's fault; 0 if there was none. */
+  longestStreak: number;
+}
+
 /** What one operation's lookups came to so far, over all sessions of the run. */
-export interface OperationTally {
+export interface OperationTally extends RefusalTally {
   /** Distinct values that were looked for, however they were answered. */
   distinct: number;
   /** Distinct values answered by the store, and those of them that it knows to be rejected. */
@@ -55,6 +78,8 @@ export interface Tally {
 
 export function emptyTally(): Tally {
   const zero = (): OperationTally => ({
+    refused: noRefusals(),
+    longestStreak: 0,
     distinct: 0,
     fromStore: 0,
     knownRejections: 0,
@@ -126,6 +151,9 @@ export function beginningWith(tally: Tally): Tally {
     bought: 0,
     operations: perOperation(name => ({
       ...tally.operations[name],
+      // The values of a streak are asked for again.
+      refused: noRefusals(),
+      longestStreak: 0,
       distinct: 0,
       fromStore: 0,
       knownRejections: 0,
@@ -143,7 +171,7 @@ export function withAnswersAlone({operations}: Tally): Tally {
 }
 
 /** One of the books, of all operations together. */
-export function totalOf({operations}: Tally, what: keyof OperationTally): number {
+export function totalOf({operations}: Tally, what: Exclude<keyof OperationTally, 'refused'>): number {
   return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
 }
 

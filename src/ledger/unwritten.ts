@@ -17,7 +17,7 @@ export class Unwritten {
   readonly adopted = new Map<string, Adopted>();
   /** By key: a value is never asked for again while its answer waits to be written. */
   readonly outcomes = new Map<string, Outcome>();
-  /** Keys of values that have attempts here and no outcome. */
+  /** Keys of values whose outcome is not here, and whose row in the file is not up to date. */
   readonly open = new Set<string>();
   /** By the keys of rejected values: the number of what is kept for other runs, null for what is no more than a failure. */
   readonly rejections = new Map<string, number | null>();
@@ -59,9 +59,10 @@ export class Unwritten {
   /** A rejection's number among the answers that the run bought; null if it is no more than a failure. */
   judge(key: string, nth: number | null): void {
     this.rejections.set(key, nth);
+    if (nth !== null) return;
     const outcome = this.outcomes.get(key);
-    if (nth === null && outcome?.status === 'failed')
-      this.outcomes.set(key, {status: 'failed', error: outcome.error});
+    if (outcome === undefined) this.open.add(key);
+    else if (outcome.status === 'failed') this.outcomes.set(key, {status: 'failed', error: outcome.error});
   }
 
   adopt(key: string, adopted: Adopted): void {

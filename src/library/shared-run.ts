@@ -140,9 +140,11 @@ export class Shared implements SharedRun {
 
   summary(): Summary {
     if (this.#ended?.summary !== undefined) return this.#ended.summary;
+    const {job, asking, output} = this.#session;
     const {exitCode, reason} = completedExit(
-      this.#session.output.writer.counters,
-      keepsRejections(this.#session.job),
+      output.writer.counters,
+      asking.ledger.tally,
+      keepsRejections(job),
     );
     const status = exitCode === exitCodes.ok ? 'completed' : 'partial';
     return summarize(this.#session, {exitCode, reason, status}, {output: null, rejects: null});

@@ -122,7 +122,7 @@ export class Answers {
         rejections.keep(operation);
       }
     }
-    this.#tell(key, outcome);
+    this.#tell(key, rejections.told({operation, key}, outcome));
   }
 
   /** It can't be asked for: what is known from before serves, the rest is skipped. */
@@ -176,7 +176,7 @@ export class Answers {
           this.#deliver(fresh, key, outcome);
           continue;
         }
-        if (stored === undefined) ledger.notLookedUp(operation);
+        if (stored === undefined) ledger.tally.operations[operation].notLookedUp += 1;
         if (carried !== undefined) carriedOver.set(key, carried);
         if (newest !== undefined) left.set(key, newest);
       }
@@ -233,7 +233,7 @@ export class Answers {
     if (pending === undefined) return;
     fresh.delete(key);
     pending.firstRow = this.#firstRow(pending.lookup);
-    this.#recent.set(key, pending.tell(outcome));
+    this.#recent.set(key, pending.tell(this.#options.rejections.told(pending.lookup, outcome)));
   }
 
   /** The row for which a lookup was first asked, where that matters. */

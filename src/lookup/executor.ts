@@ -57,6 +57,8 @@ export interface PaceReport {
   /** Calls a second at most for now, where throttling has brought it down. */
   readonly current: number | undefined;
   readonly inFlight: number;
+  /** Values that wait for a slot, a permit or their next attempt. */
+  readonly waiting: number;
   /** The same over time: each call so far for as many milliseconds as it was in flight. */
   readonly inFlightMs: number;
   readonly pause: Pause | undefined;

@@ -31,8 +31,8 @@ import {
  *       └───────────────── backing off ◀───────────┘
  *
  * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry` and `#hold`, `#settle`. `#lease`, `#makeRoom`,
- * `#dropWaiting` and `close` let a task leave `waiting`, and only a task that may still be sent gets there. Once closed,
- * nothing is sent and the rest is unasked; once stopped, nothing enters a state any more but `settled`.
+ * `#dropWaiting` and `close` let a task leave `waiting`. Once closed, nothing is sent and the rest is unasked; once stopped,
+ * nothing enters a state any more but `settled`.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
@@ -53,6 +53,7 @@ export class QueueExecutor implements Executor {
       ...options,
       slots: () => this.#slots,
       tasks: this.#unsettled,
+      refusals: operation => options.ledger.tally.operations[operation],
       onOpen: () => this.#lanes.wake(),
       onStop: reason => this.#giveUp(reason),
       onStreak: (operation, streak) => options.events.refused?.(operation, streak),
@@ -105,18 +106,18 @@ export class QueueExecutor implements Executor {
   }
 
   pace(): PaceReport {
-    const {pause} = this.#options.outlet;
+    const flow = this.#flow.report();
     return {
       ...this.#lanes.ratesAt(this.#options.now()),
-      ...this.#flow.report(),
-      ...(pause && {pause}),
+      ...flow,
+      waiting: Math.max(0, this.#unsettled.size - flow.inFlight),
+      pause: this.#options.outlet.pause ?? flow.pause,
     };
   }
 
   /** From here on so many calls may be in flight, shared out among the lanes. */
   set slots(total: number) {
-    this.#slots = total;
-    this.#lanes.slots = total;
+    this.#slots = this.#lanes.slots = total;
   }
 
   /** → queued. */
@@ -164,10 +165,10 @@ export class QueueExecutor implements Executor {
   #lease(lane: Lane, permits: number): void {
     try {
       this.#dropWaiting(lane);
+      const {publishOn, now} = this.#options;
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
-      const now = this.#options.now();
       const reservations = chosen.map(task =>
-        reservationOf(task, ++this.#dispatched, renews(task, this.#options.publishOn), now),
+        reservationOf(task, ++this.#dispatched, renews(task, publishOn), now()),
       );
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
       for (const task of chosen.slice(0, granted)) {

@@ -23,8 +23,6 @@ export interface QueueExecutorOptions {
   readonly events: ExecutorEvents;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
-  /** The keys of values of this operation that a killed session left as refused in a row. */
-  readonly refusedBefore?: ((operation: Operation) => readonly string[]) | undefined;
   /** Milliseconds since the epoch, and a random number in [0, 1). */
   readonly now: () => number;
   readonly random: () => number;

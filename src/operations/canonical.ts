@@ -21,14 +21,13 @@ export function valid(value: string, repairs: readonly RepairCode[] = []) {
 
 /** Faults of any kind of cell. */
 export const anyCellCodes = {
-  unreadable_characters:
-    'Control characters, such as NUL, or ones that a program before could not read: nobody knows what it was.',
+  unreadable_characters: 'It has control characters such as NUL, or characters lost in a conversion.',
 } as const;
 
 /** The same, and what spreadsheets do to columns of digits. */
 export const digitCodes = {
   ...anyCellCodes,
-  scientific_notation: 'A spreadsheet made a rounded number of it.',
+  scientific_notation: 'A spreadsheet rounded it to a number such as 4.47E+11.',
 } as const;
 
 export const isScientific = (text: string): boolean => /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text);

@@ -10,22 +10,20 @@ export interface CellRules {
 
 /** Repairs made to a cell before it is judged. Their codes are stable, like the codes of faults. */
 export const repairCodes = {
-  invisible_characters:
-    'Blanks of another kind, or characters that nobody sees, were taken for blanks or left out.',
-  formula_text: 'It stood in ="…", as a spreadsheet keeps digits.',
-  leading_apostrophe: 'It began with an apostrophe, as a spreadsheet marks texts.',
-  quoted: 'It stood in quotation marks.',
-  uri: 'It began with tel: or mailto:, or with p: as in lead ads.',
-  plus_added:
-    'Digits with their calling code, as most of the column is written: they got the plus that they had lost.',
-  decimal_zero: 'It ended in .0, as a program writes a number; what is left is a number of that country.',
-  extension: 'An extension stood behind the number: the number alone is looked up.',
-  display_name: 'An address with a name, Jo Doe <jo@example.com>.',
-  brackets: 'It stood in brackets.',
-  port: 'A port stood behind the address.',
-  host_mask: 'A mask of one address stood behind it, /32, as databases write it.',
-  trailing_punctuation: 'It ended in the punctuation of a list or a sentence.',
-  list_entry: 'One of several addresses in the cell, the one that --ip-from-list names.',
+  invisible_characters: 'Odd blanks were read as blanks, and invisible characters were left out.',
+  formula_text: 'The ="…" around it, which a spreadsheet adds to digits, was removed.',
+  leading_apostrophe: 'The apostrophe in front, which a spreadsheet adds to texts, was removed.',
+  quoted: 'The quotation marks around it were removed.',
+  uri: 'The tel:, callto:, mailto: or p: in front was removed.',
+  plus_added: 'The plus before the calling code was added, as most of the column lacks it.',
+  decimal_zero: 'The .0 at its end, which a program added, was removed; the rest is valid in its country.',
+  extension: 'The extension behind the number was removed.',
+  display_name: 'The name beside the address was removed: Jo Doe <jo@example.com>.',
+  brackets: 'The brackets around it were removed.',
+  port: 'The port behind the address was removed.',
+  host_mask: 'The /32 behind the address, which databases add, was removed.',
+  trailing_punctuation: 'The punctuation at its end was removed.',
+  list_entry: 'Of several addresses in the cell, the one that --ip-from-list names was taken.',
 } as const;
 
 export type RepairCode = keyof typeof repairCodes;

@@ -6,22 +6,21 @@ import {fields, flag, intelligence, text} from './operation.ts';
 
 const codes = {
   ...anyCellCodes,
-  email_malformed: 'No e-mail address.',
+  email_malformed: 'Not an e-mail address.',
   email_list: 'Several addresses in one cell.',
-  email_display_name: 'An address with another one as its name: jo@example.com <al@example.com>.',
-  email_in_text:
-    'An address with words around it, or with punctuation that no address has, such as a curly quote.',
+  email_display_name: 'Two addresses, one as the name of the other: jo@example.com <al@example.com>.',
+  email_in_text: 'An address with words or odd punctuation, such as a curly quote, beside it.',
 } as const;
 
 type EmailCode = keyof typeof codes;
 
 const data = fields({
-  is_valid: flag.describe('Whether it is an address that mail can be sent to.'),
-  is_trusted: flag.describe('Whether the service trusts it.'),
-  has_aliasing: flag.describe('Whether it is one of several spellings of one mailbox.'),
-  trust_score: z.number().describe('How far the service trusts it; the interface does not show its range.'),
-  normalized_email: text.describe('The address without its aliasing.'),
-  domain: text.describe('What stands behind its @.'),
+  is_valid: flag.describe('True if mail can be sent to the address.'),
+  is_trusted: flag.describe('True if the service trusts it.'),
+  has_aliasing: flag.describe('True if it is another spelling of a mailbox, such as one with a tag.'),
+  trust_score: z.number().describe('Trust score of the service; the interface does not show its range.'),
+  normalized_email: text.describe("The mailbox's main address, without tags and the like."),
+  domain: text.describe('The part after the @.'),
 });
 
 export const email = intelligence('email', {

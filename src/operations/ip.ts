@@ -7,28 +7,29 @@ import {fields, flag, intelligence, place, text} from './operation.ts';
 
 const codes = {
   ...digitCodes,
-  ip_malformed: 'No IPv4 address in dotted form.',
-  ip_with_port: 'An address with a number behind it that is no port.',
+  ip_malformed: 'Not an IPv4 address such as 192.0.2.1.',
+  ip_with_port: 'An address followed by a number that is not a port.',
   ip_list: 'Several addresses in one cell.',
-  ip_range: 'A network, such as 192.0.2.0/24, and no single address.',
-  ip_private:
-    'An address of a private or local network, such as 10.0.0.7: outside of it nothing is known of it.',
+  ip_range: 'A network such as 192.0.2.0/24, not a single address.',
+  ip_private: 'A private address such as 10.0.0.7, which exists in many networks.',
   ipv6_unsupported: 'An IPv6 address: the service takes IPv4 only.',
 } as const;
 
 type IpCode = keyof typeof codes;
 
 const data = fields({
-  is_vpn: flag.describe('Whether it belongs to a VPN.'),
-  is_datacenter_proxy: flag.describe('Whether it is a proxy in a datacenter.'),
-  is_residential_proxy: flag.describe("Whether it is a proxy on a private person's line."),
-  is_bogon: flag.describe('Whether it is of a range that nobody may announce to the Internet.'),
-  is_tor_node: flag.describe('Whether it is a node of the Tor network.'),
-  is_threat: flag.describe('Whether the service knows it as a threat.'),
+  is_vpn: flag.describe('True if the address belongs to a VPN.'),
+  is_datacenter_proxy: flag.describe('True if it is a proxy in a datacenter.'),
+  is_residential_proxy: flag.describe("True if it is a proxy on a private person's line."),
+  is_bogon: flag.describe(
+    'True if its range does not exist on the Internet (private, reserved, documentation).',
+  ),
+  is_tor_node: flag.describe('True if it is a node of the Tor network.'),
+  is_threat: flag.describe('True if the service calls it a threat.'),
   ...place,
-  asn_number: z.int().describe('Number of the autonomous system that announces it.'),
-  asn_organization: text.describe('Who runs that autonomous system.'),
-  isp: text.describe('The Internet provider.'),
+  asn_number: z.int().describe('Number of the network (autonomous system, AS) that announces it.'),
+  asn_organization: text.describe('Organization that runs that network.'),
+  isp: text.describe('Internet provider.'),
 });
 
 export const ip = intelligence('ip', {

@@ -14,37 +14,36 @@ import {isDate, isLikelyPhone} from './phone-shape.ts';
 
 const codes = {
   ...digitCodes,
-  decimal_number: 'A program made a number of it, such as 30901820.5, and what is left is no phone number.',
-  phone_malformed: 'No phone number: no digits, or words among them.',
-  phone_date: 'A date, and no phone number.',
-  phone_too_short: 'Too short for any number, or without its area code.',
-  phone_too_long: 'Too long for any number.',
+  decimal_number: 'A program turned it into a number such as 30901820.5, so digits may be lost.',
+  phone_malformed: 'Not a phone number: it has no digits, or words between them.',
+  phone_date: 'A date, not a phone number.',
+  phone_too_short: 'Too short for a phone number, or without its area code.',
+  phone_too_long: 'Too long for a phone number.',
   phone_list: 'Several numbers in one cell.',
-  phone_in_text:
-    'A number with words around it, or with punctuation that no number has, such as a curly quote.',
+  phone_in_text: 'A number with words or odd punctuation, such as a curly quote, beside it.',
   calling_code_unclear:
-    'Digits without a plus that are a number with and without their calling code, and the column does not show which is meant.',
-  country_unknown: 'In national form, and nothing says of which country, or nothing that is known.',
+    'Digits without a plus that are valid with and without a calling code; the column does not show which is meant.',
+  country_unknown: 'A number in national form, and its country is missing or not known.',
 } as const;
 
 type PhoneCode = keyof typeof codes;
 
 const data = fields({
-  is_valid: flag.describe('Whether it is a number that can be assigned.'),
-  is_disposable: flag.describe('Whether it is of a service that anybody can read messages at.'),
-  is_virtual: flag.describe('Whether it is a number without a line of its own.'),
-  is_threat: flag.describe('Whether the service knows it as a threat.'),
-  is_spam: flag.describe('Whether it is known for spam.'),
+  is_valid: flag.describe('True if the number can be assigned to a line.'),
+  is_disposable: flag.describe('True if it belongs to a public inbox, whose messages anybody can read.'),
+  is_virtual: flag.describe('True if it has no line of its own, as with VoIP.'),
+  is_threat: flag.describe('True if the service calls it a threat.'),
+  is_spam: flag.describe('True if it is known for spam.'),
   e164_format: text.describe('The number in E.164 form.'),
-  country_code: text.describe('Its country calling code.'),
-  country: text.describe('Its country, as a code.'),
-  country_name: text.describe("Its country's name."),
-  number_type: text.describe('What kind of number it is.'),
-  line_type: text.describe('What kind of line it is on.'),
-  carrier: text.describe('Who carries it.'),
-  carrier_type: text.describe('What kind of carrier that is.'),
-  validation_error: text.describe('What is wrong with a number that is not valid.'),
-  risk_score: z.number().describe("The service's score of its risk; the interface does not show its range."),
+  country_code: text.describe('Country calling code.'),
+  country: text.describe('Country, as a code.'),
+  country_name: text.describe('Name of the country.'),
+  number_type: text.describe('Kind of number, such as mobile.'),
+  line_type: text.describe('Kind of line, such as landline.'),
+  carrier: text.describe('Carrier.'),
+  carrier_type: text.describe('Kind of carrier, such as mobile.'),
+  validation_error: text.describe('Why the number is not valid.'),
+  risk_score: z.number().describe('Risk score of the service; the interface does not show its range.'),
 });
 
 export const phone = intelligence('phone', {

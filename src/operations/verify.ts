@@ -13,7 +13,7 @@ export const TEST_ACTION_NEVER_PASS = 't/FFFFFFFFFFFFF/000000000';
 
 const codes = {
   ...anyCellCodes,
-  token_malformed: 'A blank inside: the column holds something else.',
+  token_malformed: 'It has a blank inside, so it is not a session token.',
 } as const;
 
 const request = z.object({
@@ -28,52 +28,54 @@ const request = z.object({
 /** A verdict without its `success` flag, which is what the other operations call `data`. */
 const data = fields({
   user_id: text.describe('The user identifier that was sent.'),
-  score: z.number().describe('From 0, a bot, to 100, a human.'),
+  score: z.number().describe('Score from 0 (bot) to 100 (human).'),
   verdict: fields({
-    can_pass: flag.describe('Whether the request should be allowed.'),
-    redeemed: flag.describe('Whether the token had been verified before this call.'),
+    can_pass: flag.describe('True if the request should be allowed.'),
+    redeemed: flag.describe('True if the token was verified before this call.'),
   }),
   device: fields({
-    fingerprint: text.describe('What the device is recognised by.'),
+    fingerprint: text.describe('Fingerprint that identifies the device.'),
     user_agent: text.describe("The browser's user agent."),
     browser: text.describe('The browser.'),
     languages: text.describe("The browser's languages."),
     timezone: text.describe("The device's time zone."),
     os: text.describe("The device's operating system."),
-    is_mobile: flag.describe('Whether the device is a mobile one.'),
+    is_mobile: flag.describe('True if the device is mobile.'),
   }),
   ip: fields({
     address: text.describe("The visitor's address."),
-    type: text.describe('What kind of address it is.'),
-    is_datacenter: flag.describe('Whether it is in a datacenter.'),
-    is_proxy: flag.describe('Whether it is a proxy.'),
-    is_tor: flag.describe('Whether it is a node of the Tor network.'),
-    is_vpn: flag.describe('Whether it belongs to a VPN.'),
-    is_threat: flag.describe('Whether the service knows it as a threat.'),
-    is_bogon: flag.describe('Whether it is of a range that nobody may announce to the Internet.'),
-    asn: text.describe('The autonomous system that announces it.'),
-    asn_number: z.int().describe("That autonomous system's number."),
+    type: text.describe('Kind of address, such as ipv4.'),
+    is_datacenter: flag.describe('True if it is in a datacenter.'),
+    is_proxy: flag.describe('True if it is a proxy.'),
+    is_tor: flag.describe('True if it is a node of the Tor network.'),
+    is_vpn: flag.describe('True if the address belongs to a VPN.'),
+    is_threat: flag.describe('True if the service calls it a threat.'),
+    is_bogon: flag.describe(
+      'True if its range does not exist on the Internet (private, reserved, documentation).',
+    ),
+    asn: text.describe('The network (autonomous system, AS) that announces it.'),
+    asn_number: z.int().describe('Number of that network.'),
   }),
   location: fields(place),
   email: fields({
     address: text.describe('The e-mail address that was sent.'),
-    normalized: text.describe('The address without its aliasing.'),
-    valid: flag.describe('Whether it is an address that mail can be sent to.'),
-    trust_score: z.number().describe('How far the service trusts it.'),
-    domain_name: text.describe('What stands behind its @.'),
-    domain_type: text.describe('What kind of domain that is.'),
-    flags: z.array(text).describe('What is odd about it.'),
+    normalized: text.describe("The mailbox's main address, without tags and the like."),
+    valid: flag.describe('True if mail can be sent to the address.'),
+    trust_score: z.number().describe('Trust score of the service.'),
+    domain_name: text.describe('The part after the @.'),
+    domain_type: text.describe('Kind of domain.'),
+    flags: z.array(text).describe('Oddities, as codes.'),
   }),
   phone: fields({
-    valid: flag.describe('Whether the phone number that was sent can be assigned.'),
-    country_code: text.describe('Its country calling code.'),
-    country_name: text.describe("Its country's name."),
-    carrier: text.describe('Who carries it.'),
-    line_type: text.describe('What kind of line it is on.'),
+    valid: flag.describe('True if the phone number that was sent can be assigned to a line.'),
+    country_code: text.describe('Country calling code.'),
+    country_name: text.describe('Name of the country.'),
+    carrier: text.describe('Carrier.'),
+    line_type: text.describe('Kind of line, such as landline.'),
   }),
   session: fields({
-    started_at: dateTime.describe('When the session began.'),
-    finished_at: dateTime.describe('When the session ended.'),
+    started_at: dateTime.describe('Time at which the session began.'),
+    finished_at: dateTime.describe('Time at which the session ended.'),
   }),
   rules: z
     .array(
@@ -87,9 +89,9 @@ const data = fields({
     )
     .describe('Bot and access rules that matched.'),
   multi_accounting: fields({
-    detected: flag.describe('Whether one person seems to have several accounts.'),
-    risk: text.describe('How grave that is.'),
-    score: z.number().describe('The same as a number.'),
+    detected: flag.describe('True if one person seems to have several accounts.'),
+    risk: text.describe('Level of that risk.'),
+    score: z.number().describe('That risk as a number.'),
     accounts: z
       .array(
         fields({
@@ -133,7 +135,7 @@ export const verify = {
   label: 'verdicts',
   setting: 'verdict',
   about:
-    'Column of user session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL says what is sent along.',
+    'Column of session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL sends more along.',
   prefix: 'verdict_',
   storedFor: 'never',
   cost: 1,

@@ -2,6 +2,7 @@ import {basename} from 'node:path';
 import {count, duration, many, moment, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
 import {moneyOf} from './money.ts';
+import {streaksSentence} from './refused.ts';
 import {changesSection} from './sections/changes-section.ts';
 import {driftSection} from './sections/drift-section.ts';
 import {moneySection} from './sections/money-section.ts';
@@ -68,7 +69,7 @@ function leadOf(summary: Summary): string {
     const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} rejected as unreadable`;
     const why = exit_code === 0 ? '' : ` Exit code ${exit_code} (${words(reason)}).`;
     const limits = failed_if.map(condition => ` Limit passed: ${condition}.`).join('');
-    return `${written}${rejected}.${why}${limits} ${when}`;
+    return `${written}${rejected}.${why}${limits}${streaksSentence(summary)} ${when}`;
   }
   const back =
     come_back_at === undefined ? 'The same command resumes it.' : `Run again after ${moment(come_back_at)}.`;

@@ -16,15 +16,14 @@ export const rejectCodes: Readonly<Record<RejectReason, CodeText>> = {
     advice: 'if rows only lack fields at their end, add --pad-short-rows',
   },
   header_again: {
-    meaning: 'It is the header once more: one list was put behind another.',
-    advice: 'take the line out, or give each list by itself, one name behind the other',
+    meaning: 'It repeats the header: two lists were joined in one file.',
+    advice: 'remove the line, or give each list as a file of its own',
   },
   invalid_quote: {
-    meaning:
-      'A quote stands inside a field that is not quoted, and read as part of the text the row has more or fewer fields than the header.',
+    meaning: 'It has a quote inside an unquoted field, and the wrong number of fields.',
     advice: 'quote the whole field and double the quotes in it',
   },
-  unclosed_quote: {meaning: 'A quote is opened and never closed.', advice: 'close it, or double it'},
+  unclosed_quote: {meaning: 'It has an opening quote but no closing one.', advice: 'close it, or double it'},
   too_large: {meaning: 'It is larger than --max-record-size.', advice: 'raise --max-record-size'},
   invalid_encoding: {
     meaning: 'It is not text in the encoding of the list.',
@@ -32,37 +31,37 @@ export const rejectCodes: Readonly<Record<RejectReason, CodeText>> = {
   },
   invalid_json: {
     meaning: 'The line is not valid JSON.',
-    advice: 'one object a line; a .json list may have them over several',
+    advice: 'write one object a line; only a .json list may use several lines',
   },
   not_an_object: {meaning: 'The line is JSON, but not an object.', advice: 'write {"name": value}'},
 };
 
 /** Values that were not looked up on purpose, or not any more. */
 export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
-  condition: {meaning: "The lookup's `when` did not hold for the row."},
+  condition: {meaning: "The lookup's `when` was not true for the row."},
   filter: {meaning: '--where left the row out.'},
   budget: {
     meaning: 'The credit limit was reached.',
     advice: 'raise the limit, or let the next run pay for them',
   },
-  deadline: {meaning: 'The time was up.', advice: 'run again: what was answered is known'},
+  deadline: {meaning: 'The deadline was reached.', advice: 'run again: known answers cost nothing'},
   outage: {
     meaning:
-      'The service was down for longer than --max-outage, or than --resends lasted; a one() of the library does not wait at all.',
+      'The service was down for longer than --max-outage, or the value may not be sent again (--resends). one() of the library does not wait.',
     advice: 'run again later',
   },
-  offline: {meaning: '--offline makes no calls, and the answer store has no answer.'},
+  offline: {meaning: '--offline makes no calls, and the store has no answer.'},
 };
 
 /** Calls without a usable answer: those that the program names itself. Others are the service's own words. */
 export const callCodes = {
   bad_response: {
-    meaning: 'The answer breaks the interface; it is counted as spent.',
+    meaning: 'The answer breaks the interface; the call counts as spent.',
     advice: 'check BULK_ENRICH_BASE_URL; if it is right, tell the service',
   },
   timeout: {meaning: 'No answer within --timeout.', advice: 'raise --timeout, or look up again with --force'},
   econnreset: {
-    meaning: 'The connection broke off after the call was sent.',
+    meaning: 'The connection broke after the call was sent.',
     advice: 'look up again with --force',
   },
   interrupted: {
@@ -70,49 +69,48 @@ export const callCodes = {
     advice: 'look up again with --force',
   },
   answer_in_doubt: {
-    meaning: "The service sent more answers than calls, so this call's answer could have been another's.",
+    meaning: 'The service sent more answers than calls, so this answer may belong to another call.',
     advice: 'look up again with --force',
   },
   econnrefused: {
     meaning: 'The service refuses connections; nothing was sent.',
-    advice: 'see bulk-enrich doctor',
+    advice: 'run bulk-enrich doctor',
   },
   enotfound: {
     meaning: 'The host name of the service is unknown; nothing was sent.',
-    advice: 'see bulk-enrich doctor',
+    advice: 'run bulk-enrich doctor',
   },
   network_error: {
-    meaning: 'The network failed in a way that has no name.',
+    meaning: 'The network failed without a code.',
     advice: 'look up again with --force',
   },
   worker_lost: {
-    meaning: 'A worker of the fleet died with the call.',
+    meaning: "The fleet's worker was lost with the call in flight.",
     advice: 'look up again with --force',
   },
   verdict_replay_uncertain: {
-    meaning:
-      'The token may have been redeemed by a call whose answer was lost, so a replay can not be told apart.',
+    meaning: 'A lost call may have redeemed the token, so redeemed: true may not mean a replay.',
   },
   invalid_token: {
     meaning:
-      'The service does not know the session token. Ten different ones in a row, and no answer yet: a wrong key.',
+      'The service does not know the session token. If the first ten fail like this, the key is probably wrong.',
   },
   service_error: {
-    meaning: 'The service gave no code, or none that can be shown: it repeats the value, for one.',
+    meaning: 'The service gave no code, or one that can not be shown, such as one with the value in it.',
   },
   other_codes: {
-    meaning: 'In the summary: all further codes of an operation that has more than fifty.',
+    meaning: 'In the summary: all codes after the first fifty of an operation.',
     advice: 'see the column of errors in the output',
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 
 /** Advice for values that can't be looked up, if their operation's sentence does not give any. */
 export const valueAdvice: Readonly<Record<string, string>> = {
-  calling_code_unclear: 'write them with their plus, or with the zero before their area code',
+  calling_code_unclear: 'write the plus, or the zero before the area code',
   country_unknown: 'add --country COLUMN or --default-country COUNTRY',
-  ip_private: "use the column with the client's own address, if there is one",
-  scientific_notation: 'make the column text in the spreadsheet, and export it again',
-  decimal_number: 'make the column text in the program that wrote it, and export it again',
+  ip_private: "use the column with the client's own address",
+  scientific_notation: 'set the column to text in the spreadsheet, then export it again',
+  decimal_number: 'set the column to text in the program that wrote it, then export it again',
   ip_list: 'add --ip-from-list first, last or only',
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
 };
@@ -120,12 +118,12 @@ export const valueAdvice: Readonly<Record<string, string>> = {
 /** Advice if the setting that the usual advice names is already set, by setting. The first one that is set counts. */
 const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   country_unknown: {
-    defaultCountry: 'fix the country column, which has no known country there',
+    defaultCountry: 'fix the country column: it has no known country in this row',
     country: 'fix the country column; where it is empty, add --default-country COUNTRY',
   },
-  ip_list: {ipFromList: 'fix the cell: the entry that is meant is missing, or not the only one'},
+  ip_list: {ipFromList: 'fix the cell: the entry that you chose is missing, or not the only one'},
   column_count: {padShortRows: 'fix the row: it has more fields than the header'},
-  invalid_encoding: {encoding: 'it is in another encoding than --encoding says: export it again as UTF-8'},
+  invalid_encoding: {encoding: 'its encoding is not the one of --encoding: export it again as UTF-8'},
   unreadable_characters: {encoding: 'export the list again as UTF-8'},
 };
 
@@ -133,7 +131,7 @@ const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> 
 export const reasonCodes: Readonly<Record<string, string>> = {
   ip_threat: 'the service calls the address a threat',
   tor: 'the address of a Tor node',
-  ip_bogon: 'an address that the Internet does not have',
+  ip_bogon: 'an address that does not exist on the Internet',
   residential_proxy: 'the address of a residential proxy',
   datacenter: 'the address of a data center',
   vpn: 'the address of a VPN',
@@ -142,16 +140,16 @@ export const reasonCodes: Readonly<Record<string, string>> = {
   phone_not_valid: 'a number that can not be reached',
   phone_spam: 'a number that is reported for spam',
   phone_virtual: 'a virtual number',
-  phone_invalid: 'no phone number can look like that',
+  phone_invalid: 'not a possible phone number',
   email_not_valid: 'an address that can not receive mail',
   email_not_trusted: 'the domain of the address is not trusted',
   email_alias: 'an alias of another address',
-  email_invalid: 'no e-mail address can look like that',
+  email_invalid: 'not a possible e-mail address',
   verdict_blocked: 'the service blocks the session',
   bot_score: 'the session is nearer to a bot than to a human',
   token_replayed: 'the session token was verified before',
   many_accounts: 'one person behind several accounts',
-  token_invalid: 'no session token can look like that',
+  token_invalid: 'not a possible session token',
 };
 
 const named: Readonly<Record<string, CodeText>> = {...rejectCodes, ...skipCodes, ...callCodes};

@@ -33,6 +33,9 @@ const lookup = z
     from_store: whole.describe('Values that the answer store knew.'),
     stale: whole.describe('Cells whose answer is past its age, as the service could not be asked (--stale).'),
     rejected: whole.describe('Of failed: cells whose value the service rejects.'),
+    refused_in_a_row: whole.describe(
+      'Values of the longest streak of ten or more that were refused with nothing answered in between: that may be the account.',
+    ),
     deduplicated: whole.describe('Cells that another cell had already paid for.'),
     calls: whole,
     retries: whole,

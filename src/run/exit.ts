@@ -1,6 +1,7 @@
 import {type Counters, failures, unasked} from '../books/counters.ts';
 import {type ExitCode, exitCodes} from '../errors.ts';
 import {unaskedCodes} from '../ledger/lookup.ts';
+import {type Tally, totalOf} from '../ledger/tally.ts';
 import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import type {Counted} from './stop.ts';
@@ -15,10 +16,11 @@ export interface End {
 
 /**
  * The exit code of a run that wrote all its rows, and why. Where rejections are kept, they are answers: no other run would
- * ask about those values either.
+ * ask about those values either. A streak of refusals counts although each of its rows has an earlier answer.
  */
 export function completedExit(
   counters: Counters,
+  tally: Tally,
   keepsRejections: boolean,
 ): {readonly exitCode: ExitCode; readonly reason: string} {
   const rejected = operationNames.reduce((sum, name) => sum + counters.rejected[name], 0);
@@ -26,6 +28,8 @@ export function completedExit(
   const cutShort = unaskedCodes.find(code => unasked(counters, code) > 0);
   if (lost > 0) return {exitCode: exitCodes.incomplete, reason: 'lookups_failed'};
   if (cutShort !== undefined) return {exitCode: exitCodes.incomplete, reason: cutShort};
+  if (totalOf(tally, 'longestStreak') > 0)
+    return {exitCode: exitCodes.incomplete, reason: 'refused_in_a_row'};
   if (counters.rows.rejected > 0) return {exitCode: exitCodes.incomplete, reason: 'rows_rejected'};
   return {exitCode: exitCodes.ok, reason: 'done'};
 }

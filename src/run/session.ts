@@ -140,13 +140,16 @@ export function openSession(
     prepareCalls(job, ledger);
     warnOfEarlier(ledger.givenUp.earlier, job, io.warn);
     const judge = judgeBy(termsOf(job), identity.startedAt);
-    const writer = opened(await RowWriter.open(state, layout, checkpoint, io.stdout), stage => stage.close());
     const store = opened(
       openAnswerStore(job, answersKey(job), judge, io, {ledger, stored: checkpoint?.stored ?? 0}),
       stage => stage.close(),
     );
     await readyStore(job, store);
-    const means = {...calling, store, rejections: new Rejections(store, ledger)};
+    const rejections = new Rejections(store, ledger);
+    const writer = opened(await RowWriter.open(state, layout, checkpoint, rejections, io.stdout), stage =>
+      stage.close(),
+    );
+    const means = {...calling, store, rejections};
     const asking = await openExecutor(running, means, identity, () => rowsOf(writer));
     stopper.onStop(() => asking.executor.stop());
     const answers = new Answers({...means, executor: asking.executor, costOf: costOf(job), judge});

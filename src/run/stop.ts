@@ -10,6 +10,7 @@ import type {Streak} from '../lookup/pace/canary.ts';
 import {INVALID_TOKEN} from '../operations/operation.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import {duration, many} from '../report/format.ts';
+import {PERHAPS_ACCOUNT} from '../report/refused.ts';
 import {FRESH_BUDGET_HINT} from './identity.ts';
 import type {RunIo} from './io.ts';
 import {exhaustedMessage} from './open/budgets.ts';
@@ -202,8 +203,6 @@ function inARow(operation: Operation, streak: Streak): string {
 function codesOf({code, isMixed}: Streak): string {
   return isMixed ? `several codes, such as "${code}"` : `"${code}"`;
 }
-
-const PERHAPS_ACCOUNT = "That may be the account's fault, so the next run asks for them again.";
 
 /** Warns of values that were refused in a row, while the run continues. */
 export function streakWarning(operation: Operation, streak: Streak): string {

@@ -1,18 +1,18 @@
 import type {KeptAnswer} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
+import type {Answer, LookupKey, Outcome} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 import type {AnswerStore} from './store.ts';
 
 /**
  * Rejections since an operation's last answer. It takes an answer in the same run to know that the account is not refused
- * whatever it asks: only then a rejection is of its value, and is kept for other runs. A killed session leaves its own to
- * the next one.
+ * whatever it asks: only then a rejection is of its value, and is kept for other runs. A session that the same command
+ * continues leaves its own to the next one.
  */
 export class Rejections {
   readonly #store: AnswerStore;
   readonly #ledger: Ledger;
-  readonly #waiting = new Map<Operation, KeptAnswer[]>();
-  #dropped = 0;
+  readonly #waiting = new Map<Operation, Map<string, KeptAnswer>>();
 
   constructor(store: AnswerStore, ledger: Ledger) {
     this.#store = store;
@@ -20,35 +20,41 @@ export class Rejections {
     for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
-  /** Values that were told as rejected, and may not be. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  /** The keys of values that were rejected since the operation's last answer. */
-  waiting(operation: Operation): readonly string[] {
-    return (this.#waiting.get(operation) ?? []).map(({key}) => key);
-  }
-
   /** `isKnown`: the value was rejected so before. */
   add(rejection: KeptAnswer, isKnown: boolean): void {
-    const waiting = this.#waiting.get(rejection.operation);
+    const {operation, key} = rejection;
+    const waiting = this.#waiting.get(operation);
     if (isKnown) this.#keep(rejection);
-    else if (waiting === undefined) this.#waiting.set(rejection.operation, [rejection]);
-    else waiting.push(rejection);
+    else if (waiting === undefined) this.#waiting.set(operation, new Map([[key, rejection]]));
+    else waiting.set(key, rejection);
+  }
+
+  /** Returns the outcome as rows are told it. */
+  told<Kind extends Outcome>(
+    {operation, key}: LookupKey,
+    outcome: Kind,
+  ): Kind | (Answer & {readonly unjudged: string}) {
+    const waiting = this.#waiting.get(operation)?.get(key);
+    return waiting === undefined ? outcome : {...waiting.outcome, unjudged: key};
+  }
+
+  /** True if a value that was told as rejected is known to be; false if that may be the account's fault; undefined until it is judged. */
+  isRejected({operation, key}: LookupKey): boolean | undefined {
+    if (this.#waiting.get(operation)?.has(key) === true || !this.#ledger.isReadable) return undefined;
+    const outcome = this.#ledger.find([key]).get(key)?.outcome;
+    return outcome !== undefined && 'rejected' in outcome;
   }
 
   /** They are of their values, as another value was answered. */
   keep(operation: Operation): void {
-    for (const rejection of this.#take(operation)) this.#keep(rejection);
+    for (const rejection of this.#take(operation).values()) this.#keep(rejection);
   }
 
   /** They may be of the account. Returns how many there were. */
   drop(operation: Operation): number {
     const dropped = this.#take(operation);
-    for (const {key} of dropped) this.#ledger.judgeRejection(key, false);
-    this.#dropped += dropped.length;
-    return dropped.length;
+    for (const key of dropped.keys()) this.#ledger.judgeRejection(key, false);
+    return dropped.size;
   }
 
   /** No more calls are made. Tells of values that were rejected while nothing was answered. */
@@ -63,9 +69,9 @@ export class Rejections {
     this.#store.put(rejection);
   }
 
-  #take(operation: Operation): readonly KeptAnswer[] {
-    const taken = this.#waiting.get(operation) ?? [];
+  #take(operation: Operation): ReadonlyMap<string, KeptAnswer> {
+    const taken = this.#waiting.get(operation);
     this.#waiting.delete(operation);
-    return taken;
+    return taken ?? new Map();
   }
 }

@@ -100,6 +100,8 @@ test('what matters comes last: what was written, what it cost, what is left to d
   expect(retry).toMatch(/^To retry \d+ failed lookups: bulk-enrich( .*)? --force$/);
   const unstored = {...fileJob, settings: {store: false}} as Job;
   expect(said(unstored, {summary: failed})).toContain('failed lookups, paying for all again (--no-store): ');
+  const refused = {...failed, reason: 'refused_in_a_row'};
+  expect(said(fileJob, {summary: refused})).toMatch(/^To ask for the refused values again: .* --force$/m);
   const piped = {...fileJob, inputs: ['-']} as Job;
   expect(said(piped, {summary: failed})).not.toContain('To retry');
 });

@@ -15,7 +15,7 @@ test('a code is followed by its words, which are broken between words', () => {
   ]);
   expect(troubleLines(heading, [{code: 'email.email_malformed', count: 1, rows: [4]}])).toEqual([
     'Wrong:',
-    '  1 × email.email_malformed, row 4: No e-mail address.',
+    '  1 × email.email_malformed, row 4: Not an e-mail address.',
   ]);
 });
 

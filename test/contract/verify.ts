@@ -106,7 +106,7 @@ function sessionCases(target: () => Target): void {
     expect(score).toBeLessThanOrEqual(100);
   });
 
-  withToken('verdict.can_pass tells whether the request should be allowed', async fresh => {
+  withToken('verdict.can_pass is true if the request should be allowed', async fresh => {
     expect((await verify(fresh())).json.verdict.can_pass).toBeTypeOf('boolean');
   });
 

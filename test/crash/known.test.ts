@@ -6,9 +6,8 @@ import {STORE_FILE} from '../../src/store/store-file.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, filesUnder} from '../support/command.ts';
-import {runHere} from '../support/main.ts';
+import {held, killedHere, runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
-import {until} from '../support/until.ts';
 
 const KEY = 'known-key-91c4';
 const KNOWN = 40;
@@ -44,26 +43,37 @@ test('what a run that stopped had from the store stays what it saw, though other
   expect(sandbox.summary('out.summary.json').lookups.ip).toMatchObject({from_store: KNOWN});
 });
 
-test('a streak of refusals that a kill divides is one: none of its values is taken for rejected', async () => {
+test('a streak of refusals that kills divide is one: it is told, and none of its values is taken for rejected', async () => {
   using sandbox = createSandbox();
   await using api = await startApiServer({key: KEY});
   const options = {env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY}};
-  const [answered, before, refused] = [12, 9, 12];
-  // So slowly that rows are saved before the kill: without any, the run would begin anew.
-  const command = ['run', 'list.csv', '-o', 'out.csv', '--concurrency', '1', '--rate', '10/s', '--force'];
-  sandbox.write('list.csv', ips(answered + refused));
-  const refuse = ({call}: {call: number}) =>
-    call > answered ? reply.error(400, 'insufficient_credits') : undefined;
-  api.setScript(call => (call.call > answered + before ? reply.stall() : refuse(call)));
-  const killed = sandbox.start(command, options);
-  await until(() => api.ledger.calls === answered + before + 1);
-  killed.kill('SIGKILL');
-  expect((await killed.outcome).signal).toBe('SIGKILL');
+  const [answered, sessions] = [24, [12, 8]];
+  const refused = 21;
+  // So slowly that rows are saved before the first kill: without any, the run would begin anew.
+  const command = ['run', 'list.csv', '-o', 'out.csv', '--concurrency', '1', '--rate', '20/s', '--force'];
+  sandbox.write('list.csv', ips(answered + refused + 1));
+  const refuse = ({call, value}: {call: number; value: string}) =>
+    call > answered && !value.endsWith(`.${answered + refused}`)
+      ? reply.error(200, 'insufficient_credits')
+      : undefined;
+  let heard = answered;
+  for (const some of sessions) {
+    // The one that is under way at the kill is sent again.
+    heard += some;
+    const last = heard + sessions.indexOf(some);
+    const {gate, letGo} = held();
+    api.setScript(call => (call.call > last ? gate : refuse(call)));
+    await killedHere(sandbox, command, options, {holds: () => api.ledger.calls > last, letGo});
+  }
   api.setScript(refuse);
   const resumed = await runHere(sandbox, command, options);
   expect(resumed.code, resumed.stderr).toBe(3);
-  expect(sandbox.summary('out.summary.json').resumed.times).toBe(1);
+  expect(sandbox.summary('out.summary.json')).toMatchObject({
+    resumed: {times: 2},
+    lookups: {ip: {failed: refused, rejected: 0, refused_in_a_row: refused}},
+  });
   expect(resumed.stderr).toContain('ip values in a row');
+  expect(resumed.stderr).toContain(`To retry ${refused} failed lookups`);
   api.setScript(undefined);
   const {calls} = api.ledger;
   expect((await runHere(sandbox, command, options)).code).toBe(0);

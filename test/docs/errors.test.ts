@@ -31,23 +31,23 @@ const values = [...new Set(operationNames.flatMap(name => Object.keys(operations
 const sections = [
   section(
     'Values that can’t be looked up',
-    'Status `invalid`; nothing was sent, and it costs nothing. Where nothing else stands there: put the value right, and run again.',
+    'Status `invalid`: nothing was sent, and it costs nothing. Fix the value and run again, unless the table says something else.',
     values,
   ),
   section(
     'Values that were repaired',
-    'They were asked about all the same; [formats.md](formats.md#know-what-is-repaired-in-a-cell) says how each is read.',
+    'They were looked up after the repair; [formats.md](formats.md#know-what-is-repaired-in-a-cell) shows each.',
     Object.keys(repairCodes),
   ),
   section(
     'Rows that can’t be read',
-    'In `OUT.rejects.ndjson`; `bulk-enrich rejects` makes a list of them to put right and run again.',
+    'In `OUT.rejects.ndjson`; `bulk-enrich rejects` makes a list of them to fix and run again.',
     Object.keys(rejectCodes),
   ),
-  section('Values that were not asked about', 'Status `skipped`.', Object.keys(skipCodes)),
+  section('Values that were not looked up', 'Status `skipped`.', Object.keys(skipCodes)),
   section(
     'Calls without a usable answer',
-    'Status `failed`, or `unknown` where the call may have been carried out. `http_404` and the like are the status of an answer that says no more; other network codes are the system’s, in small letters; any other word is the service’s own.',
+    'Status `failed`, or `unknown` if the call may have been carried out. A code such as `http_404` is the status of an answer without a code. Other network codes are the system’s, in small letters. Any other word is the service’s own.',
     Object.keys(callCodes),
   ),
 ].join('');

@@ -47,7 +47,7 @@ function sectionOf(name: Operation): string {
 |---|---|---|
 ${fields.join('\n')}
 
-| code of what is not asked | meaning |
+| code of values that can’t be looked up | meaning |
 |---|---|
 ${reasons.join('\n')}
 `;

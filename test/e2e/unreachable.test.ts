@@ -16,5 +16,5 @@ test('a service that was never reached: what is waited for is said at once, and 
   const {code, stderr} = await run.outcome;
   expect(code).toBe(143);
   expect(stderr.split(HINT)).toHaveLength(2);
-  expect(stderr).toMatch(/If the address may be wrong, stop the run and see bulk-enrich doctor\.$/m);
+  expect(stderr).toMatch(/If the address may be wrong, stop it and run bulk-enrich doctor\.$/m);
 });

@@ -18,7 +18,7 @@ describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
   beforeAll(async () => {
     arena = await openFleetArena({latency: 5, faults: ['500', 'reset', 'cut']});
     arena.sandbox.write('list.csv', listOf(500, 150));
-    await Promise.all([arena.worker(), arena.worker()]);
+    await Promise.all([arena.workerHere(), arena.workerHere()]);
     return () => arena[Symbol.asyncDispose]();
   });
   afterEach(async () => {
@@ -94,18 +94,26 @@ describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
     const run = arena.run(['--rate', '200/s', '--max-credits', '5000']);
     const status = async () => JSON.parse((await arena.here(['fleet', 'status', '--json'])).stdout) as object;
     await expect.poll(status, {timeout: 60_000, interval: 200}).toMatchObject({
-      identity: `bulk-enrich ${packageVersion()} asking ${arena.api.url}`,
+      identity: `protocol 1 asking ${arena.api.url}`,
       workers: [{pid: worker.pid, concurrency: 16, calls: {answered: expect.any(Number)}}],
       runs: [{pid: run.pid, rate: 'all=200/1s', limit: 5_000, calls: expect.any(Number)}],
       heldMs: 0,
     });
     const schema = JSON.parse(readFileSync('docs/fleet-status.schema.json', 'utf8'));
     expect(z.fromJSONSchema(schema).safeParse(await status())).toMatchObject({success: true});
-    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const page = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+    const metrics = await page('/metrics');
     expect(metrics).toMatch(/^bulk_enrich_worker_calls_total\{outcome="answered"\} [1-9]\d*$/m);
+    expect(metrics).toMatch(/^bulk_enrich_fleet_chunks_waiting\{\} \d+$/m);
+    expect(await page('/readyz')).toBe('ok\n');
     expect(await run.outcome).toMatchObject({code: 0});
     // What leaves is exact (test/lookup/pace.test.ts); a busy machine brings some of it together on the way.
     expect((await arena.api.ledger()).max_per_second).toBeLessThanOrEqual(1.25 * 200);
+    await arena.redis.stop();
+    await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('Redis is away.\n');
+    expect(await page('/metrics')).toContain('bulk_enrich_worker_redis_up{} 0\n');
+    await arena.redis.start();
+    await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('ok\n');
   });
 });
 
@@ -131,18 +139,18 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     return [code, stderr.split('\n')[0]];
   };
 
-  test("a worker or a run with another version, endpoint, key or rate, or that counts an account's credits elsewhere", async () => {
+  test("a worker or a run with another protocol, endpoint, key or rate, or that counts an account's credits elsewhere", async () => {
     await using arena = await openFleetArena({latency: 30});
     arena.sandbox.write('list.csv', listOf(600, 300));
     const {client, url} = arena.redis;
-    await client.set('bulk-enrich:identity', 'bulk-enrich 0.0.1 asking https://other.example');
+    await client.set('bulk-enrich:identity', 'protocol 0 asking https://other.example');
     const worker = (env = {}) => told(arena.here(['worker'], env));
     expect(await worker()).toEqual([
       2,
-      `Error: This is bulk-enrich ${packageVersion()} asking ${arena.api.url}, but the fleet on this Redis is bulk-enrich 0.0.1 asking https://other.example. Use the same version and endpoint, or a Redis database of its own (redis://HOST/1).`,
+      `Error: This is bulk-enrich ${packageVersion()}, protocol 1 asking ${arena.api.url}, but the fleet on this Redis is protocol 0 asking https://other.example. Use the same endpoint, and versions of the same protocol, or a Redis database of its own (redis://HOST/1).`,
     ]);
     await client.flushall();
-    await arena.worker();
+    await arena.workerHere();
     expect(await worker({BULK_ENRICH_BASE_URL: 'https://other.example'})).toEqual([
       2,
       expect.stringContaining('This is bulk-enrich'),
@@ -205,7 +213,7 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
       ]);
     }
     await arena.redis.client.config('SET', 'maxmemory', '0');
-    await arena.worker([], {BULK_ENRICH_REDIS_URL: `redis://:right-password@127.0.0.1:${port}`});
+    await arena.workerHere(`redis://:right-password@127.0.0.1:${port}`);
     expect(await run(`redis://:right-password@127.0.0.1:${port}`)).toEqual([0, expect.any(String)]);
   });
 });

@@ -32,9 +32,9 @@ export async function calls(arena: FleetArena, count: number): Promise<void> {
  * however slow the machine is, who is killed then has something in hand.
  * @returns the run, and what lets the service go on
  */
-export async function heldRun(arena: FleetArena, workers: number, args: readonly string[] = []) {
+export async function heldRun<Run>(arena: FleetArena, workers: number, start: () => Run) {
   await arena.api.set({hold: 150});
-  const run = arena.run(args);
+  const run = start();
   await calls(arena, 150 + IN_FLIGHT * (workers - 1) + 1);
   return {run, letGo: () => arena.api.set({hold: null})};
 }

@@ -141,14 +141,14 @@ describe('rejects', () => {
   });
 
   it.each([1, 7, 1 << 16])('loses one line to a quote that is never closed, in chunks of %i', async size => {
-    const rows = Array.from({length: 3_000}, (_, i) => `${i},row\n`);
+    const rows = Array.from({length: 1_000}, (_, i) => `${i},row\n`);
     const text = `a,b\n${rows.join('')}7,"oops\n${rows.join('')}`;
     const {records} = await readBytes(text, {maxRecordSize: 4_096}, size);
-    expect(records).toHaveLength(6_001);
+    expect(records).toHaveLength(2_001);
     expect(rejectsOf(records)).toMatchObject([
-      {record: 3_001, line: 3_002, reason: 'unclosed_quote', raw: '7,"oops'},
+      {record: 1_001, line: 1_002, reason: 'unclosed_quote', raw: '7,"oops'},
     ]);
-    expect(fieldsOf(records)).toHaveLength(6_000);
+    expect(fieldsOf(records)).toHaveLength(2_000);
   });
 
   it('loses one line each to many open quotes', async () => {

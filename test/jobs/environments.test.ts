@@ -1,4 +1,4 @@
 import {describeJobRuns} from './job-runs.ts';
 
-// All of them in the first environment, then one of them in turn: each in two of the others.
-describeJobRuns((jobs, n) => (n === 0 ? jobs : jobs.filter((_, index) => index === n % jobs.length)));
+// One of them in turn: each is in two environments at least, which write the same.
+describeJobRuns((jobs, n) => jobs.filter((_, index) => index === n % jobs.length));

@@ -3,6 +3,7 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import type {Rate} from '../../src/job/values.ts';
 import type {Budget} from '../../src/ledger/budget.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
+import {emptyTally} from '../../src/ledger/tally.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
 import type {LaneSettings} from '../../src/lookup/outlet.ts';
 import {steadyClock} from '../../src/lookup/pace/steady-clock.ts';
@@ -47,6 +48,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
       now,
     ),
     ledger: whole<Ledger>({
+      tally: emptyTally(),
       reserve: batch => batch.length,
       record: async () => {},
       adopt() {},

@@ -3,6 +3,7 @@ import type {Attempt} from '../../src/client/attempt.ts';
 import type {Budget} from '../../src/ledger/budget.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
+import {emptyTally} from '../../src/ledger/tally.ts';
 import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
 import type {Streak} from '../../src/lookup/pace/canary.ts';
@@ -134,6 +135,7 @@ function start(options: SimulationOptions) {
       Date.now,
     ),
     ledger: whole<Ledger>({
+      tally: emptyTally(),
       reserve(batch) {
         const granted = Math.min(batch.length, credits);
         credits -= granted;

@@ -197,6 +197,7 @@ function lookups(given: Partial<Lookups>, fromStore: number): Lookups {
     skipped: 0,
     stale: 0,
     rejected: 0,
+    refused_in_a_row: 0,
   };
   const calls = Math.max(0, (given.distinct ?? 0) - fromStore);
   const asked = (given.answered ?? 0) + (given.failed ?? 0) + (given.unknown ?? 0);

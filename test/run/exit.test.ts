@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {type Counters, emptyCounters} from '../../src/books/counters.ts';
 import {exitCodes} from '../../src/errors.ts';
+import {emptyTally, type Tally} from '../../src/ledger/tally.ts';
 import {completedExit, exceeds} from '../../src/run/exit.ts';
 
 test('the exit codes are the contract’s', () => {
@@ -23,16 +24,17 @@ test('the exit codes are the contract’s', () => {
 });
 
 describe('a run that wrote all its rows', () => {
-  const after = (change: (counters: Counters) => void) => {
+  const after = (change: (counters: Counters, tally: Tally) => void) => {
     const counters = emptyCounters();
-    change(counters);
-    return completedExit(counters, true);
+    const tally = emptyTally();
+    change(counters, tally);
+    return completedExit(counters, tally, true);
   };
   const failing = (counters: Counters, failed: number, rejected: number) => {
     counters.lookups.ip.failed = failed;
     counters.rejected.ip = rejected;
   };
-  test.each<[string, (counters: Counters) => void, number, string]>([
+  test.each<[string, (counters: Counters, tally: Tally) => void, number, string]>([
     ['all answered', c => (c.lookups.ip.ok = 5), 0, 'done'],
     ['judged locally', c => (c.lookups.ip.invalid = 5), 0, 'done'],
     ['skipped on purpose', c => (c.skipped.ip.filter = 5), 0, 'done'],
@@ -43,6 +45,7 @@ describe('a run that wrote all its rows', () => {
     ['answered by what is past its age', c => (c.stale.email.outage = 1), 3, 'outage'],
     ['a value that the service rejects', c => failing(c, 2, 2), 0, 'done'],
     ['that, and another failure', c => failing(c, 3, 2), 3, 'lookups_failed'],
+    ['a streak of refusals', (_, tally) => (tally.operations.ip.longestStreak = 10), 3, 'refused_in_a_row'],
     ['a row rejected', c => (c.rows.rejected = 1), 3, 'rows_rejected'],
   ])('%s', (_, change, exitCode, reason) => {
     expect(after(change)).toEqual({exitCode, reason});
@@ -53,7 +56,7 @@ test('where rejections are not kept, the next run would ask again', () => {
   const counters = emptyCounters();
   counters.lookups.ip.failed = 1;
   counters.rejected.ip = 1;
-  expect(completedExit(counters, false)).toEqual({exitCode: 3, reason: 'lookups_failed'});
+  expect(completedExit(counters, emptyTally(), false)).toEqual({exitCode: 3, reason: 'lookups_failed'});
 });
 
 test.each([

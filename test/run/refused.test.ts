@@ -141,3 +141,39 @@ test('codes that repeat the values are in no summary, and in no history', async 
   for (const told of [JSON.stringify(summary), warnings.join(), history])
     expect(told).not.toMatch(/203.0.113/);
 });
+
+describe('ten refusals in a row', () => {
+  test('of values whose old answers serve are told, and end with 3', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(12));
+    await stage.run(nightly);
+    stage.api.setScript(() => reply.error(400, 'subscription_expired'));
+    const ended = await stage.run(nightly, inDays(29.99));
+    expect(ended).toMatchObject({
+      code: 3,
+      summary: {reason: 'refused_in_a_row', lookups: {ip: {answered: 12, failed: 0, refused_in_a_row: 12}}},
+    });
+    expect(ended.message).toContain('12 ip values in a row were refused');
+    stage.api.setScript(undefined);
+    expect(await stage.run(nightly, inDays(29.99))).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {calls: 12, refused_in_a_row: 0}}},
+    });
+  });
+
+  test('take back what rows were told of the first nine, repeated ones too', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(2));
+    await stage.run(nightly);
+    const refused = ips(12, 2).split('\n').slice(1, -1);
+    stage.write('list.csv', `${ips(2)}203.0.113.99\n${[...refused, ...refused].join('\n')}\n`);
+    stage.api.setScript(({value}) =>
+      value === '203.0.113.99' ? undefined : reply.error(200, 'insufficient_credits'),
+    );
+    const ended = await stage.run({...nightly, concurrency: 1});
+    expect(ended).toMatchObject({
+      code: 3,
+      summary: {lookups: {ip: {failed: 24, rejected: 0, refused_in_a_row: 12}}},
+    });
+  });
+});

@@ -73,7 +73,7 @@ describe('hostile bodies', () => {
         expect([200, 400]).toContain(reply.status);
         expect(reply.json.success).toBe(reply.status === 200);
       }),
-      {numRuns: samples(600), seed: 5},
+      {numRuns: samples(300), seed: 5},
     );
     expect(unforeseen(service)).toBe(0);
     await isWell(service);
@@ -293,12 +293,12 @@ describe('hostile connections', () => {
     expect(await slowBody).toMatch(/408/);
   });
 
-  it('a thousand at once, idle or halfway, leave it serving; and a thousand calls at once are all answered', async () => {
+  it('hundreds at once, idle or halfway, leave it serving; and hundreds of calls at once are all answered', async () => {
     const service = await running();
     const {hostname, port} = new URL(service.url);
     const sockets = await Promise.all(
       Array.from(
-        {length: 1000},
+        {length: 400},
         (_, index) =>
           new Promise<Socket>((resolve, reject) => {
             const socket = connect(Number(port), hostname, () => {
@@ -312,10 +312,10 @@ describe('hostile connections', () => {
     await isWell(service);
     for (const socket of sockets) socket.destroy();
     const replies = await Promise.all(
-      Array.from({length: 1000}, () => askService(service, '/intelligence/email', {email: 'a@iana.org'})),
+      Array.from({length: 400}, () => askService(service, '/intelligence/email', {email: 'a@iana.org'})),
     );
-    expect(replies.filter(({status}) => status === 200)).toHaveLength(1000);
-    expect(service.ledger().operations.email.calls).toBe(1000);
+    expect(replies.filter(({status}) => status === 200)).toHaveLength(400);
+    expect(service.ledger().operations.email.calls).toBe(400);
   });
 });
 

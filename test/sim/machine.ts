@@ -78,6 +78,14 @@ export interface Failure {
   readonly shrinks: number;
 }
 
+function limitsOf(sequence: Sequence | undefined): string[] {
+  const {accountPerDay, accountPerMonth, accountRate} = sequence ?? {};
+  const limits = {'a day': accountPerDay, 'a month': accountPerMonth, 'calls a second': accountRate};
+  return Object.entries(limits).flatMap(([of, limit]) =>
+    limit === undefined ? [] : [`the account has ${limit} ${of}`],
+  );
+}
+
 /** A failure as a reader wants it: the promise, how to see it again, and what happened. */
 export function described({seed, message, sequence, history, shrinks}: Failure): string {
   const inputs = (sequence?.inputs ?? []).map((rows, index) => `list${index}.csv: ${JSON.stringify(rows)}`);
@@ -86,7 +94,7 @@ export function described({seed, message, sequence, history, shrinks}: Failure):
     '',
     `Shrunk ${shrinks} times from seed ${seed}; alone: SIM_SEED=${seed} npx vitest run test/sim/seeds-1`,
     ...inputs,
-    ...(sequence?.accountPerDay === undefined ? [] : [`the account has ${sequence.accountPerDay} a day`]),
+    ...limitsOf(sequence),
     'What happened (milliseconds, who, what):',
     ...history,
   ].join('\n');

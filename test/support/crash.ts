@@ -29,7 +29,7 @@ const KEY = 'test-key-2f1d9c';
 export interface Arena extends AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly api: ApiProcess;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<'BULK_ENRICH_BASE_URL' | 'BULK_ENRICH_API_KEY', string>>;
 }
 
 /** A sandbox, and a server in a process of its own that its commands are told of. */

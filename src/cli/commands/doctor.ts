@@ -26,7 +26,7 @@ type DoctorFlags = RawSettings & {
   readonly json?: boolean;
 };
 
-/** `bulk-enrich doctor`: would a run work from here? Nothing is charged, but for `--call`. */
+/** `bulk-enrich doctor`: checks the set-up before a run. Only `--call` costs credits. */
 export async function doctorCommand(flags: DoctorFlags): Promise<number> {
   const {output = './out.csv', call = false, json = false, ...given} = flags;
   const settings = checkSettings(undefined, cleaned(given));

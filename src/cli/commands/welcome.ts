@@ -10,13 +10,13 @@ export async function welcome(): Promise<number> {
   const unfinished = here.filter(name => name.endsWith('.run'));
   const list = shellWord(here.find(name => formatByName(name) !== undefined && !isOurs(name)) ?? 'list.csv');
   const lines = [
-    [`plan ${list}`, 'what a list holds, and what it would cost'],
-    [`run ${list}`, 'enrich it, into a file beside it'],
-    [`init ${list}`, 'a job file for a list that comes every night'],
+    [`plan ${list}`, 'show what a list holds and what it would cost'],
+    [`run ${list}`, 'enrich it, into a new file beside it'],
+    [`init ${list}`, 'write a job file for a nightly list'],
     ['lookup ip 1.1.1.1', 'one value'],
-    ['doctor', 'would a run work from here?'],
-    ['serve', 'the service itself, answered from open data'],
-    ['--help', 'all commands; bulk-enrich run --help: all settings'],
+    ['doctor', 'check the set-up before a run'],
+    ['serve', 'a service of your own, from open data'],
+    ['--help', 'list all commands'],
   ] as const;
   print(
     'stdout',

@@ -105,9 +105,15 @@ function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
     );
   if (rows.rejected > 0 && paths.rejects !== undefined)
     steps.push(`To fix and rerun just these rows: ${repairCommand(job, paths.rejects)}`);
-  if (reason === 'lookups_failed' && failed > 0 && output.lasts && !job.inputs.includes('-')) {
+  const isRefused = reason === 'refused_in_a_row';
+  if (
+    (isRefused || (reason === 'lookups_failed' && failed > 0)) &&
+    output.lasts &&
+    !job.inputs.includes('-')
+  ) {
     const again = job.settings.store === false ? ', paying for all again (--no-store)' : '';
-    steps.push(`To retry ${many(failed, 'failed lookup')}${again}: ${toRetry(job.date)}`);
+    const what = isRefused ? 'ask for the refused values again' : `retry ${many(failed, 'failed lookup')}`;
+    steps.push(`To ${what}${again}: ${toRetry(job.date)}`);
   }
   return steps;
 }

@@ -104,7 +104,7 @@ function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Cons
     else if (pause?.reason === 'outage') {
       clearInterval(timer);
       console.warn(
-        `The service can't be reached (${pause.detail}). The run waits for at most ${duration(job.settings.maxOutage)}. If the address may be wrong, stop the run and see bulk-enrich doctor.`,
+        `The service can't be reached (${pause.detail}). The run waits for at most ${duration(job.settings.maxOutage)}. If the address may be wrong, stop it and run bulk-enrich doctor.`,
       );
     }
   }, HINT_EVERY_MS);

@@ -10,13 +10,14 @@ const PRICE = 'expected an amount and a currency such as 0.004 EUR';
 export const accountFileSchema = only({
   endpoint: z
     .union([z.literal('embedded'), z.url({protocol: /^https?$/, error: ENDPOINT})], {error: ENDPOINT})
-    .meta({description: 'The service that the account is at: its base URL, or embedded.'}),
-  account: storeSettings.account.schema.meta({description: 'The label that jobs name it by (--account).'}),
+    .meta({description: "The account's service: its base URL, or embedded."}),
+  account: storeSettings.account.schema.meta({description: 'The label that jobs use (--account).'}),
   rate: rate.optional().meta({
-    description: 'Most calls a second (/s), minute (/m) or hour (/h), of all jobs together, such as 20/s.',
+    description:
+      'Maximum of calls a second (/s), minute (/m) or hour (/h), of all jobs together, such as 20/s.',
   }),
-  max_credits_per_day: whole(0).optional().meta({description: 'Most credits in one day (UTC).'}),
-  max_credits_per_month: whole(0).optional().meta({description: 'Most credits in one month (UTC).'}),
+  max_credits_per_day: whole(0).optional().meta({description: 'Maximum of credits in one day (UTC).'}),
+  max_credits_per_month: whole(0).optional().meta({description: 'Maximum of credits in one month (UTC).'}),
   price: z
     .string(PRICE)
     .transform((text, context) => {
@@ -26,10 +27,10 @@ export const accountFileSchema = only({
       return z.NEVER;
     })
     .optional()
-    .meta({description: 'What a credit costs, such as 0.004 EUR: money is shown beside credits.'}),
+    .meta({description: 'Price of a credit, such as 0.004 EUR, to show money beside credits.'}),
   warn_at: share
     .prefault('80%')
-    .meta({description: 'A run warns once this share of the credits of a day or month is used.'}),
+    .meta({description: 'Warn when this share of the credits of a day or month is used.'}),
 });
 
 export type AccountFile = z.output<typeof accountFileSchema>;

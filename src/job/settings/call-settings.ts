@@ -17,40 +17,40 @@ export const callSettings = {
   rate: callSetting(rates.optional(), {
     value: 'RATE',
     description:
-      'Most calls a second (/s), minute (/m) or hour (/h), from one a day to 1000000 in the unit, or unlimited; also ip=50/s,email=10/s.',
+      'Maximum of calls a second (/s), minute (/m) or hour (/h), from one a day to 1000000 in the unit, or unlimited; also ip=50/s,email=10/s.',
     defaultText: '20/s live, unlimited embedded',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   concurrency: callSetting(whole(1, 10_000).optional(), {
     value: 'N',
-    description: 'Most calls in flight, from 1 to 10000.',
-    defaultText: "16; in a fleet, its workers'",
+    description: 'Maximum of calls in flight, from 1 to 10000.',
+    defaultText: '16; in a fleet, that of its workers',
     uses: ['run', 'library', 'worker'],
     shapes: 'summary',
   }),
   timeout: callSetting(durationFrom('100ms', '1h').prefault('30s'), {
     value: 'TIME',
-    description: 'Longest time for one call, from 100ms to 1h.',
+    description: 'Maximum time for one call, from 100ms to 1h.',
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',
   }),
   resends: callSetting(whole(0, 1_000).default(2), {
     value: 'N',
     description:
-      'Most times a value is sent again after a call that may have been charged, outages included, from 0 (never) to 1000.',
+      'How often a value may be sent again after a call that may have been charged, from 0 (never) to 1000.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   maxOutage: callSetting(durationFrom('0s', '30d').prefault('15m'), {
     value: 'TIME',
-    description: 'Longest outage or Retry-After to wait for, from 0s to 30d; see --publish-on.',
+    description: 'Maximum outage or Retry-After to wait for, from 0s to 30d; see --publish-on.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   fleet: callSetting(redisUrl.optional(), {
     value: 'URL',
-    description: 'Workers on other machines make the calls, by way of this Redis; none: this process does.',
+    description: 'Redis of a fleet, whose workers make the calls. none: make them here.',
     defaultText: 'BULK_ENRICH_REDIS_URL',
     uses: ['run', 'library', 'doctor'],
     shapes: 'nothing',
@@ -58,7 +58,7 @@ export const callSettings = {
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
-      'Credits of one call, such as 2 or ip=1,phone=2; rejected=… and throttled=…: whether rejected calls (other 4xx) and throttled ones count as free, maybe or spent.',
+      'Credits of one call, such as 2 or ip=1,phone=2. rejected=… and throttled=… count such calls as free, maybe or spent.',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'doctor'],
     shapes: 'summary',
@@ -66,14 +66,14 @@ export const callSettings = {
 
   maxCredits: limitSetting(whole(0).optional(), {
     value: 'N',
-    description: 'Most credits for this run, resumes and restarts included.',
+    description: 'Maximum of credits for this run, resumes and restarts included.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   until: limitSetting(until.optional(), {
     value: 'TIME',
     description:
-      'Make no more calls from then on: after a length of time such as 2h, from 100ms to 365d, or at a time of day such as 06:00 or "06:00 Europe/Berlin".',
+      'Make no calls after this: a length of time such as 2h, from 100ms to 365d, or a time of day such as 06:00 or "06:00 Europe/Berlin".',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
@@ -84,7 +84,7 @@ export const callSettings = {
     {
       value: 'LIMITS',
       description:
-        'Publish what there is (exit 3) at these limits, such as budget,outage,deadline; at the others, stop and resume later (exit 7 or 5).',
+        'Write the output (exit 3) at these limits, such as budget,outage,deadline. At other limits the run stops and can be resumed (exit 7 or 5).',
       defaultText: 'none',
       uses: ['run', 'library'],
       shapes: 'summary',
@@ -93,20 +93,21 @@ export const callSettings = {
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
     description:
-      'More failed lookups than this: stop with state saved; exit 4. 100%: a hundred rejections in a row stop nothing either.',
+      'Stop after more failed lookups than this (exit 4, state saved). 100%: not even a hundred rejections in a row stop the run.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   maxRejects: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
-    description: 'More unreadable rows than this: stop; exit 8.',
+    description: 'Stop after more unreadable rows than this (exit 8).',
     uses: ['run'],
     shapes: 'summary',
   }),
   failIf: limitSetting(list().optional(), {
     value: 'EXPR',
     repeatable: true,
-    description: 'Exit 4, with the output published, if this holds of the summary, such as risk.high > 500.',
+    description:
+      'Exit with 4 after writing the output if this is true of the summary, such as risk.high > 500.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

@@ -16,13 +16,13 @@ export const decisionSettings = {
   changes: resultSetting(changes.optional(), {
     value: 'FILE',
     description:
-      "Where the rows go that are new or changed since the job's last output; in a job file also {file: FILE, key: COLUMN}.",
+      "File for rows that are new or changed since the job's last output; in a job file also {file: FILE, key: COLUMN}.",
     uses: ['run'],
     shapes: 'summary',
   }),
   calls: resultSetting(z.string().min(1).optional(), {
     value: 'FILE',
-    description: 'A line for each call and what was booked for it (NDJSON), to hold against an invoice.',
+    description: 'File with a line for each call and its credits (NDJSON), to check an invoice.',
     uses: ['run'],
     shapes: 'summary',
   }),

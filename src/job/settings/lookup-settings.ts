@@ -17,7 +17,7 @@ export const lookupSettings = {
     z.union([z.enum(['embedded', 'live']), z.url({error: ENDPOINT})], {error: ENDPOINT}).optional(),
     {
       value: 'NAME|URL',
-      description: 'The service to ask: embedded, live (from the environment), or a base URL.',
+      description: 'The service: embedded, live (from the environment), or a base URL.',
       defaultText: 'from the environment',
       uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
       shapes: 'endpoint',
@@ -46,7 +46,7 @@ export const lookupSettings = {
       .optional(),
     {
       value: 'OPS',
-      description: 'Only these operations, such as ip,email.',
+      description: 'Look up only these operations, such as ip,email.',
       uses: ['run', 'library'],
       shapes: 'columns',
     },
@@ -55,7 +55,7 @@ export const lookupSettings = {
     value: 'COL',
     repeatable: true,
     description:
-      'Column of countries, by code or name, for phone numbers in national form; of several, each column of numbers takes its own.',
+      'Column with the country of phone numbers in national form, as code or name. Repeat it for several phone columns.',
     uses: ['run', 'library'],
     shapes: 'country',
   }),
@@ -69,7 +69,7 @@ export const lookupSettings = {
       .optional(),
     {
       value: 'CC',
-      description: 'Country of phone numbers in national form where no column says it, by code or name.',
+      description: 'Country of phone numbers in national form without a country column, as code or name.',
       uses: ['run', 'library', 'lookup', 'verify'],
       shapes: 'output',
     },
@@ -77,7 +77,7 @@ export const lookupSettings = {
   ipFromList: columnsSetting(z.enum(['first', 'last', 'only']).optional(), {
     value: 'WHICH',
     description:
-      'Of several IP addresses in a cell (X-Forwarded-For): first, last, or only (where all are the same).',
+      'Which of several IP addresses in a cell (X-Forwarded-For) to use: first, last, or only (if all are the same).',
     defaultText: 'such cells are invalid',
     uses: ['run', 'library'],
     shapes: 'output',
@@ -85,19 +85,19 @@ export const lookupSettings = {
   empty: columnsSetting(list().optional(), {
     value: 'TEXT',
     repeatable: true,
-    description: 'A cell that holds just this is empty, beside n/a, unknown, k.A. and their like.',
+    description: 'Treat a cell with just this text as empty, like n/a and unknown.',
     uses: ['run', 'library'],
     shapes: 'output',
   }),
   fields: columnsSetting(list(',').optional(), {
     value: 'FIELDS',
-    description: 'Only these answer fields, such as ip.country,email.trust_score.',
+    description: 'Write only these answer fields, such as ip.country,email.trust_score.',
     uses: ['run', 'library'],
     shapes: 'fields',
   }),
   header: columnsSetting(z.boolean().default(true), {
     negated: true,
-    description: 'The first row is data; columns are column_1, column_2, …',
+    description: 'Read the first row as data; columns are column_1, column_2, …',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),

@@ -22,14 +22,14 @@ export const resultSettings = {
   ),
   summary: resultSetting(z.string().optional(), {
     value: 'FILE',
-    description: 'Where the summary goes.',
+    description: 'File for the summary.',
     defaultText: 'OUT.summary.json',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   rejects: resultSetting(z.string().optional(), {
     value: 'FILE',
-    description: 'Where unreadable rows go.',
+    description: "File for rows that can't be read.",
     defaultText: 'OUT.rejects.ndjson',
     uses: ['run'],
     shapes: 'summary',
@@ -41,7 +41,7 @@ export const resultSettings = {
       .optional(),
     {
       value: 'FILE',
-      description: 'A report to look at: one HTML page, or Markdown (.md).',
+      description: 'File for a report: an HTML page, or Markdown (.md).',
       uses: ['run', 'library'],
       shapes: 'summary',
     },
@@ -49,7 +49,7 @@ export const resultSettings = {
   metrics: resultSetting(z.string().refine(isMetricsTarget, METRICS_TARGET).optional(), {
     value: 'FILE|URL',
     description:
-      "Prometheus text: a file for the node exporter's textfile collector (.prom), or a Pushgateway's URL.",
+      "Prometheus metrics: a file for the node exporter's textfile collector (.prom), or a Pushgateway's URL.",
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
@@ -57,7 +57,7 @@ export const resultSettings = {
     z.url({protocol: /^https?$/, error: 'expected a URL with http:// or https://'}).optional(),
     {
       value: 'URL',
-      description: 'Health check that is told of the start (URL/start), success (URL) or failure (URL/CODE).',
+      description: 'Health check to ping at the start (URL/start), on success (URL) or failure (URL/CODE).',
       uses: ['run', 'library'],
       shapes: 'nothing',
     },
@@ -65,26 +65,26 @@ export const resultSettings = {
   drift: resultSetting(drift.prefault('10%'), {
     value: 'WHAT',
     description:
-      "How far a named job's results may differ from its last runs' before it warns, such as 10%; fail 10% ends with exit 4 instead, with output; off compares nothing.",
+      "Warn if a named job's results differ this much from its last runs, such as 10%. fail 10%: exit 4, with the output. off: don't compare.",
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   progress: resultSetting(z.enum(['auto', 'bar', 'plain', 'none']).default('auto'), {
     value: 'HOW',
-    description: 'How the progress is shown: auto, bar (calls are counted first), plain or none.',
+    description: 'How to show progress: auto, bar (counts calls first), plain or none.',
     uses: ['run', 'library'],
     shapes: 'nothing',
   }),
   log: resultSetting(log.optional(), {
     value: 'WORDS',
     description:
-      'Log (on stderr) from this level up: trace, debug, info, warn, error or silent; as text, or as json (all of stderr, an object a line, for programs); both: json,debug.',
+      'Log level on stderr: trace, debug, info, warn, error or silent. Format: text, or json (all of stderr, one object a line). Both: json,debug.',
     defaultText: 'warn; info with json',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
     shapes: 'nothing',
   }),
   quiet: resultSetting(z.boolean().default(false), {
-    description: 'Nothing on stderr but errors.',
+    description: 'Write only errors to stderr.',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
     shapes: 'nothing',
   }),

@@ -64,19 +64,19 @@ export function encodingNamed(text: string): string {
 export const rowSettings = {
   where: rowsSetting(z.string().min(1).optional(), {
     value: 'EXPR',
-    description: 'Only rows where this holds are asked about, such as row.country == "US".',
+    description: 'Look up only rows where this is true, such as row.country == "US".',
     uses: ['run', 'library'],
     shapes: 'output',
   }),
   limit: rowsSetting(whole(1).optional(), {
     value: 'N',
-    description: 'Only the first N records are read.',
+    description: 'Read only the first N records.',
     uses: ['run', 'library'],
     shapes: 'output',
   }),
   sample: rowsSetting(whole(1).optional(), {
     value: 'N',
-    description: 'Ask about N rows chosen at random, say what all would cost, and write no output.',
+    description: 'Look up N rows chosen at random, show what all would cost, and write no output.',
     uses: ['run'],
     shapes: 'summary',
   }),
@@ -97,7 +97,7 @@ export const rowSettings = {
   }),
   flatten: formatSetting(z.boolean().default(false), {
     description:
-      'Nothing nested: in CSV a column for each inner field (user.name), in NDJSON answers as fields of the row (ip_country).',
+      'Write nested fields side by side: in CSV as columns (user.name), in NDJSON answers as fields of the row (ip_country).',
     uses: ['run'],
     shapes: 'output_format',
   }),
@@ -131,32 +131,33 @@ export const rowSettings = {
     {
       value: 'NAME',
       description:
-        'Encoding of the input: auto (by its mark, else UTF-8, else what it surely is), windows-1252, …',
+        'Input encoding, such as windows-1252. auto: byte order mark, then UTF-8, then a confident guess.',
       uses: ['run', 'reading'],
       shapes: 'encoding',
     },
   ),
   skipLines: formatSetting(whole(1, 1_000).optional(), {
     value: 'N',
-    description: 'Leave out the first N lines of each CSV file: a title above its header.',
+    description: 'Skip the first N lines of each CSV file, such as a title above the header.',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),
   padShortRows: formatSetting(z.boolean().optional(), {
     description:
-      'A CSV row with fewer fields than the header gets empty ones at its end, and is counted; a header gets those that all rows have more.',
+      'Fill short CSV rows with empty fields, and count them. A header that is shorter than all rows is filled, too.',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),
   maxRecordSize: formatSetting(whole(1024, 268_435_456).default(1_048_576), {
     value: 'BYTES',
-    description: 'A record larger than this is rejected; from 1024 to 268435456.',
+    description: 'Reject records larger than this; from 1024 to 268435456.',
     uses: ['run', 'library', 'reading'],
     shapes: 'output',
   }),
   escapeFormulas: formatSetting(z.enum(['answers', 'all', 'none']).default('answers'), {
     value: 'WHICH',
-    description: "Columns made safe against spreadsheet formulas: answers, all (the input's too) or none.",
+    description:
+      "Columns to protect from running as spreadsheet formulas: answers, all (also the input's) or none.",
     uses: ['run', 'library'],
     shapes: 'output_format',
   }),

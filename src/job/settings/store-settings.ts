@@ -22,20 +22,19 @@ export const storeSettings = {
   ),
   maxAge: storeSetting(ages.prefault(defaultAges), {
     value: 'AGE',
-    description: 'How old a stored answer may be, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d.',
+    description: 'Maximum age of a stored answer, from 0s to 36500d; also ip=1d,phone=90d,rejected=7d.',
     uses: ['run', 'library'],
     shapes: 'output',
   }),
   stale: storeSetting(durationFrom('0s', '36500d').optional(), {
     value: 'TIME',
     description:
-      'Where the service can not be asked (outage, deadline, budget), use answers that are past their age by up to this.',
+      'If no call is possible (outage, deadline, budget), use answers up to this long past their age.',
     uses: ['run', 'library'],
     shapes: 'output',
   }),
   offline: storeSetting(z.boolean().default(false), {
-    description:
-      'Ask nobody: only what the answer store has is used, and the rest skipped. No key is needed.',
+    description: 'Make no calls: use stored answers, and skip all other values. Needs no key.',
     uses: ['run', 'library'],
     shapes: 'output',
   }),
@@ -46,7 +45,8 @@ export const storeSettings = {
       .default('default'),
     {
       value: 'LABEL',
-      description: 'Which account it is: its stored answers are its own, and its limits where it has a file.',
+      description:
+        'Label of the account. Each label has its own stored answers, and the limits in its account file.',
       uses: ['run', 'library'],
       shapes: 'output',
     },
@@ -54,26 +54,26 @@ export const storeSettings = {
   maxStoreSize: storeSetting(size('1mb').optional(), {
     value: 'SIZE',
     description:
-      'Beyond this size, 1mb at least, the answer store lets the oldest answers go; such as 500mb or 2gb.',
+      'Maximum size of the answer store, such as 500mb or 2gb, at least 1mb. The oldest answers are removed.',
     uses: ['run', 'library'],
     shapes: 'nothing',
   }),
   requireStore: storeSetting(z.boolean().default(false), {
-    description: "Stop before the first call (exit 9) where the answer store can't be used.",
+    description: "Stop before the first call (exit 9) if the answer store can't be used.",
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
 
   state: stateSetting(z.string().optional(), {
     value: 'DIR',
-    description: 'Directory of the run’s state.',
+    description: 'Directory for the state of the run.',
     defaultText: 'OUT.run',
     uses: ['run', 'doctor'],
     shapes: 'nothing',
   }),
   date: stateSetting(z.iso.date('expected a day such as 2026-01-31').optional(), {
     value: 'DAY',
-    description: 'The day that {date} in paths stands for.',
+    description: 'The day for {date} in paths.',
     defaultText: 'today, UTC',
     uses: ['run', 'library'],
     shapes: 'nothing',
@@ -81,7 +81,7 @@ export const storeSettings = {
   restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
     value: '[fresh]',
     description:
-      'Start over now, keeping every answer already paid for; fresh: with all of --max-credits. In a job file: how it starts over where its state does not fit; false: it stops (exit 10 or 8).',
+      'Start over; answers already paid for are kept. fresh: with all of --max-credits. In a job file: how to start over if the saved state does not fit; false: stop (exit 10 or 8).',
     uses: ['run'],
     shapes: 'nothing',
   }),

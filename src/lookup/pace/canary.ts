@@ -1,16 +1,12 @@
 import type {Attempt} from '../../client/attempt.ts';
+import {noRefusals, type Refusals, type RefusalTally} from '../../ledger/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {policyNumbers as numbers} from '../policy.ts';
 
-/** Values of an operation that were refused one after the other, with nothing answered in between. */
-export interface Streak {
-  readonly count: number;
-  /** The code of the last one. */
-  readonly code: string;
-  /** True if there were other codes. */
-  readonly isMixed: boolean;
-  /** True if all of them speak of the caller. */
-  readonly credentials: boolean;
+/** Refusals of an operation that are too many in a row to be of their values. */
+export interface Streak extends Readonly<Refusals> {
+  /** True if this session tells of it for the first time. */
+  readonly isNew: boolean;
   /** True if the operation was answered before, in this run or an earlier one. */
   readonly isKnownToAnswer: boolean;
 }
@@ -26,19 +22,18 @@ export class Canary {
   readonly #isKnownToAnswer: () => boolean;
   #inFlight = 0;
   #answered = false;
-  /** Those of the streak, until it is long enough: one value that is refused again and again says nothing of others. */
-  readonly #refused: Set<string>;
-  #count: number;
-  #credentials: boolean;
-  #code: string | undefined;
-  #isMixed = false;
+  readonly #tally: RefusalTally;
+  #isTold = false;
+  /** This session's, until they are a streak: one value that is refused again and again says nothing of others. */
+  readonly #values = new Set<string>();
 
-  /** `isKnownToAnswer` is asked once a streak is long enough to stop for; `before`: the streak that a killed session left. */
-  constructor(isKnownToAnswer: () => boolean, before: readonly string[] = []) {
+  /**
+   * `isKnownToAnswer` is asked once a streak is long enough to stop for; `tally` has what earlier
+   * sessions of the run left, and is kept up to date.
+   */
+  constructor(isKnownToAnswer: () => boolean, tally: RefusalTally) {
     this.#isKnownToAnswer = isKnownToAnswer;
-    this.#refused = new Set(before);
-    this.#count = before.length;
-    this.#credentials = before.length === 0;
+    this.#tally = tally;
   }
 
   /** True if one more call may be sent beside `planned` others. */
@@ -52,7 +47,7 @@ export class Canary {
 
   /** True if so many values were refused in a row that they are not to blame. */
   get isStreak(): boolean {
-    return this.#count >= numbers.refusalStreak;
+    return this.#tally.refused.count >= numbers.refusalStreak;
   }
 
   /** Returns the streak that this attempt makes longer. `isKnown`: its value was refused so before, which is no news. */
@@ -60,30 +55,24 @@ export class Canary {
     this.#inFlight -= 1;
     if (attempt.kind === 'answered') this.#endStreak();
     if ((attempt.kind !== 'rejected' && attempt.kind !== 'unreadable') || isKnown) return undefined;
-    if (this.isStreak) this.#count += 1;
-    else this.#count = this.#refused.add(value).size;
-    this.#credentials &&= attempt.status === 403 || attempt.code === INVALID_TOKEN;
-    this.#isMixed ||= this.#code !== undefined && this.#code !== attempt.code;
-    this.#code = attempt.code;
-    return this.isStreak ? this.#streak(attempt.code) : undefined;
+    const {code, status} = attempt;
+    const {refused} = this.#tally;
+    if (this.isStreak || !this.#values.has(value)) refused.count += 1;
+    if (!this.isStreak) this.#values.add(value);
+    refused.credentials &&= status === 403 || code === INVALID_TOKEN;
+    refused.isMixed ||= refused.code !== '' && refused.code !== code;
+    refused.code = code;
+    if (!this.isStreak) return undefined;
+    this.#tally.longestStreak = Math.max(this.#tally.longestStreak, refused.count);
+    const isNew = !this.#isTold;
+    this.#isTold = true;
+    return {...refused, isNew, isKnownToAnswer: this.#answered || this.#isKnownToAnswer()};
   }
 
   #endStreak(): void {
     this.#answered = true;
-    this.#refused.clear();
-    this.#count = 0;
-    this.#credentials = true;
-    this.#code = undefined;
-    this.#isMixed = false;
-  }
-
-  #streak(code: string): Streak {
-    return {
-      count: this.#count,
-      code,
-      isMixed: this.#isMixed,
-      credentials: this.#credentials,
-      isKnownToAnswer: this.#answered || this.#isKnownToAnswer(),
-    };
+    this.#isTold = false;
+    this.#values.clear();
+    Object.assign(this.#tally.refused, noRefusals());
   }
 }

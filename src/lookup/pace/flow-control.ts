@@ -1,5 +1,6 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {Lookup} from '../../ledger/lookup.ts';
+import type {RefusalTally} from '../../ledger/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
@@ -14,15 +15,15 @@ export interface FlowControlOptions extends OutageOptions {
   readonly slots: () => number;
   /** Whether an answer of this operation is known from before, in this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
-  /** The keys of values of this operation that a killed session left as refused in a row. */
-  readonly refusedBefore?: ((operation: Operation) => readonly string[]) | undefined;
+  /** Where an operation's refusals are counted. */
+  readonly refusals: (operation: Operation) => RefusalTally;
   /** True if no outage that shows in failing calls ends the run. */
   readonly outlastsOutages?: boolean | undefined;
   readonly now: () => number;
   /** Something may be sent that could not be before. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
-  /** So many calls of an operation were refused in a row that their values are not to blame; told once for each streak. */
+  /** So many calls of an operation were refused in a row that their values are not to blame; told once a session for each streak. */
   readonly onStreak: (operation: Operation, streak: Streak) => void;
   /** True if a streak of any length is of values, and ends nothing. */
   readonly mayAllFail?: boolean | undefined;
@@ -199,16 +200,16 @@ export class FlowControl {
   #canary(operation: Operation): Canary {
     let canary = this.#canaries.get(operation);
     if (canary === undefined) {
-      const before = this.#options.refusedBefore?.(operation);
-      canary = new Canary(() => this.#options.isAnswered(operation), before);
+      const {isAnswered, refusals} = this.#options;
+      canary = new Canary(() => isAnswered(operation), refusals(operation));
       this.#canaries.set(operation, canary);
     }
     return canary;
   }
 
   #refused(operation: Operation, streak: Streak): void {
-    const {count, isKnownToAnswer} = streak;
-    if (count === numbers.refusalStreak) this.#options.onStreak(operation, streak);
+    const {count, isNew, isKnownToAnswer} = streak;
+    if (isNew) this.#options.onStreak(operation, streak);
     if (isKnownToAnswer && (count < numbers.longestRefusalStreak || this.#options.mayAllFail === true))
       return;
     // A token that is not valid is not the key, once the key was accepted.

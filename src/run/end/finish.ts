@@ -5,6 +5,7 @@ import {type ExitCode, exitCodes} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import type {Bill} from '../../ledger/bills.ts';
 import {count, many, ranked} from '../../report/format.ts';
+import {streaksSentence} from '../../report/refused.ts';
 import type {Summary} from '../../report/summary.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit} from '../exit.ts';
@@ -47,7 +48,9 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
-  session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
+  // A run that the same command continues leaves what is not judged to that.
+  if (stop === undefined || stop.startsOver === true || !session.job.output.lasts)
+    session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
   try {
     return await complete(session);
@@ -64,8 +67,8 @@ async function complete(session: Session): Promise<RunOutcome> {
   const published = await readyToPublish(session);
   ledger.end();
   await writeCalls(job, ledger, io.env);
-  ledger.close();
   const {exitCode, summary} = judge(session, published);
+  ledger.close();
   const text = summaryText(summary);
   state.destination.publish(state, {
     ...published,
@@ -110,7 +113,7 @@ function judge(
   published: Published,
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
   const {job, io, asking, output} = session;
-  const done = completedExit(output.writer.counters, keepsRejections(job) && asking.rejections.dropped === 0);
+  const done = completedExit(output.writer.counters, asking.ledger.tally, keepsRejections(job));
   const draft = summarize(
     session,
     {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
@@ -145,7 +148,7 @@ function completedMessage(job: Job, summary: Summary): string {
       ? ''
       : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
   const limits = summary.failed_if.map(text => ` A limit is passed (fail_if): ${text}.`).join('');
-  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${limits}${storeSentence(summary)}`;
+  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${limits}${streaksSentence(summary)}${storeSentence(summary)}`;
 }
 
 /** What it cost, or will cost the next run, that the answer store could not be used; empty where it cost nothing. */

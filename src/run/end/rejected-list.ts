@@ -9,7 +9,7 @@ export interface RejectedList {
   readonly cut: number;
 }
 
-/** The rows in a file of rejects under the header that they had, to be put right and run again. @throws {UsageError} */
+/** The rows in a file of rejects under the header that they had, to fix and run again. @throws {UsageError} */
 export async function rejectedList(path: string): Promise<RejectedList> {
   const lines = await readLines(path);
   const [first] = lines;

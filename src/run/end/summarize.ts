@@ -21,7 +21,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
   return buildSummary({
     job,
     end,
-    // A clock that was set back makes no run end before it began.
+    // Nor does this session end before it began.
     finishedAt: Math.max(io.now(), Math.round(session.clock())),
     books: {
       runId: identity.runId,

@@ -152,7 +152,6 @@ function createExecutor(
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
     isAnswered: operation => isAnswered(ledger.tally, operation) || store.knows(operation),
-    refusedBefore: operation => rejections.waiting(operation),
     now: clock,
     random: io.random,
   });

@@ -1,10 +1,11 @@
 import {rmSync} from 'node:fs';
-import {type Counters, countReject, countRow, savedCounters} from '../../books/counters.ts';
+import {type Counters, countReject, countRow, judgeRejected, savedCounters} from '../../books/counters.ts';
 import type {Reject, Row} from '../../input/row.ts';
 import type {Layout} from '../../layout/layout.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {rejectLine} from '../../output/rejects.ts';
 import {FileSink, type Sink} from '../../output/sink.ts';
+import type {Rejections} from '../../store/rejections.ts';
 import {partialPath} from '../destination/partial.ts';
 import type {Checkpoint, RunState, Written} from '../state/run-state.ts';
 import {enrichedRow, type parsedAnswer, sharedAnswers} from './enriched-row.ts';
@@ -12,9 +13,10 @@ import type {ReadyRecord} from './in-order.ts';
 
 /** Writes rows and rejects to the partial files, counts them, and says what is durable. */
 export class RowWriter {
-  readonly counters: Counters;
   /** Rows that the last checkpoint holds. */
   safeRows: number;
+  readonly #counters: Counters;
+  readonly #rejections: Rejections;
   readonly #layout: Layout;
   readonly #parse = sharedAnswers();
   readonly #output: Sink;
@@ -23,11 +25,18 @@ export class RowWriter {
   #rejects: Sink | undefined;
   #last: ReadyRecord | undefined;
 
-  private constructor(layout: Layout, output: Sink, rejectsPath: string | undefined, counters: Counters) {
+  private constructor(
+    layout: Layout,
+    output: Sink,
+    rejectsPath: string | undefined,
+    counters: Counters,
+    rejections: Rejections,
+  ) {
     this.#layout = layout;
     this.#output = output;
     this.#rejectsPath = rejectsPath;
-    this.counters = counters;
+    this.#counters = counters;
+    this.#rejections = rejections;
     this.safeRows = counters.rows.written;
   }
 
@@ -36,12 +45,14 @@ export class RowWriter {
     state: RunState,
     layout: Layout,
     checkpoint: Checkpoint | undefined,
+    rejections: Rejections,
     stdout: NodeJS.WritableStream,
   ): Promise<RowWriter> {
     const {rejects} = state.places;
     const rejectsPath = rejects && partialPath(state, 'rejects', rejects);
     const sink = await state.destination.open(state, checkpoint?.outputBytes ?? 0, stdout);
-    const writer = new RowWriter(layout, sink, rejectsPath, savedCounters(checkpoint?.counters));
+    const counters = savedCounters(checkpoint?.counters);
+    const writer = new RowWriter(layout, sink, rejectsPath, counters, rejections);
     if (checkpoint === undefined) await sink.write(layout.encoder.head);
     const kept = checkpoint?.rejectsBytes ?? 0;
     if (kept > 0) await writer.#openRejects(kept);
@@ -49,10 +60,16 @@ export class RowWriter {
     return writer;
   }
 
+  /** What was written; of rejections, by what is known of them now. */
+  get counters(): Counters {
+    judgeRejected(this.#counters, lookup => this.#rejections.isRejected(lookup));
+    return this.#counters;
+  }
+
   /** A row as it comes out, with its risk; it is counted. */
   judge<Kind extends Row>(record: Kind, entry: ReadyRecord, parse?: typeof parsedAnswer): EnrichedRow<Kind> {
     const row = enrichedRow(this.#layout, record, entry, parse);
-    countRow(this.counters, row, this.#layout.columns);
+    countRow(this.#counters, row, this.#layout.columns);
     return row;
   }
 
@@ -62,7 +79,7 @@ export class RowWriter {
     for (const entry of entries) {
       const {record} = entry;
       if (record.type === 'reject') {
-        countReject(this.counters, record);
+        countReject(this.#counters, record);
         rejects.push(record);
       } else if (record.type !== 'object') rows.push(this.judge(record, entry, this.#parse));
     }

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Attempt} from '../../../src/client/attempt.ts';
+import {noRefusals, type RefusalTally} from '../../../src/ledger/tally.ts';
 import {Canary} from '../../../src/lookup/pace/canary.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
 
@@ -23,7 +24,11 @@ function lastOf(canary: Canary, attempts: readonly Attempt[], about = (n: number
   return attempts.map((attempt, n) => canary.ended(attempt, about(n))).at(-1);
 }
 
-const open = (isKnownToAnswer = false) => new Canary(() => isKnownToAnswer);
+const tallyOf = (count = 0): RefusalTally => ({
+  refused: {...noRefusals(), count, code: count === 0 ? '' : 'forbidden'},
+  longestStreak: 0,
+});
+const open = (isKnownToAnswer = false, tally = tallyOf()) => new Canary(() => isKnownToAnswer, tally);
 
 test('a few in flight until something was answered', () => {
   const canary = open();
@@ -38,15 +43,25 @@ test('a few in flight until something was answered', () => {
 });
 
 test('the streak that a killed session left goes on, until one is answered', () => {
-  const before = times(refusalStreak - 1, 0).map((_, n) => `key ${n}`);
-  const canary = new Canary(() => true, before);
-  expect(canary.ended(rejected('denied', 403), 'a')).toMatchObject({
+  const before = tallyOf(refusalStreak - 1);
+  expect(open(true, before).ended(rejected('denied', 403), 'a')).toMatchObject({
     count: refusalStreak,
-    credentials: false,
+    isMixed: true,
+    isNew: true,
   });
-  const other = new Canary(() => true, before);
+  const other = open(true, tallyOf(refusalStreak - 1));
   other.ended(answered, 'a');
   expect(other.ended(rejected('denied'), 'b')).toBeUndefined();
+});
+
+test('a streak is told once in each session that makes it longer, and stays known after it ended', () => {
+  const tally = tallyOf(refusalStreak + 5);
+  const canary = open(true, tally);
+  expect(canary.isStreak).toBe(true);
+  const told = [1, 2].map(n => canary.ended(rejected('forbidden'), `value ${n}`)?.isNew);
+  expect([told, tally.longestStreak]).toEqual([[true, false], refusalStreak + 7]);
+  canary.ended(answered, 'a');
+  expect(tally).toEqual({refused: noRefusals(), longestStreak: refusalStreak + 7});
 });
 
 test('ten values tried and nothing answered is no leave to go on', () => {

@@ -1,5 +1,6 @@
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {intelligenceLookup} from '../../../src/ledger/lookup.ts';
+import {emptyTally} from '../../../src/ledger/tally.ts';
 import {FlowControl} from '../../../src/lookup/pace/flow-control.ts';
 import type {Unsettled} from '../../../src/lookup/pace/unsettled.ts';
 import {whole} from '../../support/whole.ts';
@@ -26,6 +27,7 @@ function closed(pending: number) {
     random: () => 0.5,
     slots: () => 4,
     isAnswered: () => true,
+    refusals: operation => emptyTally().operations[operation],
     now: Date.now,
     onOpen,
     onStop: () => {},

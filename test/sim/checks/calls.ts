@@ -263,6 +263,7 @@ const known: Check = {
 
 const kept: Check = {
   promise: 'What a complete run was answered is in the store, or the summary says how many are not.',
+  fields: ['store.not_stored'],
   broken({run, storedNow}) {
     const {spec, summary, process, code, stop, storeIsSound} = run;
     const isComplete = code !== undefined && stop === undefined && run.error === undefined;
@@ -282,26 +283,23 @@ const kept: Check = {
 const HOUR_MS = 3_600_000;
 
 const keptOfAll: Check = {
-  promise: 'So is what the sessions before it were answered, whatever kept them from storing it.',
+  promise:
+    'So is what the sessions before it were answered, at any endpoint and account, whatever kept them from storing it.',
   broken(scene) {
     const {run, storedNow} = scene;
     const {spec, summary, process, code, stop} = run;
     const isComplete = code !== undefined && stop === undefined && run.error === undefined;
     if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
     const sessions = runsOfLedger(scene);
-    const isOneRun = sessions.every(
-      one => one.spec.cache === spec.cache && one.storeIsOld && scopeOfSpec(one.spec) === scopeOfSpec(spec),
-    );
-    if (!isOneRun || summary.store.not_stored > 0) return undefined;
-    const scope = scopeOfSpec(spec);
+    const haveOneStore = sessions.every(one => one.spec.cache === spec.cache && one.storeIsOld);
+    if (!haveOneStore || summary.store.not_stored > 0) return undefined;
     const missing = callsInLedger(scene).filter(
       call =>
         call.told === 'answered' &&
         call.recorded &&
         call.operation !== 'verify' &&
-        scopeOfCall(call) === scope &&
         Math.abs(call.toldAt - run.startedAt) < HOUR_MS / 2 &&
-        !storedNow.has(storedAs(call.operation, call.value, spec)),
+        !storedNow.has(storedAs(call.operation, call.value, call.spec)),
     );
     return missing.length > 0
       ? `${missing.length} are not, such as ${showCall(missing[0] as Call)}`
@@ -333,6 +331,26 @@ const unblamed: Check = {
         if (kept !== undefined) return `${showCall(kept)} is, one of ${streak.length}`;
       }
     }
+    return undefined;
+  },
+};
+
+const streakTold: Check = {
+  promise: 'A run in which ten values in a row were refused, over all its sessions, does not end with 0.',
+  broken(scene) {
+    const {run, storedBefore} = scene;
+    const sessions = runsOfLedger(scene).slice(-1 - (run.summary?.resumed.times ?? 0));
+    // What an attempt before it had of a rejection is no news either, and workers hear in another order.
+    if (run.code !== 0 || run.wasComplete || run.spec.fleet || sessions.length < runsOfLedger(scene).length)
+      return undefined;
+    const news = callsInLedger(scene).filter(
+      ({operation, value, recorded}) => recorded && !storedBefore.has(rejectedAs(operation, value, run.spec)),
+    );
+    for (const calls of grouped(news, ({operation}) => operation))
+      for (const streak of streaksOf(calls)) {
+        const values = new Set(streak.map(({value}) => value)).size;
+        if (values >= STREAK) return `${values} values, from ${showCall(streak[0] as Call)} on`;
+      }
     return undefined;
   },
 };
@@ -407,5 +425,6 @@ export const callChecks: readonly Check[] = [
   named,
   neverTwice,
   ...[known, kept, quiet].map(alsoOfCalmFleets),
-  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll, unblamed, apart].map(ofOneProcess),
+  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll].map(ofOneProcess),
+  ...[unblamed, streakTold, apart].map(ofOneProcess),
 ];

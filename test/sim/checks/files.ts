@@ -19,6 +19,7 @@ const PLACES = [
   /^work\/(out|to)\d\.csv(\.gz)?$/,
   /^work\/out\d\.csv(\.gz)?\.calls\.ndjson$/,
   /^work\/(out|to)\d(\.csv(\.gz)?)?\.(summary\.json|rejects\.ndjson)$/,
+  /^work\/out\d\.csv(\.gz)?\.(prom|report\.md)$/,
   /^work\/(out\d\.csv(\.gz)?\.run|state\d)\/[\w.-]+$/,
   /^home\/(cache\/bulk-enrich|other-cache)\/answers\.db$/,
   /^home\/config\/bulk-enrich\/accounts\/first\.yaml$/,
@@ -27,7 +28,7 @@ const PLACES = [
 ];
 /** What was on its way to its place when its run was killed. */
 const ON_ITS_WAY =
-  /^(work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls\.ndjson)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
+  /^(work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
 
 const tidy: Check = {
   promise: "Nothing outside of the job's own places is touched.",

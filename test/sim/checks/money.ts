@@ -19,6 +19,7 @@ import {
   scopeOfSpec,
   storedAs,
   textOf,
+  UNTRIED,
 } from './scene.ts';
 
 /** The books of the run's own ledger; undefined where it told of none, or where some of it could not be read. */
@@ -56,6 +57,7 @@ function ofScope(scene: Scene) {
 
 const balancedByScope: Check = {
   promise: 'The same of one endpoint and account, whatever was spent at others.',
+  fields: ['credits.spent', 'credits.maybe_spent'],
   broken(scene) {
     const scoped = ofScope(scene);
     return scoped && bounded(scoped.books, credits(scoped.calls));
@@ -64,6 +66,7 @@ const balancedByScope: Check = {
 
 const balancedByOperation: Check = {
   promise: 'The same of each operation; together they are all that is spent.',
+  fields: ['credits.by_operation'],
   broken(scene) {
     const scoped = ofScope(scene);
     if (scoped === undefined) return undefined;
@@ -82,6 +85,7 @@ const balancedByOperation: Check = {
 
 const counted: Check = {
   promise: 'As many calls are counted as were sent, and those of which nobody heard beside them.',
+  fields: ['calls.total'],
   broken(scene) {
     const {run} = scene;
     const runs = runsOfLedger(scene);
@@ -152,17 +156,45 @@ const limited: Check = {
 const isOfAccount = ({spec}: {readonly spec: RunSpec}) => spec.endpoint === 0 && spec.account === 0;
 const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
 
+/** UTC. */
+const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7);
+
 const limitedByAccount: Check = {
-  promise: "The limit of an account's day is never passed, by no number of jobs.",
-  broken({run, service, accountPerDay}) {
-    if (accountPerDay === undefined || !isOfAccount(run)) return undefined;
-    const days = grouped(
-      service.calls.filter(call => call.charged && isOfAccount(call)),
-      ({sentAt}) => String(Math.floor(sentAt / DAY_MS)),
-    );
-    const most = Math.max(0, ...days.map(credits));
-    return isMore(most, accountPerDay) && !run.healed
-      ? `the service took ${most} of ${accountPerDay} a day`
+  promise: "The limits of an account's day and month are never passed, by no number of jobs.",
+  broken({run, service, accountPerDay, accountPerMonth}) {
+    if ((accountPerDay ?? accountPerMonth) === undefined || !isOfAccount(run) || run.healed) return UNTRIED;
+    const charged = service.calls.filter(call => call.charged && isOfAccount(call));
+    const mostBy = (periodOf: (call: Call) => string) =>
+      Math.max(0, ...grouped(charged, periodOf).map(credits));
+    const ofDay = mostBy(({sentAt}) => String(dayOf(sentAt)));
+    if (accountPerDay !== undefined && isMore(ofDay, accountPerDay))
+      return `the service took ${ofDay} of ${accountPerDay} a day`;
+    const ofMonth = mostBy(({sentAt}) => monthOf(sentAt));
+    return accountPerMonth !== undefined && isMore(ofMonth, accountPerMonth)
+      ? `the service took ${ofMonth} of ${accountPerMonth} a month`
+      : undefined;
+  },
+};
+
+const used: Check = {
+  promise: "What is told to be used of an account's day and month is no less than the service took in them.",
+  fields: ['credits.account.per_day', 'credits.account.per_month'],
+  broken({run, service, accountPerDay, accountPerMonth}) {
+    const {summary, ledger, isAlone} = run;
+    if (summary === undefined || ledger === undefined || !isAlone || !isOfAccount(run) || run.healed)
+      return UNTRIED;
+    const {per_day: day, per_month: month} = summary.credits.account;
+    if (
+      (day?.limit ?? accountPerDay) !== accountPerDay ||
+      (month?.limit ?? accountPerMonth) !== accountPerMonth
+    )
+      return `the limits are ${day?.limit} and ${month?.limit}`;
+    const charged = service.calls.filter(call => call.charged && isOfAccount(call));
+    const ofDay = credits(charged.filter(({sentAt}) => dayOf(sentAt) === dayOf(run.endedAt)));
+    const ofMonth = credits(charged.filter(({sentAt}) => monthOf(sentAt) === monthOf(run.endedAt)));
+    if (day !== undefined && isMore(ofDay, day.used)) return `${day.used} of the day's ${ofDay}`;
+    return month !== undefined && isMore(ofMonth, month.used)
+      ? `${month.used} of the month's ${ofMonth}`
       : undefined;
   },
 };
@@ -185,7 +217,7 @@ const usedUp: Check = {
     const {spec, summary} = scene.run;
     if (summary === undefined || books === undefined) return undefined;
     if (summary.reason !== 'budget' && !skipsForBudget(scene)) return undefined;
-    if (scene.accountPerDay !== undefined) return undefined;
+    if ((scene.accountPerDay ?? scene.accountPerMonth) !== undefined) return undefined;
     // Rows that an earlier session had skipped at a limit which there is no more, or is higher by now.
     if (isRaised(scene)) return undefined;
     const limit = books.limit ?? Number.POSITIVE_INFINITY;
@@ -215,7 +247,7 @@ const givenBack: Check = {
     const killed = runs.filter(one => isOfAccount(one) && one.process.killed);
     // A block stays with the state of the run that has it, until that is resumed.
     if (killed.some(one => one.ledger !== ledger)) return undefined;
-    const today = dayOf(Date.parse(summary.finished_at));
+    const today = dayOf(Math.min(run.endedAt, Date.parse(summary.finished_at)));
     const sent = service.calls.filter(call => isOfAccount(call) && dayOf(call.sentAt) === today);
     const mayCost = sent.reduce((sum, {spec}) => sum + spec.cost, 0);
     const unsent = killed.reduce((sum, {spec}) => sum + spec.concurrency * spec.cost, 0);
@@ -226,12 +258,13 @@ const givenBack: Check = {
 const halved: Check = {
   promise: 'Values that have an answer get half of what a published run may spend, whatever limits it.',
   broken(scene) {
-    const {run, runs, accountPerDay} = scene;
+    const {run, runs, accountPerDay, accountPerMonth} = scene;
     const {spec, storedBefore, summary} = run;
     const isOnly = !runs.some(one => one !== run && one.ledger === run.ledger);
     if (!spec.publishesAtLimit || summary === undefined || !isOnly || !run.storeIsOld) return undefined;
     const perDay = isOfAccount(run) && !run.healed ? accountPerDay : undefined;
-    const limit = Math.min(spec.maxCredits ?? Number.POSITIVE_INFINITY, perDay ?? Number.POSITIVE_INFINITY);
+    const limits = [spec.maxCredits, perDay, isOfAccount(run) && !run.healed ? accountPerMonth : undefined];
+    const limit = Math.min(...limits.map(each => each ?? Number.POSITIVE_INFINITY));
     const isOneDay = dayOf(run.startedAt) === dayOf(Date.parse(summary.finished_at));
     if (perDay !== undefined && !isOneDay) return undefined;
     // An answer that is too old to serve is as good as none.
@@ -293,7 +326,7 @@ const told: Check = {
     // What a kill leaves is told by the session that comes after it.
     if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return undefined;
     for (const {spec} of runs) {
-      const lines = history.filter(
+      const lines = [...history.values()].filter(
         ({account}) => account.endpoint === endpointOf(spec) && account.label === accountOf(spec),
       );
       const sum = (of: 'spent' | 'maybe_spent') => lines.reduce((all, {credits: each}) => all + each[of], 0);
@@ -314,6 +347,7 @@ export const moneyChecks: readonly Check[] = [
   exact,
   limited,
   limitedByAccount,
+  used,
   usedUp,
   givenBack,
   halved,

@@ -4,7 +4,17 @@ import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
-import {type Call, DENIED, REJECTED, serialField, serialOf} from '../world/service.ts';
+import {type Call, DENIED, REJECTED, serialOf} from '../world/service.ts';
+import {
+  type LookedUp,
+  lookedUp,
+  readRows,
+  recordsOf,
+  type Target,
+  targets,
+  targetsOf,
+  valueIn,
+} from './output.ts';
 import {
   ageOf,
   type Check,
@@ -19,20 +29,6 @@ import {
   TURN_MS,
   textOf,
 } from './scene.ts';
-
-const targets = {
-  ip: {column: 1, prefix: 'ip_'},
-  email: {column: 2, prefix: 'email_'},
-  verify: {column: 3, prefix: 'verdict_'},
-} as const;
-type Target = keyof typeof targets;
-
-function targetsOf({columns}: RunSpec): Target[] {
-  const words = columns.replace('?', '').split(' ');
-  return (Object.keys(targets) as Target[]).filter(name =>
-    words.includes(name === 'verify' ? 'token' : name),
-  );
-}
 
 const whole: Check = {
   promise:
@@ -74,13 +70,6 @@ function candidates(run: Ended, runs: readonly Ended[], said: string | undefined
   return [run, ...beside, ...earlier.reverse()];
 }
 
-/** An input's rows, and what can't be read as one. */
-function recordsOf(input: string): {readonly rows: readonly string[]; readonly broken: readonly string[]} {
-  const lines = input.split('\n').slice(1, -1);
-  const isRow = (line: string) => line.split(',').length === HEADER.length;
-  return {rows: lines.filter(isRow), broken: lines.filter(line => !isRow(line))};
-}
-
 /** What is wrong with an output as that of a run; undefined where nothing is. */
 function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
   const lines = readRows(text, run.spec);
@@ -92,17 +81,12 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
     const row = rows[index] ?? '';
     if (HEADER.map(line).join() !== row)
       return `run ${run.nth}: "${HEADER.map(line).join()}" is not of "${row}"`;
-    const cell = line;
     for (const name of targetsOf(run.spec)) {
-      const value = row.split(',')[targets[name].column] ?? '';
-      const {prefix} = targets[name];
+      const value = valueIn(row, name);
       const result = {
-        status: cell(`${prefix}status`) ?? '',
-        error: cell(`${prefix}error`) ?? '',
-        serial: cell(prefix + serialField[name]) ?? '',
-        isStale: cell(`${prefix}stale`) === 'true',
+        ...lookedUp(line, name),
         // What a row before it was told of the same token holds for this one, but that it was verified since.
-        redeemed: name === 'verify' ? cell(`${prefix}redeemed`) : undefined,
+        redeemed: name === 'verify' ? line(`${targets[name].prefix}redeemed`) : undefined,
         isLater: serials.has(`${name} ${value}`),
       };
       const fault = faultOf(name, value, result, row, run, scene);
@@ -118,35 +102,8 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
   return undefined;
 }
 
-/** A row's cells by their names, however the output is written. */
-type OutputRow = (name: string) => string | undefined;
-
-function readRows(text: string, {ndjson}: RunSpec): OutputRow[] {
-  const lines = text.split('\n').slice(0, -1);
-  if (ndjson) return lines.map(objectOf);
-  const [header = '', ...others] = lines;
-  const names = header.split(',');
-  if (names.slice(0, HEADER.length).join() !== HEADER.join()) return [];
-  return others.map(line => {
-    const cells = line.split(',');
-    return name => cells[names.indexOf(name)];
-  });
-}
-
-function objectOf(line: string): OutputRow {
-  try {
-    const row = JSON.parse(line) as Record<string, unknown>;
-    return name => (row[name] === null || row[name] === undefined ? undefined : String(row[name]));
-  } catch {
-    return () => undefined;
-  }
-}
-
-interface Result {
-  readonly status: string;
-  readonly error: string;
-  readonly serial: string;
-  readonly isStale: boolean;
+/** What a row says of a lookup, with what the model knows of it. */
+interface Result extends LookedUp {
   readonly redeemed: string | undefined;
   readonly isLater: boolean;
 }
@@ -310,7 +267,7 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   if (error === 'condition') return spec.columns === 'ip email?' ? undefined : 'there is no condition';
   if (error === 'filter') return spec.where && row.startsWith('r2,') ? undefined : 'nothing asks for that';
   const why = {
-    budget: (one: RunSpec) => (one.maxCredits ?? scene.accountPerDay) !== undefined,
+    budget: (one: RunSpec) => (one.maxCredits ?? scene.accountPerDay ?? scene.accountPerMonth) !== undefined,
     deadline: (one: RunSpec) => one.until !== undefined,
     outage: (one: RunSpec) =>
       one.fleet !== undefined ||

@@ -283,6 +283,57 @@ export function aimed(
     ]),
   );
 
+  /** A run is cut off before the store has its answers, and its output is begun anew for another account or endpoint. */
+  const takenOver = night(
+    rows(4, 10),
+    tuple(
+      specWith({...plain, cache: 'own', maxCredits: undefined, requireStore: false, until: undefined}),
+      cutOff(30, 80),
+      constantFrom({account: 1}, {endpoint: 1}),
+      sometimes(constant<Command>({do: 'store', cache: 'own', how: 'lock', seconds: 60})),
+    ).map(([one, fate, other, lock]): Command[] => [
+      ...(lock === undefined ? [] : [lock]),
+      {do: 'run', spec: {...one, account: 0, endpoint: 0}, course: {...fine, fate}},
+      again(fine, {...other, restart: true}),
+      again(fine, {account: 0, endpoint: 0, restart: true, force: true}),
+    ]),
+  );
+
+  /** An account is refused, or was after its answers fell due, in a run that is cut off once or twice. */
+  const refusedOn = night(
+    integer({min: 14, max: 22}).map(count =>
+      Array.from({length: count}, (_, ip) => ({ip: ip + 20, email: 0, token: 0})),
+    ),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '1d',
+        concurrency: 1,
+        maxCredits: undefined,
+        maxErrors: undefined,
+        until: undefined,
+        requireStore: false,
+      }),
+      constantFrom(0, 1),
+      array(cutOff(30, 60), {minLength: 1, maxLength: 2}),
+    ).map(([one, input, fates]): Command[] => {
+      const course: Course = {faults: [{from: 1, count: 40, kind: 'denied'}], latencyMs: 200};
+      return [
+        {do: 'run', spec: {...one, input, output: 1}, course: fine},
+        {do: 'clock', hours: 23},
+        ...fates.map(
+          (fate, nth): Command =>
+            nth === 0
+              ? {do: 'run', spec: {...one, input: 0}, course: {...course, fate}}
+              : again({...course, fate}, {force: true}),
+        ),
+        again(course, {force: true}),
+      ];
+    }),
+  );
+
   return oneof(
     atLimit,
     doubted,
@@ -296,5 +347,7 @@ export function aimed(
     behind,
     denied,
     worn,
+    takenOver,
+    refusedOn,
   );
 }

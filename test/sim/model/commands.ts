@@ -51,6 +51,8 @@ export interface RunSpec {
   /** Whether the output is compressed as it is put in place, and whether its rows are objects. */
   readonly packed: boolean;
   readonly ndjson: boolean;
+  /** Whether it writes metrics and a report too. */
+  readonly tells: boolean;
   /** A file that is named where another one is already. */
   readonly clash?: 'summary' | 'rejects' | 'both' | 'output' | undefined;
 }
@@ -111,6 +113,7 @@ export interface Sequence {
   readonly fleet: boolean;
   /** Most credits a day of all jobs of the first account at the first endpoint. */
   readonly accountPerDay?: number | undefined;
+  readonly accountPerMonth?: number | undefined;
   /** Most calls a second of it, of all processes together. */
   readonly accountRate?: number | undefined;
 }

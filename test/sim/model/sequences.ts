@@ -122,6 +122,7 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   linked: mostly(false, true),
   packed: mostly(false, true),
   ndjson: mostly(false, true),
+  tells: mostly(false, true),
   clash: sometimes(
     constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const),
     40,
@@ -215,6 +216,8 @@ const someOf = (commands: fc.Arbitrary<Command>, fewest: number) =>
 /** Few, that are soon spent; or many, of which runs take blocks. */
 const accountPerDay = sometimes(oneof(integer({min: 1, max: 15}), constant(10_000)), 5);
 
+const accountPerMonth = sometimes(oneof(integer({min: 3, max: 20}), constant(10_000)), 8);
+
 const alone: fc.Arbitrary<Sequence> = record({
   inputs: fc.tuple(
     oneof({weight: 8, arbitrary: rows(1, 12)}, {weight: 1, arbitrary: refusedRows}),
@@ -222,6 +225,7 @@ const alone: fc.Arbitrary<Sequence> = record({
   ),
   commands: someOf(command, 2),
   accountPerDay,
+  accountPerMonth,
   accountRate: sometimes(integer({min: 2, max: 9}), 5),
   fleet: constant(false),
 });

@@ -47,6 +47,7 @@ export class Simulation {
   /** Whether a run's state was made unreadable: then nobody knows what was asked before. */
   lostState = false;
   readonly accountPerDay: number | undefined;
+  readonly accountPerMonth: number | undefined;
   readonly accountRate: number | undefined;
   #healing = false;
   /** Stores that were out of order at any time since the last command. */
@@ -54,9 +55,11 @@ export class Simulation {
   /** Stores that were deleted, or made unreadable. */
   readonly #replaced = new Set<string>();
 
-  constructor(seed: number, {inputs, fleet, accountPerDay, accountRate}: Omit<Sequence, 'commands'>) {
+  constructor(seed: number, {inputs, fleet, ...account}: Omit<Sequence, 'commands'>) {
+    const {accountPerDay, accountPerMonth, accountRate} = account;
     this.#isFleet = fleet;
     this.accountPerDay = accountPerDay;
+    this.accountPerMonth = accountPerMonth;
     this.accountRate = accountRate;
     this.world = new World(seed);
     this.world.onPowerCut = () => this.disk.cutPower(this.world.random);
@@ -80,8 +83,8 @@ export class Simulation {
     for (const path of directories) this.disk.makeDirectory(path);
     for (const [index, rows] of inputs.entries()) this.#setInput(index, [...rows]);
     for (const [path, target] of links) this.disk.links.set(path, target);
-    if (accountPerDay !== undefined || accountRate !== undefined)
-      this.disk.create(accountPath, 0o644).data = Buffer.from(accountText({accountPerDay, accountRate}));
+    if (Object.values(account).some(limit => limit !== undefined))
+      this.disk.create(accountPath, 0o644).data = Buffer.from(accountText(account));
     this.disk.syncAll();
     this.redis = new RedisServer(this.world);
     this.#uninstall = install(this.world, new Files(this.disk, this.world), this.#databases, this.redis);
@@ -145,8 +148,8 @@ export class Simulation {
     return ended;
   }
 
-  /** What `spend` would add up: the history's lines, with those that wait for it. */
-  history(): readonly RunRecord[] {
+  /** What `spend` would add up: the history's lines, with those that wait for it, by the sessions that they are of. */
+  history(): ReadonlyMap<string, RunRecord> {
     const {files} = this.disk;
     const inode = files.get(historyPath);
     const known = inode && this.#databases.contents(inode, historyPath).real;
@@ -160,7 +163,7 @@ export class Simulation {
         lines.set(bill, before === undefined ? told : merged(before, told));
       }
     }
-    return [...lines.values()];
+    return lines;
   }
 
   inputTexts(): ReadonlyMap<string, string> {
@@ -200,9 +203,10 @@ export class Simulation {
       };
       this.#asker = asker;
       const callsBefore = this.service.calls.length;
-      const seen = {calls: 0, startedAt: this.world.wallMs + index * apartMs};
+      const seen = {calls: 0, startedAt: this.world.wallMs + index * apartMs, endedAt: 0};
       process.handles.add(() => {
         seen.calls = this.service.calls.length;
+        seen.endedAt = this.world.wallMs;
       });
       const storedBefore = this.stored.copyOf(
         spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
@@ -239,6 +243,7 @@ export class Simulation {
           ? this.service.calls.slice(callsBefore, seen.calls)
           : this.service.calls.filter(call => call.process === process),
         startedAt: seen.startedAt,
+        endedAt: seen.endedAt,
         callsByThen: seen.calls,
         before,
         after,

@@ -1,0 +1,12 @@
+import {many} from './format.ts';
+import type {Summary} from './summary.ts';
+
+export const PERHAPS_ACCOUNT = "That may be the account's fault, so the next run asks for them again.";
+
+/** Tells of streaks of refusals, with a space before it; empty if there were none. */
+export function streaksSentence({lookups}: Pick<Summary, 'lookups'>): string {
+  const streaks = Object.entries(lookups).filter(([, counts]) => counts.refused_in_a_row > 0);
+  if (streaks.length === 0) return '';
+  const told = streaks.map(([name, counts]) => many(counts.refused_in_a_row, `${name} value`));
+  return ` ${told.join(' and ')} in a row were refused, with nothing answered in between. ${PERHAPS_ACCOUNT}`;
+}
