@@ -54,7 +54,7 @@ const composed: Container[] = Object.values(compose.services).map(service => ({
 }));
 
 const deployed: Container[] = manifests
-  .map(({spec}): PodSpec | undefined => (spec.jobTemplate?.spec ?? spec).template?.spec)
+  .map(({spec}): PodSpec | undefined => (spec?.jobTemplate?.spec ?? spec)?.template?.spec)
   .filter(spec => spec !== undefined)
   .flatMap(({containers, terminationGracePeriodSeconds = 30}) =>
     containers.map(({image, args, env = []}) => ({
