@@ -98,13 +98,8 @@ export class Answers {
     if (this.#options.executor.isDown)
       for (const {lookup} of waiters) this.#pending.get(lookup.key)?.tellInOutage();
     for (const task of tasks)
-      if (task.isWanted?.() !== false) await this.#inTurn.submit(task);
+      if (task.isWanted()) await this.#inTurn.submit(task);
       else this.#pending.delete(task.lookup.key);
-  }
-
-  /** Lookups that have no outcome yet. */
-  get pending(): number {
-    return this.#pending.size;
   }
 
   #ended(task: Task, end: Ended): void {
@@ -171,7 +166,7 @@ export class Answers {
       for (const key of keys) {
         const found = stored?.get(key);
         const serves = (answer: Outcome) => judge({operation, key}, answer) !== undefined;
-        const carried = found?.validity === 'fresh' ? undefined : ledger.carried(key, serves);
+        const carried = found?.validity === 'fresh' ? undefined : ledger.givenUp.find(key, serves);
         const last = carried?.outcome;
         const newest = last && isKept(last) ? newer(found, last, judge({operation, key}, last)) : found;
         const outcome = newest?.validity === 'fresh' ? newest.outcome : unknownOf(last, newest);
@@ -181,7 +176,7 @@ export class Answers {
           this.#deliver(fresh, key, outcome);
           continue;
         }
-        if (stored === undefined) ledger.notLookedUp(operation);
+        if (stored === undefined) ledger.tally.operations[operation].notLookedUp += 1;
         if (carried !== undefined) carriedOver.set(key, carried);
         if (newest !== undefined) left.set(key, newest);
       }
@@ -213,7 +208,7 @@ export class Answers {
         doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),
         lastCode: entries.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
         before,
-        ...(again && {firstRow: () => pending.chooseFirstRow()}),
+        firstRow: () => again && pending.chooseFirstRow(),
         rows: () => pending.rows,
         ended: end => this.#ended(task, end),
         isWanted: () => pending.isWanted,

@@ -3,7 +3,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {pino} from 'pino';
 import {createClient} from '../../src/client/client.ts';
 import {FleetWorker} from '../../src/fleet/worker/worker.ts';
-import type {ApiProcessOptions} from '../support/api-process.ts';
+import type {ApiServerOptions} from '../support/api-server.ts';
 import type {CommandOutcome, RunningCommand} from '../support/command.ts';
 import {type Arena, openArena} from '../support/crash.ts';
 import {runHere} from '../support/main.ts';
@@ -26,7 +26,7 @@ export interface FleetArena extends Arena {
   here(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CommandOutcome>;
 }
 
-export interface FleetArenaOptions extends Partial<ApiProcessOptions> {
+export interface FleetArenaOptions extends Partial<ApiServerOptions> {
   readonly redis?: Parameters<typeof startRedis>[0];
 }
 

@@ -6,7 +6,7 @@ import {packageVersion} from '../../src/job/version.ts';
 import {listOf} from '../support/crash.ts';
 import {lacks} from '../support/real-parts.ts';
 import {localOutput, openFleetArena} from './fleet-arena.ts';
-import {calls} from './whole.ts';
+import {heldRun} from './whole.ts';
 
 const NEIGHBOUR = '0.0.9';
 
@@ -27,20 +27,21 @@ function installNeighbour(): Disposable & {readonly program: string} {
 test.skipIf(lacks('redis'))(
   'a fleet is upgraded while a run is under way: its workers are of two neighbouring versions for a while',
   async () => {
-    await using arena = await openFleetArena({latency: 20});
+    await using arena = await openFleetArena({latencyMs: 20});
     using neighbour = installNeighbour();
     arena.sandbox.write('list.csv', listOf(300, 150));
     const expected = await localOutput(arena);
+    arena.api.newLedger();
     const {program} = neighbour;
     const old = arena.sandbox.start(['worker', '--concurrency', '4'], {env: arena.env, program});
     try {
-      const run = arena.run();
-      await calls(arena, 20);
+      const {run, letGo} = await heldRun(arena, 1, () => arena.run());
       await arena.worker(['--concurrency', '4']);
       const {stdout} = await arena.here(['fleet', 'status', '--json']);
       const {workers, runs} = JSON.parse(stdout) as Record<'workers' | 'runs', {version: string}[]>;
       expect(workers.map(({version}) => version).sort()).toEqual([NEIGHBOUR, packageVersion()]);
       expect(runs.map(({version}) => version)).toEqual([packageVersion()]);
+      letGo();
       old.kill('SIGTERM');
       expect(await old.outcome).toMatchObject({code: 0});
       expect(await run.outcome).toMatchObject({code: 0});

@@ -21,10 +21,15 @@ interface LockEntry {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-const {packages} = JSON.parse(read('package-lock.json')) as {packages: Record<string, LockEntry>};
-const locked = Object.entries(packages)
-  .filter(([path]) => path !== '')
-  .map(([path, entry]) => ({...entry, path, name: path.replace(/^.*node_modules\//, '')}));
+function lockedIn(file: string) {
+  const {packages} = JSON.parse(read(file)) as {packages: Record<string, LockEntry>};
+  return Object.entries(packages)
+    .filter(([path]) => path !== '')
+    .map(([path, entry]) => ({...entry, path, name: path.replace(/^.*node_modules\//, '')}));
+}
+
+const locked = lockedIn('package-lock.json');
+const tools = lockedIn('test/tools/package-lock.json');
 /** What the build put into the package, and what is installed with it. */
 const bundled = JSON.parse(read('dist/bundled-packages.json')) as string[];
 const shipped = locked.filter(
@@ -51,11 +56,15 @@ test('what is installed is what was locked: by hash, from no host in particular,
       hasInstallScript: undefined,
       deprecated: undefined,
     });
-  expect(locked.filter(({resolved}) => resolved !== undefined)).toEqual([]);
+  expect([...locked, ...tools].filter(({resolved}) => resolved !== undefined)).toEqual([]);
   // Tools for development on other systems, of which no registry at hand told the hash.
-  for (const {path, dev, optional, os} of locked.filter(({integrity}) => integrity === undefined))
+  for (const {path, dev, optional, os} of [...locked, ...tools].filter(
+    ({integrity}) => integrity === undefined,
+  ))
     expect({path, dev, optional, os}).toEqual({path, dev: true, optional: true, os: expect.any(Array)});
-  const scripts = locked.filter(({hasInstallScript}) => hasInstallScript === true).map(({name}) => name);
+  const scripts = [...locked, ...tools]
+    .filter(({hasInstallScript}) => hasInstallScript === true)
+    .map(({name}) => name);
   const {allowScripts} = JSON.parse(read('package.json')) as {allowScripts: Record<string, boolean>};
   for (const name of scripts) expect([name, allowScripts[name] ?? 'not decided']).toEqual([name, false]);
 });
@@ -88,7 +97,11 @@ test('all code of an installation is what was tested: what is not compiled in co
   const open = names.map(name => [name, manifest.dependencies?.[name] ?? '']);
   const seen = new Set<string>();
   for (const [name = '', range = ''] of open) {
-    const {version, dependencies = {}, optionalDependencies = {}} = packages[`node_modules/${name}`] ?? {};
+    const {
+      version,
+      dependencies = {},
+      optionalDependencies = {},
+    } = locked.find(({path}) => path === `node_modules/${name}`) ?? {};
     // Of 0.0.x, a caret allows no other version either.
     expect([version, `^${version}`.startsWith('^0.0.') ? `^${version}` : version], name).toContain(range);
     if (seen.has(name)) continue;

@@ -7,7 +7,7 @@ import type {Sequence} from './model/commands.ts';
 import type {Ended} from './model/ended.ts';
 import {sequence} from './model/sequences.ts';
 import {Simulation} from './model/simulation.ts';
-import {violationOf, violationOfHealed} from './model/violations.ts';
+import {tried, violationOf, violationOfHealed} from './model/violations.ts';
 
 /** A promise that was broken, and how it came to that. */
 export class Violation extends Error {
@@ -38,6 +38,12 @@ export async function play({commands, ...world}: Sequence, seed: number): Promis
   } finally {
     simulation.close();
   }
+}
+
+/** How often each promise was tried, and each step of a task taken, since this was loaded. */
+export function reached(): Readonly<Record<string, number>> {
+  const {methodsCalled = {}} = globalThis as {methodsCalled?: Record<string, number>};
+  return {...Object.fromEntries(tried), ...methodsCalled};
 }
 
 /** What a seed leads to: nothing, or the shortest sequence that breaks the same. */

@@ -55,7 +55,7 @@ export class FlowControl {
   }
 
   /** Which of these may be sent now, at most `most`, in order. */
-  admit<T extends ProbeCandidate & {readonly lookup: Lookup; readonly isUrgent?: () => boolean}>(
+  admit<T extends ProbeCandidate & {readonly lookup: Lookup; isUrgent(): boolean}>(
     waiting: readonly T[],
     most: number,
   ): T[] {
@@ -66,7 +66,7 @@ export class FlowControl {
     let candidates = waiting;
     let room = Math.min(most, this.#room(now));
     if (room <= 0 && this.#outages.current !== undefined) {
-      candidates = waiting.filter(({isUrgent}) => isUrgent?.() === true);
+      candidates = waiting.filter(task => task.isUrgent());
       if (candidates.length > 0) room = Math.min(most, this.#room(now, true));
     }
     if (room <= 0) {
@@ -182,9 +182,11 @@ export class FlowControl {
     return outage && {reason: 'outage', detail: outage.cause, untilMs: outage.nextProbe};
   }
 
-  /** How often and how long everything stood still, in milliseconds. */
-  get paused(): {readonly count: number; readonly ms: number} {
-    return this.#pauses.total(this.#options.now());
+  /** The calls in flight, and how often and how long everything stood still. */
+  report() {
+    const {count: pauses, ms: pausedMs} = this.#pauses.total(this.#options.now());
+    const {count: inFlight, ms: inFlightMs} = this.inFlight;
+    return {inFlight, inFlightMs, pause: this.pause, pauses, pausedMs};
   }
 
   #room(now: number, isUrgent = false): number {

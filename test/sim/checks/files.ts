@@ -1,7 +1,7 @@
 import {dirname, relative} from 'node:path';
 import {links, statePath} from '../model/places.ts';
 import {ROOT} from '../world/patched-fs.ts';
-import type {Check} from './scene.ts';
+import {type Check, UNTRIED} from './scene.ts';
 
 const untouched: Check = {
   promise: 'The input is never changed, and links stay links.',
@@ -46,8 +46,8 @@ const gone: Check = {
   promise: 'A complete run leaves nothing of its state behind, but what it says is kept.',
   broken({run}) {
     const {code, stop, error, spec, isAlone} = run;
-    if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return undefined;
-    if (run.wasComplete && / was cut off/.test(run.message)) return undefined;
+    if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return UNTRIED;
+    if (run.wasComplete && / was cut off/.test(run.message)) return UNTRIED;
     const left = [...run.after.keys()].filter(path => dirname(path) === statePath(spec));
     return left.length === 0 ? undefined : left.join(', ');
   },

@@ -28,6 +28,7 @@ import {
   storedAs,
   TURN_MS,
   textOf,
+  UNTRIED,
 } from './scene.ts';
 
 const whole: Check = {
@@ -47,7 +48,7 @@ const whole: Check = {
     if (said !== undefined && run.isAlone && run.lasting.get(path)?.equals(after) !== true)
       return 'it may be gone after a power cut';
     const isNew = !stood.some(one => one?.equals(after));
-    if (!isNew && (said === undefined || run.stop !== undefined)) return undefined;
+    if (!isNew && (said === undefined || run.stop !== undefined)) return UNTRIED;
     const text = textOf(after);
     const faults = candidates(run, runs, said).map(candidate => faultIn(text, candidate, scene));
     return faults.includes(undefined) ? undefined : faults.join(' | ');
@@ -306,7 +307,7 @@ const judged: Check = {
   broken({run}) {
     const {code, spec, after, isAlone, input, message} = run;
     const output = after.get(outputPath(spec));
-    if (code !== 0 || output === undefined || !isAlone || !WROTE.test(message)) return undefined;
+    if (code !== 0 || output === undefined || !isAlone || !WROTE.test(message)) return UNTRIED;
     const {broken} = recordsOf(input);
     if (broken.length > 0) return `${broken.length} rows were rejected`;
     for (const cell of readRows(textOf(output), spec))
@@ -328,16 +329,15 @@ const setAside: Check = {
   promise: 'Rows that could not be read are in the rejects, each once, whatever was cut off meanwhile.',
   broken({run}) {
     const {code, spec, after, isAlone, input, message, job} = run;
-    if (code !== 3 || !isAlone || !WROTE.test(message)) return undefined;
+    if (code !== 3 || !isAlone || !WROTE.test(message)) return UNTRIED;
     const {broken} = recordsOf(input);
+    if (broken.length === 0) return UNTRIED;
     const path = job?.paths.rejects;
     const text = path === undefined ? '' : (after.get(path)?.toString() ?? '');
     const lost = broken.find(line => !text.includes(line.split(',')[0] ?? line));
     if (lost !== undefined && spec.clash === undefined) return `"${lost}" is not in ${path}`;
     const lines = text.split('\n').filter(line => line !== '').length;
-    return broken.length > 0 && lines !== broken.length
-      ? `${lines} are there, of ${broken.length}`
-      : undefined;
+    return lines !== broken.length ? `${lines} are there, of ${broken.length}` : undefined;
   },
 };
 
@@ -348,16 +348,16 @@ const accounted: Check = {
     const path = outputPath(spec);
     const output = after.get(path);
     const summary = job?.paths.summary === undefined ? undefined : after.get(job.paths.summary);
-    if (output === undefined || before.get(path)?.equals(output) === true || !run.isAlone) return undefined;
+    if (output === undefined || before.get(path)?.equals(output) === true || !run.isAlone) return UNTRIED;
     // What a run that stopped has put in place is of the one before, and the last summary is its own.
-    if (run.stop !== undefined) return undefined;
+    if (run.stop !== undefined) return UNTRIED;
     if (summary === undefined) return 'there is none';
     // One that completed an earlier publishing may be cut short in its own, of which the output comes last.
     if (run.process.killed && isAnothers(output, after.get(join(statePath(spec), 'publish.json'))))
-      return undefined;
+      return UNTRIED;
     const told = JSON.parse(summary.toString());
     // Nor did one that was killed once it had told why it stopped.
-    if (told.output.bytes === null && !COMPLETE.has(told.exit_code)) return undefined;
+    if (told.output.bytes === null && !COMPLETE.has(told.exit_code)) return UNTRIED;
     if (told.output.bytes !== output.length)
       return `it tells of ${told.output.bytes} bytes, and there are ${output.length}`;
     const rows = rowsIn(output);

@@ -22,6 +22,8 @@ export interface Scene {
   readonly upkeep: Upkeep;
   /** Whether what a run had asked before may have become unreadable. */
   readonly lostState: boolean;
+  /** Whether Redis was away, or took no writes, at any time. */
+  readonly hadTrouble: boolean;
   /** Most credits a day of the first account at the first endpoint. */
   readonly accountPerDay: number | undefined;
   readonly accountPerMonth: number | undefined;

@@ -129,20 +129,21 @@ type Sample = readonly [name: string, labels: string, value: number];
 /** The samples that a summary's numbers come to. */
 function expectedSamples({rows, lookups, calls, credits, exit_code: code}: Summary): readonly Sample[] {
   const {spent, maybe_spent: maybe, saved} = credits;
-  const of = (kind: string, credits: number): Sample => ['last_run_credits', `kind="${kind}"`, credits];
+  const of = (kind: string, credits: number): Sample => ['run_credits', `kind="${kind}"`, credits];
   return [
     ['last_run_exit_code', '', code],
-    ['last_run_rows', 'outcome="ok"', rows.ok],
-    ['last_run_rows', 'outcome="with_errors"', rows.with_errors],
-    ['last_run_rows', 'outcome="rejected"', rows.rejected],
-    ['last_run_retries', '', calls.retries],
+    ...['run_active', 'run_calls_in_flight', 'run_values_waiting'].map((name): Sample => [name, '', 0]),
+    ['run_rows', 'outcome="ok"', rows.ok],
+    ['run_rows', 'outcome="with_errors"', rows.with_errors],
+    ['run_rows', 'outcome="rejected"', rows.rejected],
+    ['run_retries', '', calls.retries],
     ...[of('spent', spent), of('maybe_spent', maybe), of('saved_by_dedupe', saved.dedupe)],
     ...[of('saved_by_store', saved.store), of('saved_by_prefilter', saved.prefilter)],
     ...Object.entries(lookups).flatMap(([name, own]): Sample[] => [
-      ['last_run_lookups', `operation="${name}",outcome="answered"`, own.answered],
-      ['last_run_distinct_values', `operation="${name}"`, own.distinct],
-      ['last_run_values_from_store', `operation="${name}"`, own.from_store],
-      ['last_run_calls', `operation="${name}"`, own.calls],
+      ['run_lookups', `operation="${name}",outcome="answered"`, own.answered],
+      ['run_distinct_values', `operation="${name}"`, own.distinct],
+      ['run_values_from_store', `operation="${name}"`, own.from_store],
+      ['run_calls', `operation="${name}"`, own.calls],
     ]),
   ];
 }

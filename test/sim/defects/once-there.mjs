@@ -59,7 +59,7 @@ export const onceThere = [
         'this.#giveUp(error);\n      this.#lost = true;',
       ],
       ['src/store/store.ts', 'return fails || missed > 0 ?', 'return fails && missed < 0 ?'],
-      ['src/lookup/answers.ts', 'ledger.notLookedUp(operation);', 'void operation;'],
+      ['src/lookup/answers.ts', 'ledger.tally.operations[operation].notLookedUp += 1;', 'void operation;'],
     ],
   },
   {
@@ -67,7 +67,7 @@ export const onceThere = [
     edits: [
       [
         'src/run/open/open-executor.ts',
-        'isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),',
+        'isAnswered: operation => isAnswered(ledger.tally, operation) || store.knows(operation),',
         'isAnswered: () => false,',
       ],
     ],
@@ -150,7 +150,9 @@ export const onceThere = [
   },
   {
     name: 'an output that is taken over for another account loses the answers of the run before',
-    edits: [['src/store/store.ts', 'if (this.stored === 0) yield* ledger.answersElsewhere();', 'void 0;']],
+    edits: [
+      ['src/store/store.ts', 'if (this.stored === 0) yield* ledger.givenUp.answersElsewhere();', 'void 0;'],
+    ],
   },
   {
     name: 'a streak of refusals whose rows have earlier answers is no matter',

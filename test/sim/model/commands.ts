@@ -76,8 +76,9 @@ export type Command =
   | {
       readonly do: 'both';
       readonly spec: RunSpec;
-      readonly changes: Partial<RunSpec>;
-      readonly courses: readonly [Course, Course];
+      /** What is said otherwise by each of those beside it. */
+      readonly others: readonly Partial<RunSpec>[];
+      readonly courses: readonly Course[];
       readonly apartMs: number;
     }
   | {readonly do: 'clock'; readonly hours: number}
@@ -94,6 +95,8 @@ export type Command =
       readonly how: 'lock' | 'delete' | 'version' | 'damage';
       readonly seconds: number;
     }
+  /** A state's directory is moved to another disk, or back. */
+  | {readonly do: 'mount'; readonly state: 1 | 2}
   | {readonly do: 'state'; readonly how: 'delete' | 'version' | 'damage'}
   /** Another program has the history's file locked for a while. */
   | {readonly do: 'history'; readonly seconds: number}

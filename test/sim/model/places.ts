@@ -67,8 +67,8 @@ export const metricsPath = (spec: RunSpec) => `${outputPath(spec)}.prom`;
 export const reportPath = (spec: RunSpec) => `${outputPath(spec)}.report.md`;
 export const callsPath = (spec: RunSpec) => `${outputPath(spec)}.calls.ndjson`;
 
-export function statePath(spec: RunSpec): string {
-  return spec.state === 0 ? `${outputPath(spec)}.run` : join(WORK, `state${spec.state}`);
+export function statePath(spec: RunSpec | {readonly state: 1 | 2}): string {
+  return 'output' in spec && spec.state === 0 ? `${outputPath(spec)}.run` : join(WORK, `state${spec.state}`);
 }
 
 export const endpoints = ['https://one.example.com', 'https://two.example.com'] as const;

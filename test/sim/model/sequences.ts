@@ -154,13 +154,11 @@ const command: fc.Arbitrary<Command> = oneof(
     arbitrary: record({
       do: constant('both' as const),
       spec,
-      changes: oneof(
-        constant({}),
-        constant({state: 1}),
-        constant({output: 1}),
-        constant({output: 1, input: 1}),
+      others: array(
+        oneof(constant({}), constant({state: 1}), constant({output: 1}), constant({output: 1, input: 1})),
+        {minLength: 1, maxLength: 2},
       ),
-      courses: fc.tuple(course, course),
+      courses: fc.tuple(course, course, course),
       apartMs: constantFrom(0, 5, 40, 200),
     }),
   },
@@ -197,6 +195,10 @@ const command: fc.Arbitrary<Command> = oneof(
     }),
   },
   {weight: 1, arbitrary: record({do: constant('history' as const), seconds: constantFrom(1, 6, 60)})},
+  {
+    weight: 1,
+    arbitrary: record({do: constant('mount' as const), state: constantFrom(1 as const, 2 as const)}),
+  },
   {
     weight: 1,
     arbitrary: record({

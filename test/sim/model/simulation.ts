@@ -46,6 +46,8 @@ export class Simulation {
   readonly #workers: Process[] = [];
   /** Whether a run's state was made unreadable: then nobody knows what was asked before. */
   lostState = false;
+  /** Whether Redis was away, or took no writes, at any time. */
+  hadTrouble = false;
   readonly accountPerDay: number | undefined;
   readonly accountPerMonth: number | undefined;
   readonly accountRate: number | undefined;
@@ -63,7 +65,7 @@ export class Simulation {
     this.accountRate = accountRate;
     this.world = new World(seed);
     this.world.onPowerCut = () => this.disk.cutPower(this.world.random);
-    this.service = new Service(this.world);
+    this.service = new Service(this.world, () => this.redis.leastLeft(CLAIMS));
     this.#databases = new Databases(this.disk, this.world, {
       opened: (path, inode, process) => {
         if (path.endsWith('ledger.db')) process.ledger = inode;
@@ -112,14 +114,12 @@ export class Simulation {
         return ended;
       }
       case 'both': {
-        const [first, second] = command.courses;
-        this.#last = command.spec;
-        const other = {...command.spec, ...command.changes};
+        const spec = this.#isFleet ? {...command.spec, ...OF_A_FLEET} : command.spec;
+        this.#last = spec;
+        const specs = [spec, ...command.others.map(changes => ({...spec, ...changes}))];
+        const courseOf = (nth: number) => command.courses[nth] ?? {faults: [], latencyMs: 20};
         return this.#run(
-          [
-            {spec: command.spec, course: first},
-            {spec: other, course: second},
-          ],
+          specs.map((one, nth) => ({spec: one, course: courseOf(nth)})),
           command.apartMs,
         );
       }
@@ -153,7 +153,9 @@ export class Simulation {
     const {files} = this.disk;
     const inode = files.get(historyPath);
     const known = inode && this.#databases.contents(inode, historyPath).real;
-    const rows = known === undefined ? [] : known.prepare('SELECT bill, line FROM run').all([]);
+    // One whose run was killed early has no table yet.
+    const tables = known?.prepare("SELECT 1 FROM sqlite_master WHERE name = 'run'").all([]) ?? [];
+    const rows = known && tables.length > 0 ? known.prepare('SELECT bill, line FROM run').all([]) : [];
     const lines = new Map(rows.map(({bill, line}) => [String(bill), JSON.parse(String(line)) as RunRecord]));
     for (const [path, {data}] of files) {
       if (dirname(path) !== waitingPath || basename(path).startsWith('.')) continue;
@@ -201,7 +203,8 @@ export class Simulation {
         before: this.#asker && (this.#asker.process.ledger ?? this.#asker.before),
         calls: 0,
       };
-      this.#asker = asker;
+      // A fleet works for the first of them: others are refused.
+      if (!spec.fleet || index === 0) this.#asker = asker;
       const callsBefore = this.service.calls.length;
       const seen = {calls: 0, startedAt: this.world.wallMs + index * apartMs, endedAt: 0};
       process.handles.add(() => {
@@ -239,9 +242,10 @@ export class Simulation {
         ...one,
         ...saidBy(process, one.report),
         nth: this.runs.length + index + 1,
-        calls: spec.fleet
-          ? this.service.calls.slice(callsBefore, seen.calls)
-          : this.service.calls.filter(call => call.process === process),
+        calls:
+          spec.fleet && index === 0
+            ? this.service.calls.slice(callsBefore, seen.calls)
+            : this.service.calls.filter(call => call.process === process),
         startedAt: seen.startedAt,
         endedAt: seen.endedAt,
         callsByThen: seen.calls,
@@ -283,6 +287,9 @@ export class Simulation {
       case 'store':
         this.#disturbStore(command);
         return;
+      case 'mount':
+        this.disk.mount(statePath({state: command.state}));
+        return;
       case 'state':
         this.#disturbState(command.how);
         return;
@@ -293,6 +300,7 @@ export class Simulation {
         if (this.#isFleet) this.#startWorker(command.fate);
         return;
       case 'redis': {
+        this.hadTrouble = true;
         const fromMs = world.steadyMs + command.afterMs;
         this.redis[command.how] = {
           fromMs,
@@ -368,6 +376,8 @@ const OF_A_FLEET = {
   clash: undefined,
   offline: undefined,
 } as const;
+/** What all members of a fleet agree on, as Redis has it. */
+const CLAIMS = ['bulk-enrich:identity', 'bulk-enrich:key'];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NOTHING = Buffer.alloc(0);

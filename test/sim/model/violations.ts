@@ -58,6 +58,7 @@ function sceneOf(simulation: Simulation, run: Ended): Scene {
     storedNow: stored.copyOf(store),
     upkeep: stored.upkeepOf(store),
     lostState: simulation.lostState,
+    hadTrouble: simulation.hadTrouble,
     accountPerDay: simulation.accountPerDay,
     accountPerMonth: simulation.accountPerMonth,
     accountRate: simulation.accountRate,

@@ -42,6 +42,8 @@ export interface Call {
   latencyMs: number;
   /** Whether what it was told is in its ledger. */
   recorded: boolean;
+  /** For how long the claims of its fleet last, if no member renews them, in milliseconds. */
+  readonly claimedMs: number;
   /** Whether a verdict said that the token had been verified before. */
   redeemed: boolean;
 }
@@ -91,8 +93,11 @@ export class Service {
   #order = 0;
   readonly #redeemed = new Set<string>();
 
-  constructor(world: World) {
+  readonly #claimedMs: () => number;
+
+  constructor(world: World, claimedMs: () => number) {
     this.#world = world;
+    this.#claimedMs = claimedMs;
   }
 
   /** A process has written its ledger: what it was told before is in there. */
@@ -144,6 +149,7 @@ export class Service {
       status: undefined,
       latencyMs: 0,
       recorded: false,
+      claimedMs: this.#claimedMs(),
       redeemed: false,
     };
     const fault = manners.faults.find(({from, count}) => nth >= from && nth < from + count)?.kind;
