@@ -104,6 +104,7 @@ export function demandSure(
 const reasons: Readonly<Record<Aside, string>> = {
   another: " (its name says another party than the row's person)",
   fax: ' (its name says fax or pager)',
+  repeated: " (few values in many rows, so they seem to be another party's than the row's person)",
   values: '',
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',

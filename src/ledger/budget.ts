@@ -109,6 +109,11 @@ export class Budget {
     this.#reserved += cost;
   }
 
+  /** Calls that have their credits reserved and are not booked yet. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
   /** No call is in flight any more. */
   clear(): void {
     this.#reserved = 0;

@@ -4,6 +4,7 @@ import {type Intelligence, intelligenceNames, operations} from '../operations/ta
 import {type Column, columnsOf} from './columns/column.ts';
 import {type CountryChoice, chooseCountries, countryFor} from './columns/country-column.ts';
 import {namesFax, namesOtherDigits} from './columns/header.ts';
+import {type ColumnCells, type ColumnTally, tallyOf} from './columns/tally.ts';
 import {fieldPaths} from './field-paths.ts';
 
 /** What a column seems to hold, and why. */
@@ -22,6 +23,9 @@ export interface Guess {
   readonly listed: number;
   /** Share of those cells that are of its kind in any way. */
   readonly ofKind: number;
+  /** Number of those cells that can be such a value, and of distinct values in them. */
+  readonly valid: number;
+  readonly distinct: number;
   readonly byHeader: boolean;
   /** What most of those cells are that are no such value, and the first row that shows it. */
   readonly fault?: Fault | undefined;
@@ -32,11 +36,18 @@ export interface Guess {
 }
 
 /**
- * Its header names another party than the row's person, or a fax; nothing but its values speaks for it; it is the first entry of a
- * list; its values are addresses that the service knows nothing of; they may be something else that is written alike; none of
- * them is of its kind, where another column's are.
+ * Reasons to pass over a column:
+ *
+ * - `another`, `fax`: its header names another party than the row's person, or a fax.
+ * - `repeated`: few values stand in all of its rows, and another column of its kind has a value for each row. Such are a
+ *   manager's, a seller's or an office's.
+ * - `values`: only its values speak for it.
+ * - `list`: it is the first entry of a list.
+ * - `unknowable`: the service knows nothing of its addresses.
+ * - `alike`: its values may be something else that is written alike.
+ * - `nothing`: it has no value of its kind, and another column has.
  */
-export type Aside = 'another' | 'fax' | 'values' | 'list' | 'unknowable' | 'alike' | 'nothing';
+export type Aside = 'another' | 'fax' | 'repeated' | 'values' | 'list' | 'unknowable' | 'alike' | 'nothing';
 
 export interface Fault {
   readonly code: string;
@@ -48,6 +59,8 @@ const CONTENT_SPEAKS = 0.9;
 const CONTENT_CONFIRMS = 0.5;
 /** Fewer values speak for nothing by themselves. */
 const FEW_VALUES = 5;
+/** From so many rows for each of its values on, a column is another party's than one with so many times its values. */
+const REPEATED = 2.5;
 
 /** What is known of a list before its columns are guessed. */
 export interface ColumnHints {
@@ -91,8 +104,19 @@ export function detectColumns(
 /** A column that is named as its kind and holds nothing of it stops no run that another column has the values for. */
 function asideOthers(guess: Guess, all: readonly Guess[]): Guess {
   const isEmpty = guess.confidence === 'unsure' && guess.aside === undefined && guess.ofKind === 0;
-  const isSure = (other: Guess) => other.operation === guess.operation && other.confidence === 'sure';
-  return isEmpty && all.some(isSure) ? {...guess, aside: 'nothing'} : guess;
+  const sure = all.filter(
+    other => other !== guess && other.operation === guess.operation && other.confidence === 'sure',
+  );
+  if (isEmpty && sure.length > 0) return {...guess, aside: 'nothing'};
+  return guess.confidence === 'sure' && isRepeatedBeside(guess, sure)
+    ? {...guess, confidence: 'unsure', aside: 'repeated'}
+    : guess;
+}
+
+/** True for few values in many rows beside another column with a value of its own for nearly each of them. */
+function isRepeatedBeside({valid, distinct}: Guess, others: readonly Guess[]): boolean {
+  const isRepeated = (valid >= FEW_VALUES || distinct === 1) && valid >= REPEATED * distinct;
+  return isRepeated && others.some(other => other.distinct >= REPEATED * distinct);
 }
 
 /** What is told of a column that asks for a person: most cells' fault. */
@@ -146,6 +170,8 @@ function guessColumn(
     national: of(national),
     listed: of(listed),
     ofKind: of(valid + national + listed + unclear + beyond),
+    valid,
+    distinct: tally.distinct.size,
   };
   const byHeader = says === 'named' || (says === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const confidence = byHeader ? byName(tally) : byContent(operation, column, cells, tally, headless);
@@ -226,36 +252,6 @@ function byContent(
   return isTelling === undefined ? 'unsure' : undefined;
 }
 
-type ColumnCells = readonly (readonly [text: string, country: string | undefined])[];
-type ColumnTally = ReturnType<typeof tallyOf>;
-
-/** Codes of addresses that the service knows nothing of. */
-const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
-
-/** What a column's cells are, by the counts that a guess is made of. */
-function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules | undefined, isKnown = false) {
-  const {canonical, habits, isTelling} = operations[operation];
-  const tally = {values: 0, valid: 0, telling: 0, national: 0, listed: 0, unclear: 0, beyond: 0};
-  for (const [text, country] of cells) {
-    const judged = canonical(text, country, rules);
-    if (judged.state === 'empty') continue;
-    tally.values += 1;
-    if (judged.state === 'value') {
-      tally.valid += 1;
-      if (isTelling?.(text) !== false) tally.telling += 1;
-      continue;
-    }
-    // How the column is written is worth finding out only where single cells don't tell.
-    if (judged.code === 'calling_code_unclear' && !isKnown)
-      return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
-    if (judged.code === 'calling_code_unclear') tally.unclear += 1;
-    if (judged.code === 'country_unknown') tally.national += 1;
-    if (judged.code === 'ip_list') tally.listed += 1;
-    if (BEYOND.has(judged.code)) tally.beyond += 1;
-  }
-  return tally;
-}
-
 /** The columns that were chosen, each once; of those that can't be told apart, all. */
 function guessCountries(
   choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
@@ -274,6 +270,8 @@ function guessCountries(
         national: 0,
         listed: 0,
         ofKind: share,
+        valid: 0,
+        distinct: 0,
         byHeader: true,
         numbers: phone === undefined ? [] : [phone],
         row,

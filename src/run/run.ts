@@ -10,6 +10,7 @@ import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
 import {type Beginning, isStale} from './identity.ts';
 import {dateOf, type RunIo} from './io.ts';
+import {startLiveMetrics} from './live-metrics.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
 import {beginningOf, startOver} from './open/where-to-begin.ts';
@@ -135,6 +136,7 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
   const unwatch = watch(session);
   const endDeadline = startDeadline(session);
   const notePause = pauseLog(session);
+  const endMetrics = startLiveMetrics(session);
   const sampling = setInterval(() => {
     sampleTimeline(session);
     notePause();
@@ -146,6 +148,7 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
   clearInterval(sampling);
   notePause();
   sampleTimeline(session, true);
+  await endMetrics();
   unwatch();
 }
 

@@ -138,7 +138,7 @@ export function openSession(
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     openBill(ledger, job, identity, account?.price, io);
     prepareCalls(job, ledger);
-    warnOfEarlier(ledger.earlier, job, io.warn);
+    warnOfEarlier(ledger.givenUp.earlier, job, io.warn);
     const judge = judgeBy(termsOf(job), identity.startedAt);
     const store = opened(
       openAnswerStore(job, answersKey(job), judge, io, {ledger, stored: checkpoint?.stored ?? 0}),

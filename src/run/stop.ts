@@ -140,7 +140,7 @@ export function stopOf(reason: ExecutorStop, ledger: Ledger, endpoint: Endpoint)
   }
 }
 
-function budgetMessage({budget: {exhausted}, earlier}: Ledger): string {
+function budgetMessage({budget: {exhausted}, givenUp: {earlier}}: Ledger): string {
   if (exhausted !== undefined) return exhaustedMessage(exhausted);
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
   const before = inCredits(earlier.counted.spent + earlier.counted.maybeSpent);

@@ -251,7 +251,7 @@ class SqliteStore implements AnswerStore {
   *#unwritten(): Generator<{readonly answers: readonly KeptAnswer[]; readonly scope?: string}> {
     const ledger = this.#options.own?.ledger;
     if (ledger === undefined) return;
-    if (this.stored === 0) yield* ledger.answersElsewhere();
+    if (this.stored === 0) yield* ledger.givenUp.answersElsewhere();
     for (const answers of ledger.answersAfter(this.stored)) yield {answers};
   }
 

@@ -100,16 +100,25 @@ test('repeated and missing keys are told, and no such row is lost', async () => 
   );
 });
 
+type Add = (pair: ReturnType<Pairs['match']>) => void;
+
+/** The numbers of the rows that were matched, with so many of them in memory at most; `-` for none. */
+function matchedBy(most: number, match: (pairs: Pairs, add: Add) => void): string[] {
+  const pairs = new Pairs(most);
+  const all: string[] = [];
+  const add: Add = pair => pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
+  match(pairs, add);
+  for (const pair of pairs.rest()) add(pair);
+  pairs.close();
+  return all;
+}
+
 test('repeated keys are matched in their order, however many rows wait', () => {
   const matched = (most: number) => {
-    const pairs = new Pairs(most);
-    const all: string[] = [];
-    const add = (pair: ReturnType<Pairs['match']>) =>
-      pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
-    for (let n = 1; n <= 36; n++) add(pairs.match('old', `k${n % 10}`, {number: n, cells: []}, n > 10));
-    for (let n = 1; n <= 36; n++) add(pairs.match('new', `k${n % 10}`, {number: n, cells: []}, n > 10));
-    for (const pair of pairs.rest()) add(pair);
-    pairs.close();
+    const all = matchedBy(most, (pairs, add) => {
+      for (const side of ['old', 'new'] as const)
+        for (let n = 1; n <= 36; n++) add(pairs.match(side, `k${n % 10}`, {number: n, cells: []}, n > 10));
+    });
     return all.sort();
   };
   expect(matched(7)).toEqual(Array.from({length: 36}, (_, at) => `${at + 1} ${at + 1}`).sort());
@@ -118,16 +127,12 @@ test('repeated keys are matched in their order, however many rows wait', () => {
 
 test('rows that are far from where they were wait on disk, and are matched alike', () => {
   const matched = (most: number) => {
-    const pairs = new Pairs(most);
-    const all: string[] = [];
-    const add = (pair: ReturnType<Pairs['match']>) =>
-      pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
-    for (let n = 1; n <= 1_300; n++) {
-      add(pairs.match('old', `k${n % 650}`, {number: n, cells: ['x']}, n > 650));
-      if (n > 100) add(pairs.match('new', `k${(7 * n) % 800}`, {number: n, cells: ['"é']}, n > 900));
-    }
-    for (const pair of pairs.rest()) add(pair);
-    pairs.close();
+    const all = matchedBy(most, (pairs, add) => {
+      for (let n = 1; n <= 1_300; n++) {
+        add(pairs.match('old', `k${n % 650}`, {number: n, cells: ['x']}, n > 650));
+        if (n > 100) add(pairs.match('new', `k${(7 * n) % 800}`, {number: n, cells: ['"é']}, n > 900));
+      }
+    });
     const count = (pattern: RegExp) => all.filter(one => pattern.test(one)).length;
     return [count(/^\d+ \d+$/), count(/^\d+ -$/), count(/^- \d+$/)];
   };

@@ -7,8 +7,10 @@ import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import type {CommandOutcome} from '../support/command.ts';
 import {booksOf, listOf} from '../support/crash.ts';
+import {randomFaults} from '../support/random-faults.ts';
 import {lacks} from '../support/real-parts.ts';
 import {freePort} from '../support/redis.ts';
+import {until} from '../support/until.ts';
 import {type FleetArena, localOutput, openFleetArena, RUN} from './fleet-arena.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,51 +18,50 @@ const DAY_MS = 86_400_000;
 describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
   let arena: FleetArena;
   beforeAll(async () => {
-    arena = await openFleetArena({latency: 5, faults: ['500', 'reset', 'cut']});
+    arena = await openFleetArena({latencyMs: 5});
     arena.sandbox.write('list.csv', listOf(500, 150));
-    await Promise.all([arena.worker(), arena.worker()]);
+    await Promise.all([arena.workerHere(), arena.workerHere()]);
     return () => arena[Symbol.asyncDispose]();
   });
-  afterEach(async () => {
-    await arena.api.set({latency: 5, error: 0});
-    await arena.api.reset();
+  afterEach(() => {
+    arena.api.setLatency(5);
+    arena.api.newLedger();
   });
 
   test('write what a local run writes, and ask for each value once', async () => {
     const {code, stderr} = await arena.here([...RUN, '--quiet']);
     expect([code, stderr]).toEqual([0, '']);
-    const books = await arena.api.ledger();
-    expect([books.calls, books.distinct, books.repeated]).toEqual([books.distinct, books.distinct, 0]);
-    expect(booksOf(arena.sandbox, 'out.summary.json')).toEqual({spent: books.distinct, maybe: 0});
+    const {ledger} = arena.api;
+    expect(ledger.repeated()).toEqual([]);
+    expect(booksOf(arena.sandbox, 'out.summary.json')).toEqual({spent: ledger.calls, maybe: 0});
     expect(arena.sandbox.read('out.csv')).toBe(await localOutput(arena));
   });
 
   test('deal with faults of the service as a local run does', async () => {
-    await arena.api.set({error: 0.2});
+    arena.api.setScript(randomFaults({share: 0.2, kinds: [500, 'reset', 'cut']}));
     const {code, stderr} = await arena.here([...RUN, '--force', '--resends', '4']);
     expect([code, stderr]).toEqual([0, expect.any(String)]);
-    const {credits, by_status: byStatus} = await arena.api.ledger();
-    for (const fault of ['500', 'reset', 'cut'] as const)
-      expect([fault, byStatus[fault]]).not.toEqual([fault, undefined]);
+    const {credits, byStatus} = arena.api.ledger;
+    expect([...byStatus.keys()].sort()).toEqual([200, 500, 'drop']);
     const {spent, maybe} = booksOf(arena.sandbox, 'out.summary.json');
     expect([spent <= credits, credits <= spent + maybe]).toEqual([true, true]);
-    await arena.api.set({error: 0});
+    arena.api.setScript(undefined);
     expect(arena.sandbox.read('out.csv')).toBe(await localOutput(arena));
   });
 
   test('keep to a credit limit together', async () => {
     const limited = await arena.here([...RUN, '--force', '--max-credits', '100']);
     expect(limited.code).toBe(7);
-    expect((await arena.api.ledger()).credits).toBe(100);
+    expect(arena.api.ledger.credits).toBe(100);
   });
 
   test('leave nothing readable in Redis, the key never; and all of it expires', async () => {
-    await arena.api.set({latency: 30});
+    arena.api.setLatency(30);
     const seen: string[] = [];
     const monitor = await arena.redis.client.monitor();
     monitor.on('monitor', (_, args: string[]) => seen.push(args.join(' ')));
     const run = arena.run(['--force', '--restart']);
-    while ((await arena.api.ledger()).calls < 50) await sleep(20);
+    await until(() => arena.api.ledger.calls >= 50);
     run.kill('SIGKILL');
     await run.outcome;
     await sleep(200);
@@ -81,7 +82,7 @@ describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
 
 describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
   test('fleet status says who is there; a worker tells Prometheus what it did', async () => {
-    await using arena = await openFleetArena({latency: 30});
+    await using arena = await openFleetArena({latencyMs: 30});
     arena.sandbox.write('list.csv', listOf(400, 200));
     const empty = await arena.here(['fleet', 'status']);
     expect(empty).toMatchObject({code: 0, stdout: 'This Redis has neither a worker nor a run.\n'});
@@ -94,18 +95,26 @@ describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
     const run = arena.run(['--rate', '200/s', '--max-credits', '5000']);
     const status = async () => JSON.parse((await arena.here(['fleet', 'status', '--json'])).stdout) as object;
     await expect.poll(status, {timeout: 60_000, interval: 200}).toMatchObject({
-      identity: `bulk-enrich ${packageVersion()} asking ${arena.api.url}`,
+      identity: `protocol 1 asking ${arena.api.url}`,
       workers: [{pid: worker.pid, concurrency: 16, calls: {answered: expect.any(Number)}}],
       runs: [{pid: run.pid, rate: 'all=200/1s', limit: 5_000, calls: expect.any(Number)}],
       heldMs: 0,
     });
     const schema = JSON.parse(readFileSync('docs/fleet-status.schema.json', 'utf8'));
     expect(z.fromJSONSchema(schema).safeParse(await status())).toMatchObject({success: true});
-    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const page = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+    const metrics = await page('/metrics');
     expect(metrics).toMatch(/^bulk_enrich_worker_calls_total\{outcome="answered"\} [1-9]\d*$/m);
+    expect(metrics).toMatch(/^bulk_enrich_fleet_chunks_waiting\{\} \d+$/m);
+    expect(await page('/readyz')).toBe('ok\n');
     expect(await run.outcome).toMatchObject({code: 0});
     // What leaves is exact (test/lookup/pace.test.ts); a busy machine brings some of it together on the way.
-    expect((await arena.api.ledger()).max_per_second).toBeLessThanOrEqual(1.25 * 200);
+    expect(arena.api.ledger.maxPerSecond).toBeLessThanOrEqual(1.5 * 200);
+    await arena.redis.stop();
+    await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('Redis is away.\n');
+    expect(await page('/metrics')).toContain('bulk_enrich_worker_redis_up{} 0\n');
+    await arena.redis.start();
+    await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('ok\n');
   });
 });
 
@@ -131,18 +140,18 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     return [code, stderr.split('\n')[0]];
   };
 
-  test("a worker or a run with another version, endpoint, key or rate, or that counts an account's credits elsewhere", async () => {
-    await using arena = await openFleetArena({latency: 30});
+  test("a worker or a run with another protocol, endpoint, key or rate, or that counts an account's credits elsewhere", async () => {
+    await using arena = await openFleetArena({latencyMs: 30});
     arena.sandbox.write('list.csv', listOf(600, 300));
     const {client, url} = arena.redis;
-    await client.set('bulk-enrich:identity', 'bulk-enrich 0.0.1 asking https://other.example');
+    await client.set('bulk-enrich:identity', 'protocol 0 asking https://other.example');
     const worker = (env = {}) => told(arena.here(['worker'], env));
     expect(await worker()).toEqual([
       2,
-      `Error: This is bulk-enrich ${packageVersion()} asking ${arena.api.url}, but the fleet on this Redis is bulk-enrich 0.0.1 asking https://other.example. Use the same version and endpoint, or a Redis database of its own (redis://HOST/1).`,
+      `Error: This is bulk-enrich ${packageVersion()}, protocol 1 asking ${arena.api.url}, but the fleet on this Redis is protocol 0 asking https://other.example. Use the same endpoint, and versions of the same protocol, or a Redis database of its own (redis://HOST/1).`,
     ]);
     await client.flushall();
-    await arena.worker();
+    await arena.workerHere();
     expect(await worker({BULK_ENRICH_BASE_URL: 'https://other.example'})).toEqual([
       2,
       expect.stringContaining('This is bulk-enrich'),
@@ -156,7 +165,7 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
       `endpoint: ${arena.api.url}\nrate: 100/s\nmax_credits_per_month: 5000\n`,
     );
     const run = arena.run();
-    while ((await arena.api.ledger()).calls < 20) await sleep(20);
+    await until(() => arena.api.ledger.calls >= 20);
     const elsewhere = {XDG_STATE_HOME: arena.sandbox.path('elsewhere')};
     expect(
       await told(arena.here(['run', 'list.csv', '-o', 'third.csv', '--rate', '100/s'], elsewhere)),
@@ -205,7 +214,7 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
       ]);
     }
     await arena.redis.client.config('SET', 'maxmemory', '0');
-    await arena.worker([], {BULK_ENRICH_REDIS_URL: `redis://:right-password@127.0.0.1:${port}`});
+    await arena.workerHere(`redis://:right-password@127.0.0.1:${port}`);
     expect(await run(`redis://:right-password@127.0.0.1:${port}`)).toEqual([0, expect.any(String)]);
   });
 });

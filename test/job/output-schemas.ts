@@ -78,6 +78,7 @@ const member = {
   id: z.string(),
   host: z.string(),
   pid: whole,
+  version: z.string().describe('Version of bulk-enrich.'),
   startedAt: z.number().describe('Milliseconds since the epoch.'),
 };
 

@@ -91,7 +91,7 @@ describe('--report and --metrics', () => {
     expect(sandbox.read('out.html')).toContain('United States (US)');
     expect(sandbox.read('out.MD')).toMatch(/^# in\.csv: Complete\n/);
     expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_success{job_name=""} 1\n');
-    expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_rows{job_name="",outcome="ok"} 40\n');
+    expect(sandbox.read('out.prom')).toContain('bulk_enrich_run_rows{job_name="",outcome="ok"} 40\n');
     const made = ['out.html', 'out.MD', 'out.prom', 'step.md', 'in.enriched.summary.json'].map(sandbox.read);
     const texts = [...made, ...health.texts, ...health.pings, html.stderr, markdown.stderr].join('\n');
     expect(texts).not.toContain(KEY);

@@ -7,7 +7,7 @@ import type {Sequence} from './model/commands.ts';
 import type {Ended} from './model/ended.ts';
 import {sequence} from './model/sequences.ts';
 import {Simulation} from './model/simulation.ts';
-import {violationOf, violationOfHealed} from './model/violations.ts';
+import {tried, violationOf, violationOfHealed} from './model/violations.ts';
 
 /** A promise that was broken, and how it came to that. */
 export class Violation extends Error {
@@ -38,6 +38,12 @@ export async function play({commands, ...world}: Sequence, seed: number): Promis
   } finally {
     simulation.close();
   }
+}
+
+/** How often each promise was tried, and each step of a task taken, since this was loaded. */
+export function reached(): Readonly<Record<string, number>> {
+  const {methodsCalled = {}} = globalThis as {methodsCalled?: Record<string, number>};
+  return {...Object.fromEntries(tried), ...methodsCalled};
 }
 
 /** What a seed leads to: nothing, or the shortest sequence that breaks the same. */
@@ -78,6 +84,14 @@ export interface Failure {
   readonly shrinks: number;
 }
 
+function limitsOf(sequence: Sequence | undefined): string[] {
+  const {accountPerDay, accountPerMonth, accountRate} = sequence ?? {};
+  const limits = {'a day': accountPerDay, 'a month': accountPerMonth, 'calls a second': accountRate};
+  return Object.entries(limits).flatMap(([of, limit]) =>
+    limit === undefined ? [] : [`the account has ${limit} ${of}`],
+  );
+}
+
 /** A failure as a reader wants it: the promise, how to see it again, and what happened. */
 export function described({seed, message, sequence, history, shrinks}: Failure): string {
   const inputs = (sequence?.inputs ?? []).map((rows, index) => `list${index}.csv: ${JSON.stringify(rows)}`);
@@ -86,7 +100,7 @@ export function described({seed, message, sequence, history, shrinks}: Failure):
     '',
     `Shrunk ${shrinks} times from seed ${seed}; alone: SIM_SEED=${seed} npx vitest run test/sim/seeds-1`,
     ...inputs,
-    ...(sequence?.accountPerDay === undefined ? [] : [`the account has ${sequence.accountPerDay} a day`]),
+    ...limitsOf(sequence),
     'What happened (milliseconds, who, what):',
     ...history,
   ].join('\n');

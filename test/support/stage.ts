@@ -43,6 +43,7 @@ export interface StageOptions {
   readonly stopper?: Stopper;
   readonly watch?: (session: Session) => void;
   readonly storePatienceMs?: number;
+  readonly metricsEveryMs?: number;
   readonly phase?: Phase;
   readonly warned?: (sentence: string) => void;
 }
@@ -143,6 +144,7 @@ async function attempt(
     stopper = new Stopper(),
     watch,
     storePatienceMs,
+    metricsEveryMs,
     phase,
     warned,
   }: StageOptions,
@@ -171,6 +173,7 @@ async function attempt(
         warned?.(sentence);
       },
       ...(storePatienceMs === undefined ? {} : {storePatienceMs}),
+      ...(metricsEveryMs === undefined ? {} : {metricsEveryMs}),
       ...(phase === undefined ? {} : {phase}),
     };
     const outcome = await run(job, io, stopper, session => {

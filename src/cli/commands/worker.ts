@@ -45,7 +45,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       onFatal: ending.fail,
     });
     try {
-      if (address !== undefined) await serveMetrics(address, () => worker.report);
+      if (address !== undefined) await serveMetrics(address, worker);
       console.say(`Making calls for the fleet on ${publicUrl(redisUrl)}, ${concurrency} at once at most.`);
       warnOfClock(worker.report.clockAheadMs, console);
       await ending.ended;

@@ -223,17 +223,12 @@ export class CsvReader implements RecordReader {
     records: InputRecord[],
   ): void {
     const expected = this.#layout?.columns.length;
-    if (fields.length === 1 && fields[0]?.trim() === '' && bytes[start] !== QUOTE) {
-      if (expected === 1 && fields[0] === '') {
-        this.#blanks++;
-        this.#line++;
-        return;
-      }
-      if (expected !== 1) {
-        this.#settings.tally.blankLines++;
-        this.#line++;
-        return;
-      }
+    const isBlank = fields.length === 1 && fields[0]?.trim() === '' && bytes[start] !== QUOTE;
+    if (isBlank && (expected !== 1 || fields[0] === '')) {
+      if (expected === 1) this.#blanks++;
+      else this.#settings.tally.blankLines++;
+      this.#line++;
+      return;
     }
     const record = bytes.subarray(start, end);
     if (this.#settings.padShortRows && expected !== undefined && fields.length < expected) {

@@ -80,7 +80,7 @@ export async function bookCollected(
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
     const doubt = leavesDoubt(attempt, settings);
-    const carried = ledger.carried(lookup.key);
+    const carried = ledger.givenUp.find(lookup.key);
     // The interruption was one of them: this is what it came to.
     const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
     const ambiguous = known.doubts > 1 || carried !== undefined;

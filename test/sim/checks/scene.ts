@@ -22,20 +22,28 @@ export interface Scene {
   readonly upkeep: Upkeep;
   /** Whether what a run had asked before may have become unreadable. */
   readonly lostState: boolean;
+  /** Whether Redis was away, or took no writes, at any time. */
+  readonly hadTrouble: boolean;
   /** Most credits a day of the first account at the first endpoint. */
   readonly accountPerDay: number | undefined;
+  readonly accountPerMonth: number | undefined;
   /** Most calls a second of it. */
   readonly accountRate: number | undefined;
   /** The inputs as their owner left them, by path. */
   readonly inputs: ReadonlyMap<string, string>;
-  /** What the history of all runs says, lines that wait for it included. */
-  readonly history: readonly RunRecord[];
+  /** What the history of all runs says, lines that wait for it included, by session. */
+  readonly history: ReadonlyMap<string, RunRecord>;
 }
 
-/** One promise: its sentence, and what speaks against it; undefined where nothing does. */
+/** What a check comes to that had nothing to look at: the promise was not tried. */
+export const UNTRIED = Symbol('untried');
+
+/** One promise: its sentence, and what speaks against it; undefined if it was tried and is kept. */
 export interface Check {
   readonly promise: string;
-  readonly broken: (scene: Scene) => string | undefined;
+  /** The fields of the summary that it derives, each with all below it; a star for any name. */
+  readonly fields?: readonly string[];
+  readonly broken: (scene: Scene) => string | undefined | typeof UNTRIED;
 }
 
 /** The text of an output, compressed or not; what is cut off is as good as none. */

@@ -51,6 +51,8 @@ export interface RunSpec {
   /** Whether the output is compressed as it is put in place, and whether its rows are objects. */
   readonly packed: boolean;
   readonly ndjson: boolean;
+  /** Whether it writes metrics and a report too. */
+  readonly tells: boolean;
   /** A file that is named where another one is already. */
   readonly clash?: 'summary' | 'rejects' | 'both' | 'output' | undefined;
 }
@@ -74,8 +76,9 @@ export type Command =
   | {
       readonly do: 'both';
       readonly spec: RunSpec;
-      readonly changes: Partial<RunSpec>;
-      readonly courses: readonly [Course, Course];
+      /** What is said otherwise by each of those beside it. */
+      readonly others: readonly Partial<RunSpec>[];
+      readonly courses: readonly Course[];
       readonly apartMs: number;
     }
   | {readonly do: 'clock'; readonly hours: number}
@@ -92,6 +95,8 @@ export type Command =
       readonly how: 'lock' | 'delete' | 'version' | 'damage';
       readonly seconds: number;
     }
+  /** A state's directory is moved to another disk, or back. */
+  | {readonly do: 'mount'; readonly state: 1 | 2}
   | {readonly do: 'state'; readonly how: 'delete' | 'version' | 'damage'}
   /** Another program has the history's file locked for a while. */
   | {readonly do: 'history'; readonly seconds: number}
@@ -111,6 +116,7 @@ export interface Sequence {
   readonly fleet: boolean;
   /** Most credits a day of all jobs of the first account at the first endpoint. */
   readonly accountPerDay?: number | undefined;
+  readonly accountPerMonth?: number | undefined;
   /** Most calls a second of it, of all processes together. */
   readonly accountRate?: number | undefined;
 }

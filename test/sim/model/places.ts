@@ -63,10 +63,12 @@ export const links: ReadonlyMap<string, string> = new Map(
  * twice is tested alone.
  */
 export const recordsCalls = ({requireStore, clash}: RunSpec) => !requireStore && clash === undefined;
+export const metricsPath = (spec: RunSpec) => `${outputPath(spec)}.prom`;
+export const reportPath = (spec: RunSpec) => `${outputPath(spec)}.report.md`;
 export const callsPath = (spec: RunSpec) => `${outputPath(spec)}.calls.ndjson`;
 
-export function statePath(spec: RunSpec): string {
-  return spec.state === 0 ? `${outputPath(spec)}.run` : join(WORK, `state${spec.state}`);
+export function statePath(spec: RunSpec | {readonly state: 1 | 2}): string {
+  return 'output' in spec && spec.state === 0 ? `${outputPath(spec)}.run` : join(WORK, `state${spec.state}`);
 }
 
 export const endpoints = ['https://one.example.com', 'https://two.example.com'] as const;
@@ -117,10 +119,12 @@ export function inputText(rows: readonly InputRow[]): string {
 
 export function accountText({
   accountPerDay,
+  accountPerMonth,
   accountRate,
-}: Pick<Sequence, 'accountPerDay' | 'accountRate'>): string {
+}: Pick<Sequence, 'accountPerDay' | 'accountPerMonth' | 'accountRate'>): string {
   const limits = [
     ...(accountPerDay === undefined ? [] : [`max_credits_per_day: ${accountPerDay}`]),
+    ...(accountPerMonth === undefined ? [] : [`max_credits_per_month: ${accountPerMonth}`]),
     ...(accountRate === undefined ? [] : [`rate: ${accountRate}/s`]),
   ];
   return [`endpoint: ${endpoints[0]}`, 'account: default', ...limits].join('\n');
@@ -152,6 +156,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(spec.maxErrors !== undefined && {maxErrors: spec.maxErrors}),
     ...(spec.until !== undefined && {until: spec.until}),
     ...(recordsCalls(spec) && {calls: callsPath(spec)}),
+    ...(spec.tells && spec.clash === undefined && {metrics: metricsPath(spec), report: reportPath(spec)}),
     ...(spec.ndjson && {outputFormat: 'ndjson', flatten: true}),
     ...(spec.where && {where: 'row.id != "r2"'}),
     ...(spec.fromFile && {endpoint: 'live'}),

@@ -122,6 +122,7 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   linked: mostly(false, true),
   packed: mostly(false, true),
   ndjson: mostly(false, true),
+  tells: mostly(false, true),
   clash: sometimes(
     constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const),
     40,
@@ -153,13 +154,11 @@ const command: fc.Arbitrary<Command> = oneof(
     arbitrary: record({
       do: constant('both' as const),
       spec,
-      changes: oneof(
-        constant({}),
-        constant({state: 1}),
-        constant({output: 1}),
-        constant({output: 1, input: 1}),
+      others: array(
+        oneof(constant({}), constant({state: 1}), constant({output: 1}), constant({output: 1, input: 1})),
+        {minLength: 1, maxLength: 2},
       ),
-      courses: fc.tuple(course, course),
+      courses: fc.tuple(course, course, course),
       apartMs: constantFrom(0, 5, 40, 200),
     }),
   },
@@ -198,6 +197,10 @@ const command: fc.Arbitrary<Command> = oneof(
   {weight: 1, arbitrary: record({do: constant('history' as const), seconds: constantFrom(1, 6, 60)})},
   {
     weight: 1,
+    arbitrary: record({do: constant('mount' as const), state: constantFrom(1 as const, 2 as const)}),
+  },
+  {
+    weight: 1,
     arbitrary: record({
       do: constant('state' as const),
       how: constantFrom('delete' as const, 'version' as const, 'damage' as const),
@@ -215,6 +218,8 @@ const someOf = (commands: fc.Arbitrary<Command>, fewest: number) =>
 /** Few, that are soon spent; or many, of which runs take blocks. */
 const accountPerDay = sometimes(oneof(integer({min: 1, max: 15}), constant(10_000)), 5);
 
+const accountPerMonth = sometimes(oneof(integer({min: 3, max: 20}), constant(10_000)), 8);
+
 const alone: fc.Arbitrary<Sequence> = record({
   inputs: fc.tuple(
     oneof({weight: 8, arbitrary: rows(1, 12)}, {weight: 1, arbitrary: refusedRows}),
@@ -222,6 +227,7 @@ const alone: fc.Arbitrary<Sequence> = record({
   ),
   commands: someOf(command, 2),
   accountPerDay,
+  accountPerMonth,
   accountRate: sometimes(integer({min: 2, max: 9}), 5),
   fleet: constant(false),
 });
