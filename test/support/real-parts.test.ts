@@ -2,7 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {createSandbox} from './command.ts';
-import {isLacking, MISSING_PARTS, partsNotRun} from './real-parts.ts';
+import {isLacking, MISSING_PARTS, partNames, partsNotRun} from './real-parts.ts';
 
 const absent = (name: string) => ({name, brought: `apt-get install ${name}`, works: () => false});
 
@@ -35,4 +35,12 @@ test('no test looks for an installed program by itself', () => {
     name => !name.includes('real-parts') && own.test(readFileSync(join(root, name), 'utf8')),
   );
   expect(others).toEqual([]);
+});
+
+test('CI requires what it installs, by the names of the parts', () => {
+  const [, required = ''] = /REQUIRED_PARTS="(.*)"/.exec(readFileSync('.ci/run', 'utf8')) ?? [];
+  expect(partNames).toEqual(expect.arrayContaining(required.split(' ')));
+  expect(required.split(' ')).toEqual(
+    expect.arrayContaining(['redis', 'chromium', 'postgresql', 'promtool', 'systemd']),
+  );
 });
