@@ -185,7 +185,7 @@ export class PeriodBudget {
     if (used < warnAt.share * maxCredits) return;
     this.#warned = true;
     warnAt.warn(
-      `${inCredits(used)} of the ${period}'s ${inCredits(maxCredits)} credits (${limit}) are used, by all runs together.`,
+      `${inCredits(used)} of the ${period}'s ${inCredits(maxCredits)} credits (${limit}) are used by all runs together.`,
     );
   }
 
@@ -210,7 +210,7 @@ export class PeriodBudget {
     } catch (error) {
       throw new OutputError(
         'daily_budget',
-        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count: fix or remove the file, or take the limit out.`,
+        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count. Fix or remove that file, or remove the limit.`,
         {cause: error},
       );
     }
@@ -289,7 +289,7 @@ function prepareTable(db: Sqlite): void {
   db.transaction(() => {
     const version = db.pragma('user_version');
     if (version === VERSION) return;
-    if (version !== 0) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+    if (version !== 0) throw new Error(`it has version ${version}; this program needs ${VERSION}`);
     db.exec(`
       CREATE TABLE used (job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
       CREATE TABLE held (holder TEXT, job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, job, day)) WITHOUT ROWID;

@@ -265,7 +265,8 @@ const columnText = z.string().transform((text): ColumnChoice => {
 export function only<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
-    error: ({code}) => (code === 'unrecognized_keys' ? `there is no such key (known: ${known})` : undefined),
+    error: ({code}) =>
+      code === 'unrecognized_keys' ? `this key does not exist (known: ${known})` : undefined,
   });
 }
 

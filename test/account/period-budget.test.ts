@@ -133,7 +133,7 @@ test('a file of another version is refused', () => {
   const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
   db.exec('PRAGMA user_version = 999');
   db.close();
-  expect(() => open(7_000)).toThrow(/daily-credits\.db.*of version 999/);
+  expect(() => open(7_000)).toThrow(/daily-credits\.db.*has version 999/);
 });
 
 test("a month's credits are counted apart from a day's, and renewed with the next month", () => {
@@ -159,7 +159,7 @@ test('says once when its share is used up, by whomever', () => {
   budget.take('b', 100);
   budget.take('c', 100);
   expect(said).toEqual([
-    "8 of the day's 10 credits (max_credits_per_day in production.yaml) are used, by all runs together.",
+    "8 of the day's 10 credits (max_credits_per_day in production.yaml) are used by all runs together.",
   ]);
   budget.close();
   open(10_000, 'account', {warnAt});

@@ -8,10 +8,10 @@ test('a code is followed by its words, which are broken between words', () => {
   const lines = troubleLines(heading, [{code: 'phone.country_unknown', count: 3, rows: [4, 5, 6]}], 50);
   expect(lines).toEqual([
     'Wrong:',
-    '  3 × phone.country_unknown, rows 4, 5, 6: In',
-    '    national form, and nothing says of which',
-    '    country, or nothing that is known. Add',
-    '    --country COLUMN or --default-country COUNTRY.',
+    '  3 × phone.country_unknown, rows 4, 5, 6: A',
+    '    number in national form, and its country is',
+    '    missing or not known. Add --country COLUMN or',
+    '    --default-country COUNTRY.',
   ]);
   expect(troubleLines(heading, [{code: 'email.email_malformed', count: 1, rows: [4]}])).toEqual([
     'Wrong:',

@@ -88,7 +88,7 @@ describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
     expect(empty).toMatchObject({code: 0, stdout: 'This Redis has neither a worker nor a run.\n'});
     const doctor = async () =>
       (await arena.here(['doctor'])).stdout.split('\n').find(line => line.startsWith('fleet'));
-    expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there: bulk-enrich worker$/);
+    expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is running: bulk-enrich worker$/);
     const port = await freePort();
     const worker = await arena.worker(['--metrics-address', String(port)]);
     expect(await doctor()).toMatch(/^fleet +ok +1 workers on .*16 calls at once$/);
@@ -174,7 +174,7 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
       expect.stringContaining("counts the account's credits of the day and month on another machine"),
     ]);
     const other = arena.here(['run', 'list.csv', '-o', 'other.csv', '--rate', '50/s', '--fleet', url]);
-    expect(await told(other)).toEqual([2, expect.stringContaining('rate of all=100/1s')]);
+    expect(await told(other)).toEqual([2, expect.stringContaining('has the rate all=100/1s')]);
     run.kill('SIGTERM');
     await run.outcome;
     expect(await client.get('bulk-enrich:rate')).toBeNull();
@@ -187,7 +187,9 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     const {port} = arena.redis;
     expect(await run(`redis://:wrong-password@127.0.0.1:${port}`)).toEqual([
       2,
-      expect.stringContaining(`The fleet's Redis at redis://127.0.0.1:${port} does not let us in: WRONGPASS`),
+      expect.stringContaining(
+        `The fleet's Redis at redis://127.0.0.1:${port} refuses the user or password: WRONGPASS`,
+      ),
     ]);
     expect(await run('redis://127.0.0.1:1')).toEqual([
       5,
@@ -197,7 +199,7 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     ]);
     expect(await told(arena.here([...RUN, '--fleet', `redis://:secret@127.0.0.1:${port}`]))).toEqual([
       2,
-      expect.stringContaining('Put the whole URL into BULK_ENRICH_REDIS_URL'),
+      expect.stringContaining('Put the URL into BULK_ENRICH_REDIS_URL'),
     ]);
     await arena.redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
     expect(await run(`redis://:right-password@127.0.0.1:${port}`)).toEqual([
@@ -210,7 +212,7 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
       const env = {BULK_ENRICH_REDIS_URL: `redis://:right-password@127.0.0.1:${port}`};
       expect(await told(arena.here(args, env))).toEqual([
         5,
-        expect.stringMatching(/^Error: The fleet's Redis at \S+ does not take what is written to it: OOM /),
+        expect.stringMatching(/^Error: The fleet's Redis at \S+ takes no writes: OOM /),
       ]);
     }
     await arena.redis.client.config('SET', 'maxmemory', '0');

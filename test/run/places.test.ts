@@ -73,7 +73,7 @@ test('two results of one file are refused, also where they differ in case only a
   const kept = stage.path('out.csv.run/output.partial');
   mkdirSync(stage.path('out.csv.run'), {mode: 0o700});
   writeFileSync(kept, ips(3));
-  const own = "the run's state are one file";
+  const own = "the run's state are the same file";
   for (const raw of [{input: 'out.csv.run/output.partial'}, {summary: kept}]) {
     const ended = await stage.run({...settings, ...raw, restart: true});
     expect(ended).toMatchObject({code: 2, message: expect.stringContaining(own)});
@@ -98,7 +98,7 @@ test('what this program did not write is neither replaced nor removed', async ()
   stage.write('list.csv', ips(3));
   stage.write('notes.txt', 'mine');
   const ended = await stage.run({...settings, rejects: stage.path('notes.txt'), force: true});
-  expect(ended).toMatchObject({code: 2, message: expect.stringContaining('no file of rejected rows')});
+  expect(ended).toMatchObject({code: 2, message: expect.stringContaining('not a file of rejected rows')});
   expect([stage.read('notes.txt'), stage.api.ledger.requests]).toEqual(['mine', 0]);
   // Rejects of another job, under a name that was given: this one has none, and leaves them.
   const theirs = '{"file":"other.csv","line":2}\n';
@@ -131,7 +131,7 @@ test('a pattern does not read what the job itself wrote the night before', async
     expect(ended).toMatchObject({code: 0, summary: {rows: {written: 3}}});
   }
   const only = await stage.run({...settings, input: 'd/all-*.csv', output: 'd/all-{date}.csv', force: true});
-  expect(only).toMatchObject({code: 2, message: expect.stringContaining('what this job writes itself')});
+  expect(only).toMatchObject({code: 2, message: expect.stringContaining('only files that this job writes')});
 });
 
 test('one output, two runs: with states of their own the second is refused, and nothing is left behind', async () => {
@@ -321,7 +321,7 @@ test('an attempt to do it again that was cut off is kept, with what it paid for,
   const {requests} = stage.api.ledger;
   const plain = await stage.run(unstored);
   expect(plain).toMatchObject({code: 0, wasComplete: true});
-  expect(plain.message).toMatch(/cut off.*--force.*out\.csv\.run/);
+  expect(plain.message).toMatch(/interrupted.*--force.*out\.csv\.run/);
   expect(await stage.run({...unstored, force: true})).toMatchObject({
     code: 0,
     summary: {credits: {spent: 20}},
@@ -345,7 +345,7 @@ test('a day that was cut off goes first on the next', async () => {
     const finished = readFileSync(stage.path(`out-${yesterday}.summary.json`), 'utf8');
     expect(JSON.parse(finished)).toMatchObject({resumed: {times: 1}});
     expect(ended.warnings).toEqual([
-      expect.stringContaining(`The run of ${yesterday} was cut off`),
+      expect.stringContaining(`The run of ${yesterday} was interrupted`),
       expect.stringContaining(`The run of ${yesterday}: 20 rows written`),
     ]);
     const files = readdirSync(stage.directory).filter(name => !name.startsWith('st-'));

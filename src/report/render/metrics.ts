@@ -83,10 +83,14 @@ function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, 
   const lastSuccess = success ? finished : lastSuccessIn(before, job ?? '');
   return [
     gauge('last_run_timestamp_seconds', 'When the last run finished, in seconds since the epoch.', finished),
-    gauge('last_run_success', 'Whether the last run wrote its output: exit code 0 or 3.', success ? 1 : 0),
+    gauge(
+      'last_run_success',
+      '1 if the last run wrote its output (exit code 0 or 3), else 0.',
+      success ? 1 : 0,
+    ),
     gauge(
       'last_run_complete',
-      'Whether the last run wrote its output without gaps: exit code 0.',
+      '1 if the last run wrote its output without gaps (exit code 0), else 0.',
       exit_code === exitCodes.ok ? 1 : 0,
     ),
     gauge(LAST_SUCCESS, 'When a run last wrote its output, in seconds since the epoch.', lastSuccess),
@@ -242,7 +246,11 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
     ),
     gauge(
       'run_store_missed',
+<<<<<<< HEAD
       'Values that the run could not look up in the answer store, and answers that it could not keep there.',
+=======
+      'Values that could not be looked up in the answer store, and answers that it could not keep.',
+>>>>>>> w-X
       store && by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
     ),
   ];

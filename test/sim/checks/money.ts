@@ -291,7 +291,7 @@ const proven: Check = {
     const file = after.get(callsPath(spec));
     const isOwn = recordsCalls(spec) && run.isAlone;
     if (!isOwn || summary === undefined || wasComplete || run.ledger === undefined) return UNTRIED;
-    if (/had ended while it put/.test(run.message) || summary.credits.earlier.unknown) return UNTRIED;
+    if (/ended while it put/.test(run.message) || summary.credits.earlier.unknown) return UNTRIED;
     if (file === undefined) return summary.calls.total === 0 ? undefined : 'there are none';
     const sums = {spent: 0, maybe: 0, free: 0};
     for (const line of file.toString().split('\n').filter(Boolean)) {
@@ -315,7 +315,7 @@ const recorded: Check = {
     const file = run.after.get(callsPath(run.spec));
     const isTold = isOwn && run.isAlone && run.summary !== undefined && !run.wasComplete && !lostState;
     if (!isTold || file === undefined || run.ledger === undefined) return UNTRIED;
-    if (run.healed || /had ended while it put/.test(run.message)) return UNTRIED;
+    if (run.healed || /ended while it put/.test(run.message)) return UNTRIED;
     const scope = scopeOfSpec(run.spec);
     const sent = callsInLedger(scene).filter(call => scopeOfCall(call) === scope && call.told !== 'not sent');
     if (/"not_recorded"/.test(file.toString())) return 'some of what was spent is in no line';
