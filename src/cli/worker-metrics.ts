@@ -21,7 +21,7 @@ export function parseAddress(text: string): Address {
   return {host: match[1] ?? '127.0.0.1', port};
 }
 
-/** What a worker says of itself, and of its fleet. */
+/** A worker as its pages show it, with its fleet. */
 export interface WatchedWorker {
   readonly report: WorkerReport;
   readonly hasRedis: boolean;

@@ -117,9 +117,9 @@ function lookup(
   data: OpenData,
   given: ReturnType<typeof answersBy>,
 ): (body: Body) => ServiceCall {
-  const {request, identity} = operations[name];
+  const {request, keyText} = operations[name];
   return body => {
-    const value = identity(checkBody<Record<string, string>>(request, body));
+    const value = keyText(checkBody<Record<string, string>>(request, body));
     const answer = () => ({...answers[name](data, value), ...given(name, value)});
     return {free: false, answer: () => ({success: true, data: answer()})};
   };

@@ -76,7 +76,7 @@ function textOfAll(families: readonly Family[], job: string | null): string {
   return familiesText(families, {job_name: job ?? ''});
 }
 
-/** What is known of a run once it has ended. */
+/** Families that a run has once it has ended. */
 function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, before: string): Family[] {
   const finished = Date.parse(finished_at) / 1_000;
   const success = isSuccess(exit_code);
@@ -108,7 +108,7 @@ function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, 
   ];
 }
 
-/** What is known of a run at any time: of the one that is under way, or of the last one. */
+/** Families that a run has at any time: the one that is under way, or the last one. */
 function runFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   return [
     buildInfo(),
@@ -246,7 +246,11 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
     ),
     gauge(
       'run_store_missed',
+<<<<<<< HEAD
+      'Values that the run could not look up in the answer store, and answers that it could not keep there.',
+=======
       'Values that could not be looked up in the answer store, and answers that it could not keep.',
+>>>>>>> w-X
       store && by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
     ),
   ];

@@ -30,7 +30,7 @@ function familyOf(type: Family['type'], name: string, help: string, value: Sampl
 }
 
 export function buildInfo(): Family {
-  return gauge('build_info', 'The version of bulk-enrich that wrote this.', [
+  return gauge('build_info', 'The version of the program that wrote this.', [
     [{version: packageVersion()}, 1],
   ]);
 }
