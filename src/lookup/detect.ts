@@ -2,50 +2,15 @@ import type {Row} from '../input/row.ts';
 import type {CellRules} from '../operations/cell.ts';
 import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import {type Column, columnsOf} from './columns/column.ts';
-import {type CountryChoice, chooseCountries, countryFor} from './columns/country-column.ts';
+import {chooseCountries, countryFor} from './columns/country-column.ts';
+import {guessCountries} from './columns/country-guesses.ts';
+import {type Aside, type Fault, type Guess, MOSTLY} from './columns/guess.ts';
 import {namesFax, namesOtherDigits} from './columns/header.ts';
+import {isShared} from './columns/shared-values.ts';
 import {fieldPaths} from './field-paths.ts';
 
-/** What a column seems to hold, and why. */
-export interface Guess {
-  readonly operation: Intelligence | 'country';
-  readonly column: string;
-  /** `sure` is used without asking; `unsure` wants a flag. */
-  readonly confidence: 'sure' | 'unsure';
-  /** Why an unsure column is passed over where others are sure; undefined where the run asks about it first. */
-  readonly aside?: Aside | undefined;
-  /** Share of the sample's non-empty cells that can be such a value, 0 to 1; undefined where all were empty. */
-  readonly share: number | undefined;
-  /** Share of those cells that lack nothing but their country: phone numbers in national form. */
-  readonly national: number;
-  /** Share of those cells that hold several IP addresses. */
-  readonly listed: number;
-  /** Share of those cells that are of its kind in any way. */
-  readonly ofKind: number;
-  readonly byHeader: boolean;
-  /** What most of those cells are that are no such value, and the first row that shows it. */
-  readonly fault?: Fault | undefined;
-  /** The columns of phone numbers that a column of countries was chosen for, or may be. */
-  readonly numbers?: readonly string[] | undefined;
-  /** The first row that shows why a column of countries is unsure, where one does. */
-  readonly row?: number | undefined;
-}
-
-/**
- * Its header names another party than the row's person, or a fax; nothing but its values speaks for it; it is the first entry of a
- * list; its values are addresses that the service knows nothing of; they may be something else that is written alike; none of
- * them is of its kind, where another column's are.
- */
-export type Aside = 'another' | 'fax' | 'values' | 'list' | 'unknowable' | 'alike' | 'nothing';
-
-export interface Fault {
-  readonly code: string;
-  readonly row: number | undefined;
-}
-
-/** From this share on, the content alone speaks for a kind, or confirms a header. */
+/** From this share on, the content alone speaks for a kind. */
 const CONTENT_SPEAKS = 0.9;
-const CONTENT_CONFIRMS = 0.5;
 /** Fewer values speak for nothing by themselves. */
 const FEW_VALUES = 5;
 
@@ -88,11 +53,15 @@ export function detectColumns(
   ];
 }
 
-/** A column that is named as its kind and holds nothing of it stops no run that another column has the values for. */
+/**
+ * A column that is named as its kind and holds nothing of it stops no run that another column has the values for; and one whose
+ * values are not the rows' own is not bought beside one whose values are.
+ */
 function asideOthers(guess: Guess, all: readonly Guess[]): Guess {
   const isEmpty = guess.confidence === 'unsure' && guess.aside === undefined && guess.ofKind === 0;
   const isSure = (other: Guess) => other.operation === guess.operation && other.confidence === 'sure';
-  return isEmpty && all.some(isSure) ? {...guess, aside: 'nothing'} : guess;
+  if (isEmpty && all.some(isSure)) return {...guess, aside: 'nothing'};
+  return isShared(guess, all) ? {...guess, confidence: 'unsure', aside: 'shared'} : guess;
 }
 
 /** What is told of a column that asks for a person: most cells' fault. */
@@ -146,6 +115,8 @@ function guessColumn(
     national: of(national),
     listed: of(listed),
     ofKind: of(valid + national + listed + unclear + beyond),
+    values,
+    distinct: tally.distinct.size,
   };
   const byHeader = says === 'named' || (says === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const confidence = byHeader ? byName(tally) : byContent(operation, column, cells, tally, headless);
@@ -160,7 +131,7 @@ function guessColumn(
     aside,
   } as const;
   // Another's column that holds something else is nobody's business.
-  return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= CONTENT_CONFIRMS
+  return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= MOSTLY
     ? guess
     : undefined;
 }
@@ -168,10 +139,10 @@ function guessColumn(
 /** True if most values are what a header hints at; any digits may be a phone number, so that those have to be likely ones. */
 function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number): boolean {
   const {isLikely, isTelling} = operations[operation];
-  if (isLikely === undefined) return ofKind >= CONTENT_CONFIRMS;
+  if (isLikely === undefined) return ofKind >= MOSTLY;
   const fits = (text: string, country: string | undefined) =>
     isTelling?.(text) === true || isLikely(text, country);
-  return isShare(CONTENT_CONFIRMS, cells, fits);
+  return isShare(MOSTLY, cells, fits);
 }
 
 /** True if so many of the cells that hold something fit; no more of them are looked at than that takes. */
@@ -198,7 +169,7 @@ function asideOf({name, isAnothers, isInList}: Column, {values, beyond}: ColumnT
 }
 
 function byName({values, valid, unclear, beyond}: ColumnTally): Guess['confidence'] {
-  return values === 0 || (valid + unclear + beyond) / values >= CONTENT_CONFIRMS ? 'sure' : 'unsure';
+  return values === 0 || (valid + unclear + beyond) / values >= MOSTLY ? 'sure' : 'unsure';
 }
 
 /** What its values alone say; `likely` where no header and no sign of their own makes them sure, `alike` where they may be something else. */
@@ -210,7 +181,7 @@ function byContent(
   headless: boolean,
 ): Guess['confidence'] | 'likely' | 'alike' | undefined {
   const {isTelling, isLikely} = operations[operation];
-  const isMost = values >= FEW_VALUES && telling / values >= CONTENT_CONFIRMS;
+  const isMost = values >= FEW_VALUES && telling / values >= MOSTLY;
   // Where no header could say otherwise, a few values are enough if there is nothing else.
   const isEnough = values >= FEW_VALUES || (headless && telling === values);
   if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough)
@@ -235,11 +206,13 @@ const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 /** What a column's cells are, by the counts that a guess is made of. */
 function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules | undefined, isKnown = false) {
   const {canonical, habits, isTelling} = operations[operation];
-  const tally = {values: 0, valid: 0, telling: 0, national: 0, listed: 0, unclear: 0, beyond: 0};
+  const distinct = new Set<string>();
+  const tally = {values: 0, valid: 0, telling: 0, national: 0, listed: 0, unclear: 0, beyond: 0, distinct};
   for (const [text, country] of cells) {
     const judged = canonical(text, country, rules);
     if (judged.state === 'empty') continue;
     tally.values += 1;
+    distinct.add(judged.state === 'value' ? judged.value : text.trim());
     if (judged.state === 'value') {
       tally.valid += 1;
       if (isTelling?.(text) !== false) tally.telling += 1;
@@ -254,47 +227,4 @@ function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules |
     if (BEYOND.has(judged.code)) tally.beyond += 1;
   }
   return tally;
-}
-
-/** The columns that were chosen, each once; of those that can't be told apart, all. */
-function guessCountries(
-  choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
-): Guess[] {
-  const guesses = choices.flatMap(([phone, choice]) => {
-    if (choice === undefined) return [];
-    const confidence = 'found' in choice ? ('sure' as const) : ('unsure' as const);
-    const row = 'found' in choice ? undefined : choice.row;
-    const some = 'found' in choice ? [choice.found] : choice.torn;
-    return some.map(
-      ({column, share}): Guess => ({
-        operation: 'country',
-        column: column.name,
-        confidence,
-        share,
-        national: 0,
-        listed: 0,
-        ofKind: share,
-        byHeader: true,
-        numbers: phone === undefined ? [] : [phone],
-        row,
-      }),
-    );
-  });
-  const byName = new Map<string, Guess>();
-  for (const guess of guesses) {
-    const name = `${guess.confidence} ${guess.column}`;
-    const before = byName.get(name);
-    byName.set(name, {...guess, ...before, numbers: [...(before?.numbers ?? []), ...(guess.numbers ?? [])]});
-  }
-  return [...byName.values()];
-}
-
-/** Whether a column is unsure for nothing but the country of its numbers. */
-export function lacksCountry({confidence, share = 0, national}: Guess): boolean {
-  return national > 0 && confidence === 'unsure' && share + national >= CONTENT_CONFIRMS;
-}
-
-/** Whether a column is unsure for nothing but which of several addresses in a cell is meant. */
-export function lacksChoice({confidence, share = 0, listed}: Guess): boolean {
-  return listed > 0 && confidence === 'unsure' && share + listed >= CONTENT_CONFIRMS;
 }
