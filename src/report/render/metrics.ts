@@ -246,11 +246,7 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
     ),
     gauge(
       'run_store_missed',
-<<<<<<< HEAD
       'Values that the run could not look up in the answer store, and answers that it could not keep there.',
-=======
-      'Values that could not be looked up in the answer store, and answers that it could not keep.',
->>>>>>> w-X
       store && by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
     ),
   ];
