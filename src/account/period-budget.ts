@@ -6,6 +6,7 @@ import {Sqlite, sqliteCode} from '../disk/sqlite.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import {inCredits, thousandths} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
+import type {Charge} from '../job/settings/cost.ts';
 
 /** Another run may be taking its block at this moment. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -117,9 +118,9 @@ export class PeriodBudget {
   }
 
   /** The call is over; where it was free, the period that it was taken from has its credits back, if it is not over. */
-  settle(key: string, cost: number, free: boolean): void {
+  release(key: string, cost: number, charge: Charge): void {
     this.#turn();
-    if (free && this.#inFlight.get(key) === this.#current) this.#left += cost;
+    if (charge === 'free' && this.#inFlight.get(key) === this.#current) this.#left += cost;
     this.#inFlight.delete(key);
   }
 

@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs';
-import {identityOf, isSameFile} from '../disk/path.ts';
+import {fileIdOf, isSameFile} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {TextRow} from '../input/row.ts';
@@ -69,7 +69,7 @@ async function writeNews(
 export function refusePlace(to: string | undefined, read: readonly string[], force: boolean): void {
   if (to === undefined) return;
   if (to === '-' || to === '') throw new UsageError('no_file', `-o ${to || "''"}: name a file.`);
-  const same = read.find(path => isSameFile(identityOf(path), identityOf(to)));
+  const same = read.find(path => isSameFile(fileIdOf(path), fileIdOf(to)));
   if (same !== undefined)
     throw new UsageError('same_file', `-o ${to} is ${same}, which is read. Name another file.`);
   if (compressionOf(to) !== undefined)

@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
-import {identityOf, isLink, isStream} from '../disk/path.ts';
+import {fileIdOf, isLink, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {allNames, besideOutput} from './file-names.ts';
@@ -230,7 +230,7 @@ function resolveOutput(
   const paths = {
     summary: summary ?? beside.summary,
     rejects: rejects ?? beside.rejects,
-    state: state ?? `${isLink(output) ? identityOf(output).path : output}.run`,
+    state: state ?? `${isLink(output) ? fileIdOf(output).path : output}.run`,
   };
   return {output: {kind: 'file', name: output, lasts: true, compression: compressionOf(output)}, paths};
 }

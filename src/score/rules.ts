@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
@@ -18,6 +19,19 @@ export type PlacedRule = ScoreRules['rules'][number] & {
 export interface RuleSet extends Given {
   readonly levels: ScoreRules['levels'];
   readonly rules: readonly PlacedRule[];
+}
+
+/** All of the rules that shapes a row, lists by their hash; null without rules. */
+export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
+  if (ruleSet === undefined) return null;
+  const {levels, rules, constants, lists} = ruleSet;
+  const digests = Object.entries(lists).map(([name, list]) => {
+    const digest = createHash('sha256');
+    for (const text of list.keys()) digest.update(`${text}\n`);
+    return [name, digest.digest('hex')];
+  });
+  const shaping = rules.map(({when, add, reason, shadow = false}) => [when, add, reason, shadow]);
+  return [levels, shaping, constants, digests];
 }
 
 /**

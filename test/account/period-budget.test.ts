@@ -103,12 +103,12 @@ test('a free call gives its credits back to the day that it was taken from, neve
   const budget = open(2);
   budget.take('before', 1);
   budget.take('other', 1);
-  budget.settle('other', 1, true);
+  budget.release('other', 1, 'free');
   expect(budget.take('again', 1)).toBe(true);
   expect(budget.take('more', 1)).toBe(false);
   now += 120_000;
   expect(takeAll(budget)).toBe(2);
-  budget.settle('before', 1, true);
+  budget.release('before', 1, 'free');
   expect(budget.take('late', 1)).toBe(false);
   expect(budget.used).toBe(2);
   expect(budget.renewsAt).toBe(Date.parse('2031-05-08T00:00:00Z'));

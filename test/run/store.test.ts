@@ -403,8 +403,8 @@ test('an answer that could not be renewed keeps its own time, over a stop and a 
   letGo();
   stage.api.setScript(undefined);
   expect(await stage.run(monthly, inDays(29.99))).toMatchObject({
-    code: 0,
-    summary: {lookups: {ip: {answered: 20, failed: 0, calls: 20}}},
+    code: 3,
+    summary: {lookups: {ip: {answered: 20, failed: 0, calls: 20, refused_in_a_row: 10}}},
   });
   const later = await stage.run(monthly, inDays(30.1));
   expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 20, calls: 10}}}});

@@ -86,7 +86,7 @@ export async function openParsers(): Promise<Parsers> {
       read: bytes => {
         file('publish.json', bytes);
         return unfinishedPublishing(
-          {directory, places: {rejects: undefined, summary: undefined}, held: []},
+          {directory, written: {rejects: undefined, summary: undefined}, locked: []},
           'out.csv',
         );
       },

@@ -3,20 +3,35 @@ import fc from 'fast-check';
 import '../../src/fleet/fleet.ts';
 import '../../src/fleet/seal.ts';
 import './world/fleet-packages.ts';
+import {priceOf} from './checks/scene.ts';
 import type {Sequence} from './model/commands.ts';
 import type {Ended} from './model/ended.ts';
+import {accountOf, endpointOf} from './model/places.ts';
 import {sequence} from './model/sequences.ts';
 import {Simulation} from './model/simulation.ts';
 import {tried, violationOf, violationOfHealed} from './model/violations.ts';
+import type {Call} from './world/service.ts';
 
 /** A promise that was broken, and how it came to that. */
 export class Violation extends Error {
   readonly history: readonly string[];
 
-  constructor(message: string, history: readonly string[]) {
+  constructor(message: string, {world, service}: Simulation) {
     super(message);
-    this.history = history;
+    this.history = [
+      ...world.history,
+      'What the service took (call, for whom, what, what was said of it):',
+      ...service.calls.map(takenBy),
+    ];
   }
+}
+
+/** A line of the service's own books. */
+function takenBy(call: Call): string {
+  const {number, process, spec, operation, value, charged, told, recorded} = call;
+  const credits = charged ? `${priceOf(call)} credits` : 'nothing';
+  const heard = `${told ?? 'no answer'}${recorded ? ', in the ledger' : ''}`;
+  return `#${number} ${process.name} ${endpointOf(spec)} ${accountOf(spec)}: ${operation} ${value}, ${credits} (${heard})`;
 }
 
 /** Carries a sequence out, and holds everything against the promises after each command. */
@@ -24,7 +39,7 @@ export async function play({commands, ...world}: Sequence, seed: number): Promis
   const simulation = new Simulation(seed, world);
   const check = (ended: readonly Ended[], more?: string) => {
     const violation = violationOf(simulation, ended) ?? more;
-    if (violation !== undefined) throw new Violation(violation, simulation.world.history);
+    if (violation !== undefined) throw new Violation(violation, simulation);
   };
   try {
     for (const command of commands) check(await simulation.execute(command));
@@ -34,7 +49,7 @@ export async function play({commands, ...world}: Sequence, seed: number): Promis
   } catch (error) {
     if (error instanceof Violation) throw error;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    throw new Violation(`Something broke: ${text}`, simulation.world.history);
+    throw new Violation(`Something broke: ${text}`, simulation);
   } finally {
     simulation.close();
   }

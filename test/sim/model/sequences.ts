@@ -8,9 +8,10 @@ import {type Command, type Course, MIDNIGHT, type RunSpec, type Sequence} from '
 
 const {constant, constantFrom, integer, boolean, oneof, record, array, tuple} = fc;
 
-/** Mostly the first of these. */
+/** Mostly the first of these, which is what the others shrink to. */
 function mostly<const T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
   return oneof(
+    {withCrossShrink: true},
     {weight: 5, arbitrary: constant(usual)},
     ...others.map(value => ({weight: 1, arbitrary: constant(value)})),
   );
@@ -18,7 +19,11 @@ function mostly<const T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
 
 /** Once in so many times. */
 const sometimes = <T>(value: fc.Arbitrary<T>, rarity: number) =>
-  oneof({weight: rarity - 1, arbitrary: constant(undefined)}, {weight: 1, arbitrary: value});
+  oneof(
+    {withCrossShrink: true},
+    {weight: rarity - 1, arbitrary: constant(undefined)},
+    {weight: 1, arbitrary: value},
+  );
 
 const row = oneof(
   {
@@ -28,6 +33,8 @@ const row = oneof(
       // Few, so that one is wanted again and again.
       email: oneof(integer({min: 0, max: 2}), integer({min: 0, max: 8})),
       token: integer({min: 0, max: 8}),
+      last: integer({min: 0, max: 14}),
+      phone: integer({min: 0, max: 5}),
     }),
   },
   {weight: 1, arbitrary: constant({ip: 0, email: 0, token: 0, broken: true as const})},
@@ -69,6 +76,7 @@ const fate: fc.Arbitrary<Fate> = record({
 
 const course: fc.Arbitrary<Course> = record({
   faults: oneof(
+    {withCrossShrink: true},
     {weight: 3, arbitrary: constant([])},
     {weight: 2, arbitrary: array(fault, {minLength: 1, maxLength: 3})},
   ),
@@ -94,6 +102,9 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
       'ip email?',
       'ip email?',
       'email',
+      'ip last',
+      'ip phone',
+      'phone',
     ] as const),
   ),
   cache: mostly('own' as const, 'none', 'none', 'other'),
@@ -107,6 +118,7 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   concurrency: constantFrom(1, 2, 4, 8),
   rate: mostly('unlimited' as const, '5/s', 'ip=10/s,email=10/s,verify=10/s'),
   cost: mostly(1, 0.7, 0.1),
+  prices: mostly('one' as const, 'apart'),
   fromFile: mostly(false, true),
   rejectedCharge: mostly('maybe' as const, 'free', 'free', 'spent'),
   requireStore: mostly(false, false, false, true),
@@ -133,6 +145,7 @@ const spec = record(settings) as fc.Arbitrary<RunSpec>;
 
 /** The same command again, mostly just that. */
 const changes = oneof(
+  {withCrossShrink: true},
   {weight: 4, arbitrary: constant({})},
   {weight: 1, arbitrary: constant({restart: true})},
   {weight: 1, arbitrary: constant({force: true})},
@@ -211,6 +224,7 @@ const command: fc.Arbitrary<Command> = oneof(
 /** Mostly few: what takes many is found by many sequences as well, and each costs as much as its runs. */
 const someOf = (commands: fc.Arbitrary<Command>, fewest: number) =>
   oneof(
+    {withCrossShrink: true},
     {weight: 5, arbitrary: array(commands, {minLength: fewest, maxLength: fewest + 2})},
     {weight: 1, arbitrary: array(commands, {minLength: fewest + 3, maxLength: fewest + 10})},
   );
@@ -235,6 +249,7 @@ const alone: fc.Arbitrary<Sequence> = record({
 /** A session that is cut off in the middle of its calls. */
 const tornCourse: fc.Arbitrary<Course> = record({
   faults: oneof(
+    {withCrossShrink: true},
     {weight: 1, arbitrary: constant([])},
     {weight: 2, arbitrary: array(fault, {minLength: 1, maxLength: 3})},
   ),

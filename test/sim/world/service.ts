@@ -274,7 +274,7 @@ function fails(call: Call, told: 'ambiguous' | 'not sent', code: string, arrive:
 }
 
 /** What an answer says of its own call beside the serial: a country, and at times what the interface does not have. */
-export function countryOf({number}: Pick<Call, 'number'>): string {
+function countryOf({number}: Pick<Call, 'number'>): string {
   return number % 2 === 0 ? 'Germany' : 'France';
 }
 
