@@ -3,8 +3,9 @@ import {numberedColumns} from '../input/column-names.ts';
 import type {Row} from '../input/row.ts';
 import {defaultOutput} from '../job/job.ts';
 import {countryColumnOf} from '../lookup/columns/country-column.ts';
+import {type Aside, type Guess, lacksChoice, lacksCountry} from '../lookup/columns/guess.ts';
 import {readHeader} from '../lookup/columns/header.ts';
-import {type Aside, detectColumns, type Guess, lacksChoice, lacksCountry} from '../lookup/detect.ts';
+import {detectColumns} from '../lookup/detect.ts';
 import {hasPhoneShape} from '../operations/phone-shape.ts';
 import {
   anyOf,
@@ -104,12 +105,12 @@ export function demandSure(
 const reasons: Readonly<Record<Aside, string>> = {
   another: ' (its name means another party than the person)',
   fax: ' (its name means fax or pager)',
-  repeated: ' (few values in many rows, so they seem to belong to another party than the person)',
   values: '',
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',
   alike: ' (they may be versions, or masks)',
   nothing: '',
+  shared: '',
 };
 
 /** A sentence on a column that holds what is looked up, and is not. */
@@ -127,7 +128,13 @@ export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string 
         ? ', and --country or --default-country'
         : ` --country ${quoted(fits)}`;
   const add = aside === 'unknowable' ? '' : `; add --${operation} ${name}${country}`;
-  return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${reasons[aside]}${add}.`;
+  return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${aside === 'shared' ? repeats(guess) : reasons[aside]}${add}.`;
+}
+
+/** ` (only 3 values in 12 rows, where other columns differ: …)`. */
+function repeats({values, distinct}: Guess): string {
+  const few = distinct === 1 ? 'one value' : `${distinct} values`;
+  return ` (only ${few} in ${values} rows, where other columns differ: they may be another party's)`;
 }
 
 function tornCountries(

@@ -41,10 +41,4 @@ X-Forwarded-For ▸ x_forwarded_for ⏎ 6× "192.0.2.{n}, 198.51.100.7" ▸ colu
 X-Forwarded-For, the client's ▸ [--ip-from-list first] x_forwarded_for ⏎ 6× "192.0.2.{n}, 198.51.100.7" ⏎ "10.0.0.7, 198.51.100.7" ▸ ip=x_forwarded_for → 192.0.2.0 192.0.2.1 192.0.2.2 … 6 | 6×+list_entry 1×ip_private
 a column of a seller is added by its flag alone ▸ [--email Lead Owner Email] Email,Phone,Lead Owner Email,Country ⏎ 6× p{n}@example.com,020 7946 000{n},sam@example.org,GB ▸ email=Lead Owner Email → sam@example.org ▸ Not looked up, as you named other columns: "Email", "Phone". To look them up too, add --email Email --phone Phone --country Country.
 a column that is named, of one ▸ [--email mail] mail,note ⏎ 6× p{n}@example.com,x ▸ email=mail → p0@example.com p1@example.com p2@example.com … 6
-few addresses in many rows, beside one for each row ▸ Name,Email,Practice e-mail ⏎ 5× x,p{n}@example.com,east@example.org ⏎ 5× x,q{n}@example.com,west@example.org ▸ email=Email → p0@example.com p1@example.com p2@example.com … 10 ▸ Not looked up, though 100% of its values are e-mail addresses: "Practice e-mail" (few values in many rows, so they seem to belong to another party than the person); add --email "Practice e-mail".
-one address in each of three rows, beside others ▸ mail,e-mail ⏎ 3× p{n}@example.com,shop@example.org ▸ email=mail → p0@example.com p1@example.com p2@example.com ▸ Not looked up, though 100% of its values are e-mail addresses: "e-mail" (few values
-one number for all, beside each row's ▸ Telefon,Telefon 2 ⏎ 6× +49 30 2312500{n},+49 30 23125099 ▸ phone=Telefon → +493023125000 +493023125001 +493023125002 … 6 ▸ "Telefon 2" (few values
-a log of few addresses, in a column of their kind alone ▸ ip,path ⏎ 6× 192.0.2.7,/{n} ▸ ip=ip → 192.0.2.7
-two columns of few values each ▸ ip,last_ip ⏎ 6× 192.0.2.7,192.0.2.8 ▸ ip=ip ip=last_ip → 192.0.2.7 192.0.2.8
-two numbers of one person, one shared by families ▸ home_phone,mobile ⏎ 2× +44 20 7946 0001,+44 7700 90010{n} ⏎ 2× +44 20 7946 0002,+44 7700 90020{n} ⏎ 2× +44 20 7946 0003,+44 7700 90030{n} ▸ phone=home_phone phone=mobile → +442079460001 +447700900100 +447700900101 … 9
 `;

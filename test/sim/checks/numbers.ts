@@ -3,7 +3,7 @@ import type {Operation} from '../../../src/operations/table.ts';
 import type {LookupCounts, Summary} from '../../../src/report/summary.ts';
 import {costOf, startsFresh} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
-import {accountOf, endpointOf, inputName, outputPath} from '../model/places.ts';
+import {accountOf, endpointOf, inputName, isScored, LEVELS, outputPath, RULES} from '../model/places.ts';
 import {type Call, DENIED, hasOddType, hasUnknownField, REJECTED} from '../world/service.ts';
 import {
   type LookedUp,
@@ -538,7 +538,7 @@ const ofAbout: Check = {
         label: accountOf(spec),
         failed_if: [],
         drift: [],
-        risk: null,
+        ...(!isScored(spec) && {risk: null}),
         ...(status && {status}),
         ...(stop && {reason: stop}),
       },
@@ -681,6 +681,52 @@ function isPlainSession(one: Ended, run: Ended): boolean {
   );
 }
 
+const ofRisk: Check = {
+  promise: 'Scores are what the answers come to by the rules, and the summary counts rows by them.',
+  fields: ['risk'],
+  broken(scene) {
+    const written = writtenIn(scene);
+    if (written === undefined || !isScored(written.run.spec)) return UNTRIED;
+    const {run, summary} = written;
+    const own = targetsOf(run.spec).filter(name => targets[name].operation === 'ip');
+    const lines = readRows(textOf(run.after.get(outputPath(run.spec)) ?? EMPTY), run.spec);
+    const levels = {low: 0, medium: 0, high: 0, unknown: 0};
+    const reasons: Record<string, number> = {};
+    const scores: number[] = [];
+    for (const line of lines) {
+      const is = (field: string, value: string) =>
+        own.some(name => line(targets[name].prefix + field) === value);
+      const held = [...(is('is_vpn', 'true') ? ['vpn'] : []), ...(is('country', 'France') ? ['france'] : [])];
+      const points = RULES.reduce((sum, {add, reason}) => sum + (held.includes(reason) ? add : 0), 0);
+      const isHeard = own.every(name => line(`${targets[name].prefix}status`) === 'ok');
+      const known = points >= LEVELS.high ? 'high' : points >= LEVELS.medium ? 'medium' : 'low';
+      const level = line('risk_level') ?? '';
+      if (isHeard && (line('risk_score') !== String(points) || level !== known))
+        return `${line('id')} has ${line('risk_score')} (${level}), and ${points} (${known}) in truth`;
+      if (!(level in levels)) return `${line('id')} has the level "${level}"`;
+      levels[level as keyof typeof levels] += 1;
+      for (const reason of held) reasons[reason] = (reasons[reason] ?? 0) + 1;
+      if (level !== 'unknown') scores.push(Number(line('risk_score')));
+    }
+    const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+    const wrong = differing(
+      summary.risk ?? {},
+      {...levels, scored: scores.length, mean: scores.length === 0 ? null : Math.round(mean * 100) / 100},
+      'risk.',
+    );
+    return (
+      wrong ??
+      outside(
+        summary.risk?.reasons ?? {},
+        Object.fromEntries(
+          Object.entries(reasons).map(([reason, count]) => [reason, [count, count] as const]),
+        ),
+        'risk.reasons.',
+      )
+    );
+  },
+};
+
 const ofTop: Check = {
   promise: 'The most common names are those of the answers in the rows.',
   fields: ['top'],
@@ -717,5 +763,6 @@ export const numberChecks: readonly Check[] = [
   ofEarlier,
   ofStore,
   ofSessions,
+  ofRisk,
   ofTop,
 ];

@@ -67,6 +67,8 @@ export interface RunSpec {
   /** Whether the output is compressed as it is put in place, and whether its rows are objects. */
   readonly packed: boolean;
   readonly ndjson: boolean;
+  /** Whether addresses are scored. */
+  readonly scored: boolean;
   /** Whether it writes metrics and a report too. */
   readonly tells: boolean;
   /** A file that is named where another one is already. */

@@ -154,6 +154,17 @@ function costs(spec: RunSpec): Readonly<Record<string, number>> {
   return spec.prices === 'one' ? {all: spec.cost} : perOperation(name => costOf(spec, name));
 }
 
+export const LEVELS = {medium: 30, high: 70} as const;
+export const RULES = [
+  {when: 'ip.is_vpn', add: 40, reason: 'vpn'},
+  {when: 'ip.country == "France"', add: 35, reason: 'france'},
+] as const;
+
+/** True for a run whose rows get a score, by their addresses. */
+export function isScored({scored, columns}: RunSpec): boolean {
+  return scored && columns.startsWith('ip');
+}
+
 /** The settings as a command has them. */
 export function settingsOf(spec: RunSpec): Record<string, unknown> {
   const words = spec.columns.split(' ');
@@ -196,7 +207,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     cost: {...costs(spec), rejected: spec.rejectedCharge},
     requireStore: spec.requireStore && spec.cache !== 'none',
     account: accountOf(spec),
-    score: 'none',
+    score: isScored(spec) ? {levels: LEVELS, rules: RULES} : 'none',
     timeout: '5s',
     maxOutage: '30s',
   };

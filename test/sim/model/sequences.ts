@@ -134,6 +134,7 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   linked: mostly(false, true),
   packed: mostly(false, true),
   ndjson: mostly(false, true),
+  scored: mostly(false, true),
   tells: mostly(false, true),
   clash: sometimes(
     constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const),
