@@ -135,7 +135,7 @@ const inWords: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or directory',
   EEXIST: 'a file has its name',
   EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of its path is no directory',
+  ENOTDIR: 'a part of its path is not a directory',
   EMFILE: 'too many open files',
   EIO: 'the device failed',
   ENXIO: 'nothing is at its other end',

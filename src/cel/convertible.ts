@@ -58,7 +58,7 @@ function dates(): Read {
 const MILLISECONDS = 4;
 
 /** Made once: rows that come to no number may be many. */
-export const NO_NUMBER = new Error('it comes to no number, as by a division by zero');
+export const NO_NUMBER = new Error('its result is not a number, as after a division by zero');
 
 /** Passes a result of arithmetic. Throws for infinity and NaN, which compare like numbers but mean nothing. */
 export function finite(value: unknown): unknown {

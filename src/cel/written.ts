@@ -28,7 +28,7 @@ export function parsed(text: string): ASTNode {
 
 /** Maximum nesting. Functions over expressions recurse for each level, and rows need room on the stack too. */
 const MOST_LEVELS = 1_000;
-const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, as of as many && or +';
+const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, such as terms of && or +';
 const MANY_SIGNS = /(?:[!-]\s*){250}/;
 
 function depthOf(ast: ASTNode): number {

@@ -21,7 +21,7 @@ export function parseAddress(text: string): Address {
   return {host: match[1] ?? '127.0.0.1', port};
 }
 
-/** What a worker says of itself, and of its fleet. */
+/** A worker as its pages show it, with its fleet. */
 export interface WatchedWorker {
   readonly report: WorkerReport;
   readonly hasRedis: boolean;
@@ -83,12 +83,8 @@ export function workerMetrics(
   return familiesText(
     [
       buildInfo(),
-      counter(
-        'worker_calls_total',
-        'Calls made since the worker started, by what became of them.',
-        by('outcome', calls),
-      ),
-      counter('worker_chunks_total', 'Chunks of values handed back since the worker started.', chunks),
+      counter('worker_calls_total', 'Calls made since the worker started, by outcome.', by('outcome', calls)),
+      counter('worker_chunks_total', 'Chunks of values returned since the worker started.', chunks),
       gauge('worker_calls_in_flight', 'Calls in flight.', inFlight),
       gauge('worker_concurrency', 'Calls in flight at most.', concurrency),
       gauge('worker_redis_up', '1 while the worker has its Redis, else 0.', hasRedis ? 1 : 0),

@@ -55,7 +55,7 @@ async function writeNews(
     if (file.source.position.sha256 !== compared.source.position.sha256)
       throw new InputError(
         'input_changed',
-        `${file.path} was changed while it was compared. Run the same again.`,
+        `${file.path} was changed while it was compared. Run the same command again.`,
       );
   }
   try {
@@ -75,7 +75,7 @@ export function refusePlace(to: string | undefined, read: readonly string[], for
   if (compressionOf(to) !== undefined)
     throw new UsageError(
       'output_compressed',
-      `-o ${to}: this file is not written compressed. Name it without that ending.`,
+      `-o ${to}: this file can't be compressed. Name it without that ending.`,
     );
   if (!force && existsSync(to))
     throw new UsageError('output_exists', `${to} exists. Replace it with --force, or name another with -o.`);

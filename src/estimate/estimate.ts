@@ -11,7 +11,7 @@ import type {Mapping} from '../layout/mapping.ts';
 import {costOf} from '../layout/prices.ts';
 import {DistinctKeys} from '../ledger/distinct-keys.ts';
 import type {Lookup} from '../ledger/lookup.ts';
-import type {Guess} from '../lookup/detect.ts';
+import type {Guess} from '../lookup/columns/guess.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';

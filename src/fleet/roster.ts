@@ -132,7 +132,7 @@ export function rateClaim(rate: string): Claim {
     name: 'rate',
     value: rate,
     refusal: theirs =>
-      `Another run keeps this fleet at a rate of ${theirs}, and this one asks for ${rate}: give both the same --rate, as they share one quota, or use a Redis database of its own (redis://HOST/1).`,
+      `Another run of this fleet has the rate ${theirs}, this one ${rate}. Give both the same --rate, or use a Redis database of its own (redis://HOST/1).`,
   };
 }
 
@@ -142,7 +142,7 @@ export function creditsClaim(place: string): Claim {
     name: 'credits',
     value: place,
     refusal: () =>
-      "Another run of this fleet counts the account's credits of the day and month on another machine, or in another state directory: start both runs there, as two counts would each allow all of them.",
+      "Another run of this fleet counts the account's credits of the day and month on another machine, or in another state directory: start all runs there, because two counts would allow twice the limit.",
   };
 }
 

@@ -34,7 +34,7 @@ export function expandPatterns(
     const isOwn = ownAmong(found);
     const others = found.filter(one => !isOwn(one));
     if (others.length === 0)
-      throw new UsageError('own_files', `${path} matches nothing but what this job writes itself.`);
+      throw new UsageError('own_files', `${path} matches only files that this job writes.`);
     return others;
   });
 }

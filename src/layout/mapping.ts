@@ -4,7 +4,8 @@ import type {Job} from '../job/job.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import {columnsOf} from '../lookup/columns/column.ts';
 import {chooseCountries, countryFor} from '../lookup/columns/country-column.ts';
-import {type ColumnHints, detectColumns, type Guess} from '../lookup/detect.ts';
+import type {Guess} from '../lookup/columns/guess.ts';
+import {type ColumnHints, detectColumns} from '../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan-row.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
 import type {CellRules} from '../operations/cell.ts';
@@ -158,7 +159,7 @@ function namedColumns({settings, fromFile, endpoint}: Job): MentionedColumns {
   if (fromFile && choices.size === 0)
     throw new UsageError(
       'job_columns',
-      `A job file names its columns: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
+      `A job file must name its columns. Add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
     );
   return {choices, mentioned};
 }

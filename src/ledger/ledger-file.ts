@@ -96,7 +96,7 @@ export function removeNames(path: string): void {
 function ofVersion(version: number): StateError {
   return new StateError(
     'state_version',
-    `The saved state is of version ${version}, this program's is ${VERSION}. Finish the run with the program that began it, or start over with --restart.`,
+    `The saved state has version ${version}; this program needs ${VERSION}. Finish the run with the program that began it, or start over with --restart.`,
   );
 }
 
@@ -180,7 +180,7 @@ export function guarded<T>(work: () => T): T {
     if (isDamage(error)) throw damaged(error);
     throw new OutputError(
       'state_unwritable',
-      `The run's state can't be written (${code}). Free the cause (disk space, permissions), then run the same command again.`,
+      `The run's state can't be written (${code}). Fix the cause (disk space, permissions), then run the same command again.`,
       {cause: error},
     );
   }

@@ -2,65 +2,17 @@ import type {Row} from '../input/row.ts';
 import type {CellRules} from '../operations/cell.ts';
 import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import {type Column, columnsOf} from './columns/column.ts';
-import {type CountryChoice, chooseCountries, countryFor} from './columns/country-column.ts';
+import {chooseCountries, countryFor} from './columns/country-column.ts';
+import {guessCountries} from './columns/country-guesses.ts';
+import {type Aside, type Fault, type Guess, MOSTLY} from './columns/guess.ts';
 import {namesFax, namesOtherDigits} from './columns/header.ts';
-import {type ColumnCells, type ColumnTally, tallyOf} from './columns/tally.ts';
+import {isShared} from './columns/shared-values.ts';
 import {fieldPaths} from './field-paths.ts';
 
-/** What a column seems to hold, and why. */
-export interface Guess {
-  readonly operation: Intelligence | 'country';
-  readonly column: string;
-  /** `sure` is used without asking; `unsure` wants a flag. */
-  readonly confidence: 'sure' | 'unsure';
-  /** Why an unsure column is passed over where others are sure; undefined where the run asks about it first. */
-  readonly aside?: Aside | undefined;
-  /** Share of the sample's non-empty cells that can be such a value, 0 to 1; undefined where all were empty. */
-  readonly share: number | undefined;
-  /** Share of those cells that lack nothing but their country: phone numbers in national form. */
-  readonly national: number;
-  /** Share of those cells that hold several IP addresses. */
-  readonly listed: number;
-  /** Share of those cells that are of its kind in any way. */
-  readonly ofKind: number;
-  /** Number of those cells that can be such a value, and of distinct values in them. */
-  readonly valid: number;
-  readonly distinct: number;
-  readonly byHeader: boolean;
-  /** What most of those cells are that are no such value, and the first row that shows it. */
-  readonly fault?: Fault | undefined;
-  /** The columns of phone numbers that a column of countries was chosen for, or may be. */
-  readonly numbers?: readonly string[] | undefined;
-  /** The first row that shows why a column of countries is unsure, where one does. */
-  readonly row?: number | undefined;
-}
-
-/**
- * Reasons to pass over a column:
- *
- * - `another`, `fax`: its header names another party than the row's person, or a fax.
- * - `repeated`: few values stand in all of its rows, and another column of its kind has a value for each row. Such are a
- *   manager's, a seller's or an office's.
- * - `values`: only its values speak for it.
- * - `list`: it is the first entry of a list.
- * - `unknowable`: the service knows nothing of its addresses.
- * - `alike`: its values may be something else that is written alike.
- * - `nothing`: it has no value of its kind, and another column has.
- */
-export type Aside = 'another' | 'fax' | 'repeated' | 'values' | 'list' | 'unknowable' | 'alike' | 'nothing';
-
-export interface Fault {
-  readonly code: string;
-  readonly row: number | undefined;
-}
-
-/** From this share on, the content alone speaks for a kind, or confirms a header. */
+/** From this share on, the content alone speaks for a kind. */
 const CONTENT_SPEAKS = 0.9;
-const CONTENT_CONFIRMS = 0.5;
 /** Fewer values speak for nothing by themselves. */
 const FEW_VALUES = 5;
-/** From so many rows for each of its values on, a column is another party's than one with so many times its values. */
-const REPEATED = 2.5;
 
 /** What is known of a list before its columns are guessed. */
 export interface ColumnHints {
@@ -101,22 +53,15 @@ export function detectColumns(
   ];
 }
 
-/** A column that is named as its kind and holds nothing of it stops no run that another column has the values for. */
+/**
+ * A column that is named as its kind and holds nothing of it stops no run that another column has the values for; and one whose
+ * values are not the rows' own is not bought beside one whose values are.
+ */
 function asideOthers(guess: Guess, all: readonly Guess[]): Guess {
   const isEmpty = guess.confidence === 'unsure' && guess.aside === undefined && guess.ofKind === 0;
-  const sure = all.filter(
-    other => other !== guess && other.operation === guess.operation && other.confidence === 'sure',
-  );
-  if (isEmpty && sure.length > 0) return {...guess, aside: 'nothing'};
-  return guess.confidence === 'sure' && isRepeatedBeside(guess, sure)
-    ? {...guess, confidence: 'unsure', aside: 'repeated'}
-    : guess;
-}
-
-/** True for few values in many rows beside another column with a value of its own for nearly each of them. */
-function isRepeatedBeside({valid, distinct}: Guess, others: readonly Guess[]): boolean {
-  const isRepeated = (valid >= FEW_VALUES || distinct === 1) && valid >= REPEATED * distinct;
-  return isRepeated && others.some(other => other.distinct >= REPEATED * distinct);
+  const isSure = (other: Guess) => other.operation === guess.operation && other.confidence === 'sure';
+  if (isEmpty && all.some(isSure)) return {...guess, aside: 'nothing'};
+  return isShared(guess, all) ? {...guess, confidence: 'unsure', aside: 'shared'} : guess;
 }
 
 /** What is told of a column that asks for a person: most cells' fault. */
@@ -170,7 +115,7 @@ function guessColumn(
     national: of(national),
     listed: of(listed),
     ofKind: of(valid + national + listed + unclear + beyond),
-    valid,
+    values,
     distinct: tally.distinct.size,
   };
   const byHeader = says === 'named' || (says === 'hinted' && isConfirmed(operation, cells, base.ofKind));
@@ -186,7 +131,7 @@ function guessColumn(
     aside,
   } as const;
   // Another's column that holds something else is nobody's business.
-  return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= CONTENT_CONFIRMS
+  return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= MOSTLY
     ? guess
     : undefined;
 }
@@ -194,10 +139,10 @@ function guessColumn(
 /** True if most values are what a header hints at; any digits may be a phone number, so that those have to be likely ones. */
 function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number): boolean {
   const {isLikely, isTelling} = operations[operation];
-  if (isLikely === undefined) return ofKind >= CONTENT_CONFIRMS;
+  if (isLikely === undefined) return ofKind >= MOSTLY;
   const fits = (text: string, country: string | undefined) =>
     isTelling?.(text) === true || isLikely(text, country);
-  return isShare(CONTENT_CONFIRMS, cells, fits);
+  return isShare(MOSTLY, cells, fits);
 }
 
 /** True if so many of the cells that hold something fit; no more of them are looked at than that takes. */
@@ -224,7 +169,7 @@ function asideOf({name, isAnothers, isInList}: Column, {values, beyond}: ColumnT
 }
 
 function byName({values, valid, unclear, beyond}: ColumnTally): Guess['confidence'] {
-  return values === 0 || (valid + unclear + beyond) / values >= CONTENT_CONFIRMS ? 'sure' : 'unsure';
+  return values === 0 || (valid + unclear + beyond) / values >= MOSTLY ? 'sure' : 'unsure';
 }
 
 /** What its values alone say; `likely` where no header and no sign of their own makes them sure, `alike` where they may be something else. */
@@ -236,7 +181,7 @@ function byContent(
   headless: boolean,
 ): Guess['confidence'] | 'likely' | 'alike' | undefined {
   const {isTelling, isLikely} = operations[operation];
-  const isMost = values >= FEW_VALUES && telling / values >= CONTENT_CONFIRMS;
+  const isMost = values >= FEW_VALUES && telling / values >= MOSTLY;
   // Where no header could say otherwise, a few values are enough if there is nothing else.
   const isEnough = values >= FEW_VALUES || (headless && telling === values);
   if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough)
@@ -252,47 +197,34 @@ function byContent(
   return isTelling === undefined ? 'unsure' : undefined;
 }
 
-/** The columns that were chosen, each once; of those that can't be told apart, all. */
-function guessCountries(
-  choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
-): Guess[] {
-  const guesses = choices.flatMap(([phone, choice]) => {
-    if (choice === undefined) return [];
-    const confidence = 'found' in choice ? ('sure' as const) : ('unsure' as const);
-    const row = 'found' in choice ? undefined : choice.row;
-    const some = 'found' in choice ? [choice.found] : choice.torn;
-    return some.map(
-      ({column, share}): Guess => ({
-        operation: 'country',
-        column: column.name,
-        confidence,
-        share,
-        national: 0,
-        listed: 0,
-        ofKind: share,
-        valid: 0,
-        distinct: 0,
-        byHeader: true,
-        numbers: phone === undefined ? [] : [phone],
-        row,
-      }),
-    );
-  });
-  const byName = new Map<string, Guess>();
-  for (const guess of guesses) {
-    const name = `${guess.confidence} ${guess.column}`;
-    const before = byName.get(name);
-    byName.set(name, {...guess, ...before, numbers: [...(before?.numbers ?? []), ...(guess.numbers ?? [])]});
+type ColumnCells = readonly (readonly [text: string, country: string | undefined])[];
+type ColumnTally = ReturnType<typeof tallyOf>;
+
+/** Codes of addresses that the service knows nothing of. */
+const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
+
+/** What a column's cells are, by the counts that a guess is made of. */
+function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules | undefined, isKnown = false) {
+  const {canonical, habits, isTelling} = operations[operation];
+  const distinct = new Set<string>();
+  const tally = {values: 0, valid: 0, telling: 0, national: 0, listed: 0, unclear: 0, beyond: 0, distinct};
+  for (const [text, country] of cells) {
+    const judged = canonical(text, country, rules);
+    if (judged.state === 'empty') continue;
+    tally.values += 1;
+    distinct.add(judged.state === 'value' ? judged.value : text.trim());
+    if (judged.state === 'value') {
+      tally.valid += 1;
+      if (isTelling?.(text) !== false) tally.telling += 1;
+      continue;
+    }
+    // How the column is written is worth finding out only where single cells don't tell.
+    if (judged.code === 'calling_code_unclear' && !isKnown)
+      return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
+    if (judged.code === 'calling_code_unclear') tally.unclear += 1;
+    if (judged.code === 'country_unknown') tally.national += 1;
+    if (judged.code === 'ip_list') tally.listed += 1;
+    if (BEYOND.has(judged.code)) tally.beyond += 1;
   }
-  return [...byName.values()];
-}
-
-/** Whether a column is unsure for nothing but the country of its numbers. */
-export function lacksCountry({confidence, share = 0, national}: Guess): boolean {
-  return national > 0 && confidence === 'unsure' && share + national >= CONTENT_CONFIRMS;
-}
-
-/** Whether a column is unsure for nothing but which of several addresses in a cell is meant. */
-export function lacksChoice({confidence, share = 0, listed}: Guess): boolean {
-  return listed > 0 && confidence === 'unsure' && share + listed >= CONTENT_CONFIRMS;
+  return tally;
 }

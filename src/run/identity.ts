@@ -94,9 +94,7 @@ export function beginningIn(
   if (found.isOver) return 'over';
   if (ledger.getMeta('checkpoint') !== undefined) return beginning;
   if (totalOf(ledger.tally, 'distinct') > 0)
-    warn(
-      'The unfinished run had written no row, so nothing ties it to this input: a new run begins, and keeps every answer already paid for.',
-    );
+    warn('The unfinished run had written no row, so a new run begins. Answers already paid for are kept.');
   return 'anew';
 }
 
@@ -136,13 +134,13 @@ export function identifyRun(
   if (settings.length > 0) {
     throw new StateError(
       'settings_changed',
-      `The unfinished run in ${job.paths.state} was begun with other settings (${settings.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
+      `The unfinished run in ${job.paths.state} has other settings (${settings.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
     );
   }
   if (changed.length > 0)
     throw new InputError(
       'input_changed',
-      'Rows that were appended to the input have keys which would be columns of the output, and those written so far lack them. Give the same input as before, or start over with --restart: answers already paid for are kept.',
+      'New rows of the input have keys that the output has no columns for. Give the same input as before, or start over with --restart: answers already paid for are kept.',
     );
   found.sessions += 1;
   ledger.setMeta('run', found);

@@ -65,7 +65,7 @@ async function finishDay(
   flow: RunWork,
   begun: Begun,
 ): Promise<void> {
-  io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
+  io.warn(`The run of ${date} was interrupted, so it is finished first.`);
   const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
   try {
     const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
@@ -83,7 +83,7 @@ async function runOnce(
   begun: Begun,
 ): Promise<RunOutcome> {
   if (given.settings.sample !== undefined)
-    throw new UsageError('sample', 'A sample is asked for with the command: bulk-enrich run --sample N.');
+    throw new UsageError('sample', '--sample works only in the command: bulk-enrich run --sample N.');
   const job = withoutUnusable(given, io);
   let state: RunState | undefined;
   try {

@@ -59,7 +59,7 @@ export function rulesFile(path: string): RulesFile {
   if (!existsSync(path))
     throw new UsageError(
       'score_file',
-      `There is no file of score rules ${path}.${didYouMean(path, words)}`,
+      `The rules file ${path} does not exist.${didYouMean(path, words)}`,
       misspelt(path, words),
     );
   const file = readYaml(path, 'file of score rules', 'score');
@@ -114,7 +114,7 @@ function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly stri
     if (other !== undefined && !shared.includes(rule.reason))
       throw new UsageError(
         'score_rules',
-        `${rule.place}: ${other.own ? other.place : 'a default rule'} has the reason "${rule.reason}" too. Give each its own, or declare it: shared_reasons: [${rule.reason}].`,
+        `${rule.place}: ${other.own ? other.place : 'a default rule'} has the reason "${rule.reason}" too. Give each its own, or allow it with shared_reasons: [${rule.reason}].`,
       );
     seen.set(rule.reason, rule);
   }

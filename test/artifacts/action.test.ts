@@ -34,7 +34,7 @@ let site: Site;
 beforeEach(async () => {
   service = await startService();
   site = createSite();
-  // What the runner's npm does: the command is there afterwards.
+  // In place of the runner's npm: the command is there afterwards.
   writeFileSync(
     join(site.programs, 'npm'),
     `#!/bin/sh\necho "$@" >"$RUNNER_TEMP/npm"\nmkdir -p "$3/node_modules/.bin"\nln -sf "${site.programs}/bulk-enrich" "$3/node_modules/.bin/bulk-enrich"\n`,
@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 const expression = (text: string) => `\${{ ${text} }}`;
 
-/** What a runner makes of the steps that have a script, in a checkout; the outputs as other steps see them. */
+/** Runs the steps that have a script as a runner does, in a checkout; gives the outputs as other steps see them. */
 async function runAction(given: Readonly<Record<string, string>>) {
   const temp = join(site.root, 'runner');
   rmSync(temp, {recursive: true, force: true});
@@ -125,7 +125,7 @@ test('installs its version, runs the job, and says what it cost and where things
     expect(readFileSync(site.path(name)).includes(KEY), name).toBe(false);
 });
 
-test('a run that is cut off fails the step with its exit code, and the next one goes on from what the cache keeps', async () => {
+test('a run that is cut off fails the step with its exit code, and the next one resumes from what the cache keeps', async () => {
   site.write('nightly.yaml', JOB);
   const given = {job: 'nightly.yaml', 'base-url': service.url, 'api-key': KEY};
   service.setScript(({call}) => (call > 10 ? reply.unavailable(3_600) : undefined));

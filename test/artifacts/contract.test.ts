@@ -53,7 +53,7 @@ test('the contract is that of the last release, or has more: nothing is gone, an
   const kept = new Set(present);
   expect(recorded.filter(line => !kept.has(line))).toEqual([]);
   expect(recorded.length).toBeGreaterThan(1_000);
-  // What a job, an account or a fleet's file must say is asked of files that are there already.
+  // A new demand on job and account files would refuse files that exist already.
   const demands = (line: string) => /^(job|account) .* is required$/.test(line);
   expect(present.filter(demands)).toEqual(recorded.filter(demands));
   // A new version of what lies on disk can't read what the last release left there.

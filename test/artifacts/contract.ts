@@ -47,7 +47,7 @@ function linesOfCommand(command: Command, parent: string): string[] {
   return [...own, ...command.commands.flatMap(one => linesOfCommand(one, `${name} `))];
 }
 
-/** What a schema allows, a line for each place: its type, its choices, and what it can't go without. */
+/** A schema as lines: the type, the choices and the demands of each place. */
 export function schemaLines(what: string, name: string): string[] {
   return linesOfSchema(JSON.parse(read(name)) as Json, `${what} `, '');
 }
@@ -83,7 +83,7 @@ export function columnLines(): string[] {
   return [...answers, ...planRisk(undefined).map(name => `column risk_${name}`), `column ${REPAIRS}`];
 }
 
-/** What a program imports: values and types. */
+/** Values and types that a program imports. */
 export function libraryLines(): string[] {
   const types = [...read('src/index.ts').matchAll(/export (?:type )?\{([^}]+)\}/g)].flatMap(
     ([, names = '']) => names.split(',').map(name => name.replace(/\btype\b/, '').trim()),
@@ -96,7 +96,7 @@ export function libraryLines(): string[] {
   ];
 }
 
-/** Codes, events, metrics and variables, by which other programs go. */
+/** Codes, events, metrics and variables that other programs use. */
 export function wordLines(): string[] {
   const errors = [...read('docs/errors.md').matchAll(/^\| `([\w.]+)` \| ([\d, ]+) \|/gm)];
   const metrics = [...read('docs/reports.md').matchAll(/`(bulk_enrich_\w+)`/g)].map(([, name]) => name);
@@ -113,7 +113,7 @@ export function wordLines(): string[] {
   ];
 }
 
-/** The versions of what lies on disk and in Redis. */
+/** Versions of the files on disk and of the fleet's protocol. */
 export function versionLines(directory: string): string[] {
   const files = readdirSync(directory, {recursive: true, encoding: 'utf8'}).filter(name =>
     name.endsWith('.db'),

@@ -47,7 +47,7 @@ test.each([
   expect(await pages.get('/healthz')).toEqual([200, 'ok\n']);
 });
 
-test('a worker without its Redis has metrics all the same, but for those of the fleet', async () => {
+test('a worker without its Redis has metrics, but not those of the fleet', async () => {
   await using pages = await pagesOf({...WORKER, hasRedis: false, fleet: async () => undefined});
   const [status, text] = await pages.get('/metrics');
   expect([status, text]).toEqual([200, expect.stringContaining('bulk_enrich_worker_redis_up{} 0\n')]);

@@ -98,6 +98,7 @@ test('every flag that the pages name is one', async () => {
       'output',
       'recipes',
       'reports',
+      'runbook',
       'scoring',
     ].map(name => `docs/${name}.md`),
   ])

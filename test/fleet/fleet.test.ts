@@ -87,7 +87,7 @@ describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
     expect(empty).toMatchObject({code: 0, stdout: 'This Redis has neither a worker nor a run.\n'});
     const doctor = async () =>
       (await arena.here(['doctor'])).stdout.split('\n').find(line => line.startsWith('fleet'));
-    expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there: bulk-enrich worker$/);
+    expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is running: bulk-enrich worker$/);
     const port = await freePort();
     const worker = await arena.worker(['--metrics-address', String(port)]);
     expect(await doctor()).toMatch(/^fleet +ok +1 workers on .*16 calls at once$/);

@@ -103,7 +103,7 @@ const isSelected = ({matchLabels = {}, matchExpressions = []}: Selector, labels:
   Object.entries(matchLabels).every(([name, value]) => labels[name] === value) &&
   matchExpressions.every(({key, values}) => values.includes(labels[key] ?? ''));
 
-/** What a volume may be in the restricted profile. */
+/** Kinds of volumes that the restricted profile allows. */
 const VOLUMES = [
   'configMap',
   'csi',

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {detectColumns, lacksCountry} from '../../src/lookup/detect.ts';
+import {lacksCountry} from '../../src/lookup/columns/guess.ts';
+import {detectColumns} from '../../src/lookup/detect.ts';
 import {intelligenceNames, operations} from '../../src/operations/table.ts';
 import {csvRows, ndjsonRow} from './rows.ts';
 

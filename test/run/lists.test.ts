@@ -11,6 +11,7 @@ import {files} from './lists/files.ts';
 import {firstContact} from './lists/first-contact.ts';
 import {known} from './lists/known.ts';
 import {numbers} from './lists/numbers.ts';
+import {parties} from './lists/parties.ts';
 import {look, situations} from './lists/situation.ts';
 
 let directory = '';
@@ -20,9 +21,18 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, {recursive: true}));
 
 /** Lists of the table, none of them anybody's; what a run would make of each, by the functions that plan it. */
-const all = [known, files, encodings, columns, countries, numbers, addresses, programs, firstContact].flatMap(
-  situations,
-);
+const all = [
+  known,
+  files,
+  encodings,
+  columns,
+  countries,
+  numbers,
+  addresses,
+  programs,
+  firstContact,
+  parties,
+].flatMap(situations);
 
 test('there are 112 or more', () => expect(all.length).toBeGreaterThanOrEqual(112));
 

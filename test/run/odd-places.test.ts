@@ -26,7 +26,7 @@ test.each([
   }
   if (name !== 'output') {
     const ended = await stage.run({...settings, [name]: '-'});
-    expect(ended).toMatchObject({code: 2, message: expect.stringContaining('- is no file')});
+    expect(ended).toMatchObject({code: 2, message: expect.stringContaining('- is not a file')});
   }
   expect(stage.api.ledger.requests).toBe(0);
 });

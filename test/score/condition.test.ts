@@ -114,7 +114,7 @@ describe('a text that is not a number, date or duration decides nothing', () => 
     ['!(double(row.country) * 1e300 < 1)', '1e300'],
     ['1.0 / (1.0 / double(row.country)) == 0.0', '0'],
     ['!(double(row.country) / 0.0 - double(row.country) / 0.0 > 1)', '1'],
-  ])('%s of "%s" comes to no number', (text, country) => {
+  ])('%s of "%s" is not a number, as after', (text, country) => {
     expect(condition(text).decide({row: {country}})).toBeUndefined();
   });
 
@@ -175,13 +175,13 @@ describe('a constant that can never be right is refused', () => {
     ['now.getHours("Europe/Berlim") > 5', '"Europe/Berlim" is not a time zone'],
     ['verify.rules.exists(r, now - timestamp("soon") > duration("1h"))', 'timestamp() takes'],
     ['ip.city.substring(1) == "a".substring(5)', 'out of range'],
-    ['1 / 0 > ip.latitude', 'comes to no number'],
+    ['1 / 0 > ip.latitude', 'is not a number, as after'],
   ])('%s', (text, message) => {
     const build = () => condition(text, 'job.yaml:7: where', {window: '7d'});
     expect(build).toThrow(UsageError);
     expect(build).toThrow(/^job\.yaml:7: where: /);
     expect(build).toThrow(message);
-    expect(build).toThrow(`It says: ${text}`);
+    expect(build).toThrow(`The expression: ${text}`);
   });
 
   test.each([
@@ -269,7 +269,7 @@ describe('checked before anything is asked', () => {
     expect(build).toThrow(UsageError);
     expect(build).toThrow(message);
     expect(build).toThrow(/^job\.yaml:7: score\.rules\.0\.when: /);
-    expect(build).toThrow(`It says: ${text}`);
+    expect(build).toThrow(`The expression: ${text}`);
   });
 
   test.each([

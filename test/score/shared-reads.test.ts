@@ -6,7 +6,7 @@ import {format, targets, view} from './score-helpers.ts';
 
 const of = targets({ip: ['ip', 'ip2'], email: ['email'], phone: ['phone']});
 
-/** Conditions over lookups of which one is there twice, fields that are missing, and parts that come again. */
+/** Conditions over lookups of which one occurs twice, fields that are missing, and parts that come again. */
 const parts = [
   ...['ip.is_vpn', 'email.is_valid', 'phone.is_threat', 'ip2.is_threat', 'has(ip.city)', 'has(email.domain)'],
   ...['email.trust_score + 1 < 20', 'email.trust_score / ip.latitude > 2', 'ip.country != row.country'],

@@ -159,7 +159,7 @@ describe('the lists of networks', () => {
     }
   });
 
-  it.each(Object.entries(lists))('%s: no number is there twice, and each announces addresses', (_, list) => {
+  it.each(Object.entries(lists))('%s: no number occurs twice, and each announces addresses', (_, list) => {
     const numbers = list.flatMap(({asns}) => asns);
     expect(new Set(numbers).size).toBe(numbers.length);
     for (const number of numbers) expect(data.asn().holder(number), `AS${number}`).not.toBe('');

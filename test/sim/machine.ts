@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import '../../src/fleet/fleet.ts';
 import '../../src/fleet/seal.ts';
 import './world/fleet-packages.ts';
+import {priceOf} from './checks/scene.ts';
 import type {Sequence} from './model/commands.ts';
 import type {Ended} from './model/ended.ts';
 import {accountOf, endpointOf} from './model/places.ts';
@@ -26,8 +27,9 @@ export class Violation extends Error {
 }
 
 /** A line of the service's own books. */
-function takenBy({number, process, spec, operation, value, charged, told, recorded}: Call): string {
-  const credits = charged ? `${spec.cost} credits` : 'nothing';
+function takenBy(call: Call): string {
+  const {number, process, spec, operation, value, charged, told, recorded} = call;
+  const credits = charged ? `${priceOf(call)} credits` : 'nothing';
   const heard = `${told ?? 'no answer'}${recorded ? ', in the ledger' : ''}`;
   return `#${number} ${process.name} ${endpointOf(spec)} ${accountOf(spec)}: ${operation} ${value}, ${credits} (${heard})`;
 }

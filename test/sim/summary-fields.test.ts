@@ -10,7 +10,6 @@ const elsewhere: Readonly<Record<string, string>> = {
   settings_sha256: 'test/run/places.test.ts',
   'credits.account.price': 'test/report/money.test.ts',
   changes: 'test/enriched/diff.test.ts',
-  risk: 'test/score/runs.test.ts',
   drift: 'test/report/drift.test.ts',
   failed_if: 'test/score/runs.test.ts',
 };

@@ -2,7 +2,8 @@ import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {didYouMean} from '../../job/closest.ts';
 import {countryColumnOf} from '../../lookup/columns/country-column.ts';
-import {detectColumns, type Guess, lacksChoice, lacksCountry} from '../../lookup/detect.ts';
+import {type Guess, lacksChoice, lacksCountry} from '../../lookup/columns/guess.ts';
+import {detectColumns} from '../../lookup/detect.ts';
 import {cellReader} from '../../lookup/targets.ts';
 import {phoneCountry} from '../../operations/country.ts';
 import {canonicalPhone} from '../../operations/phone.ts';
@@ -56,12 +57,12 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
     if (between.has(guess.column)) {
       leftOut.push({
         column: guess.column,
-        why: 'phone numbers that may be of the countries in several columns: give it a job of its own, with country',
+        why: 'phone numbers that may be of the countries in several columns: make a job for it alone, with country',
       });
       continue;
     }
     if (lacksChoice(guess)) {
-      const which = 'several IP addresses in a cell. Which one is meant: first (the client), last or only?';
+      const which = 'several IP addresses in a cell. Which one to use: first (the client), last or only?';
       ipFromList = (
         await ask(`Column "${guess.column}": ${which}`, 'first', oneOf(WHICH, anyOf(WHICH)))
       ).toLowerCase();

@@ -49,7 +49,7 @@ export interface WorkerReport {
   readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
 }
 
-/** What a worker knows of its fleet. */
+/** The state of a worker's fleet. */
 export interface FleetView {
   /** Nothing is sent for so many milliseconds, as the service throttled; 0 where it does not. */
   readonly heldMs: number;

@@ -76,17 +76,21 @@ function textOfAll(families: readonly Family[], job: string | null): string {
   return familiesText(families, {job_name: job ?? ''});
 }
 
-/** What is known of a run once it has ended. */
+/** Families that a run has once it has ended. */
 function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, before: string): Family[] {
   const finished = Date.parse(finished_at) / 1_000;
   const success = isSuccess(exit_code);
   const lastSuccess = success ? finished : lastSuccessIn(before, job ?? '');
   return [
     gauge('last_run_timestamp_seconds', 'When the last run finished, in seconds since the epoch.', finished),
-    gauge('last_run_success', 'Whether the last run wrote its output: exit code 0 or 3.', success ? 1 : 0),
+    gauge(
+      'last_run_success',
+      '1 if the last run wrote its output (exit code 0 or 3), else 0.',
+      success ? 1 : 0,
+    ),
     gauge(
       'last_run_complete',
-      'Whether the last run wrote its output without gaps: exit code 0.',
+      '1 if the last run wrote its output without gaps (exit code 0), else 0.',
       exit_code === exitCodes.ok ? 1 : 0,
     ),
     gauge(LAST_SUCCESS, 'When a run last wrote its output, in seconds since the epoch.', lastSuccess),
@@ -104,7 +108,7 @@ function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, 
   ];
 }
 
-/** What is known of a run at any time: of the one that is under way, or of the last one. */
+/** Families that a run has at any time: the one that is under way, or the last one. */
 function runFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   return [
     buildInfo(),
@@ -242,7 +246,7 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
     ),
     gauge(
       'run_store_missed',
-      'Values that the answer store could not be asked about in the run, and answers that it could not keep.',
+      'Values that the run could not look up in the answer store, and answers that it could not keep there.',
       store && by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
     ),
   ];

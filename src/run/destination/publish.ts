@@ -140,7 +140,7 @@ export async function completePublishing(
     else if (!(await hasDigest(one.to, one.digest)))
       throw new StateError(
         'publish_lost',
-        `${one.to} was being put in place when the last run ended, and is gone. Start over with --restart; answers already paid for are kept.`,
+        `${one.to} was being put in place when the last run ended, and is missing. Start over with --restart; answers already paid for are kept.`,
       );
   }
   orFailed(() => putInPlace(files, record, waiting));
@@ -153,7 +153,7 @@ function orFailed(work: () => void): void {
   } catch (error) {
     throw new OutputError(
       'publish_failed',
-      `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again: it completes without any call.`,
+      `The output can't be put in place (${systemReason(error)}). Fix the cause, then run the same command again: it makes no calls.`,
       {cause: error},
     );
   }

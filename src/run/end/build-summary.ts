@@ -270,7 +270,7 @@ function storeSummary({job, books: {tally}, session}: SummaryFacts) {
     perhaps_paid_again: inCredits(
       operationNames.reduce((sum, name) => sum + notLookedUp(name) * costOf(name), 0),
     ),
-    /** Answers of this run that the next one does not know. */
+    /** Answers that could not be stored for the next run. */
     not_stored: store?.missed ?? 0,
   };
 }

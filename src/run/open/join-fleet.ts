@@ -32,7 +32,7 @@ export async function joinFleet(
   if (account?.rate !== undefined && lanes.length > 1)
     throw new UsageError(
       'account_fleet',
-      `A fleet can't keep an account's rate (${account.path}) where operations have rates of their own: give the job one --rate for all of them.`,
+      `A fleet can't combine an account's rate (${account.path}) with rates by operation. Give the job one --rate for all operations.`,
     );
   const {Fleet} = await import('../../fleet/fleet.ts');
   const {sealingSecret} = await import('../../fleet/seal.ts');

@@ -101,14 +101,17 @@ function refuseAmong(file: NamedFile, others: readonly NamedFile[]): void {
   const paths = file.path === other.path ? file.path : `${file.path} is ${other.path}`;
   throw new UsageError(
     'same_file',
-    `${file.setting} and ${other.setting} are one file (${paths}), and one would be lost. Give each a file of its own; nothing was sent.`,
+    `${file.setting} and ${other.setting} are the same file (${paths}). Give each a file of its own; nothing was sent.`,
   );
 }
 
 /** Also by an empty name, as of a variable that is not set; `-` is stdout for the output alone. */
 function refuseNoFile({setting, path, fileId}: NamedFile): void {
   if (path === '-')
-    throw new UsageError('no_file', `${setting}: - is no file. Name one, or /dev/stdout; nothing was sent.`);
+    throw new UsageError(
+      'no_file',
+      `${setting}: - is not a file. Name one, or /dev/stdout; nothing was sent.`,
+    );
   const kind = notFile(fileId.path);
   if (kind === undefined) return;
   const stream = setting === 'the output' ? '-o -' : '/dev/stdout';
@@ -141,6 +144,6 @@ function refuseOthers(rejects: string | undefined): void {
   )
     throw new UsageError(
       'rejects_exist',
-      `${rejects} is there, and is no file of rejected rows: it would be lost. Name another with --rejects, or move it away.`,
+      `${rejects} exists, is not a file of rejected rows, and would be lost. Choose another file with --rejects, or move it away.`,
     );
 }

@@ -137,11 +137,11 @@ export function openLedger(
     if (job.settings.maxCredits !== undefined && job.settings.restart !== 'fresh')
       throw new StateError(
         error.code,
-        `${what}, and what was spent so far can't be read from it: --max-credits could be passed. ${FRESH_BUDGET_HINT} starts over with all of the limit, whatever was spent before.`,
+        `${what}, so it is not known what was spent, and --max-credits could be exceeded. To start over with all of the limit: ${FRESH_BUDGET_HINT}.`,
         {cause: error},
       );
     warn(
-      `${what}. It was renamed to ${path}${UNREADABLE}, and the run starts over: only answers that the answer store has are not paid for again, and what was spent before is in no count.`,
+      `${what}. It was renamed to ${path}${UNREADABLE}, and the run starts over. Answers in the store are not paid for again. The earlier spending is not counted.`,
     );
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, {force: true});
     renameSync(path, path + UNREADABLE);

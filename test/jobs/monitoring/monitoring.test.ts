@@ -70,7 +70,7 @@ describe.skipIf(lacks('promtool'))('promtool', () => {
   });
 });
 
-/** What a run writes while it is under way and at its end, and what a worker serves meanwhile. */
+/** Texts that a run writes while it is under way and at its end, and that a worker serves meanwhile. */
 async function scrapes(stage: Stage, redisUrl: string): Promise<string[]> {
   const {api, env} = stage;
   const secret = env.BULK_ENRICH_API_KEY ?? '';

@@ -12,6 +12,8 @@ import {
   grouped,
   isBegunAnew,
   isMore,
+  mostOf,
+  priceOf,
   runsOfLedger,
   type Scene,
   STALE_MS,
@@ -127,7 +129,7 @@ const exact: Check = {
     if (books === undefined || runsOfLedger(scene).some(({process, spec}) => process.killed || spec.fleet))
       return UNTRIED;
     const doubtful = callsInLedger(scene).filter(isDoubtful);
-    const most = doubtful.reduce((sum, {spec}) => sum + spec.cost, 0);
+    const most = doubtful.reduce((sum, call) => sum + priceOf(call), 0);
     const maybe = books.maybe_spent + books.earlier.not_counted.maybe_spent;
     return isMore(maybe, most) ? `${maybe} credits are said to be spent perhaps, of ${most}` : undefined;
   },
@@ -226,8 +228,8 @@ const usedUp: Check = {
     // Where old answers serve, new ones are asked for by half of it; they don't wait for a call that may turn out free.
     const isServed = spec.stale && summary.status === 'partial';
     if (isServed && callsInLedger(scene).some(call => !call.charged && !isDoubtful(call))) return UNTRIED;
-    return isMore(left + 1e-5, spec.cost + (isServed ? limit / 2 : 0))
-      ? `${left} credits were left, and a call costs ${spec.cost}`
+    return isMore(left + 1e-5, mostOf(spec) + (isServed ? limit / 2 : 0))
+      ? `${left} credits were left, and a call costs ${mostOf(spec)}`
       : undefined;
   },
 };
@@ -253,8 +255,8 @@ const givenBack: Check = {
     const sent = service.calls.filter(
       call => isOfAccount(call) && dayOf(call.sentAt) >= dayOf(endedAt - 1_000) && call.sentAt <= endedAt,
     );
-    const mayCost = sent.reduce((sum, {spec}) => sum + spec.cost, 0);
-    const unsent = killed.reduce((sum, {spec}) => sum + spec.concurrency * spec.cost, 0);
+    const mayCost = sent.reduce((sum, call) => sum + priceOf(call), 0);
+    const unsent = killed.reduce((sum, {spec}) => sum + spec.concurrency * mostOf(spec), 0);
     return isMore(used, mayCost + unsent) ? `${used} are counted, of ${mayCost} that were sent` : undefined;
   },
 };
@@ -289,7 +291,7 @@ const proven: Check = {
     const file = after.get(callsPath(spec));
     const isOwn = recordsCalls(spec) && run.isAlone;
     if (!isOwn || summary === undefined || wasComplete || run.ledger === undefined) return UNTRIED;
-    if (/had ended while it put/.test(run.message) || summary.credits.earlier.unknown) return UNTRIED;
+    if (/ended while it put/.test(run.message) || summary.credits.earlier.unknown) return UNTRIED;
     if (file === undefined) return summary.calls.total === 0 ? undefined : 'there are none';
     const sums = {spent: 0, maybe: 0, free: 0};
     for (const line of file.toString().split('\n').filter(Boolean)) {
@@ -313,7 +315,7 @@ const recorded: Check = {
     const file = run.after.get(callsPath(run.spec));
     const isTold = isOwn && run.isAlone && run.summary !== undefined && !run.wasComplete && !lostState;
     if (!isTold || file === undefined || run.ledger === undefined) return UNTRIED;
-    if (run.healed || /had ended while it put/.test(run.message)) return UNTRIED;
+    if (run.healed || /ended while it put/.test(run.message)) return UNTRIED;
     const scope = scopeOfSpec(run.spec);
     const sent = callsInLedger(scene).filter(call => scopeOfCall(call) === scope && call.told !== 'not sent');
     if (/"not_recorded"/.test(file.toString())) return 'some of what was spent is in no line';

@@ -1,10 +1,21 @@
 import {createHash} from 'node:crypto';
+import type {Operation} from '../../../src/operations/table.ts';
 import type {LookupCounts, Summary} from '../../../src/report/summary.ts';
-import {startsFresh} from '../model/commands.ts';
+import {costOf, startsFresh} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
-import {accountOf, endpointOf, inputName, outputPath} from '../model/places.ts';
+import {accountOf, endpointOf, inputName, isScored, LEVELS, outputPath, RULES} from '../model/places.ts';
 import {type Call, DENIED, hasOddType, hasUnknownField, REJECTED} from '../world/service.ts';
-import {type LookedUp, lookedUp, readRows, recordsOf, type Target, targetsOf, valueIn} from './output.ts';
+import {
+  type LookedUp,
+  lookedUp,
+  type OutputRow,
+  operationsOf,
+  readRows,
+  recordsOf,
+  targets,
+  targetsOf,
+  valueIn,
+} from './output.ts';
 import {
   type Check,
   callsInLedger,
@@ -12,6 +23,7 @@ import {
   grouped,
   isBegunAnew,
   isMore,
+  priceOf,
   runsOfLedger,
   type Scene,
   scopeOfCall,
@@ -24,7 +36,7 @@ import {
 
 /** A lookup of a row, with its value. */
 interface Cell extends LookedUp {
-  readonly name: Target;
+  readonly name: Operation;
   readonly value: string;
   /** The number of its row among the input's records. */
   readonly row: number;
@@ -50,7 +62,7 @@ function writtenIn({run}: Scene): Written | undefined {
   const {rows, broken} = recordsOf(input);
   const cells = readRows(textOf(after.get(outputPath(spec)) ?? EMPTY), spec).flatMap((line, index) =>
     targetsOf(spec).map(name => ({
-      name,
+      name: targets[name].operation,
       value: valueIn(rows[index] ?? '', name),
       row: 1 + lines.indexOf(rows[index] ?? ''),
       ...lookedUp(line, name),
@@ -126,9 +138,9 @@ const ofRows: Check = {
     const wrong = differing(summary.rows, rows, 'rows.');
     if (wrong !== undefined) return wrong;
     const named = Object.keys(summary.lookups).filter(name => cells.some(cell => cell.name === name));
-    if (named.length !== targetsOf(run.spec).length && total > 0)
+    if (named.length !== operationsOf(run.spec).length && total > 0)
       return `it tells of ${named.join(', ')} alone`;
-    for (const name of targetsOf(run.spec)) {
+    for (const name of operationsOf(run.spec)) {
       const own = cells.filter(cell => cell.name === name);
       const count = (status: string) => own.filter(cell => cell.status === status).length;
       const derived = {
@@ -344,7 +356,7 @@ const ofSession: Check = {
     for (const [name, told] of Object.entries(summary.session.by_operation)) {
       const own = calls.filter(call => call.operation === name);
       const charged = credits(own);
-      const doubtful = own.filter(isDoubtful).reduce((sum, call) => sum + call.spec.cost, 0);
+      const doubtful = own.filter(isDoubtful).reduce((sum, call) => sum + priceOf(call), 0);
       const heard = own.filter(call => isSent(call) && call.told !== undefined).length;
       const wrong = outside(
         {...told, together: told.spent + told.maybe_spent},
@@ -378,7 +390,7 @@ const ofValues: Check = {
     const {summary, cells, run} = written;
     const calls = callsInLedger(scene).filter(call => scopeOfCall(call) === scopeOfSpec(run.spec));
     const isFirst = runsOfLedger(scene).length === 1;
-    for (const name of targetsOf(run.spec)) {
+    for (const name of operationsOf(run.spec)) {
       const told = summary.lookups[name];
       if (told === undefined) continue;
       const own = cells.filter(cell => cell.name === name && isDone(cell));
@@ -424,27 +436,42 @@ const ofSavings: Check = {
     const written = writtenIn(scene);
     if (written === undefined) return UNTRIED;
     const {summary, cells, run} = written;
-    const cost = Math.round(run.spec.cost * 1_000);
-    const sum = (of: keyof LookupCounts) =>
-      Object.values(summary.lookups).reduce((all, counts) => all + counts[of], 0);
-    const conditions = cells.filter(
-      ({status, error}) => status === 'skipped' && error === 'condition',
-    ).length;
-    const filtered = cells.filter(({status, error}) => status === 'skipped' && error === 'filter').length;
-    const invalid = cells.filter(({status}) => status === 'invalid').length;
-    const worth = (count: number) => (count * cost) / 1_000;
+    const worth = (counted: (name: Operation) => number) =>
+      operationsOf(run.spec).reduce(
+        (all, name) => all + counted(name) * Math.round(costOf(run.spec, name) * 1_000),
+        0,
+      ) / 1_000;
+    const told = (of: keyof LookupCounts) => worth(name => summary.lookups[name]?.[of] ?? 0);
+    const skipped = (error: string) => (cell: Cell) => cell.status === 'skipped' && cell.error === error;
+    const isLeftOut = (cell: Cell) =>
+      cell.status === 'invalid' || skipped('condition')(cell) || skipped('filter')(cell);
+    const worthOf = (is: (cell: Cell) => boolean) =>
+      worth(name => cells.filter(cell => cell.name === name && is(cell)).length);
     return differing(
       summary.credits.saved,
       {
-        dedupe: worth(sum('deduplicated')),
-        store: worth(sum('from_store')),
-        prefilter: worth(invalid + conditions + filtered),
-        by_condition: worth(conditions),
+        dedupe: told('deduplicated'),
+        store: told('from_store'),
+        prefilter: worthOf(isLeftOut),
+        by_condition: worthOf(skipped('condition')),
       },
       'credits.saved.',
     );
   },
 };
+
+/** What the output says of each address, by the names of its fields. */
+function addressesIn({run: {after, spec}}: Written): OutputRow[] {
+  const lines = readRows(textOf(after.get(outputPath(spec)) ?? EMPTY), spec);
+  const own = targetsOf(spec).filter(name => targets[name].operation === 'ip');
+  return lines.flatMap(line =>
+    own.map(
+      (name): OutputRow =>
+        field =>
+          line(targets[name].prefix + field),
+    ),
+  );
+}
 
 const ofFields: Check = {
   promise: 'Shares of fields are those of the answers in the rows.',
@@ -452,12 +479,11 @@ const ofFields: Check = {
   broken(scene) {
     const written = writtenIn(scene);
     if (written === undefined || !targetsOf(written.run.spec).includes('ip')) return UNTRIED;
-    const {summary, run, cells} = written;
-    const lines = readRows(textOf(run.after.get(outputPath(run.spec)) ?? EMPTY), run.spec);
-    const answered = lines.filter(line => line('ip_status') === 'ok');
+    const {summary, cells} = written;
+    const answered = addressesIn(written).filter(line => line('status') === 'ok');
     const shared = (part: number) =>
       answered.length === 0 ? 0 : Math.round((part / answered.length) * 1e6) / 1e6;
-    const truly = answered.filter(line => line('ip_is_vpn') === 'true').length;
+    const truly = answered.filter(line => line('is_vpn') === 'true').length;
     const isOdd = cells.length === 0;
     return isOdd
       ? UNTRIED
@@ -512,7 +538,7 @@ const ofAbout: Check = {
         label: accountOf(spec),
         failed_if: [],
         drift: [],
-        risk: null,
+        ...(!isScored(spec) && {risk: null}),
         ...(status && {status}),
         ...(stop && {reason: stop}),
       },
@@ -611,8 +637,10 @@ const ofStore: Check = {
     const {store} = summary;
     if (spec.cache === 'none' || store === null)
       return (spec.cache === 'none') === (store === null) ? undefined : 'it tells of a store';
-    const worth = Math.round(store.not_looked_up * spec.cost * 1_000) / 1_000;
-    if (store.perhaps_paid_again !== worth) return `${store.perhaps_paid_again} of ${worth} paid again`;
+    const prices = operationsOf(spec).map(name => costOf(spec, name));
+    const [least, most] = [Math.min(...prices), Math.max(...prices)].map(each => each * store.not_looked_up);
+    const wrong = outside({paid_again: store.perhaps_paid_again}, {paid_again: [least ?? 0, most ?? 0]});
+    if (wrong !== undefined) return wrong;
     const sound = runs.filter(one => one.ledger === ledger).every(one => one.storeIsSound);
     const trouble = [store.trouble, store.not_looked_up || null, store.not_stored || null];
     // A lock that is over soon may still be what a run meets as it stops.
@@ -653,16 +681,62 @@ function isPlainSession(one: Ended, run: Ended): boolean {
   );
 }
 
+const ofRisk: Check = {
+  promise: 'Scores are what the answers come to by the rules, and the summary counts rows by them.',
+  fields: ['risk'],
+  broken(scene) {
+    const written = writtenIn(scene);
+    if (written === undefined || !isScored(written.run.spec)) return UNTRIED;
+    const {run, summary} = written;
+    const own = targetsOf(run.spec).filter(name => targets[name].operation === 'ip');
+    const lines = readRows(textOf(run.after.get(outputPath(run.spec)) ?? EMPTY), run.spec);
+    const levels = {low: 0, medium: 0, high: 0, unknown: 0};
+    const reasons: Record<string, number> = {};
+    const scores: number[] = [];
+    for (const line of lines) {
+      const is = (field: string, value: string) =>
+        own.some(name => line(targets[name].prefix + field) === value);
+      const held = [...(is('is_vpn', 'true') ? ['vpn'] : []), ...(is('country', 'France') ? ['france'] : [])];
+      const points = RULES.reduce((sum, {add, reason}) => sum + (held.includes(reason) ? add : 0), 0);
+      const isHeard = own.every(name => line(`${targets[name].prefix}status`) === 'ok');
+      const known = points >= LEVELS.high ? 'high' : points >= LEVELS.medium ? 'medium' : 'low';
+      const level = line('risk_level') ?? '';
+      if (isHeard && (line('risk_score') !== String(points) || level !== known))
+        return `${line('id')} has ${line('risk_score')} (${level}), and ${points} (${known}) in truth`;
+      if (!(level in levels)) return `${line('id')} has the level "${level}"`;
+      levels[level as keyof typeof levels] += 1;
+      for (const reason of held) reasons[reason] = (reasons[reason] ?? 0) + 1;
+      if (level !== 'unknown') scores.push(Number(line('risk_score')));
+    }
+    const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+    const wrong = differing(
+      summary.risk ?? {},
+      {...levels, scored: scores.length, mean: scores.length === 0 ? null : Math.round(mean * 100) / 100},
+      'risk.',
+    );
+    return (
+      wrong ??
+      outside(
+        summary.risk?.reasons ?? {},
+        Object.fromEntries(
+          Object.entries(reasons).map(([reason, count]) => [reason, [count, count] as const]),
+        ),
+        'risk.reasons.',
+      )
+    );
+  },
+};
+
 const ofTop: Check = {
   promise: 'The most common names are those of the answers in the rows.',
   fields: ['top'],
   broken(scene) {
     const written = writtenIn(scene);
     if (written === undefined || !targetsOf(written.run.spec).includes('ip')) return UNTRIED;
-    const {run, summary} = written;
+    const {summary} = written;
     const counts = new Map<string, number>();
-    for (const line of readRows(textOf(run.after.get(outputPath(run.spec)) ?? EMPTY), run.spec)) {
-      const country = line('ip_status') === 'ok' ? line('ip_country') : undefined;
+    for (const line of addressesIn(written)) {
+      const country = line('status') === 'ok' ? line('country') : undefined;
       if (country !== undefined) counts.set(country, (counts.get(country) ?? 0) + 1);
     }
     const told = new Map(summary.top.countries?.names.map(({name, count}) => [name, count]));
@@ -689,5 +763,6 @@ export const numberChecks: readonly Check[] = [
   ofEarlier,
   ofStore,
   ofSessions,
+  ofRisk,
   ofTop,
 ];

@@ -1,15 +1,23 @@
+import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
-import {HEADER} from '../model/places.ts';
+import {HEADER, phones} from '../model/places.ts';
 import {serialField} from '../world/service.ts';
 
 /** An output as its reader sees it: rows, and what they say of each lookup. */
 
 export const targets = {
-  ip: {column: 1, prefix: 'ip_'},
-  email: {column: 2, prefix: 'email_'},
-  verify: {column: 3, prefix: 'verdict_'},
+  ip: {operation: 'ip', column: 1, prefix: 'ip_'},
+  email: {operation: 'email', column: 2, prefix: 'email_'},
+  verify: {operation: 'verify', column: 3, prefix: 'verdict_'},
+  last: {operation: 'ip', column: 4, prefix: 'last_ip_'},
+  phone: {operation: 'phone', column: 5, prefix: 'phone_'},
 } as const;
 export type Target = keyof typeof targets;
+
+/** The operations that a run's columns are looked up by, each once. */
+export function operationsOf(spec: RunSpec): Operation[] {
+  return [...new Set(targetsOf(spec).map(name => targets[name].operation))];
+}
 
 export function targetsOf({columns}: RunSpec): Target[] {
   const words = columns.replace('?', '').split(' ');
@@ -65,12 +73,13 @@ export function lookedUp(row: OutputRow, name: Target): LookedUp {
   return {
     status: row(`${prefix}status`) ?? '',
     error: row(`${prefix}error`) ?? '',
-    serial: row(prefix + serialField[name]) ?? '',
+    serial: row(prefix + serialField[targets[name].operation]) ?? '',
     isStale: row(`${prefix}stale`) === 'true',
   };
 }
 
-/** The cell of an input's row that a lookup is of. */
+/** The value of an input's row that a lookup is of, as the service is asked for it. */
 export function valueIn(row: string, name: Target): string {
-  return row.split(',')[targets[name].column] ?? '';
+  const cell = row.split(',')[targets[name].column] ?? '';
+  return name === 'phone' ? (phones.find(phone => phone.cell === cell)?.number ?? cell) : cell;
 }

@@ -5,16 +5,7 @@ import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
 import {type Call, DENIED, REJECTED, serialOf} from '../world/service.ts';
-import {
-  type LookedUp,
-  lookedUp,
-  readRows,
-  recordsOf,
-  type Target,
-  targets,
-  targetsOf,
-  valueIn,
-} from './output.ts';
+import {type LookedUp, lookedUp, readRows, recordsOf, targets, targetsOf, valueIn} from './output.ts';
 import {
   ageOf,
   type Check,
@@ -88,16 +79,17 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
         ...lookedUp(line, name),
         // What a row before it was told of the same token holds for this one, but that it was verified since.
         redeemed: name === 'verify' ? line(`${targets[name].prefix}redeemed`) : undefined,
-        isLater: serials.has(`${name} ${value}`),
+        isLater: serials.has(`${targets[name].operation} ${value}`),
       };
-      const fault = faultOf(name, value, result, row, run, scene);
+      const {operation} = targets[name];
+      const fault = faultOf(operation, value, result, row, run, scene);
       if (fault !== undefined)
         return `run ${run.nth}: ${name} of "${row}" is ${JSON.stringify(result)}: ${fault}`;
       if (result.status !== 'ok' && !(name === 'verify' && result.serial !== '')) continue;
-      const other = serials.get(`${name} ${value}`);
+      const other = serials.get(`${operation} ${value}`);
       if (other !== undefined && other !== result.serial)
         return `run ${run.nth}: ${value} has two answers, ${other} and ${result.serial}`;
-      serials.set(`${name} ${value}`, result.serial);
+      serials.set(`${operation} ${value}`, result.serial);
     }
   }
   return undefined;
@@ -110,7 +102,7 @@ interface Result extends LookedUp {
 }
 
 function faultOf(
-  name: Target,
+  name: Operation,
   value: string,
   result: Result,
   row: string,
@@ -118,7 +110,7 @@ function faultOf(
   scene: Scene,
 ): string | undefined {
   const {service, runs, lostState} = scene;
-  const isAskable = value !== '' && value !== 'no address' && value !== 'nonsense';
+  const isAskable = value !== '' && value !== 'no address' && value !== 'nonsense' && value !== 'no number';
   if (!isAskable) {
     const expected = value === '' ? 'empty' : 'invalid';
     return result.status === expected ? undefined : `it can be nothing but ${expected}`;
@@ -150,7 +142,7 @@ function faultOf(
 }
 
 /** True if the store had an answer before the run began, within its age until now. */
-function isGoodStill(name: Target, value: string, run: Ended, scene: Scene): boolean {
+function isGoodStill(name: Operation, value: string, run: Ended, scene: Scene): boolean {
   const {spec, summary, storeIsSound} = run;
   const isOnly = run === scene.run && runsOfLedger(scene).length === 1 && run.ledger !== undefined;
   if (!isOnly || name === 'verify' || spec.cache === 'none' || !storeIsSound || summary === undefined)

@@ -3,11 +3,12 @@ import {lookupOf} from '../../../src/ledger/lookup.ts';
 import type {Operation} from '../../../src/operations/table.ts';
 import type {RunRecord} from '../../../src/report/run-record.ts';
 import {scopeKey} from '../../../src/store/store-file.ts';
-import type {RunSpec} from '../model/commands.ts';
+import {costOf, type RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {accountOf, endpointOf} from '../model/places.ts';
 import type {Upkeep} from '../model/stored-answers.ts';
 import type {Call, Service} from '../world/service.ts';
+import {operationsOf} from './output.ts';
 
 /** What a check looks at: a run that has just ended, what the service knows, and the runs before it. */
 export interface Scene {
@@ -109,11 +110,16 @@ export function callsInLedger({run, service}: Scene): readonly Call[] {
     : service.calls.slice(0, run.callsByThen).filter(({ledger}) => ledger === run.ledger);
 }
 
+export const priceOf = ({spec, operation}: Call) => costOf(spec, operation);
+
+/** What the dearest call of a run costs. */
+export function mostOf(spec: RunSpec): number {
+  return Math.max(...operationsOf(spec).map(name => costOf(spec, name)));
+}
+
 /** Credits without the tails of binary fractions. */
 export function credits(calls: readonly Call[]): number {
-  return (
-    calls.reduce((sum, {charged, spec}) => sum + (charged ? Math.round(spec.cost * 1_000) : 0), 0) / 1_000
-  );
+  return calls.reduce((sum, call) => sum + (call.charged ? Math.round(priceOf(call) * 1_000) : 0), 0) / 1_000;
 }
 
 export const isMore = (a: number, b: number) => a > b + 1e-6;

@@ -3,7 +3,17 @@ import {spendOf} from '../../../src/report/spend.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import {accountOf, endpointOf, metricsPath, reportPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
-import {type Check, credits, isMore, type Scene, scopeOfCall, scopeOfSpec, UNTRIED} from './scene.ts';
+import {
+  type Check,
+  credits,
+  isMore,
+  mostOf,
+  priceOf,
+  type Scene,
+  scopeOfCall,
+  scopeOfSpec,
+  UNTRIED,
+} from './scene.ts';
 
 /** What is told beside the summary: the history and what adds it up, metrics and reports. */
 
@@ -80,9 +90,9 @@ const once: Check = {
     const killed = runs.filter(({process}) => process.killed);
     for (const {spec, calls, lines} of byScope(scene)) {
       const maybe = sum(lines.map(line => line.credits.maybe_spent));
-      const doubtful = sum(calls.filter(mayBeDoubtful).map(call => call.spec.cost));
+      const doubtful = sum(calls.filter(mayBeDoubtful).map(priceOf));
       // Reserved, and killed before it was sent.
-      const reserved = sum(killed.map(one => one.spec.concurrency * one.spec.cost));
+      const reserved = sum(killed.map(one => one.spec.concurrency * mostOf(one.spec)));
       if (isMore(maybe, doubtful + reserved))
         return `${endpointOf(spec)}, ${accountOf(spec)}: perhaps ${maybe}, of ${doubtful} and ${reserved}`;
       const heard = calls.filter(({told}) => told !== undefined && told !== 'not sent').length;
