@@ -103,8 +103,8 @@ export function demandSure(
 }
 
 const reasons: Readonly<Record<Aside, string>> = {
-  another: " (its name says another party than the row's person)",
-  fax: ' (its name says fax or pager)',
+  another: " (its header says another party than the row's person)",
+  fax: ' (its header says fax or pager)',
   values: '',
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',
@@ -267,7 +267,7 @@ export function refuseValuesAsHeader(
   const names = numberedColumns(header.length);
   const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
   const list = {columns: names, rows: all};
-  const guesses = detectColumns(names, all, {headless: true});
+  const {guesses} = detectColumns(names, all, {headless: true});
   const sure = flagsOf(
     guesses.filter(({confidence}) => confidence === 'sure'),
     list,

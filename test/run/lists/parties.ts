@@ -15,4 +15,13 @@ a short list says nothing ▸ email,email 2 ⏎ 4× p{n}@example.com,q@example.o
 both are one value ▸ email,email 2 ⏎ 12× p@example.com,q@example.org ▸ email=email email=email 2 → p@example.com q@example.org
 an order's lines, whose first one has the number ▸ Phone,Billing Phone ⏎ +12025550100,+12025550110 ⏎ 2× +12025550100, ⏎ +12025550101,+12025550111 ⏎ 2× +12025550101, ⏎ +12025550102,+12025550112 ⏎ 2× +12025550102, ▸ phone=Phone phone=Billing Phone → +12025550100 +12025550110 +12025550101 … 6
 addresses of work and home ▸ Email,Email 2 ⏎ 8× p{n}@example.com,q{n}@example.org ▸ email=Email email=Email 2 → p0@example.com q0@example.org p1@example.com … 16
+groups of columns above their names ▸ Employee,,Manager, ⏎ Name,Email,Name,Email ⏎ 6× Ada,p{n}@example.com,Bo,m{n}@example.org ▸ input_title --skip-lines 1 ▸ line 1 names groups of columns, and line 2 the columns. Read the header from there: --skip-lines 1. The columns keep their groups.
+the same, with its header ▸ [--skip-lines 1] Attendee,,Manager, ⏎ Name,Email,Name,Email ⏎ 6× Ada,p{n}@example.com,Bo,m{n}@example.org ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6 ▸ "Email#2" (its header says another party
+groups that each column repeats ▸ Home;Home;Emergency contact;Emergency contact ⏎ Email;Phone;Name;Phone ⏎ 6× p{n}@example.com;+1202555010{n};Bo;+1202555011{n} ▸ input_title --skip-lines 1
+the same, with its header ▸ [--skip-lines 1] Home;Home;Emergency contact;Emergency contact ⏎ Email;Phone;Name;Phone ⏎ 6× p{n}@example.com;+1202555010{n};Bo;+1202555011{n} ▸ phone=Phone email=Email → +12025550100 p0@example.com +12025550101 … 12 ▸ "Phone#2" (its header says another party
+a title, and groups below it ▸ Staff as of 2026;;; ⏎ Home;;Manager; ⏎ Email;Phone;Name;Email ⏎ 6× p{n}@example.com;+1202555010{n};Bo;m{n}@example.org ▸ input_title --skip-lines 2 ▸ line 2 names groups of columns
+groups below a title that is left out ▸ [--skip-lines 1] Staff as of 2026;;; ⏎ Home;;Manager; ⏎ Email;Phone;Name;Email ⏎ 6× p{n}@example.com;+1202555010{n};Bo;m{n}@example.org ▸ input_title --skip-lines 2
+a title of staff is no group ▸ [--skip-lines 1] Employees;;; ⏎ Name;Email;Phone;City ⏎ 6× Ada;p{n}@example.com;+1202555010{n};Ulm ▸ phone=Phone email=Email → +12025550100 p0@example.com +12025550101 … 12
+a column without a name, and a first row without values ▸ ,Name,Email ⏎ x,Ada,none ⏎ 6× x,Bo,p{n}@example.com ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6
+groups name the country of their numbers ▸ [--skip-lines 1] Home,,Work, ⏎ Phone,Country,Phone,Country ⏎ 6× 030 2312500{n},DE,020 7946 000{n},GB ▸ phone=Phone phone=Phone#2 country=Country country=Country#2 → +493023125000 +442079460000 +493023125001 … 12
 `;
