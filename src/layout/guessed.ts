@@ -189,7 +189,7 @@ function nationalForm({column, national}: Guess, others: readonly Guess[], list:
   const add =
     flags[0] === '--country'
       ? `Column "${flags[1]}" has their country: add --country ${shellWord(flags[1])}.`
-      : 'Add their country: --default-country with a country such as DE, or --country COLUMN.';
+      : 'Add their country: --country COLUMN, or, if all are of one country, --default-country with that country, such as DE.';
   const without = flagsOf(
     others.filter(other => !lacksCountry(other)),
     list,

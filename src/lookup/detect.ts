@@ -196,9 +196,12 @@ function byContent(
   if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough)
     return operations[operation].mayBeOthers?.(cells.map(([text]) => text)) === true ? 'alike' : 'sure';
   if (isLikely !== undefined && values >= FEW_VALUES) {
-    const isOther = namesOtherDigits(heading);
+    const isOther = namesOtherDigits(heading, 'otherDigits');
+    const isCard = namesOtherDigits(heading, 'cards');
     const fits = (text: string, country: string | undefined) =>
-      !(isOther && /^\d+$/.test(text.trim())) && isLikely(text, country);
+      !(isOther && /^\d+$/.test(text.trim())) &&
+      !(isCard && isTelling?.(text) !== true) &&
+      isLikely(text, country);
     if (isShare(CONTENT_SPEAKS, cells, fits)) return 'likely';
   }
   if (valid === 0) return undefined;

@@ -6,6 +6,12 @@ import {csvRows, ndjsonRow} from './rows.ts';
 
 const guessesOf = (...list: Parameters<typeof detectColumns>) => detectColumns(...list).guesses;
 
+test('numbers of identity cards are not phone numbers, however they are grouped', () => {
+  expect(guess('Aadhaar No.', six('9123 4567 8901'), 'IN')).toBeUndefined();
+  expect(guess('Member no', six('030 2312 5001'), 'DE')).toBeUndefined();
+  expect(guess('nr', six('030 2312 5001'), 'DE')).toBe('phone unsure');
+});
+
 /** What is detected in one column of this name and content: `ip sure`, or nothing. */
 function guess(name: string, cells: readonly string[], country?: string): string | undefined {
   const found = guessesOf([name], csvRows(...cells.map(cell => [cell])), {fallback: country});

@@ -24,4 +24,8 @@ groups below a title that is left out ▸ [--skip-lines 1] Staff as of 2026;;; �
 a title of staff is no group ▸ [--skip-lines 1] Employees;;; ⏎ Name;Email;Phone;City ⏎ 6× Ada;p{n}@example.com;+1202555010{n};Ulm ▸ phone=Phone email=Email → +12025550100 p0@example.com +12025550101 … 12
 a column without a name, and a first row without values ▸ ,Name,Email ⏎ x,Ada,none ⏎ 6× x,Bo,p{n}@example.com ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6
 groups name the country of their numbers ▸ [--skip-lines 1] Home,,Work, ⏎ Phone,Country,Phone,Country ⏎ 6× 030 2312500{n},DE,020 7946 000{n},GB ▸ phone=Phone phone=Phone#2 country=Country country=Country#2 → +493023125000 +442079460000 +493023125001 … 12
+an order's own number, which is empty, stops nothing ▸ Email,Billing Phone,Billing Country,Shipping Phone,Shipping Country,Phone ⏎ 6× p{n}@example.com,030 2312500{n},DE,020 7946 000{n},GB, ▸ phone=Billing Phone phone=Shipping Phone phone=Phone email=Email country=Billing Country country=Shipping Country → +493023125000 +442079460000 p0@example.com … 18
+numbers of identity cards are no phone numbers ▸ Contact No.,Aadhaar No.,SSN ⏎ 6× +1202555010{n},9123 4567 890{n},202-55-010{n} ▸ phone=Contact No. → +12025550100 +12025550101 +12025550102 … 6
+identity numbers in national form ▸ [--default-country IN] Contact No.,Aadhaar No. ⏎ 6× 011-2338644{n},9123 4567 890{n} ▸ phone=Contact No. → +911123386440 +911123386441 +911123386442 … 6
+numbers without a country ▸ Email,Phone ⏎ 6× p{n}@example.com,030 2312500{n} ▸ column_unsure --default-country COUNTRY ▸ Add their country: --country COLUMN, or, if all are of one country, --default-country with that country, such as DE.
 `;
