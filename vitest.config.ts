@@ -6,17 +6,20 @@ process.env.TZ ??= 'Pacific/Kiritimati';
 
 /** Those that take longest, longest first. */
 const longest = [
-  'fault/faults',
   'sim/seeds-1',
-  'docs/recipes',
-  'checks',
   'sim/seeds-2',
-  'docs/library',
+  'fault/faults',
   'fleet/faults',
   'fleet/fleet',
-  'run/store',
-  'jobs/schedule-runs',
+  'checks',
   'jobs/terminal',
+  'crash/disk',
+  'report/browser',
+  'docs/library',
+  'jobs/environments',
+  'fleet/seams',
+  'run/store',
+  'run/changed-settings',
 ];
 
 /** Begins with those, so that all workers end together: a fresh clone has measured nothing yet. */

@@ -32,7 +32,7 @@ export const usageCodes = {
   fleet_packages: ['the packages for fleets are not installed', 'run `npm install bullmq ioredis`'],
   fleet_refused: [
     'a fleet’s members differ in something that must be the same',
-    'give them the same version and settings',
+    'give them the same settings, and versions of [one protocol](fleet.md#upgrade-the-fleet)',
   ],
   fleet_secret: ['a fleet has no secret to encrypt with', 'set the same `BULK_ENRICH_API_KEY` everywhere'],
   foreign_link: ['a path is a link of another user', 'name the file itself'],

@@ -48,7 +48,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'report/explanation.ts',
     'report/summary.ts',
   ],
-  report: ['input/row.ts', 'ledger/lookup.ts', 'operations'],
+  report: ['input/row.ts', 'job/version.ts', 'ledger/lookup.ts', 'lookup/pace/pause.ts', 'operations'],
   fleet: ['client', 'job', 'lookup', 'operations'],
   service: ['cel', 'disk', 'job', 'operations'],
   layout: ['input', 'job', 'ledger/lookup.ts', 'lookup', 'operations', 'output', 'report', 'score'],

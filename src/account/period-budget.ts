@@ -6,6 +6,7 @@ import {Sqlite, sqliteCode} from '../disk/sqlite.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import {inCredits, thousandths} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
+import type {Charge} from '../job/settings/cost.ts';
 
 /** Another run may be taking its block at this moment. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -117,9 +118,9 @@ export class PeriodBudget {
   }
 
   /** The call is over; where it was free, the period that it was taken from has its credits back, if it is not over. */
-  settle(key: string, cost: number, free: boolean): void {
+  release(key: string, cost: number, charge: Charge): void {
     this.#turn();
-    if (free && this.#inFlight.get(key) === this.#current) this.#left += cost;
+    if (charge === 'free' && this.#inFlight.get(key) === this.#current) this.#left += cost;
     this.#inFlight.delete(key);
   }
 
@@ -184,7 +185,7 @@ export class PeriodBudget {
     if (used < warnAt.share * maxCredits) return;
     this.#warned = true;
     warnAt.warn(
-      `${inCredits(used)} of the ${period}'s ${inCredits(maxCredits)} credits (${limit}) are used, by all runs together.`,
+      `${inCredits(used)} of the ${period}'s ${inCredits(maxCredits)} credits (${limit}) are used by all runs together.`,
     );
   }
 
@@ -209,7 +210,7 @@ export class PeriodBudget {
     } catch (error) {
       throw new OutputError(
         'daily_budget',
-        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count: fix or remove the file, or take the limit out.`,
+        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count. Fix or remove that file, or remove the limit.`,
         {cause: error},
       );
     }
@@ -288,7 +289,7 @@ function prepareTable(db: Sqlite): void {
   db.transaction(() => {
     const version = db.pragma('user_version');
     if (version === VERSION) return;
-    if (version !== 0) throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+    if (version !== 0) throw new Error(`it has version ${version}; this program needs ${VERSION}`);
     db.exec(`
       CREATE TABLE used (job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
       CREATE TABLE held (holder TEXT, job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, job, day)) WITHOUT ROWID;

@@ -1,5 +1,5 @@
 import {LONGEST_AWAY_MS} from '../disk/shared-date.ts';
-import type {Rate} from '../job/values.ts';
+import {type Rate, windowOf} from '../job/values.ts';
 
 /**
  * When calls of one account were sent and the next may be, by all processes of a machine. Times are in milliseconds of
@@ -66,7 +66,7 @@ export function grant(
   ask: PermitRequest,
 ): {schedule: Schedule; permits: number; waitMs: number} {
   const {now, rate, most, holder} = ask;
-  const windowMs = Math.max(1_000, rate.perMs) / USE;
+  const windowMs = windowOf(rate) / USE;
   const spacing = rate.perMs / (rate.count * USE);
   const {sent, held} = settled(before, ask, windowMs);
   const filled = total(sent.map(([, count]) => count)) + total(Object.values(held).map(({count}) => count));

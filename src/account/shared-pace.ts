@@ -174,7 +174,7 @@ export class SharedPace {
     )
       return;
     this.#emptySince = Number.POSITIVE_INFINITY;
-    this.#options.warn('Other runs of this account use all of its rate: this run waits for them.');
+    this.#options.warn("Other runs use all of the account's rate. This run waits for them.");
   }
 
   #ask(most: number): ReturnType<typeof grant> {
@@ -223,7 +223,7 @@ export class SharedPace {
   #trouble(error: unknown): OutputError {
     return new OutputError(
       'account_pace',
-      `The pace that all runs of an account keep together is in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without it: fix or remove the file, or take the rate out of the account's file.`,
+      `The account's rate is kept in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without it. Fix or remove that file, or remove the rate from the account's file.`,
       {cause: error},
     );
   }

@@ -31,11 +31,11 @@ function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number):
     const said = `The rule ${rule.reason} (${rule.place})`;
     if (wrong === rows)
       return [
-        `${said} could not work with what it reads ${inNone}, such as a text that is no number: ${shown(rule.when)}`,
+        `${said} could not use the values it reads ${inNone}, such as a text instead of a number: ${shown(rule.when)}`,
       ];
     if (undecided + wrong === rows)
       return [
-        `${said} could not be decided ${inNone}, as something that it reads was never there: ${shown(rule.when)}`,
+        `${said} could not be decided ${inNone}, because something that it reads was always missing: ${shown(rule.when)}`,
       ];
     if (held === 0) idle.push(rule.reason);
     return [];

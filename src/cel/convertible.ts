@@ -57,7 +57,8 @@ function dates(): Read {
 /** A point and three digits, as the library counts milliseconds. */
 const MILLISECONDS = 4;
 
-const NO_NUMBER = new Error('it comes to no number, as by a division by zero');
+/** Made once: rows that come to no number may be many. */
+export const NO_NUMBER = new Error('its result is not a number, as after a division by zero');
 
 /** Passes a result of arithmetic. Throws for infinity and NaN, which compare like numbers but mean nothing. */
 export function finite(value: unknown): unknown {

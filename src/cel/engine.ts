@@ -88,7 +88,7 @@ function compiled(pattern: string): RE2JS {
     return RE2JS.compile(pattern);
   } catch (error) {
     const reason = (error as Error).message.replace(/^error parsing regexp: /, '');
-    throw new Error(`the pattern of matches() is no regular expression of RE2: ${reason}`);
+    throw new Error(`the pattern of matches() is not a regular expression of RE2: ${reason}`);
   }
 }
 

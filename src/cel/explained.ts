@@ -8,7 +8,7 @@ const WORDS: readonly (readonly [other: RegExp, here: string])[] = [
   [/\bor\b/i, '"or" is written ||'],
   [/\bnot\b/i, '"not" is written !'],
   [/\blike\b/i, '"like" is written a.contains("b"), a.startsWith("b") or a.matches("^b.*c$")'],
-  [/\bmatches\b(?!\s*\()/i, 'a pattern is asked for with a.matches("^b.*c$")'],
+  [/\bmatches\b(?!\s*\()/i, 'a pattern is written a.matches("^b.*c$")'],
   [/\bis\b/i, '"is" is written =='],
   [/<>/, '"<>" is written !='],
   [/(?<![=!<>])===?=|(?<![=!<>])=(?!=)/, '== compares'],
@@ -59,7 +59,7 @@ function hintFor(reason: string, text: string): string | undefined {
   if (near !== undefined) return `it is written ${near}`;
   if (reason.startsWith('no such overload:')) return 'a double is a number, a bool true or false';
   if (/list ?elements/i.test(reason))
-    return 'a longer list goes into a file: lists: {allowed: {file: allowed.txt}}';
+    return 'put a longer list into a file: lists: {allowed: {file: allowed.txt}}';
   if (!/^(Unexpected|Expected)/.test(reason)) return undefined;
   const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
   return WORDS.find(([other]) => other.test(bare))?.[1];

@@ -9,9 +9,7 @@ const MOST_COMPARED = 100_000_000;
 
 /** Made once: an expression that is past its bound throws at each element that is left. */
 const TOO_MUCH = new Error('it would take too long: more than 10,000 elements to go over');
-const TOO_LONG = new Error(
-  'it would take too long: both texts are long, the one searched and the one searched for',
-);
+const TOO_LONG = new Error('it would take too long: both texts are long');
 
 /** Counts the work of one expression at a time, and ends what would take too long. */
 export class WorkBound {

@@ -28,7 +28,7 @@ export function parsed(text: string): ASTNode {
 
 /** Maximum nesting. Functions over expressions recurse for each level, and rows need room on the stack too. */
 const MOST_LEVELS = 1_000;
-const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, as of as many && or +';
+const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, such as terms of && or +';
 const MANY_SIGNS = /(?:[!-]\s*){250}/;
 
 function depthOf(ast: ASTNode): number {
@@ -82,7 +82,10 @@ function shaped(node: ASTNode, scope: WrittenScope): Shape {
     return call(ENGINE_NAMES.read, shaped(node, {...scope, inLoop: false}));
   if (node.op === 'id') return node.args === 'list' && !bound.has('list') ? id(ENGINE_NAMES.list) : node;
   if (bounded && ARITHMETIC.has(node.op)) return call(ENGINE_NAMES.finite, sum(node, scope));
-  const inner = mapped(node, child => shaped(child, scope));
+  const inner = grouped(
+    node,
+    mapped(node, child => shaped(child, scope)),
+  );
   return bounded && node.op === 'call' ? checked(inner) : inner;
 }
 
@@ -92,8 +95,35 @@ const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
 function sum(node: ASTNode, scope: WrittenScope): Shape {
   const [left, right] = node.args as [ASTNode, ASTNode];
   const side = (child: ASTNode) => (ARITHMETIC.has(child.op) ? sum(child, scope) : shaped(child, scope));
-  return {op: node.op, args: [side(left), node.op === '/' ? shaped(right, scope) : side(right)]} as Shape;
+  const args = [side(left), node.op === '/' ? shaped(right, scope) : side(right)];
+  return grouped(node, {op: node.op, args} as Shape);
 }
+
+/** Signs of one level are worked out from left to right. */
+const LEVELS: readonly (readonly string[])[] = [
+  ['==', '!=', '<', '<=', '>', '>=', 'in'],
+  ['+', '-'],
+  ['*', '/', '%'],
+];
+
+/** The library leaves out brackets that matter: those of `a - (b + c)`, and of `-(a ? b : c)`. */
+function grouped(node: ASTNode, shape: Shape): Shape {
+  if (node.op === '-_' || node.op === '!_')
+    return node.args.op === '?:' ? ({op: node.op, args: inBrackets(shape.args as Shape)} as Shape) : shape;
+  const level = LEVELS.find(signs => signs.includes(node.op));
+  if (level === undefined) return shape;
+  const [left, right] = node.args as [ASTNode, ASTNode];
+  const [first, second] = shape.args as [Shape, Shape];
+  return {
+    op: shape.op,
+    args: [
+      left.op === '?:' ? inBrackets(first) : first,
+      right.op === '?:' || level.includes(right.op) ? inBrackets(second) : second,
+    ],
+  } as Shape;
+}
+
+const inBrackets = (shape: Shape) => id(`(${serialize(shape as ASTNode)})`);
 
 /** A call, with the argument checked where it is a conversion. */
 function checked(inner: Shape): Shape {

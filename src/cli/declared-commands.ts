@@ -38,7 +38,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
   addFleet(program, run);
   program.commandsGroup('More:');
   addVerify(addWith, run);
-  addServe(add('serve', 'Run the embedded service, which answers from open data.')).action(
+  addServe(add('serve', 'Run the embedded service, which has open data.')).action(
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
   // The scripts themselves hand over what is typed.
@@ -151,7 +151,10 @@ function addWorker(addWith: AddWith, run: RunCommand): void {
       'Give up a worker that is silent for this long, and look up its values again',
       '30s',
     )
-    .option('--metrics-address <[HOST:]PORT>', 'Serve Prometheus metrics at this address, under /metrics')
+    .option(
+      '--metrics-address <[HOST:]PORT>',
+      'Serve metrics at this address, under /metrics, and /healthz, /readyz',
+    )
     .action(run(async () => (await import('./commands/worker.ts')).workerCommand));
 }
 

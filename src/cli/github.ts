@@ -50,8 +50,8 @@ function annotations({exitCode, stop, summary, message}: RunOutcome): string[] {
     );
   }
   if (stop === undefined && exitCode === exitCodes.incomplete)
-    lines.push(annotation('warning', 'bulk-enrich: not everything was answered', message));
+    lines.push(annotation('warning', 'bulk-enrich: some values have no answer', message));
   if (stop === undefined && exitCode === exitCodes.limit && summary?.reason !== 'drift')
-    lines.push(annotation('error', 'bulk-enrich: a limit was passed', message));
+    lines.push(annotation('error', 'bulk-enrich: a limit was exceeded', message));
   return lines;
 }

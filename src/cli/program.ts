@@ -106,7 +106,7 @@ function termOf(command: Command): string {
 
 function unknownCommand(name: string, program: Command): UsageError {
   if (existsSync(name))
-    return new UsageError('unknown_command', `${name} is a file, and no command.`, {
+    return new UsageError('unknown_command', `${name} is a file, not a command.`, {
       instead: {given: name, meant: 'run'},
       flags: [name],
     });

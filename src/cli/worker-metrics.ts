@@ -1,8 +1,8 @@
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
 import {systemReason, UsageError} from '../errors.ts';
-import type {WorkerReport} from '../fleet/worker/worker.ts';
-import {by, familyText, gauge} from '../report/render/prometheus.ts';
+import type {FleetView, WorkerReport} from '../fleet/worker/worker.ts';
+import {buildInfo, by, counter, familiesText, gauge} from '../report/render/prometheus.ts';
 
 interface Address {
   readonly host: string;
@@ -21,20 +21,32 @@ export function parseAddress(text: string): Address {
   return {host: match[1] ?? '127.0.0.1', port};
 }
 
+/** A worker as its pages show it, with its fleet. */
+export interface WatchedWorker {
+  readonly report: WorkerReport;
+  readonly hasRedis: boolean;
+  readonly isReady: boolean;
+  fleet(): Promise<FleetView | undefined>;
+}
+
+interface Page {
+  readonly status?: number;
+  readonly type?: string;
+  readonly text: string;
+}
+
 /**
- * A worker's figures at `/metrics`, for Prometheus.
+ * Serves a worker's metrics at `/metrics`, `/healthz` for a probe that starts it again, and `/readyz` for one that waits
+ * for it.
  *
  * @throws {UsageError} when the address can't be listened on.
  */
-export async function serveMetrics({host, port}: Address, report: () => WorkerReport): Promise<Server> {
-  const server = createServer((request, response) => {
+export async function serveMetrics({host, port}: Address, worker: WatchedWorker): Promise<Server> {
+  const server = createServer(async (request, response) => {
     // A scraper may add a query, as Prometheus' `params` do.
-    if (request.url?.split('?', 1)[0] !== '/metrics') {
-      response.writeHead(404).end('Only /metrics is here.\n');
-      return;
-    }
-    response.setHeader('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    response.end(workerMetrics(report()));
+    const path = request.url?.split('?', 1)[0] ?? '';
+    const {status = 200, type = 'text/plain', text} = await page(path, worker);
+    response.writeHead(status, {'Content-Type': `${type}; charset=utf-8`}).end(text);
   });
   server.listen(port, host);
   try {
@@ -49,26 +61,44 @@ export async function serveMetrics({host, port}: Address, report: () => WorkerRe
   return server;
 }
 
-/** A worker's counts as Prometheus text. */
-export function workerMetrics({concurrency, inFlight, chunks, calls}: WorkerReport): string {
-  const families = [
-    {
-      name: 'bulk_enrich_worker_calls_total',
-      help: 'Calls made since the worker started, by what became of them.',
-      type: 'counter' as const,
-      samples: by('outcome', calls),
-    },
-    {
-      name: 'bulk_enrich_worker_chunks_total',
-      help: 'Chunks of values handed back since the worker started.',
-      type: 'counter' as const,
-      samples: [[{}, chunks] as const],
-    },
-    gauge('worker_calls_in_flight', 'Calls in flight.', inFlight),
-    gauge('worker_concurrency', 'Calls in flight at most.', concurrency),
-  ];
-  return families
-    .filter(({samples}) => samples.length > 0)
-    .map(family => familyText(family, {}))
-    .join('');
+async function page(path: string, worker: WatchedWorker): Promise<Page> {
+  if (path === '/metrics')
+    return {
+      type: 'text/plain; version=0.0.4',
+      text: workerMetrics(worker, await worker.fleet().catch(() => undefined)),
+    };
+  // A worker waits for its Redis by itself: to be started again would not bring it back.
+  if (path === '/healthz') return {text: 'ok\n'};
+  if (path !== '/readyz') return {status: 404, text: 'Only /metrics, /healthz and /readyz are here.\n'};
+  if (worker.isReady) return {text: 'ok\n'};
+  return {status: 503, text: worker.hasRedis ? 'The worker is stopping.\n' : 'Redis is away.\n'};
+}
+
+/** A worker's counts as Prometheus text, with what it knows of its fleet. */
+export function workerMetrics(
+  {report, hasRedis}: Pick<WatchedWorker, 'report' | 'hasRedis'>,
+  fleet: FleetView | undefined,
+): string {
+  const {concurrency, inFlight, chunks, calls} = report;
+  return familiesText(
+    [
+      buildInfo(),
+      counter('worker_calls_total', 'Calls made since the worker started, by outcome.', by('outcome', calls)),
+      counter('worker_chunks_total', 'Chunks of values returned since the worker started.', chunks),
+      gauge('worker_calls_in_flight', 'Calls in flight.', inFlight),
+      gauge('worker_concurrency', 'Calls in flight at most.', concurrency),
+      gauge('worker_redis_up', '1 while the worker has its Redis, else 0.', hasRedis ? 1 : 0),
+      gauge(
+        'fleet_gate_closed_seconds',
+        'How long the whole fleet makes no calls, as the service throttled; 0 while it may.',
+        fleet ? fleet.heldMs / 1_000 : null,
+      ),
+      gauge(
+        'fleet_chunks_waiting',
+        'Chunks of values in Redis that no worker has taken yet.',
+        fleet?.waiting ?? null,
+      ),
+    ],
+    {},
+  );
 }

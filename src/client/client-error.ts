@@ -64,9 +64,9 @@ function explainFatal(attempt: Extract<Attempt, {kind: 'fatal'}>, keyFrom: strin
     case 'credits':
       return `the account has no credits left (${attempt.code})`;
     case 'redirect':
-      return `the service answered with a redirect (${attempt.code}), which is never followed, as it would hand the key on: check BULK_ENRICH_BASE_URL`;
+      return `the service answered with a redirect (${attempt.code}), which would send the key elsewhere and is never followed. Check BULK_ENRICH_BASE_URL`;
     case 'certificate':
-      return `the service's certificate can't be trusted (${attempt.code}): check BULK_ENRICH_BASE_URL, or name its authority in NODE_EXTRA_CA_CERTS`;
+      return `the service's certificate can't be trusted (${attempt.code}): check BULK_ENRICH_BASE_URL, or add its authority with NODE_EXTRA_CA_CERTS`;
     case 'proxy':
       return PROXY_CREDENTIALS_ADVICE;
     default:

@@ -65,14 +65,14 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
   if (found.uid !== plain.uid) {
     const other = ours
       ? 'Have its owner finish or remove it, or name another output with -o.'
-      : `Name one that is made for this user: --state ${join(path, 'bulk-enrich')}, or anywhere else.`;
+      : `Name a directory of this user: --state ${join(path, 'bulk-enrich')}, or anywhere else.`;
     throw notPrivate(path, `belongs to another user (uid ${found.uid})`, other);
   }
   // Some file systems keep no modes: there, nothing is closed to others.
   if (!isShared(found) || isShared(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const mode = (found.mode & 0o7777).toString(8);
-    const close = `See that nothing in it is foreign and close it (chmod 700 ${path}), or name another ${ours ? 'output with -o' : 'with --state'}.`;
+    const close = `Check its content and close it to others (chmod 700 ${path}), or name another ${ours ? 'output with -o' : 'with --state'}.`;
     throw notPrivate(path, `can be written by other users (mode ${mode})`, close);
   }
   chmodSync(path, 0o700);
@@ -104,7 +104,7 @@ function holdsOnly(path: string, user: number): boolean {
 function notPrivate(path: string, why: string, whatToDo: string): OutputError {
   return new OutputError(
     'state_not_private',
-    `The state directory ${path} ${why}: what lies there can't be trusted. ${whatToDo}`,
+    `The state directory ${path} ${why}, so its content can't be trusted. ${whatToDo}`,
   );
 }
 

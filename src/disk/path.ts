@@ -95,13 +95,13 @@ function linkTarget(path: string): string | undefined {
 }
 
 /** A file as the system knows it, there or not. */
-export interface Identity {
+export interface FileId {
   readonly path: string;
   /** Device and inode; undefined if nothing exists there. */
   readonly node: string | undefined;
 }
 
-export function identityOf(path: string): Identity {
+export function fileIdOf(path: string): FileId {
   try {
     const found = statSync(path, {throwIfNoEntry: false, bigint: true});
     return {path: realPath(path), node: found && `${found.dev}:${found.ino}`};
@@ -115,7 +115,7 @@ export function identityOf(path: string): Identity {
  * True if two paths lead to one file, through any links, mounts or spellings. Two paths that do not exist yet and differ
  * only in case count as one file, as they may be on some file systems.
  */
-export function isSameFile(a: Identity, b: Identity): boolean {
+export function isSameFile(a: FileId, b: FileId): boolean {
   if (a.node !== undefined || b.node !== undefined) return a.node === b.node;
   return folded(a.path) === folded(b.path);
 }

@@ -87,7 +87,7 @@ function sharedColumns(old: EnrichedFile, fresh: EnrichedFile): readonly string[
   if (shared.length > 0) return shared;
   throw new UsageError(
     'unknown_column',
-    `${old.path} and ${fresh.path} have no column in common to match rows by. Name one that says the same in both: --key COLUMN.`,
+    `${old.path} and ${fresh.path} have no column in common to match rows by. Name a column that is the same in both: --key COLUMN.`,
   );
 }
 

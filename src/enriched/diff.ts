@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs';
-import {identityOf, isSameFile} from '../disk/path.ts';
+import {fileIdOf, isSameFile} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {TextRow} from '../input/row.ts';
@@ -55,7 +55,7 @@ async function writeNews(
     if (file.source.position.sha256 !== compared.source.position.sha256)
       throw new InputError(
         'input_changed',
-        `${file.path} was changed while it was compared. Run the same again.`,
+        `${file.path} was changed while it was compared. Run the same command again.`,
       );
   }
   try {
@@ -69,13 +69,13 @@ async function writeNews(
 export function refusePlace(to: string | undefined, read: readonly string[], force: boolean): void {
   if (to === undefined) return;
   if (to === '-' || to === '') throw new UsageError('no_file', `-o ${to || "''"}: name a file.`);
-  const same = read.find(path => isSameFile(identityOf(path), identityOf(to)));
+  const same = read.find(path => isSameFile(fileIdOf(path), fileIdOf(to)));
   if (same !== undefined)
     throw new UsageError('same_file', `-o ${to} is ${same}, which is read. Name another file.`);
   if (compressionOf(to) !== undefined)
     throw new UsageError(
       'output_compressed',
-      `-o ${to}: this file is not written compressed. Name it without that ending.`,
+      `-o ${to}: this file can't be compressed. Name it without that ending.`,
     );
   if (!force && existsSync(to))
     throw new UsageError('output_exists', `${to} exists. Replace it with --force, or name another with -o.`);

@@ -43,7 +43,7 @@ export type KnownFormat = Pick<SourceSettings, 'inputFormat' | 'delimiter'>;
  */
 export async function openEnriched(path: string, known: KnownFormat = {}): Promise<EnrichedFile> {
   if (path === '-')
-    throw new UsageError('no_file', 'Outputs are read more than once, so stdin is none. Name a file.');
+    throw new UsageError('no_file', "Outputs are read more than once, so stdin can't be one. Name a file.");
   const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
   const source = await openSource({...settings, ...known, paths: [path]});
   try {
@@ -52,7 +52,7 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
     if (layout === undefined)
       throw notOutput(path, 'it does not end with columns of a run, such as ip_status and ip_error');
     if (!source.sample.every(record => isWritten(record, layout)))
-      throw notOutput(path, 'it has a status or level that no run writes');
+      throw notOutput(path, "it has a status or level that runs don't write");
     return {...layout, path, source, batches: () => rowsOf(path, source), close: () => source.close()};
   } catch (error) {
     await source.close();
@@ -72,7 +72,7 @@ function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout)
 }
 
 function notOutput(path: string, why: string): UsageError {
-  return new UsageError('not_output', `${path} is no output of bulk-enrich: ${why}.`);
+  return new UsageError('not_output', `${path} is not an output of bulk-enrich: ${why}.`);
 }
 
 /** The summary beside an output; undefined if it is missing or belongs to another output. */

@@ -18,7 +18,7 @@ export function targetsIn({path, results}: EnrichedFile): Target[] {
     if (operation === undefined)
       throw new UsageError(
         'unknown_operation',
-        `${path}: the columns of "${prefix}" don't tell which operation answered. Run with all fields, or with a prefix that ends with the operation's, such as signup_ip_.`,
+        `${path}: the operation of the columns "${prefix}" is not clear. Run with all fields, or with a prefix that ends with the operation's, such as signup_ip_.`,
       );
     return {operation, column: prefix, prefix, cell: cellReader(prefix, [])};
   });

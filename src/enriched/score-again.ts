@@ -78,7 +78,7 @@ function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow:
   if (lacksNow && reads.some(({path: [root]}) => root === 'now'))
     throw new UsageError(
       'settings',
-      `The rules read "now", and ${path} has no summary beside it that says when it was made. Add --now 2026-01-31T02:00:00Z.`,
+      `The rules read "now", and ${path} has no summary with its time beside it. Add --now 2026-01-31T02:00:00Z.`,
     );
   for (const {
     path: [root, ...field],

@@ -47,7 +47,7 @@ export async function runSample(
   if (job.inputs.some(isReadOnce))
     throw new UsageError(
       'sample_stdin',
-      '--sample reads its input twice, which stdin or a pipe can not be. Name a file.',
+      '--sample reads its input twice, but stdin or a pipe can be read only once. Name a file.',
     );
   // The run gives the same warnings.
   const plan = await makePlan(job, {...io, warn: () => {}});

@@ -30,7 +30,7 @@ interface FleetTrouble {
   readonly advice: string;
 }
 
-const PATIENCE = 'It goes on by itself, or stops after --max-outage.';
+const PATIENCE = 'It resumes by itself, or stops after --max-outage.';
 
 /** Watches if the fleet can make calls: Redis answers, and there are workers. */
 export class Health {
@@ -86,7 +86,7 @@ export class Health {
     if (refusal !== undefined) return fails(`fails (${refusal})`);
     if (this.#workers !== 0) return undefined;
     return {
-      what: `no worker is there on ${where}`,
+      what: `no worker is running on ${where}`,
       advice: `Start one with: bulk-enrich worker --redis ${where}`,
     };
   }

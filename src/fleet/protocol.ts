@@ -1,6 +1,13 @@
 import type {Params} from '../client/client.ts';
 import type {Operation} from '../operations/table.ts';
 
+/**
+ * Number of what runs and workers say to each other: the keys and chunks here, an attempt and its kinds, the seal, and the
+ * names of lanes. Programs of one number work together, whatever their versions, so that a fleet is upgraded without a
+ * stop: under one number, what is said only gains fields that the other side can do without.
+ */
+export const PROTOCOL = 1;
+
 /** Names of the keys in Redis. All begin with the prefix. */
 export const PREFIX = 'bulk-enrich';
 /** BullMQ's queue of chunks. */
@@ -11,7 +18,7 @@ export const CHUNK_VALUES = 8;
 /** Milliseconds after which keys that a crash left in Redis expire: one day. */
 export const KEEP_MS = 86_400_000;
 
-/** One value to ask about. */
+/** One value to look up. */
 export interface ChunkAsk {
   /** Number of the ledger's reservation. The outcome that comes back belongs to this send of the value only. */
   readonly dispatch: number;

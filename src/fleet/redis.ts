@@ -71,7 +71,7 @@ function demandKeeping(memory: string, where: string): void {
   if (policy === undefined || policy === 'noeviction') return;
   throw new UsageError(
     'redis_eviction',
-    `The fleet's Redis at ${where} drops what it holds when memory is short (maxmemory-policy ${policy}), which would lose answers that are paid for. Set maxmemory-policy to noeviction.`,
+    `The fleet's Redis at ${where} drops data when its memory is full (maxmemory-policy ${policy}), and with it answers that are paid for. Set maxmemory-policy to noeviction.`,
   );
 }
 
@@ -81,13 +81,13 @@ function refusal(where: string, error: unknown): BulkEnrichError {
   if (/^(NOAUTH|WRONGPASS|NOPERM|ERR AUTH)/.test(reason))
     return new UsageError(
       'redis_password',
-      `The fleet's Redis at ${where} does not let us in: ${reason} Check user and password in BULK_ENRICH_REDIS_URL (redis://USER:PASSWORD@HOST:PORT).`,
+      `The fleet's Redis at ${where} refuses the user or password: ${reason} Check user and password in BULK_ENRICH_REDIS_URL (redis://USER:PASSWORD@HOST:PORT).`,
       {cause: error},
     );
   if (/certificate|self-signed/i.test(reason))
     return new UsageError(
       'redis_certificate',
-      `The certificate of the fleet's Redis at ${where} can't be trusted: ${reason}. Name its authority in NODE_EXTRA_CA_CERTS.`,
+      `The certificate of the fleet's Redis at ${where} can't be trusted: ${reason}. Add its authority with NODE_EXTRA_CA_CERTS.`,
       {cause: error},
     );
   return new FleetUnreachableError(`The fleet's Redis at ${where} can't be reached: ${reason}.`, {
@@ -102,7 +102,7 @@ function refusal(where: string, error: unknown): BulkEnrichError {
 export function refusedEntry(url: string, error: unknown): unknown {
   if (!isRefusal(error)) return error;
   return new FleetUnreachableError(
-    `The fleet's Redis at ${publicUrl(url)} does not take what is written to it: ${reasonOf(error)} Nothing was sent; see to it, and run again.`,
+    `The fleet's Redis at ${publicUrl(url)} takes no writes: ${reasonOf(error)} Nothing was sent. Fix Redis, then run again.`,
     {cause: error},
   );
 }

@@ -2,7 +2,7 @@ import {hostname} from 'node:os';
 import type {Redis} from 'ioredis';
 import {UsageError} from '../errors.ts';
 import {packageVersion} from '../job/version.ts';
-import {KEEP_MS, PREFIX} from './protocol.ts';
+import {KEEP_MS, PREFIX, PROTOCOL} from './protocol.ts';
 import {reasonOf} from './redis.ts';
 import type {Seal} from './seal.ts';
 
@@ -17,6 +17,7 @@ export interface Member {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
+  readonly version: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }
@@ -24,6 +25,8 @@ export interface Member {
 export interface Membership {
   /** The reason why Redis refuses its writes now, such as no memory. */
   readonly trouble: string | undefined;
+  /** True if Redis took this member's last sign of life, and no other one is overdue: the fleet knows of it. */
+  readonly isHeard: boolean;
   leave(): Promise<void>;
 }
 
@@ -40,7 +43,7 @@ export async function enterRoster(
 ): Promise<Membership> {
   const startedAt = Date.now();
   const id = `${hostname()}.${process.pid}.${startedAt}`;
-  const own: Member = {id, host: hostname(), pid: process.pid, startedAt};
+  const own: Member = {id, host: hostname(), pid: process.pid, version: packageVersion(), startedAt};
   const beat = async () => {
     for (const claim of claims) await hold(redis, claim);
     await redis
@@ -51,6 +54,7 @@ export async function enterRoster(
       .exec();
   };
   await beat();
+  let heardAt = performance.now();
   let beating = false;
   let trouble: string | undefined;
   const timer = setInterval(() => {
@@ -58,6 +62,7 @@ export async function enterRoster(
     beating = true;
     beat()
       .then(() => {
+        heardAt = performance.now();
         trouble = undefined;
       })
       .catch(error => {
@@ -72,6 +77,9 @@ export async function enterRoster(
   return {
     get trouble() {
       return trouble;
+    },
+    get isHeard() {
+      return redis.status === 'ready' && trouble === undefined && performance.now() - heardAt < FORGOTTEN_MS;
     },
     async leave() {
       clearInterval(timer);
@@ -100,14 +108,15 @@ export interface Claim {
   readonly refusal: (theirs: string) => string;
 }
 
-/** Members of one fleet are the same program, ask the same service, and have the same API key. */
+/** Members of one fleet speak one protocol, ask the same service, and have the same API key. */
 export function identityClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
+  const own = `protocol ${PROTOCOL} asking ${endpoint}`;
   return [
     {
       name: 'identity',
-      value: `bulk-enrich ${packageVersion()} asking ${endpoint}`,
+      value: own,
       refusal: theirs =>
-        `This is bulk-enrich ${packageVersion()} asking ${endpoint}, but the fleet on this Redis is ${theirs}. Use the same version and endpoint, or a Redis database of its own (redis://HOST/1).`,
+        `This is bulk-enrich ${packageVersion()}, ${own}, but the fleet on this Redis is ${theirs}. Use the same endpoint, and versions of the same protocol, or a Redis database of its own (redis://HOST/1).`,
     },
     {
       name: 'key',
@@ -123,7 +132,7 @@ export function rateClaim(rate: string): Claim {
     name: 'rate',
     value: rate,
     refusal: theirs =>
-      `Another run keeps this fleet at a rate of ${theirs}, and this one asks for ${rate}: give both the same --rate, as they share one quota, or use a Redis database of its own (redis://HOST/1).`,
+      `Another run of this fleet has the rate ${theirs}, this one ${rate}. Give both the same --rate, or use a Redis database of its own (redis://HOST/1).`,
   };
 }
 
@@ -133,7 +142,7 @@ export function creditsClaim(place: string): Claim {
     name: 'credits',
     value: place,
     refusal: () =>
-      "Another run of this fleet counts the account's credits of the day and month on another machine, or in another state directory: start both runs there, as two counts would each allow all of them.",
+      "Another run of this fleet counts the account's credits of the day and month on another machine, or in another state directory: start all runs there, because two counts would allow twice the limit.",
   };
 }
 

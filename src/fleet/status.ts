@@ -7,7 +7,7 @@ import type {WorkerMember} from './worker/worker.ts';
 
 /** Status of a fleet. */
 export interface FleetStatus {
-  /** Program, version and endpoint; undefined without members. */
+  /** Protocol and endpoint; undefined without members. */
   readonly identity: string | undefined;
   readonly workers: readonly WorkerMember[];
   readonly runs: readonly RunMember[];

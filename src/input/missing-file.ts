@@ -8,11 +8,11 @@ export function missingFile(path: string, cause?: unknown): InputError {
   const folder = resolve(dirname(path));
   const near = closest(basename(path), filesIn(folder));
   if (near === undefined)
-    return new InputError('input_missing', `There is no file ${path}. It was looked for in ${folder}.`, {
+    return new InputError('input_missing', `The file ${path} does not exist (looked for in ${folder}).`, {
       cause,
     });
   const meant = join(dirname(path), near);
-  const said = `There is no file ${path}. Did you mean "${meant}"?`;
+  const said = `The file ${path} does not exist. Did you mean "${meant}"?`;
   return new InputError('input_missing', said, {cause, instead: {given: path, meant}});
 }
 

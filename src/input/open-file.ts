@@ -61,10 +61,7 @@ export async function openFile(
     const encoding = detectEncoding(bytes.head, settings.encoding);
     const text = await peek(withoutEndMark(transcode(bytes.chunks, encoding)), SAMPLE_BYTES);
     if (text.head.length === 0) {
-      throw new InputError(
-        'input_empty',
-        `${name} is empty: there is not even a header. Was it written to the end?`,
-      );
+      throw new InputError('input_empty', `${name} is empty, without a header. Check the export.`);
     }
     refuseBinary(text.head, name);
     const sample = text.head.toString('utf8');
@@ -94,16 +91,14 @@ export async function openFile(
 function notesOn(name: string, {guess, name: encoding, perhaps}: FoundEncoding): string[] {
   if (guess === 'sure')
     return [
-      `${name} is not UTF-8: its letters are read as ${encoding}, and written as UTF-8. Where they look wrong, add --encoding.`,
+      `${name} is not UTF-8: it is read as ${encoding} and written as UTF-8. If letters look wrong, add --encoding.`,
     ];
   if (guess === undefined) return [];
   const likely =
     perhaps === undefined
       ? 'Name its encoding (--encoding windows-1252, windows-1250, shift_jis, gbk, big5, euc-kr, macintosh, cp850, …), or save it as UTF-8: iconv -f ENCODING -t utf-8'
       : `It looks like ${perhaps}: add --encoding ${perhaps}`;
-  return [
-    `${name} is not all UTF-8, and what else it is can't be told for sure: such rows are rejected. ${likely}.`,
-  ];
+  return [`${name} is not all UTF-8, and its encoding can't be guessed. Such rows are rejected. ${likely}.`];
 }
 
 function noteOnQuotes(name: string, line: number | undefined): string[] {

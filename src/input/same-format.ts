@@ -13,7 +13,7 @@ export function demandAgreement(first: NamedFormatOf, other: NamedFormatOf): voi
   if (difference === undefined) return;
   throw new InputError(
     'input_headers_differ',
-    `${first.name} and ${other.name} don't have the same columns: ${difference}. Enrich them one by one, or make their headers alike.`,
+    `${first.name} and ${other.name} don't have the same columns: ${difference}. Run them one by one, or give them the same header.`,
   );
 }
 

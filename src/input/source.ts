@@ -254,5 +254,5 @@ class FileSource implements Source {
 }
 
 function noRows(name: string): InputError {
-  return new InputError('input_empty', `${name} holds nothing but blank lines: there is not even a header.`);
+  return new InputError('input_empty', `${name} has only blank lines, without a header.`);
 }

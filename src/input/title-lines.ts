@@ -57,7 +57,7 @@ export function refuseTitle(
     );
   throw new InputError(
     'input_title',
-    `${name}: the first ${count === 1 ? 'line seems' : `${count} lines seem`} to be a title; line ${count + 1} looks like the header. Leave what is above it out: --skip-lines ${count}.`,
+    `${name}: the first ${count === 1 ? 'line seems' : `${count} lines seem`} to be a title; line ${count + 1} looks like the header. Skip what is above it with --skip-lines ${count}.`,
     {flags: ['--skip-lines', String(count)]},
   );
 }

@@ -64,7 +64,7 @@ export function resolveEndpoint(
       'no_endpoint',
       !apiKey
         ? NOTHING
-        : `${keyVariable(env)} is set, but no URL: set ${BASE_URL} too, or ask the embedded service with --endpoint embedded.`,
+        : `${keyVariable(env)} is set, but the URL is not. Set ${BASE_URL} too, or ask the embedded service with --endpoint embedded.`,
       {flags: ['--endpoint', 'embedded']},
     );
   if (apiKey === undefined)

@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
-import {identityOf, isLink, isStream} from '../disk/path.ts';
+import {fileIdOf, isLink, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 import {type Endpoint, type Env, resolveEndpoint} from './endpoint.ts';
 import {allNames, besideOutput} from './file-names.ts';
@@ -105,12 +105,12 @@ export function resolveJob(
   if (settings.requireStore && settings.store === false)
     throw new UsageError(
       'no_store',
-      'require_store (--require-store) asks for the answer store, which store: false (--no-store) leaves out. Choose one.',
+      'require_store (--require-store) needs the answer store, which store: false (--no-store) turns off. Choose one.',
     );
   if (settings.offline && settings.store === false)
     throw new UsageError(
       'no_store',
-      'offline (--offline) uses the answer store alone, which store: false (--no-store) leaves out. Choose one.',
+      'offline (--offline) uses only the answer store, which store: false (--no-store) turns off. Choose one.',
     );
   if (source.fromFile && source.settings.endpoint === undefined) {
     throw new UsageError(
@@ -230,7 +230,7 @@ function resolveOutput(
   const paths = {
     summary: summary ?? beside.summary,
     rejects: rejects ?? beside.rejects,
-    state: state ?? `${isLink(output) ? identityOf(output).path : output}.run`,
+    state: state ?? `${isLink(output) ? fileIdOf(output).path : output}.run`,
   };
   return {output: {kind: 'file', name: output, lasts: true, compression: compressionOf(output)}, paths};
 }
@@ -241,7 +241,7 @@ export function defaultOutput(inputs: readonly string[], outputFormat?: Settings
   if (input === undefined || input === '-' || inputs.length > 1) {
     throw new UsageError(
       'no_output',
-      `-o OUT is needed ${inputs.length > 1 ? 'with several inputs' : 'when stdin is read'}; - is stdout.`,
+      `Add -o OUT if ${inputs.length > 1 ? 'there are several inputs' : 'the input is stdin'}. -o - is stdout.`,
     );
   }
   const name = withoutCompression(basename(input));

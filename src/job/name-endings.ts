@@ -21,19 +21,19 @@ export function compressionOf(path: string): Compression | undefined {
 const otherFormats: Readonly<Record<string, string>> = {
   ...perEnding(
     'xlsx xls xlsm ods numbers',
-    'Write a .csv: spreadsheets open it, with --bom also where letters are not ASCII.',
+    'Write a .csv: spreadsheets open it. Add --bom if it has letters beyond ASCII.',
   ),
   ...perEnding(
     'parquet arrow feather avro orc db sqlite sqlite3 duckdb',
-    'Write a .csv or .ndjson and load that: duckdb, for one, turns either into the others.',
+    'Write a .csv or .ndjson and convert it, with duckdb for example.',
   ),
   ...perEnding(
     'html htm md pdf',
-    'The rows go into a .csv or .ndjson; --report FILE.html writes a page about the run.',
+    'Write the rows as .csv or .ndjson. For a page about the run: --report FILE.html.',
   ),
   ...perEnding('json', 'Write .ndjson, one object a line; `jq -s .` makes one list of it.'),
   ...perEnding('xml yaml yml', 'Write a .csv or .ndjson.'),
-  ...perEnding('zip 7z rar bz2 xz br', 'Write .gz, which is compressed as it is put in place.'),
+  ...perEnding('zip 7z rar bz2 xz br', 'Write .gz.'),
 };
 
 function perEnding(endings: string, advice: string): Record<string, string> {

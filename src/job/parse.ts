@@ -36,7 +36,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const why = isMissing
-      ? `There is no ${what} ${path}. It was looked for in ${process.cwd()}.`
+      ? `The ${what} ${path} does not exist (looked for in ${process.cwd()}).`
       : `The ${what} ${path} can't be read: ${systemReason(error)}.`;
     throw new UsageError(`${code}_file`, why);
   }
@@ -56,7 +56,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
   if (problem !== undefined)
     throw new UsageError(
       `${code}_syntax`,
-      `${path}:${counter.linePos(problem.pos[0]).line}: this is no YAML (${problem.message}). Settings stand one a line, such as "input: signups.csv".`,
+      `${path}:${counter.linePos(problem.pos[0]).line}: this is not valid YAML (${problem.message}). Write one setting a line, such as "input: signups.csv".`,
     );
   const line = (keys: readonly PropertyKey[]): number | undefined => {
     const node = keys.length === 0 ? document.contents : document.getIn(keys, true);
@@ -137,9 +137,9 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged
   const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown !== undefined && issue.path.length === 0) {
     const now = sinceRemoved(unknown);
-    if (now !== undefined) return `${placeOf([unknown])}: there is no such setting any more. ${now}`;
+    if (now !== undefined) return `${placeOf([unknown])}: this setting no longer exists. ${now}`;
     const known = Object.keys(jobSchema.shape).map(spell);
-    return `${placeOf([unknown])}: there is no such setting.${didYouMean(spell(unknown), known)}`;
+    return `${placeOf([unknown])}: this setting does not exist.${didYouMean(spell(unknown), known)}`;
   }
   const {path, message} = complaint(issue);
   const value = meantValue(issue.path, merged);
@@ -206,7 +206,7 @@ function complaint(issue: z.core.$ZodIssue): Complaint {
       return {
         path: issue.keys.slice(0, 1),
         // A record names no keys that it would take.
-        message: issue.message.startsWith('Unrecognized') ? 'there is no such key' : issue.message,
+        message: issue.message.startsWith('Unrecognized') ? 'this key does not exist' : issue.message,
       };
     case 'invalid_union': {
       const all = issue.errors.flat();

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {isAbsolute, sep} from 'node:path';
 import {escapePath, globSync} from 'tinyglobby';
-import {identityOf} from '../disk/path.ts';
+import {fileIdOf} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
 
 const DATE = '{date}';
@@ -34,7 +34,7 @@ export function expandPatterns(
     const isOwn = ownAmong(found);
     const others = found.filter(one => !isOwn(one));
     if (others.length === 0)
-      throw new UsageError('own_files', `${path} matches nothing but what this job writes itself.`);
+      throw new UsageError('own_files', `${path} matches only files that this job writes.`);
     return others;
   });
 }
@@ -50,9 +50,9 @@ function patternOf(path: string, separator: string = sep): string {
 /** Tells files by paths that may have a date in them, of whatever day, and what lies below them. */
 export function matcherOf(paths: readonly string[]): (path: string) => boolean {
   const anyDay = new RegExp(
-    `^(${paths.map(path => anyDayPattern(identityOf(path).path)).join('|')})([\\\\/]|$)`,
+    `^(${paths.map(path => anyDayPattern(fileIdOf(path).path)).join('|')})([\\\\/]|$)`,
   );
-  return path => anyDay.test(identityOf(path).path);
+  return path => anyDay.test(fileIdOf(path).path);
 }
 
 function anyDayPattern(path: string): string {

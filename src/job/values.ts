@@ -70,6 +70,11 @@ export interface Rate {
   readonly perMs: number;
 }
 
+/** The sliding window, in milliseconds, in which a rate holds: none is shorter than a second. */
+export function windowOf({perMs}: Rate): number {
+  return Math.max(SECOND, perMs);
+}
+
 const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, h: 3_600 * SECOND};
 
 type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
@@ -260,7 +265,8 @@ const columnText = z.string().transform((text): ColumnChoice => {
 export function only<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
-    error: ({code}) => (code === 'unrecognized_keys' ? `there is no such key (known: ${known})` : undefined),
+    error: ({code}) =>
+      code === 'unrecognized_keys' ? `this key does not exist (known: ${known})` : undefined,
   });
 }
 

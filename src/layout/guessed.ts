@@ -86,7 +86,7 @@ export function demandSure(
   const [first] = rows;
   const list = first?.type === 'ndjson' ? listIn(first.value) : undefined;
   if (list !== undefined && rows.length === 1 && path !== '-')
-    throw new UsageError('no_columns', `The rows of ${path} seem to stand in its "${list}".`, {
+    throw new UsageError('no_columns', `The rows of ${path} seem to be in its "${list}".`, {
       pipe: {command: `jq -c '.${list}[]'`, input: path},
       flags: ['-o', defaultOutput([path])],
     });
@@ -103,8 +103,8 @@ export function demandSure(
 }
 
 const reasons: Readonly<Record<Aside, string>> = {
-  another: " (its header says another party than the row's person)",
-  fax: ' (its header says fax or pager)',
+  another: ' (its name means another party than the person)',
+  fax: ' (its name means fax or pager)',
   values: '',
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',
@@ -147,23 +147,23 @@ function tornCountries(
   const [first] = torn;
   const why =
     torn.length === 1
-      ? `With the countries in ${names} most of the phone numbers are not valid`
+      ? `With the countries in ${names}, most phone numbers are not valid`
       : first?.row === undefined
-        ? `Several columns name countries, and with the one whose name is nearest most of the phone numbers are not valid: ${names}`
-        : `The countries in ${names} make different numbers of one phone number (row ${first.row})`;
+        ? `Several columns hold countries, and most phone numbers are not valid with the likeliest one: ${names}`
+        : `The countries in ${names} give different phone numbers (row ${first.row})`;
   const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
   const own = countries.filter(({confidence}) => confidence === 'sure');
   // One country for all would make wrong numbers of those that have their own.
   if (own.length > 0)
     return new UsageError(
       'column_unsure',
-      `${why}, in ${[...phones].map(name => `"${name}"`).join(' and ')}. Look that up in a run of its own, with the column that says where its numbers belong: --phone COLUMN --country COLUMN.`,
+      `${why}, in ${[...phones].map(name => `"${name}"`).join(' and ')}. Look it up in a run of its own, with the column of their country: --phone COLUMN --country COLUMN.`,
       {flags: flagsOf([...others.filter(({column}) => !phones.has(column)), ...own], list)},
     );
   const flags = flagsOf([...others, ...torn.slice(0, 1)], list);
   return new UsageError(
     'column_unsure',
-    `${why}. Say which column says where the numbers belong: --country COLUMN.`,
+    `${why}. Name the column with the country of the numbers: --country COLUMN.`,
     {flags},
   );
 }
@@ -208,7 +208,7 @@ function nationalForm({column, national}: Guess, others: readonly Guess[], list:
 function listedForm({column, listed}: Guess): UsageError {
   return new UsageError(
     'column_unsure',
-    `Column "${column}" holds several IP addresses in a cell (${Math.round(listed * 100)}% of its values). Say which one is meant: --ip-from-list first (in X-Forwarded-For the client, as it says itself), last (what the last proxy saw), or only.`,
+    `Column "${column}" holds several IP addresses in a cell (${Math.round(listed * 100)}% of its values). Choose one: --ip-from-list first (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only (if all are the same).`,
     {flags: ['--ip-from-list', 'first']},
   );
 }
@@ -222,7 +222,7 @@ function faultIn({operation, share, byHeader, fault}: LookupGuess): string {
     fault === undefined || said === undefined
       ? ''
       : ` (row ${fault.row}: ${fault.code}, ${said.charAt(0).toLowerCase()}${said.slice(1).replace(/\.$/, '')})`;
-  if (because === '') return `may hold ${plural}, but too few values show it`;
+  if (because === '') return `may hold ${plural}, but has too few values to be sure`;
   const fit =
     share === undefined || share === 0
       ? 'none of its values is one'

@@ -29,10 +29,10 @@ export function refuseMostlyRejected(
   const reason = mostFrequent(rejects.map(reject => reject.reason));
   const example = rejects.find(reject => reject.reason === reason);
   const short =
-    reason === 'column_count' ? ' Rows that only lack fields at their end: --pad-short-rows.' : '';
+    reason === 'column_count' ? ' If rows only lack fields at their end, add --pad-short-rows.' : '';
   throw new InputError(
     'input_rejected',
-    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Is it the right file, --delimiter, --encoding or --skip-lines?${short} Nothing was sent. To read the others anyway: --max-rejects 100%.`,
+    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, --delimiter, --encoding and --skip-lines.${short} Nothing was sent. To read the others anyway: --max-rejects 100%.`,
     reason === 'invalid_encoding' && format.perhaps !== undefined
       ? {flags: ['--encoding', format.perhaps]}
       : {},
@@ -52,7 +52,7 @@ function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): vo
   if (first?.type !== 'reject' || ends.length < MOSTLY * sample.length) return;
   throw new InputError(
     'input_rejected',
-    `${ends.length} of the first ${sample.length} rows end in a delimiter that the header lacks (line ${first.line} of ${first.file}: ${first.detail}). Give the header a column without a name there: --pad-short-rows. Nothing was sent.`,
+    `${ends.length} of the first ${sample.length} rows end in a delimiter that the header lacks (line ${first.line} of ${first.file}: ${first.detail}). To give the header a column without a name: --pad-short-rows. Nothing was sent.`,
     {flags: ['--pad-short-rows']},
   );
 }
@@ -128,5 +128,5 @@ export function doubtCountries(
   const expected = /^\d+$/.test(first.text)
     ? 'a name, a code such as DE, or a calling code with its plus, such as +49'
     : `a ${expectedCountry(first.text)}`;
-  return `"${column}" holds "${first.text.slice(0, 40)}" (row ${first.row.record}${others}); expected ${expected}. Phone numbers in national form are not asked about there.`;
+  return `"${column}" holds "${first.text.slice(0, 40)}" (row ${first.row.record}${others}); expected ${expected}. Phone numbers in national form are not looked up in such rows.`;
 }

@@ -161,7 +161,7 @@ function namedColumns({settings, fromFile, endpoint}: Job): MentionedColumns {
   if (fromFile && choices.size === 0)
     throw new UsageError(
       'job_columns',
-      `A job file names its columns: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
+      `A job file must name its columns. Add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
     );
   return {choices, mentioned};
 }

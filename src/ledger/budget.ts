@@ -84,7 +84,7 @@ export class Budget {
     if (this.#run !== undefined && cost > this.#run.left()) return false;
     for (const [index, budget] of this.#shared.entries()) {
       if (budget.take(key, cost)) continue;
-      for (const taken of this.#shared.slice(0, index)) taken.settle(key, cost, true);
+      for (const taken of this.#shared.slice(0, index)) taken.release(key, cost, 'free');
       this.#exhausted = budget;
       return false;
     }
@@ -98,7 +98,7 @@ export class Budget {
   /** The call is over: what it cost is booked from now on, and reserved no more. */
   release(key: string, cost: number, charge: Charge): void {
     this.#reserved -= cost;
-    for (const budget of this.#shared) budget.settle(key, cost, charge === 'free');
+    for (const budget of this.#shared) budget.release(key, cost, charge);
     const {renews, draws} = this.#inFlight.get(key) ?? {renews: false, draws: []};
     if (charge === 'free') book(draws, -cost, renews);
     this.#inFlight.delete(key);
@@ -107,6 +107,11 @@ export class Budget {
   /** The run's limit holds these credits again, for a call whose outcome came after all. */
   hold(cost: number): void {
     this.#reserved += cost;
+  }
+
+  /** Calls that have their credits reserved and are not booked yet. */
+  get inFlight(): number {
+    return this.#inFlight.size;
   }
 
   /** No call is in flight any more. */

@@ -82,11 +82,6 @@ export function entryOf(row: SqlRow): LedgerEntry {
   return {ambiguous: doubts > 0, doubts, lastCode, interrupted, outcome: outcomeOf(row)};
 }
 
-/** A value's entry while its outcome waits to be written. */
-export function settledEntry(outcome: Outcome): LedgerEntry {
-  return {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome};
-}
-
 /** A row's outcome for good; undefined where it has none yet. */
 export function outcomeOf(row: SqlRow): Outcome | undefined {
   const error = String(row.error);

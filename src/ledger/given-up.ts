@@ -1,6 +1,6 @@
 import type {Sqlite, SqlRow} from '../disk/sqlite.ts';
 import {answersOf, type KeptAnswer, type LedgerEntry, outcomeOf} from './entry.ts';
-import {COPY_AT_ONCE, DOUBTS, INTERRUPTED, saved, stateOf, WAITING} from './ledger-file.ts';
+import {COPY_AT_ONCE, DOUBTS, guarded, INTERRUPTED, saved, stateOf, WAITING} from './ledger-file.ts';
 import type {Outcome} from './lookup.ts';
 import {
   beginningWith,
@@ -91,7 +91,7 @@ export class GivenUp {
    * only proves that the value was asked for.
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
-    const row = this.#sql.find.get(key, this.#scope);
+    const row = guarded(() => this.#sql.find.get(key, this.#scope));
     const asked = {ambiguous: true, interrupted: undefined};
     const unknown = {...asked, doubts: 0, lastCode: INTERRUPTED, outcome: undefined};
     if (row === undefined) return this.#lostState ? unknown : undefined;

@@ -192,7 +192,7 @@ function texts(rows: readonly Record<string, unknown>[]): string[] {
 function prepare(db: Sqlite): void {
   const version = db.pragma('user_version');
   if (version === VERSION) return;
-  if (version !== 0) throw new Error(`runs.db is of version ${version}, this program's is ${VERSION}`);
+  if (version !== 0) throw new Error(`runs.db has version ${version}; this program needs ${VERSION}`);
   db.exec(`
     CREATE TABLE run (
       id INTEGER PRIMARY KEY AUTOINCREMENT, bill TEXT NOT NULL UNIQUE, run_id TEXT NOT NULL, ended INTEGER NOT NULL, job TEXT, list TEXT,

@@ -96,7 +96,7 @@ export function removeNames(path: string): void {
 function ofVersion(version: number): StateError {
   return new StateError(
     'state_version',
-    `The saved state is of version ${version}, this program's is ${VERSION}. Finish the run with the program that began it, or start over with --restart.`,
+    `The saved state has version ${version}; this program needs ${VERSION}. Finish the run with the program that began it, or start over with --restart.`,
   );
 }
 
@@ -107,6 +107,8 @@ function adoption(count: number): string {
   const values = Array(count).fill('(?, ?, ?, 0, ?, ?, ?, ?)').join(', ');
   return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at, first_row) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
 }
+
+export type LedgerStatements = ReturnType<typeof ledgerStatements>;
 
 /** All that is asked of a ledger's file, prepared. */
 export function ledgerStatements(db: Sqlite) {
@@ -149,10 +151,7 @@ export function ledgerStatements(db: Sqlite) {
 }
 
 /** Writes down what was taken over: rows of key, operation, state, error, data, time and first row. */
-export function adoptRows(
-  sql: ReturnType<typeof ledgerStatements>,
-  rows: readonly (readonly SqlValue[])[],
-): void {
+export function adoptRows(sql: LedgerStatements, rows: readonly (readonly SqlValue[])[]): void {
   const grouped = rows.length - (rows.length % TAKEN_AT_ONCE);
   for (let from = 0; from < grouped; from += TAKEN_AT_ONCE)
     sql.adoptMany.run(...rows.slice(from, from + TAKEN_AT_ONCE).flat());
@@ -160,7 +159,7 @@ export function adoptRows(
 }
 
 /** The rows of those keys that are in the table. */
-export function findRows(sql: ReturnType<typeof ledgerStatements>, keys: readonly string[]): SqlRow[] {
+export function findRows(sql: LedgerStatements, keys: readonly string[]): SqlRow[] {
   const [first] = keys;
   if (keys.length === 1 && first !== undefined) return sql.find.all(first);
   const rows: SqlRow[] = [];
@@ -181,7 +180,7 @@ export function guarded<T>(work: () => T): T {
     if (isDamage(error)) throw damaged(error);
     throw new OutputError(
       'state_unwritable',
-      `The run's state can't be written (${code}). Free the cause (disk space, permissions), then run the same command again.`,
+      `The run's state can't be written (${code}). Fix the cause (disk space, permissions), then run the same command again.`,
       {cause: error},
     );
   }

@@ -6,19 +6,17 @@ import {type CallRecord, CallRecords} from './call-records.ts';
 import {
   answerOf,
   answersOf,
-  attemptColumns,
   type BookedAttempt,
   entryOf,
   type KeptAnswer,
   type LedgerEntry,
   type Reservation,
-  settledEntry,
 } from './entry.ts';
-import {type Earlier, GivenUp, type ScopedAnswers, type StartOver} from './given-up.ts';
+import {GivenUp, type StartOver} from './given-up.ts';
 import {
-  adoptRows,
   findRows,
   guarded,
+  type LedgerStatements,
   ledgerStatements,
   openLedgerFile,
   removeNames,
@@ -26,7 +24,7 @@ import {
 } from './ledger-file.ts';
 import {isKept, type Outcome} from './lookup.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
-import {Unwritten} from './unwritten.ts';
+import {afterNextSends, Unwritten} from './unwritten.ts';
 
 /** Keys are random, so that fewer would write the same pages again and again; more only wait in memory. */
 const ADOPT_AT_ONCE = 4_096;
@@ -55,19 +53,17 @@ export class Ledger {
   readonly tally: Tally;
   readonly budget: Budget;
   readonly bills: Bills;
-  /** Values that were in flight when the last session ended: they may have been charged. */
+  /** What attempts of this run left that were started over. */
+  readonly givenUp: GivenUp;
+  /** Calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   readonly #db: Sqlite;
-  readonly #sql: ReturnType<typeof ledgerStatements>;
-  readonly #givenUp: GivenUp;
+  readonly #sql: LedgerStatements;
   /** Undefined where no session has recorded its calls. */
   readonly #calls: CallRecords | undefined;
   readonly #recordsCalls: boolean;
-  /** The run that calls are recorded for. */
-  #run: string | undefined;
   #unwritten = new Unwritten();
   #flush: Promise<void> | undefined;
-  #inFlight = 0;
   #state: 'open' | 'ended' | 'failed' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
@@ -79,14 +75,17 @@ export class Ledger {
     this.#db = db;
     try {
       this.#sql = guarded(() => ledgerStatements(db));
-      this.#givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
+      this.givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
       this.#calls = guarded(() => (recordsCalls || CallRecords.areIn(db) ? new CallRecords(db) : undefined));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
       const saveBills = (bills: SavedBills) => guarded(() => this.#saveMeta('bills', bills));
       this.bills = new Bills(this.tally, this.getMeta<SavedBills>('bills'), saveBills);
       this.budget = new Budget(options, this.tally);
       this.interrupted = guarded(() => this.#giveUpSent());
-      this.#giveBack(options.giveBack);
+      // What the last session left of its blocks, before this one takes its own.
+      const before = this.getMeta<Holding>('holding');
+      if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
+      guarded(() => this.#saveHolding());
     } catch (error) {
       db.close();
       throw error;
@@ -103,8 +102,8 @@ export class Ledger {
     const found = new Map<string, LedgerEntry>();
     if (keys.some(key => this.#unwritten.open.has(key))) this.#drain();
     for (const key of keys) {
-      const outcome = this.#unwritten.outcomes.get(key);
-      if (outcome !== undefined) found.set(key, settledEntry(outcome));
+      const entry = this.#unwritten.entryOf(key);
+      if (entry !== undefined) found.set(key, entry);
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
     for (const row of guarded(() => findRows(this.#sql, others))) found.set(row.key as string, entryOf(row));
@@ -125,7 +124,6 @@ export class Ledger {
     const refused = batch.findIndex(({key, cost, renews}) => !this.budget.take(key, cost, renews));
     const granted = refused < 0 ? batch : batch.slice(0, refused);
     for (const {operation, known} of granted) if (!known) this.tally.operations[operation].distinct += 1;
-    this.#inFlight += granted.length;
     try {
       if (granted.length > 0) this.#write(granted);
     } catch (error) {
@@ -135,16 +133,10 @@ export class Ledger {
     return granted.length;
   }
 
-  /** What attempts that were given up have cost. */
-  get earlier(): Earlier {
-    return this.#givenUp.earlier;
-  }
-
   /** Books what became of an attempt; resolves once that is in the file. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
     this.#unwritten.book(booked, bookAttempt(this.tally, booked));
-    this.#inFlight -= 1;
     this.budget.release(booked.key, booked.cost, booked.charge);
     return this.#soon();
   }
@@ -152,7 +144,6 @@ export class Ledger {
   /** Books what became of a call after all that was given up for lost when its session ended. */
   found(booked: BookedAttempt): Promise<void> {
     bookLost(this.tally, booked.operation, -1, -booked.cost);
-    this.#inFlight += 1;
     this.budget.hold(booked.cost);
     return this.record(booked);
   }
@@ -182,32 +173,11 @@ export class Ledger {
     return guarded(() => this.#sql.unjudged.all()).map(answerOf);
   }
 
-  /** Notes that a value has to be asked for as the answer store could not be read. */
-  notLookedUp(operation: Operation): void {
-    this.tally.operations[operation].notLookedUp += 1;
-  }
-
-  /** True if any value of this operation was answered in this run, or is known from an earlier one. */
-  isAnswered(operation: Operation): boolean {
-    const {answered, fromStore, knownRejections} = this.tally.operations[operation];
-    return answered + fromStore > knownRejections;
-  }
-
-  /** What an attempt that was given up knew of a value; see {@link GivenUp.find}. */
-  carried(key: string, serves?: (answer: Outcome) => boolean): LedgerEntry | undefined {
-    return guarded(() => this.#givenUp.find(key, serves));
-  }
-
   /** The answers that this run bought after the `nth`, in groups; from 0 on, carried ones come first. */
   *answersAfter(nth: number): Generator<KeptAnswer[]> {
     if (this.#state === 'open') this.#drain();
-    if (nth === 0) yield* this.#givenUp.answers();
+    if (nth === 0) yield* this.givenUp.answers();
     yield* answersOf(last => guarded(() => this.#sql.answered.all(Number(last?.id ?? 0), nth)));
-  }
-
-  /** The answers that attempts at other endpoints and accounts left, in groups. */
-  answersElsewhere(): Generator<ScopedAnswers> {
-    return this.#givenUp.answersElsewhere();
   }
 
   /**
@@ -218,9 +188,8 @@ export class Ledger {
     guarded(() =>
       this.#db.transaction(() => {
         this.bills.begin(undefined, () => {
-          Object.assign(this.tally, this.#givenUp.begin(this.tally, scope, how));
+          Object.assign(this.tally, this.givenUp.begin(this.tally, scope, how));
           if (how.freshBudget === true) this.#calls?.forget();
-          this.#run = undefined;
         });
         this.#saveMeta('tally', this.tally);
         this.#saveHolding();
@@ -230,8 +199,8 @@ export class Ledger {
   }
 
   getMeta<T>(name: string): T | undefined {
-    const text = guarded(() => this.#sql.getMeta.get(name))?.value;
-    return text === undefined ? undefined : saved<T>(text);
+    const row = guarded(() => this.#sql.getMeta.get(name));
+    return row && saved<T>(row.value);
   }
 
   /** Saves a value together with all outcomes that arrived; durable on return. */
@@ -241,19 +210,14 @@ export class Ledger {
 
   /** The attempts that are in the books, each with what was booked for it. */
   *callRecords(): Generator<CallRecord> {
-    if (this.#calls !== undefined) yield* this.#calls.of(this.#givenUp.scope);
-  }
-
-  #runId(): string {
-    this.#run ??= this.getMeta<{readonly runId: string}>('run')?.runId ?? '';
-    return this.#run;
+    if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
   /** Writes out what is waiting, and books calls in flight as maybe spent: from here on the books are as they are. */
   end(): void {
     if (this.#state === 'ended' || this.#state === 'closed') return;
     this.#drain();
-    if (this.#inFlight > 0) guarded(() => this.#giveUpSent());
+    if (this.budget.inFlight > 0) guarded(() => this.#giveUpSent());
     this.budget.close();
     this.#state = 'ended';
   }
@@ -278,17 +242,9 @@ export class Ledger {
 
   /** With the calls that take the slots of those that ended, which are reserved a moment later; else without any. */
   #soon(): Promise<void> {
-    this.#flush ??= new Promise((resolve, reject) => {
-      const flush = () => {
-        this.#flush = undefined;
-        try {
-          this.#drain();
-          resolve();
-        } catch (error) {
-          reject(error);
-        }
-      };
-      setImmediate(() => setImmediate(flush));
+    this.#flush ??= afterNextSends(() => {
+      this.#flush = undefined;
+      this.#drain();
     });
     return this.#flush;
   }
@@ -299,37 +255,23 @@ export class Ledger {
 
   #write(reservations: readonly Reservation[], more?: () => void): void {
     if (this.#state !== 'open') throw new Error('the ledger is closed');
-    const {attempts, rejections, size} = this.#unwritten;
-    const adopted = this.#unwritten.adoptedRows();
+    const {runId: run = ''} = (this.#recordsCalls && this.getMeta<{readonly runId: string}>('run')) || {};
+    const unwritten = this.#unwritten;
     this.#unwritten = new Unwritten();
     this.#state = 'failed';
     guarded(() =>
       this.#db.transaction(() => {
-        for (const [booked, nth] of attempts) {
-          this.#sql.settle.run(...attemptColumns(booked, nth));
-          this.#calls?.settle(booked);
-        }
-        for (const [key, nth] of rejections)
-          nth === null ? this.#sql.dropRejection.run(key) : this.#sql.keepRejection.run(nth, key);
-        // After the attempts: it settles values whose own call failed.
-        adoptRows(this.#sql, adopted);
+        unwritten.writeTo(this.#sql, this.#calls);
         for (const reservation of reservations) {
           const {key, operation, cost, dispatch, firstRow} = reservation;
           this.#sql.reserve.run(key, operation, cost, dispatch, firstRow ?? null);
-          if (this.#recordsCalls) this.#calls?.reserve(reservation, this.#runId(), this.#givenUp.scope);
+          if (this.#recordsCalls) this.#calls?.reserve(reservation, run, this.givenUp.scope);
         }
-        if (size + reservations.length > 0) this.#saveMeta('tally', this.tally);
+        if (unwritten.size + reservations.length > 0) this.#saveMeta('tally', this.tally);
         more?.();
       }),
     );
     this.#state = 'open';
-  }
-
-  /** Gives back what the last session left of its blocks, before this one takes its own. */
-  #giveBack(giveBack: LedgerOptions['giveBack']): void {
-    const before = this.getMeta<Holding>('holding');
-    if (before !== undefined) giveBack?.(before.holder, this.budget.takenSince(before));
-    guarded(() => this.#saveHolding());
   }
 
   #saveHolding(): void {
@@ -341,19 +283,18 @@ export class Ledger {
     this.#sql.setMeta.run(name, JSON.stringify(value));
   }
 
-  /** Values that were sent and have no outcome: nobody knows, so they may have been charged. Returns how many. */
+  /** Books calls without an outcome: they may have been charged. Returns how many there are. */
   #giveUpSent(): number {
     const lost = this.#sql.sent.all();
     if (lost.length === 0) return 0;
-    let count = 0;
     for (const {operation, n, cost} of lost)
-      count += bookLost(this.tally, operation as Operation, Number(n), Number(cost));
+      bookLost(this.tally, operation as Operation, Number(n), Number(cost));
     this.#db.transaction(() => {
       this.#sql.lose.run();
       this.#calls?.lose();
       this.#saveMeta('tally', this.tally);
     });
     this.budget.clear();
-    return count;
+    return lost.reduce((sum, {n}) => sum + Number(n), 0);
   }
 }

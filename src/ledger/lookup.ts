@@ -66,14 +66,14 @@ export function isKept(outcome: Outcome): outcome is Answer {
 /** Characters of base64url. */
 export const KEY_LENGTH = 22;
 
-/** A lookup; 132 bits of SHA-256 over its identity: collisions are out of reach, values unreadable. */
+/** A lookup; 132 bits of SHA-256 over its text: collisions are out of reach, values unreadable. */
 export function lookupOf(operation: Operation, params: Params): Lookup {
-  const identity = `${operation}\0${operations[operation].identity(params)}`;
-  return {operation, key: keyOf(identity), params};
+  const text = `${operation}\0${operations[operation].keyText(params)}`;
+  return {operation, key: keyOf(text), params};
 }
 
-function keyOf(identity: string): string {
-  return hash('sha256', identity, 'base64url').slice(0, KEY_LENGTH);
+function keyOf(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
 }
 
 /** The same lookup under a key of its own: no answer that is known, and no call under way, serves it. */

@@ -240,12 +240,17 @@ export function bookAttempt(
   return isNumbered ? ++tally.bought : null;
 }
 
+/** True if any value of this operation was answered in this run, or is known from an earlier one. */
+export function isAnswered(tally: Tally, operation: Operation): boolean {
+  const {answered, fromStore, knownRejections} = tally.operations[operation];
+  return answered + fromStore > knownRejections;
+}
+
 /** Books calls that were under way when their session ended: they may have been charged. Negative to take that back. */
-export function bookLost(tally: Tally, operation: Operation, count: number, cost: number): number {
+export function bookLost(tally: Tally, operation: Operation, count: number, cost: number): void {
   tally.operations[operation].maybeSpent += cost;
   tally.unconfirmed += count;
   countUp(tally.byError, INTERRUPTED, count);
-  return count;
 }
 
 /** Returns whether it was a call: something that was sent for sure. */

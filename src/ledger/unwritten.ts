@@ -1,5 +1,7 @@
 import type {Operation} from '../operations/table.ts';
-import {type BookedAttempt, columnsOf} from './entry.ts';
+import type {CallRecords} from './call-records.ts';
+import {attemptColumns, type BookedAttempt, columnsOf, type LedgerEntry} from './entry.ts';
+import {adoptRows, type LedgerStatements} from './ledger-file.ts';
 import type {Outcome} from './lookup.ts';
 
 interface Adopted {
@@ -24,14 +26,28 @@ export class Unwritten {
     return this.attempts.length + this.adopted.size + this.rejections.size;
   }
 
-  /** Rows that were taken over, as the ledger's file has them: key, operation, state, error, data, time and first row. */
-  adoptedRows() {
-    return [...this.adopted].map(([key, {operation, outcome, firstRow}]) => [
+  /** A value's entry while its outcome waits to be written. */
+  entryOf(key: string): LedgerEntry | undefined {
+    const outcome = this.outcomes.get(key);
+    return outcome && {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome};
+  }
+
+  /** Within the caller's transaction. */
+  writeTo(sql: LedgerStatements, calls: CallRecords | undefined): void {
+    for (const [booked, nth] of this.attempts) {
+      sql.settle.run(...attemptColumns(booked, nth));
+      calls?.settle(booked);
+    }
+    for (const [key, nth] of this.rejections)
+      nth === null ? sql.dropRejection.run(key) : sql.keepRejection.run(nth, key);
+    // After the attempts: it settles values whose own call failed.
+    const adopted = [...this.adopted].map(([key, {operation, outcome, firstRow}]) => [
       key,
       operation,
       ...columnsOf(outcome),
       firstRow ?? null,
     ]);
+    adoptRows(sql, adopted);
   }
 
   book(booked: BookedAttempt, nth: number | null): void {
@@ -54,4 +70,12 @@ export class Unwritten {
     this.adopted.set(key, adopted);
     this.outcomes.set(key, outcome);
   }
+}
+
+/** Does the work once the calls are reserved that take the slots of those that ended just now. */
+export function afterNextSends(work: () => void): Promise<void> {
+  const next = new Promise(resolve => {
+    setImmediate(() => setImmediate(resolve));
+  });
+  return next.then(work);
 }

@@ -47,7 +47,7 @@ export async function createEnricher<const S extends EnricherSettings>(
   if (!namesColumns(settings))
     throw new UsageError(
       'no_columns',
-      `An enricher's columns are named: add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
+      `An enricher needs the names of its columns. Add at least one of ${anyOf(operationNames.map(name => operations[name].setting))}.`,
     );
   const {publishOn} = settings;
   const outlastsOutages = publishOn === undefined || publishOn.includes('outage');

@@ -27,7 +27,7 @@ export class Enrichments {
     if (typeof enrichment === 'object' && enrichment !== null && OURS in enrichment) return;
     throw new UsageError(
       'column_clash',
-      `The row at index ${index} has a property "${ENRICHMENT}" of its own, which is where answers go. Rename it: nothing of that row was asked.`,
+      `The row at index ${index} has a property "${ENRICHMENT}" of its own, and answers need that name. Rename it. Nothing of that row was looked up.`,
     );
   }
 

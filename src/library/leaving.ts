@@ -7,7 +7,7 @@ export const NOT_WANTED: Stop = {
   status: 'interrupted',
   reason: 'signal',
   exitCode: exitCodes.interrupted,
-  message: 'The rest of the rows was not wanted.',
+  message: 'The caller did not want the other rows.',
 };
 
 /** True if the caller itself ended it: then it takes nothing more, not even rows that are complete. */

@@ -7,7 +7,7 @@ import type {Stopper} from '../run/stop.ts';
  */
 export class AbortError extends BulkEnrichError {
   constructor(signal: AbortSignal) {
-    super('aborted', exitCodes.interrupted, 'It was aborted by its signal.', {cause: signal.reason});
+    super('aborted', exitCodes.interrupted, 'The run was aborted by its signal.', {cause: signal.reason});
   }
 }
 

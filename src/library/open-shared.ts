@@ -65,5 +65,5 @@ function refuseOthers(settings: object): void {
   const others = describeSettings().filter(({uses}) => !uses.includes('library'));
   const other = ['input', 'output', ...others.map(({name}) => name)].find(name => given.has(name));
   if (other !== undefined)
-    throw new UsageError('settings', `${other}: rows that a program gives have no such setting.`);
+    throw new UsageError('settings', `${other}: this setting does not apply to rows that a program gives.`);
 }

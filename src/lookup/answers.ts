@@ -14,22 +14,10 @@ import type {Rejections} from '../store/rejections.ts';
 import type {AnswerStore} from '../store/store.ts';
 import type {Judge, KnownAnswer, Validity} from '../store/validity.ts';
 import type {Ended, Executor, Task} from './executor.ts';
+import {Pending, type Waiter} from './pending.ts';
 import {Recent} from './recent.ts';
-import {again} from './repeated/again.ts';
 import {InTurn} from './repeated/in-turn.ts';
 import {withoutAsking} from './task-state.ts';
-
-/** A planned cell that waits for its lookup's outcome. */
-export interface Waiter {
-  readonly lookup: Lookup;
-  /** The number of its row among all of the run. */
-  readonly row: number;
-  tell(result: Result): void;
-  /** Whether its outcome is still waited for; always, where it does not say. */
-  isWanted?(): boolean;
-  /** True for a request, which is told at once in an outage. */
-  readonly isUrgent?: boolean;
-}
 
 export interface AnswersOptions {
   readonly ledger: Ledger;
@@ -42,15 +30,8 @@ export interface AnswersOptions {
   readonly judge: Judge;
 }
 
-/** A lookup under way: all cells that need its outcome wait for the one call. */
-interface Pending {
-  readonly waiters: Waiter[];
-  readonly before: Task['before'];
-  /** The store's version when it was last looked for there. */
-  version: number;
-  /** The row that is told the answer as it came, where all others are told what the same call would be answered again. */
-  firstRow: number | undefined;
-}
+/** Lookups that were asked for just now, by their keys. */
+type Fresh = Map<string, Pending>;
 
 /** What is known of lookups that are to be asked for, by their keys. */
 interface LeftOver {
@@ -102,27 +83,23 @@ export class Answers {
     // Before anything else: from here to the last value's being pending, no other call of this may run.
     const ready = this.#options.store.ready();
     if (ready !== undefined) await ready;
-    const fresh = new Map<string, Waiter[]>();
+    const fresh: Fresh = new Map();
     for (const waiter of waiters) {
       const {key} = waiter.lookup;
-      const others = this.#pending.get(key)?.waiters ?? fresh.get(key);
-      if (others === undefined) fresh.set(key, [waiter]);
-      else others.push(waiter);
+      const pending = this.#pending.get(key) ?? fresh.get(key);
+      if (pending === undefined) fresh.set(key, new Pending(waiter));
+      else pending.add(waiter);
     }
     const known = this.#options.ledger.find([...fresh.keys()]);
     for (const [key, {outcome}] of known) if (outcome !== undefined) this.#deliver(fresh, key, outcome);
     const version = this.#options.store.version();
     const left = this.#takeOver(fresh, known);
     const tasks = this.#open(fresh, known, left, version);
-    if (this.#options.executor.isDown) this.#tellUrgent(waiters);
+    if (this.#options.executor.isDown)
+      for (const {lookup} of waiters) this.#pending.get(lookup.key)?.tellInOutage();
     for (const task of tasks)
-      if (task.isWanted?.() !== false) await this.#inTurn.submit(task);
+      if (task.isWanted()) await this.#inTurn.submit(task);
       else this.#pending.delete(task.lookup.key);
-  }
-
-  /** Lookups that have no outcome yet. */
-  get pending(): number {
-    return this.#pending.size;
   }
 
   #ended(task: Task, end: Ended): void {
@@ -174,14 +151,13 @@ export class Answers {
    * Answers what the store has, or an attempt that was given up. Returns what that one asked for without an answer, or too
    * long ago, and what the store has that is to be asked for again.
    */
-  #takeOver(fresh: Map<string, Waiter[]>, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
+  #takeOver(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
     const carriedOver = new Map<string, LedgerEntry>();
     const left = new Map<string, KnownAnswer>();
     const byOperation = new Map<Operation, string[]>();
-    for (const [key, [first]] of fresh) {
-      if (first === undefined) continue;
-      const keys = byOperation.get(first.lookup.operation);
-      if (keys === undefined) byOperation.set(first.lookup.operation, [key]);
+    for (const [key, {lookup}] of fresh) {
+      const keys = byOperation.get(lookup.operation);
+      if (keys === undefined) byOperation.set(lookup.operation, [key]);
       else keys.push(key);
     }
     const {store, ledger, judge} = this.#options;
@@ -190,17 +166,17 @@ export class Answers {
       for (const key of keys) {
         const found = stored?.get(key);
         const serves = (answer: Outcome) => judge({operation, key}, answer) !== undefined;
-        const carried = found?.validity === 'fresh' ? undefined : ledger.carried(key, serves);
+        const carried = found?.validity === 'fresh' ? undefined : ledger.givenUp.find(key, serves);
         const last = carried?.outcome;
         const newest = last && isKept(last) ? newer(found, last, judge({operation, key}, last)) : found;
         const outcome = newest?.validity === 'fresh' ? newest.outcome : unknownOf(last, newest);
         if (outcome !== undefined) {
-          const firstRow = operations[operation].again && fresh.get(key)?.[0]?.row;
+          const firstRow = operations[operation].again && fresh.get(key)?.rows[0];
           ledger.adopt(operation, key, outcome, known.has(key), firstRow);
           this.#deliver(fresh, key, outcome);
           continue;
         }
-        if (stored === undefined) ledger.notLookedUp(operation);
+        if (stored === undefined) ledger.tally.operations[operation].notLookedUp += 1;
         if (carried !== undefined) carriedOver.set(key, carried);
         if (newest !== undefined) left.set(key, newest);
       }
@@ -210,18 +186,17 @@ export class Answers {
 
   /** All that is left is pending from here on, before the first of it is submitted. */
   #open(
-    fresh: ReadonlyMap<string, Waiter[]>,
+    fresh: Fresh,
     known: ReadonlyMap<string, LedgerEntry>,
     {carried, stored}: LeftOver,
     version: number,
   ): Task[] {
     const tasks: Task[] = [];
-    for (const [key, waiters] of fresh) {
-      const lookup = waiters[0]?.lookup;
-      if (lookup === undefined) continue;
+    for (const [key, pending] of fresh) {
+      const {lookup} = pending;
       const cost = this.#options.costOf(lookup);
       const before = stored.get(key);
-      const pending: Pending = {waiters, before, version, firstRow: this.#firstRow(waiters)};
+      Object.assign(pending, {before, version, firstRow: this.#firstRow(lookup)});
       this.#pending.set(key, pending);
       const {again} = operations[lookup.operation];
       const entries = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
@@ -233,48 +208,37 @@ export class Answers {
         doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),
         lastCode: entries.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
         before,
-        ...(again && {firstRow: () => firstRowOf(pending)}),
-        rows: () => [...new Set(waiters.map(({row}) => row))],
+        firstRow: () => again && pending.chooseFirstRow(),
+        rows: () => pending.rows,
         ended: end => this.#ended(task, end),
-        isWanted: () => waiters.some(isWanted),
-        isUrgent: () => waiters.some(waiter => waiter.isUrgent === true && isWanted(waiter)),
+        isWanted: () => pending.isWanted,
+        isUrgent: () => pending.isUrgent,
         isAnsweredMeanwhile: () => this.#isAnsweredMeanwhile(task, pending),
-        heldUp: isOverdue => this.#tellUrgent(waiters, isOverdue),
+        heldUp: isOverdue => pending.tellInOutage(isOverdue),
       };
       tasks.push(task);
     }
     return tasks;
   }
 
-  /** Tells those of the waiters that can't wait, or all, what they come to while the service can't be asked. */
-  #tellUrgent(waiters: readonly Waiter[], isAll = false): void {
-    for (const waiter of waiters) {
-      if (!isWanted(waiter) || (waiter.isUrgent !== true && !isAll)) continue;
-      waiter.tell(withoutAsking(this.#pending.get(waiter.lookup.key)?.before, 'outage'));
-    }
-  }
-
   #tell(key: string, result: Result): void {
     const pending = this.#pending.get(key);
-    if (pending === undefined) return;
     this.#pending.delete(key);
-    tellAll(pending.waiters, pending.firstRow, result);
+    pending?.tell(result);
   }
 
   /** What the ledger has, or has just taken over. */
-  #deliver(fresh: Map<string, Waiter[]>, key: string, outcome: Outcome): void {
-    const waiters = fresh.get(key) ?? [];
+  #deliver(fresh: Fresh, key: string, outcome: Outcome): void {
+    const pending = fresh.get(key);
+    if (pending === undefined) return;
     fresh.delete(key);
-    const lookup = waiters[0]?.lookup;
-    const told = lookup === undefined ? outcome : this.#options.rejections.told(lookup, outcome);
-    const later = tellAll(waiters, this.#firstRow(waiters), told);
-    this.#recent.set(key, later);
+    pending.firstRow = this.#firstRow(pending.lookup);
+    this.#recent.set(key, pending.tell(this.#options.rejections.told(pending.lookup, outcome)));
   }
 
-  /** The row for which these waiters' lookup was first asked, where that matters. */
-  #firstRow([waiter]: readonly Waiter[]): number | undefined {
-    if (waiter === undefined || operations[waiter.lookup.operation].again === undefined) return undefined;
-    return this.#options.ledger.firstRow(waiter.lookup.key);
+  /** The row for which a lookup was first asked, where that matters. */
+  #firstRow({operation, key}: Lookup): number | undefined {
+    return operations[operation].again && this.#options.ledger.firstRow(key);
   }
 
   #tellRecent(waiter: Waiter): boolean {
@@ -282,26 +246,4 @@ export class Answers {
     if (outcome !== undefined) waiter.tell(outcome);
     return outcome !== undefined;
   }
-}
-
-/** Tells the first row the outcome, and the others what asking again would come to, which it returns. */
-function tellAll<Kind extends Result>(
-  waiters: readonly Waiter[],
-  firstRow: number | undefined,
-  outcome: Kind,
-): Kind | Answer {
-  const [first] = waiters;
-  const later = first === undefined ? outcome : again(first.lookup, outcome);
-  for (const waiter of waiters) waiter.tell(waiter.row === firstRow ? outcome : later);
-  return later;
-}
-
-/** Rows may be given up before anything was sent for them. */
-function firstRowOf(pending: Pending): number | undefined {
-  pending.firstRow ??= pending.waiters.find(isWanted)?.row;
-  return pending.firstRow;
-}
-
-function isWanted(waiter: Waiter): boolean {
-  return waiter.isWanted?.() !== false;
 }

@@ -18,21 +18,21 @@ export interface Task extends History {
   readonly cost: number;
   /** Whether the ledger has an entry for it already. */
   readonly known: boolean;
-  /** The row that is to be the first, as long as it is not sent; left out where it does not matter which one is. */
-  readonly firstRow?: () => number | undefined;
+  /** The row that is to be the first, as long as it is not sent; undefined where it does not matter which one is. */
+  firstRow(): number | undefined;
   /** The rows that wait for it by now. */
-  readonly rows?: () => readonly number[];
+  rows(): readonly number[];
   /** True if a request waits for it: in an outage it is told at once, unless it finds out whether that is over. */
-  readonly isUrgent?: () => boolean;
+  isUrgent(): boolean;
   /** What is known from before: unless it is past any use, it serves where the value can't be asked for. */
   readonly before?: KnownAnswer | undefined;
   ended(end: Ended): void;
   /** False once no cell waits for its outcome: a call for it is not made. */
-  isWanted?(): boolean;
+  isWanted(): boolean;
   /** True if another run has been answered since it was queued. The cells that waited for it know, and it needs no call. */
-  isAnsweredMeanwhile?(): boolean;
+  isAnsweredMeanwhile(): boolean;
   /** An outage holds it up: requests are told now, and all rows once the outage is overdue. */
-  heldUp?(isOverdue: boolean): void;
+  heldUp(isOverdue: boolean): void;
 }
 
 /** What the executor tells the run. */
@@ -57,6 +57,8 @@ export interface PaceReport {
   /** Calls a second at most for now, where throttling has brought it down. */
   readonly current: number | undefined;
   readonly inFlight: number;
+  /** Values that wait for a slot, a permit or their next attempt. */
+  readonly waiting: number;
   /** The same over time: each call so far for as many milliseconds as it was in flight. */
   readonly inFlightMs: number;
   readonly pause: Pause | undefined;

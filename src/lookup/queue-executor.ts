@@ -1,6 +1,6 @@
 import type {Attempt} from '../client/attempt.ts';
-import type {Outcome, UnaskedCode} from '../ledger/lookup.ts';
-import type {Executor, ExecutorStop, PaceReport, Task} from './executor.ts';
+import type {UnaskedCode} from '../ledger/lookup.ts';
+import type {Ended, Executor, ExecutorStop, PaceReport, Task} from './executor.ts';
 import {type Lane, Lanes} from './lane.ts';
 import {FlowControl} from './pace/flow-control.ts';
 import {Unsettled} from './pace/unsettled.ts';
@@ -12,6 +12,7 @@ import {
   isKnownRejection,
   keptInstead,
   noteDoubt,
+  renews,
   reservationOf,
   type TaskState,
   taskState,
@@ -30,8 +31,8 @@ import {
  *       └───────────────── backing off ◀───────────┘
  *
  * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry` and `#hold`, `#settle`. `#lease`, `#makeRoom`,
- * `#dropWaiting` and `close` let a task leave `waiting`, and only a task that may still be sent gets there. Once closed,
- * nothing is sent and the rest is unasked; once stopped, nothing enters a state any more but `settled`.
+ * `#dropWaiting` and `close` let a task leave `waiting`. Once closed, nothing is sent and the rest is unasked; once stopped,
+ * nothing enters a state any more but `settled`.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
@@ -65,8 +66,8 @@ export class QueueExecutor implements Executor {
     const state = taskState(task);
     this.#unsettled.add(state);
     const {outage} = this.#flow;
-    if (outage !== undefined && task.isUrgent?.() === true) this.#makeRoom(lane);
-    if (outage?.isDown === true) task.heldUp?.(outage.isOverdue);
+    if (outage !== undefined && task.isUrgent()) this.#makeRoom(lane);
+    if (outage?.isDown === true) task.heldUp(outage.isOverdue);
     this.#enqueue(state, lane);
     if (this.#stopped) return;
     await this.#unsettled.blocked(lane.room());
@@ -86,13 +87,14 @@ export class QueueExecutor implements Executor {
     this.#closed = reason;
     this.#flow.stop();
     void this.#options.outlet.withdraw?.();
-    for (const task of this.#unsettled.takeBackingOff()) this.#leave(task, reason);
-    for (const lane of this.#lanes) for (const task of lane.takeOut(() => true)) this.#leave(task, reason);
+    for (const task of this.#unsettled.takeBackingOff()) this.#settle(task, {unasked: reason});
+    for (const lane of this.#lanes)
+      for (const task of lane.takeOut(() => true)) this.#settle(task, {unasked: reason});
   }
 
   dropUnwanted(): void {
     for (const lane of this.#lanes) this.#dropWaiting(lane);
-    for (const task of this.#unsettled.takeBackingOff(one => !isWanted(one))) this.#drop(task);
+    for (const task of this.#unsettled.takeBackingOff(one => !one.isWanted())) this.#settle(task, 'unwanted');
   }
 
   get isDown(): boolean {
@@ -104,50 +106,47 @@ export class QueueExecutor implements Executor {
   }
 
   pace(): PaceReport {
-    const {inFlight, inFlightMs, pause, paused} = this.#flow;
+    const flow = this.#flow.report();
     return {
       ...this.#lanes.ratesAt(this.#options.now()),
-      inFlight,
-      inFlightMs,
-      pause: this.#options.outlet.pause ?? pause,
-      pauses: paused.count,
-      pausedMs: paused.ms,
+      ...flow,
+      waiting: Math.max(0, this.#unsettled.size - flow.inFlight),
+      pause: this.#options.outlet.pause ?? flow.pause,
     };
   }
 
   /** From here on so many calls may be in flight, shared out among the lanes. */
   set slots(total: number) {
-    this.#slots = total;
-    this.#lanes.slots = total;
+    this.#slots = this.#lanes.slots = total;
   }
 
   /** → queued. */
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
     // What goes wrong in here is no failed call but a failed ledger: it ends the run.
-    lane.inSlot(() => this.#attempt(task, lane), task.isUrgent?.()).catch(error => this.#fail(error));
+    lane.inSlot(() => this.#attempt(task, lane), task.isUrgent()).catch(error => this.#fail(error));
   }
 
   /** waiting → queued, where all slots are held by values that wait for the end of an outage. */
   #makeRoom(lane: Lane): void {
-    for (const other of lane.takeOut(({isUrgent}) => isUrgent?.() !== true, 1)) this.#enqueue(other, lane);
+    for (const other of lane.takeOut(other => !other.isUrgent(), 1)) this.#enqueue(other, lane);
   }
 
   /** In an outage what a request waits for is not held up, but told. */
   #tellWhenDown(): void {
     const {outage} = this.#flow;
     if (outage?.isDown !== true) return;
-    for (const task of this.#unsettled) if (task.lookup.key !== outage.probe) task.heldUp?.(outage.isOverdue);
+    for (const task of this.#unsettled) if (task.lookup.key !== outage.probe) task.heldUp(outage.isOverdue);
     this.dropUnwanted();
   }
 
   /** queued → waiting. */
   async #attempt(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
-    if (!isWanted(task)) this.#drop(task);
-    else if (this.#closed !== undefined) this.#leave(task, this.#closed);
+    if (!task.isWanted()) this.#settle(task, 'unwanted');
+    else if (this.#closed !== undefined) this.#settle(task, {unasked: this.#closed});
     else if (sendsLeft(task.doubts, this.#options.policy) === 0) this.#useUp(task);
-    else if (this.#isOverBudget(task)) this.#leave(task, 'budget');
+    else if (this.#isOverBudget(task)) this.#settle(task, {unasked: 'budget'});
     else if (await lane.permit(task)) await this.#send(task, lane);
   }
 
@@ -158,24 +157,18 @@ export class QueueExecutor implements Executor {
   #isOverBudget(task: Task): boolean {
     const {publishOn, ledger} = this.#options;
     if (!publishOn.includes('budget')) return false;
-    const renews = this.#renews(task);
-    return (renews || this.#flow.inFlight === 0) && !ledger.budget.affords(task.cost, renews);
-  }
-
-  /** True for a task that has an answer, where the run is published at its limit: others go first. */
-  #renews({before}: Task): boolean {
-    const hasAnswer = before !== undefined && before.validity !== 'past';
-    return hasAnswer && this.#options.publishOn.includes('budget');
+    const isRenewal = renews(task, publishOn);
+    return (isRenewal || this.#flow.inFlight.count === 0) && !ledger.budget.affords(task.cost, isRenewal);
   }
 
   /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
       this.#dropWaiting(lane);
+      const {publishOn, now} = this.#options;
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
-      const now = this.#options.now();
       const reservations = chosen.map(task =>
-        reservationOf(task, ++this.#dispatched, this.#renews(task), now),
+        reservationOf(task, ++this.#dispatched, renews(task, publishOn), now()),
       );
       const granted = chosen.length === 0 ? 0 : this.#options.ledger.reserve(reservations);
       for (const task of chosen.slice(0, granted)) {
@@ -195,9 +188,9 @@ export class QueueExecutor implements Executor {
   /** Those of the chosen that no other run has been answered meanwhile; for the others, waiting → settled. */
   #stillOpen(lane: Lane, chosen: readonly TaskState[]): readonly TaskState[] {
     const open = chosen.filter(task => {
-      if (task.isAnsweredMeanwhile?.() !== true) return true;
+      if (!task.isAnsweredMeanwhile()) return true;
       lane.release(task, false);
-      this.#ended(task);
+      this.#forget(task);
       return false;
     });
     if (open.length < chosen.length) this.#lanes.wake();
@@ -206,14 +199,14 @@ export class QueueExecutor implements Executor {
 
   /** Calls in flight may turn out free and give their credits back; without any, the limit is reached. */
   #overBudget(lane: Lane, task: TaskState): void {
-    if (this.#flow.inFlight > 0 && !this.#renews(task)) return;
+    if (this.#flow.inFlight.count > 0 && !renews(task, this.#options.publishOn)) return;
     if (!this.#options.publishOn.includes('budget')) {
       this.stop();
       this.#options.events.stopped({kind: 'budget'});
       return;
     }
     lane.release(task, false);
-    this.#leave(task, 'budget');
+    this.#settle(task, {unasked: 'budget'});
     lane.wake();
   }
 
@@ -234,10 +227,10 @@ export class QueueExecutor implements Executor {
     const {step, booked} = concluded(task, attempt, policy, blame, isTrusted);
     // Its slot is used again before that is written: in one transaction with what is sent next.
     ledger.record(booked).catch(error => this.#fail(error));
-    if (step.next === 'settle') this.#settle(task, step.outcome);
+    if (step.next === 'settle') this.#settle(task, step);
     else if (this.#stopped) return;
-    else if (this.#closed !== undefined) this.#leave(task, this.#closed);
-    else if (!isWanted(task)) this.#drop(task);
+    else if (this.#closed !== undefined) this.#settle(task, {unasked: this.#closed});
+    else if (!task.isWanted()) this.#settle(task, 'unwanted');
     else if (step.next === 'retry') this.#retry(task, lane, attempt);
     else if (step.next === 'hold') this.#hold(task);
     if (this.#flow.outage === undefined) for (const held of this.#unsettled.takeHeld()) this.#useUp(held);
@@ -248,7 +241,7 @@ export class QueueExecutor implements Executor {
   #retry(task: TaskState, lane: Lane, attempt: Attempt): void {
     const {policy, random} = this.#options;
     const everybodyWaits = attempt.kind === 'throttled' || this.#flow.pause !== undefined;
-    const isLast = task.isUrgent?.() !== true && this.#flow.onlyFailingLeft;
+    const isLast = !task.isUrgent() && this.#flow.onlyFailingLeft;
     const delayMs = everybodyWaits ? 0 : retryMs(task.doubts, isLast, policy, random());
     if (delayMs === 0) this.#enqueue(task, lane);
     else this.#unsettled.backOff(task, delayMs, () => this.#enqueue(task, lane));
@@ -268,33 +261,21 @@ export class QueueExecutor implements Executor {
     const step = keptInstead(next, task) ?? next;
     if (step.next === 'settle') {
       ledger.adopt(task.lookup.operation, task.lookup.key, step.outcome, task.known);
-      this.#settle(task, step.outcome);
+      this.#settle(task, step);
     } else this.#hold(task);
   }
 
   #dropWaiting(lane: Lane): void {
-    for (const task of lane.takeOut(one => !isWanted(one))) this.#drop(task);
+    for (const task of lane.takeOut(one => !one.isWanted())) this.#settle(task, 'unwanted');
   }
 
-  /** queued or waiting → out: a value that nobody waits for any more costs nothing. */
-  #drop(task: TaskState): void {
-    this.#ended(task);
-    task.ended('unwanted');
+  /** → settled: for good, without an outcome of this run, or as no cell waits for it, so that it costs nothing. */
+  #settle(task: TaskState, end: Ended): void {
+    this.#forget(task);
+    task.ended(end);
   }
 
-  /** → settled, for good. */
-  #settle(task: TaskState, outcome: Outcome): void {
-    this.#ended(task);
-    task.ended({outcome});
-  }
-
-  /** → settled, without an outcome of this run. */
-  #leave(task: TaskState, reason: UnaskedCode): void {
-    this.#ended(task);
-    task.ended({unasked: reason});
-  }
-
-  #ended(task: TaskState): void {
+  #forget(task: TaskState): void {
     this.#unsettled.delete(task);
     this.#flow.settled(task.lookup.key);
     this.#flow.endWithoutResends();
@@ -316,8 +297,4 @@ export class QueueExecutor implements Executor {
     this.stop();
     this.#options.events.stopped({kind: 'error', error});
   }
-}
-
-function isWanted(task: Task): boolean {
-  return task.isWanted?.() !== false;
 }

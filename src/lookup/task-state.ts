@@ -1,5 +1,6 @@
 import {randomInt} from 'node:crypto';
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
+import type {PublishedLimit} from '../job/settings/call-settings.ts';
 import type {BookedAttempt, Reservation} from '../ledger/entry.ts';
 import {isKept, type Result, type UnaskedCode} from '../ledger/lookup.ts';
 import type {Task} from './executor.ts';
@@ -24,6 +25,11 @@ export function taskState(task: Task): TaskState {
   return Object.assign(task, {calls: 0, dispatch: 0, permit: () => {}});
 }
 
+/** True for a task that has an answer, where the run is published at its limit: others go first. */
+export function renews({before}: Task, publishOn: readonly PublishedLimit[]): boolean {
+  return before !== undefined && before.validity !== 'past' && publishOn.includes('budget');
+}
+
 /** Counts an attempt that may have been charged and brought no answer. */
 export function noteDoubt(task: TaskState, attempt: Attempt, policy: PolicySettings): void {
   if (!leavesDoubt(attempt, policy)) return;
@@ -44,9 +50,9 @@ export function reservationOf(
   sentAt: number,
 ): Reservation {
   task.dispatch = dispatch;
-  const {lookup, cost, known, firstRow, rows} = task;
+  const {lookup, cost, known} = task;
   const {key, operation} = lookup;
-  return {key, operation, cost, known, dispatch, renews, sentAt, rows, firstRow: firstRow?.()};
+  return {key, operation, cost, known, dispatch, renews, sentAt, rows: task.rows, firstRow: task.firstRow()};
 }
 
 /** Counts an attempt that ended: what follows from it, and what the ledger books. */

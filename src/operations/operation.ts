@@ -51,7 +51,7 @@ export interface OperationSpec<
   /** True if `invalid_token` may mean the value that was sent, which is that row's own fault, and not the key. */
   readonly isTokenItself: boolean;
   /** All of a request that may change its answer, as one text. */
-  identity(params: Readonly<Record<string, string>>): string;
+  keyText(params: Readonly<Record<string, string>>): string;
   /** True if this call is free, whatever the operation's price. */
   isFree(params: Readonly<Record<string, string>>): boolean;
   /** Makes the answer to the same call once more from its first answer; undefined if no call changes anything. */
@@ -114,7 +114,7 @@ export const apiKey = z.string().min(1).describe("The client's API key.");
 
 type Own =
   | ('name' | 'path' | 'request' | 'response' | 'setting' | 'field' | 'dataOf' | 'isTokenItself')
-  | ('identity' | 'isFree' | 'again' | 'isReplay');
+  | ('keyText' | 'isFree' | 'again' | 'isReplay');
 
 /** An intelligence operation from what is particular to it. */
 export function intelligence<const Name extends string, Data extends z.ZodObject>(
@@ -132,7 +132,7 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
     field: name,
     dataOf: ({data}) => data,
     isTokenItself: false,
-    identity: params => params[name] ?? '',
+    keyText: params => params[name] ?? '',
     isFree: () => false,
     again: undefined,
     isReplay: () => false,

@@ -146,7 +146,7 @@ export const verify = {
   dataOf: ({success: _, ...verdict}) => verdict,
   isTokenItself: true,
   /** All that is sent with the token, since any of it may change the answer. */
-  identity: ({action_id, token, id, email, phone_number}) =>
+  keyText: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: isTest,
   /** A token that was verified is redeemed from then on, but not by a test. The interface states no other change. */

@@ -127,7 +127,7 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
       known.map(field => field.slice(field.indexOf('.') + 1)),
     );
   const hint = near === undefined ? `Known fields: ${known.join(', ')}.` : `Did you mean "${near}"?`;
-  return new UsageError('unknown_field', `--fields: no looked-up operation answers with "${name}". ${hint}`);
+  return new UsageError('unknown_field', `--fields: no answer has a field "${name}". ${hint}`);
 }
 
 /** The names of all columns that are added, in order: the lookups', those of the risk score, what was repaired. */
@@ -193,7 +193,7 @@ export function refuseClashes(
       const choice = target === undefined ? '--ip COLUMN=checked_' : choiceOf(target, 'checked_').join(' ');
       throw new UsageError(
         'column_clash',
-        `The output would have "${name}" twice. Give what is added another prefix, such as ${choice}, or rename the input's column.`,
+        `The output would have "${name}" twice. Give the new columns another prefix, such as ${choice}, or rename the input's column.`,
         // One that is named turns guessing off: the others have to be named as well.
         areGuessed
           ? {flags: targets.flatMap(one => choiceOf(one, one === target ? 'checked_' : undefined))}

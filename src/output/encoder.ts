@@ -282,6 +282,6 @@ function splice(row: TextRow, input: InputFormat, names: readonly string[], memb
 function clash(record: number, name: string): UsageError {
   return new UsageError(
     'column_clash',
-    `Row ${record} has a field "${name}" of its own, which is where answers go. Rename it in the input, and run again: answers already paid for are kept.`,
+    `Row ${record} has a field "${name}" of its own, and answers need that name. Rename it in the input, then run again: answers already paid for are kept.`,
   );
 }

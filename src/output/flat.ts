@@ -43,7 +43,7 @@ export function flatColumns(sample: readonly InputRecord[]): string[] {
     if (paths.size > MOST_COLUMNS)
       throw new UsageError(
         'too_many_columns',
-        `--flatten: the first rows alone have more than ${MOST_COLUMNS} different fields, so they can't be columns. Leave it out: inner objects then stay JSON in one column each.`,
+        `--flatten: the first rows alone have more than ${MOST_COLUMNS} different fields, so they can't be columns. Leave it out: each inner object is then one column of JSON.`,
       );
   }
   return [...paths];

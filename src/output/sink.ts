@@ -134,7 +134,7 @@ export class StreamSink implements Sink {
 function unwritable(path: string, error: unknown): OutputError {
   return new OutputError(
     'output_unwritable',
-    `${path} can't be written (${systemReason(error)}). Free the cause (disk space, permissions), then run the same command again: it goes on from the last checkpoint.`,
+    `${path} can't be written (${systemReason(error)}). Fix the cause (disk space, permissions), then run the same command again: it resumes from the last checkpoint.`,
     {cause: error},
   );
 }
@@ -146,14 +146,14 @@ function unwritable(path: string, error: unknown): OutputError {
 function streamFailed(error: unknown): OutputError {
   const message =
     systemCode(error) === 'EPIPE'
-      ? 'Whoever read the rows is gone (EPIPE), so no more are asked about. A file (-o FILE) takes all of them.'
-      : `The output stream can't be written (${systemReason(error)}). Free the cause, then run the same command again, from the first row.`;
+      ? 'The reader closed the pipe (EPIPE), so the run stopped. To get all rows, write a file: -o FILE.'
+      : `The output stream can't be written (${systemReason(error)}). Fix the cause, then run the same command again, from the first row.`;
   return new OutputError('output_unwritable', message, {cause: error});
 }
 
 function shorter(path: string, size: number, bytes: number): StateError {
   return new StateError(
     'partial_short',
-    `${path} has ${size} bytes, but the checkpoint says that ${bytes} were written: somebody has changed it. Start over with --restart; answers already paid for are kept.`,
+    `${path} has ${size} bytes, but the checkpoint says that ${bytes} were written: another program has changed it. Start over with --restart; answers already paid for are kept.`,
   );
 }

@@ -117,7 +117,7 @@ function spentNote({spent, maybe_spent, limit, earlier, account}: Summary['credi
   const notes = [
     ...(account.price === undefined ? [] : [moneyOf(spent, account.price)]),
     ...(maybe_spent === 0 ? [] : [`${count(maybe_spent)} more perhaps`]),
-    ...(before === 0 ? [] : [`${count(before)} of it before it started over`]),
+    ...(before === 0 ? [] : [`${count(before)} of it by earlier attempts`]),
     ...(limit === null ? [] : [`limit ${count(limit)}`]),
   ];
   return notes.length === 0 ? undefined : notes.join(', ');

@@ -9,22 +9,20 @@ const each = z.object({old: whole, new: whole});
 export const changesSchema = z.object({
   key: z
     .array(z.string())
-    .describe('The columns that rows are matched by; none where both are the same rows.'),
+    .describe('Columns by which rows are matched. Empty if both outputs have the same rows.'),
   rows: each,
-  new: whole.describe('Rows that the old output lacks.'),
-  gone: whole.describe('Rows that the new output lacks.'),
-  changed: whole.describe('Rows of which the risk or an answer is another.'),
+  new: whole.describe('Rows that are not in the old output.'),
+  gone: whole.describe('Rows that are not in the new output.'),
+  changed: whole.describe('Rows with another risk or answer.'),
   unchanged: whole,
-  without_key: each.describe('Rows in which all columns of the key are empty: they are not matched.'),
-  repeated: each.describe('Rows with the key of an earlier row: they are matched one by one, in order.'),
-  levels: z
-    .record(z.string(), counts)
-    .describe('Matched rows by their old level, in there by their new one.'),
+  without_key: each.describe('Rows with an empty key. They are not matched.'),
+  repeated: each.describe('Rows with the key of an earlier row. They are matched in order.'),
+  levels: z.record(z.string(), counts).describe('Matched rows by old level, then by new level.'),
   reasons: z.object({came: counts, went: counts}).describe('Matched rows by reason.'),
-  answers: counts.describe('Matched rows by the column of an answer that is another.'),
+  answers: counts.describe('Matched rows by the answer column that changed.'),
   columns: z
     .object({old: z.array(z.string()), new: z.array(z.string())})
-    .describe('Result columns that one output alone has: they are not compared.'),
+    .describe('Result columns that only one output has. They are not compared.'),
 });
 
 export type Changes = z.output<typeof changesSchema>;

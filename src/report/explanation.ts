@@ -7,7 +7,7 @@ export const explanationSchema = z.object({
   row: z.int().min(1),
   score: z.number().nullable(),
   level: z.string(),
-  points: points.describe('By reason, before the sum is kept between 0 and 100.'),
+  points: points.describe('Points by reason. Their sum can be below 0 or above 100.'),
   missing: z.array(z.string()),
   rules: z
     .array(
@@ -18,21 +18,19 @@ export const explanationSchema = z.object({
         description: z.string().optional(),
         owner: z.string().optional(),
         shadow: z.boolean().optional(),
-        reads: z.array(z.string()).describe('The fields and columns that it went by.'),
+        reads: z.array(z.string()).describe('Fields and columns that the rule read.'),
       }),
     )
-    .describe('The rules that held, as the summary beside the output has them.'),
+    .describe('Rules that were true, from the summary beside the output.'),
   next: z
     .array(
       z.object({
         level: z.string(),
-        points: z.int().describe('How many points more, or fewer where it is below 0.'),
-        rules: z
-          .array(z.string())
-          .describe('Reasons of rules that would do it alone, if they held or did not.'),
+        points: z.int().describe('Points to add; below 0, points to take off.'),
+        rules: z.array(z.string()).describe('Reasons of rules of which one alone would change the level.'),
       }),
     )
-    .describe('What would have to be different for the next level up or down.'),
+    .describe('Changes that would lead to the next level up or down.'),
 });
 
 export type Explanation = z.output<typeof explanationSchema>;

@@ -1,7 +1,7 @@
 import {many} from './format.ts';
 import type {Summary} from './summary.ts';
 
-export const PERHAPS_ACCOUNT = "That may be the account's fault, so the next run asks for them again.";
+export const PERHAPS_ACCOUNT = 'The cause may be the account, so the next run looks them up again.';
 
 /** Tells of streaks of refusals, with a space before it; empty if there were none. */
 export function streaksSentence({lookups}: Pick<Summary, 'lookups'>): string {

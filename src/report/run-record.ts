@@ -12,33 +12,31 @@ const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.numbe
  * together are what was spent. A session that was killed is told of by the next one, which knows its money alone.
  */
 export const runRecordSchema = z.object({
-  run_id: z.string().describe('The same for all lines of one run.'),
+  run_id: z.string().describe('Identifier of the run, the same in all its lines.'),
   started_at: time,
   ended_at: time,
   job: z.string().nullable(),
-  list: z.string().nullable().describe("The first input's name, without its directory."),
+  list: z.string().nullable().describe('Name of the first input, without its directory.'),
   account: z.object({endpoint: z.string(), label: z.string()}),
-  price: priceSchema.optional().describe('What a credit cost then, where the account has a price.'),
+  price: priceSchema.optional().describe('Price of a credit at that time, if the account has one.'),
   status: z.enum(['completed', 'partial', 'interrupted', 'failed']),
-  reason: z.string().describe('As in the summary; cut_off of a session that could not tell itself.'),
-  exit_code: whole
-    .nullable()
-    .describe('Null where it is not known: the session was killed, or started over.'),
-  rows: whole.nullable().describe('Rows written so far, by the whole run; null where exit_code is.'),
+  reason: z.string().describe('Reason as in the summary; cut_off for a session that was killed.'),
+  exit_code: whole.nullable().describe('Null if the session was killed or started over.'),
+  rows: whole.nullable().describe('Rows written by the whole run so far. Null if exit_code is null.'),
   calls: whole,
   credits: z.object({
     spent: z.number(),
-    maybe_spent: z.number().describe('Less than 0 where what was in doubt is not any more.'),
+    maybe_spent: z.number().describe('Less than 0 if credits in doubt before are not any more.'),
     by_operation: z.record(z.string(), spending),
   }),
   saved: z
     .number()
     .min(0)
     .nullable()
-    .describe('Credits that the whole run did not spend, as it knew better; null where exit_code is.'),
-  hit_rate: z.number().min(0).max(1).nullable().describe('Share of the distinct values that the store knew.'),
-  store_trouble: z.boolean().describe('Whether the answer store could not be used.'),
-  drift: z.array(z.string()).describe('What jumped against the last runs.'),
+    .describe('Credits that the whole run saved. Null if exit_code is null.'),
+  hit_rate: z.number().min(0).max(1).nullable().describe('Share of distinct values with a stored answer.'),
+  store_trouble: z.boolean().describe('True if the answer store could not be used.'),
+  drift: z.array(z.string()).describe('Names of the figures that jumped against the last runs.'),
 });
 
 export type RunRecord = z.output<typeof runRecordSchema>;
@@ -119,7 +117,7 @@ function moneyOf(by_operation: SpentBy) {
   };
 }
 
-/** The first input's name, without its directory. */
+/** Name of the first input, without its directory. */
 export function listOf([first]: readonly string[]): string | null {
   return first === undefined || first === '-' ? null : basename(first);
 }

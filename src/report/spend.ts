@@ -13,7 +13,7 @@ interface Spent {
 }
 
 export interface SpendGroup extends Spent {
-  /** The day (UTC); the job, or the list where it has no name; the operation. */
+  /** The day (UTC), the job (or list, if it has no name), or the operation. */
   readonly name: string;
   readonly runs: number;
 }

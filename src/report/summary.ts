@@ -22,21 +22,19 @@ const lookup = z
     values: whole,
     empty: whole,
     invalid: whole,
-    repaired: whole.describe(
-      'Of the others: cells whose wrapping was taken off before they were asked about.',
-    ),
-    distinct: whole.describe('Values, where the others count cells.'),
+    repaired: whole.describe('Cells that were repaired before the lookup. They are among the other counts.'),
+    distinct: whole.describe('Different values. All other counts are cells, except calls and retries.'),
     answered: whole,
     failed: whole,
     unknown: whole,
     skipped: whole,
-    from_store: whole.describe('Values that the answer store knew.'),
-    stale: whole.describe('Cells whose answer is past its age, as the service could not be asked (--stale).'),
-    rejected: whole.describe('Of failed: cells whose value the service rejects.'),
+    from_store: whole.describe('Different values with a stored answer.'),
+    stale: whole.describe('Cells with an answer past its age, because no call was possible (--stale).'),
+    rejected: whole.describe('Cells whose value the service rejects. They are part of failed.'),
     refused_in_a_row: whole.describe(
-      'Values of the longest streak of ten or more that were refused with nothing answered in between: that may be the account.',
+      'Values of the longest series of ten or more rejections without an answer between them. The cause may be the account.',
     ),
-    deduplicated: whole.describe('Cells that another cell had already paid for.'),
+    deduplicated: whole.describe('Cells whose value another cell had already paid for.'),
     calls: whole,
     retries: whole,
   })
@@ -56,14 +54,16 @@ const about = {
   started_at: time,
   finished_at: time,
   duration_ms: z.number(),
-  come_back_at: time.optional().describe('When the service asks to come back, or may be there again.'),
+  come_back_at: time.optional().describe('Time at which the service asks to come back, or may answer again.'),
   endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
   input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
   output: z.object({path: z.string(), bytes: whole.nullable(), sha256: z.string().nullable()}),
   rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
   settings_sha256: z
     .string()
-    .describe('Of all that shapes the result: the same command over the same input has nothing left to do.'),
+    .describe(
+      'Hash of all settings that shape the result. With the same hash and input, a complete run is not repeated.',
+    ),
 };
 
 const rows = z.object({
@@ -73,15 +73,15 @@ const rows = z.object({
   ok: whole,
   with_errors: whole,
   blank_lines: whole,
-  padded: whole.describe('Of those written: rows that got empty fields at their end (pad_short_rows).'),
+  padded: whole.describe('Written rows that got empty fields at their end (pad_short_rows).'),
 });
 
 const calls = z.object({
-  total: whole.describe('What the service was sent.'),
+  total: whole.describe('Calls that were sent to the service.'),
   unconfirmed: whole.describe(
-    'Beside them: calls under way when a session or a worker ended, which may have been made.',
+    'Calls in flight when a session or a worker ended, which may have been sent. Not in total.',
   ),
-  unsent: whole.describe('Attempts that provably never reached it.'),
+  unsent: whole.describe('Attempts that never reached the service.'),
   by_status: counts,
   by_error: counts,
   retries: whole,
@@ -100,34 +100,38 @@ const account = z
     label: z.string(),
     per_day: perPeriod.optional(),
     per_month: perPeriod.optional(),
-    price: priceSchema.optional().describe('What a credit costs, by the file of the account.'),
+    price: priceSchema.optional().describe('Price of a credit, from the account file.'),
   })
-  .describe('The account, and its limits of day and month, where it has them: used by all its runs.');
+  .describe('The account, with its limits of day and month and their use by all its runs.');
 
 const earlier = z
   .object({
-    counted: spending.describe('Counted in spent, maybe_spent and the limit.'),
-    not_counted: spending.describe('Given up with a fresh budget.'),
-    unknown: z.boolean().describe('Whether there was spending that nobody knows, as its ledger was damaged.'),
+    counted: spending.describe('Credits included in spent, maybe_spent and the limit.'),
+    not_counted: spending.describe(
+      'Credits not included: at another endpoint or account, or before a restart with fresh.',
+    ),
+    unknown: z.boolean().describe('True if some spending is not known, because a ledger was damaged.'),
   })
-  .describe('What attempts cost that were started over.');
+  .describe('Cost of earlier attempts of a run that was started over.');
 
 const saved = z.object({
   dedupe: credits,
   store: credits,
   prefilter: credits,
-  by_condition: credits.describe('Of prefilter: what the conditions of lookups (when) left out.'),
+  by_condition: credits.describe('The part of prefilter that conditions of lookups (when) left out.'),
 });
 
 const store = z
   .object({
-    trouble: z.string().nullable().describe('Why the answer store can not be used.'),
-    not_looked_up: whole.describe('Values that were asked for without knowing whether the store has them.'),
-    perhaps_paid_again: credits.describe('The credits of those.'),
-    not_stored: whole.describe('Answers of this run that the next one does not know.'),
+    trouble: z.string().nullable().describe("Reason why the answer store can't be used."),
+    not_looked_up: whole.describe('Values that could not be looked up in the store.'),
+    perhaps_paid_again: credits.describe(
+      'Credits that may have been spent on them although the store had an answer.',
+    ),
+    not_stored: whole.describe('Answers that could not be stored for the next run.'),
   })
   .nullable()
-  .describe('What it cost that the answer store could not be used, for a while or to the end.');
+  .describe('Effects of an answer store that could not be used, for a while or to the end.');
 
 const pace = z.object({
   rate_limit: z.number().nullable(),
@@ -140,17 +144,17 @@ const rule = z.object({
   reason: z.string(),
   when: z.string(),
   add: z.int(),
-  shadow: z.boolean().optional().describe('True for a rule that is tried out: its points are not added.'),
+  shadow: z.boolean().optional().describe('True for a rule on trial, whose points are not added.'),
   description: z.string().optional(),
   owner: z.string().optional(),
   held: whole,
-  undecided: whole.describe('Rows in which something that it reads was not there.'),
-  wrong: whole.describe('Rows in which all was there and could not be worked with.'),
+  undecided: whole.describe('Rows in which something that it reads was missing.'),
+  wrong: whole.describe('Rows with a value that it could not use, such as a text instead of a number.'),
 });
 
 const risk = z.object({
   scored: whole,
-  unknown: whole.describe('Rows that could not be scored, as too much was missing.'),
+  unknown: whole.describe('Rows without a score, because too much was missing.'),
   low: whole,
   medium: whole,
   high: whole,
@@ -158,19 +162,19 @@ const risk = z.object({
   mean: z.number().nullable(),
   histogram: z.array(whole).describe('Rows by score: 0 to 9, 10 to 19, …, 90 to 100.'),
   reasons: counts,
-  missing: counts.describe('Rows by signal that was not there.'),
+  missing: counts.describe('Rows by missing signal.'),
   levels: z
     .object({medium: whole, high: whole})
     .optional()
-    .describe('The lowest scores of these levels; left out where no rules were read.'),
-  default_rules: z.boolean().optional().describe('True if the default rules were among those scored by.'),
-  rules: z.array(rule).describe("The job's own rules, with the rows by what became of each."),
-  warnings: z.array(z.string()).describe("Rules that can't be meant as they stand."),
+    .describe('Lowest score of each level. Missing if no rules were read.'),
+  default_rules: z.boolean().optional().describe('True if the default rules were used.'),
+  rules: z.array(rule).describe("The job's own rules, with counts of rows."),
+  warnings: z.array(z.string()).describe('Rules that are probably wrong.'),
 });
 
 const top = z.object({
   counted: whole,
-  missed_at_most: whole.describe('At most so many occurrences of one name may be missing from its count.'),
+  missed_at_most: whole.describe('Maximum of occurrences that may be missing from the count of a name.'),
   names: z.array(z.object({name: z.string(), count: whole})),
 });
 
@@ -183,19 +187,19 @@ const timeline = z
     latency_p95_ms: z.array(z.number().nullable()),
     in_flight: z.array(whole).describe('Calls in flight, on average.'),
   })
-  .describe('One list for each thing measured; the n-th entries belong together.');
+  .describe('Lists of equal length: the n-th entries belong together.');
 
 const fieldShares = z.object({
-  present: share.describe('The share of answers that had it.'),
-  true: share.optional().describe('Of a flag: the share of those in which it was true.'),
+  present: share.describe('Share of answers with this field.'),
+  true: share.optional().describe('Share of these in which it was true, for true-or-false fields.'),
 });
 
 const anyFields = z.record(z.string(), fieldShares);
 
 const drift = z.object({
-  what: z.string().describe('What jumped, such as risk.mean, risk.high, rows or ip.is_vpn.'),
+  what: z.string().describe('Name of the figure, such as risk.mean, risk.high, rows or ip.is_vpn.'),
   now: z.number(),
-  usual: z.number().describe('The median of the runs that it was compared with.'),
+  usual: z.number().describe('Median of the earlier runs.'),
   runs: whole,
 });
 
@@ -231,7 +235,7 @@ export function summaryOf(
     calls,
     credits: z.object({
       spent: credits,
-      maybe_spent: credits.describe('What may have been charged without a usable answer.'),
+      maybe_spent: credits.describe('Credits that may have been charged without a usable answer.'),
       limit: credits.nullable(),
       earlier,
       account,
@@ -240,11 +244,11 @@ export function summaryOf(
     }),
     session: z
       .object({
-        id: z.string().describe('By which the history knows it.'),
+        id: z.string().describe('Identifier of the session in the history.'),
         by_operation: byOperation(() => z.object({calls: whole, spent: z.number(), maybe_spent: z.number()})),
       })
       .describe(
-        'What this session of the run spent: what the history counts. Less than 0 is what was in doubt at the end of an earlier one, and is not any more.',
+        'Credits of this session, as in the history. Less than 0 if credits that were in doubt after an earlier session are not any more.',
       ),
     store,
     pace,
@@ -253,11 +257,9 @@ export function summaryOf(
     risk: risk.extend({reasons: countsBy(reasons)}).nullable(),
     fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,
     errors: z.array(coded),
-    repairs: z
-      .array(coded)
-      .describe('What was taken off cells before they were asked about, such as phone.decimal_zero.'),
+    repairs: z.array(coded).describe('Repairs of cells, such as phone.decimal_zero.'),
     changes: changesSchema
-      .extend({compared_with: z.string().nullable().describe('Null where the job had no output yet.')})
+      .extend({compared_with: z.string().nullable().describe('Null if the job had no output before.')})
       .optional()
       .describe("How the output differs from the job's last one (changes)."),
     drift: z.array(drift),

@@ -1,5 +1,4 @@
 import {createHash, randomUUID} from 'node:crypto';
-import {readFileSync} from 'node:fs';
 import {checkedBaseUrl} from '../client/client.ts';
 import {BulkEnrichError, StateError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
@@ -12,8 +11,7 @@ import type {Layout} from '../layout/layout.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import {totalOf} from '../ledger/tally.ts';
 import {columnsOf} from '../output/columns.ts';
-import {fingerprintOf} from '../score/given.ts';
-import {loadRules} from '../score/rules.ts';
+import {loadRules, shapeOfRules} from '../score/rules.ts';
 import {dataVersion} from '../service/data/data-version.ts';
 import {type Scope, scopeKey} from '../store/store-file.ts';
 
@@ -96,9 +94,7 @@ export function beginningIn(
   if (found.isOver) return 'over';
   if (ledger.getMeta('checkpoint') !== undefined) return beginning;
   if (totalOf(ledger.tally, 'distinct') > 0)
-    warn(
-      'The unfinished run had written no row, so nothing ties it to this input: a new run begins, and keeps every answer already paid for.',
-    );
+    warn('The unfinished run had written no row, so a new run begins. Answers already paid for are kept.');
   return 'anew';
 }
 
@@ -138,13 +134,13 @@ export function identifyRun(
   if (settings.length > 0) {
     throw new StateError(
       'settings_changed',
-      `The unfinished run in ${job.paths.state} was begun with other settings (${settings.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
+      `The unfinished run in ${job.paths.state} has other settings (${settings.join(', ')}). Run it with those, or start over with --restart: answers already paid for are kept.`,
     );
   }
   if (changed.length > 0)
     throw new InputError(
       'input_changed',
-      'Rows that were appended to the input have keys which would be columns of the output, and those written so far lack them. Give the same input as before, or start over with --restart: answers already paid for are kept.',
+      'New rows of the input have keys that the output has no columns for. Give the same input as before, or start over with --restart: answers already paid for are kept.',
     );
   found.sessions += 1;
   ledger.setMeta('run', found);
@@ -209,19 +205,7 @@ function resolvedOf(
     country: [...mapping.countries],
     verdict: job.settings.verdict && {...job.settings.verdict, action: job.endpoint.actionId},
     output_format: format,
-    score:
-      rules === undefined
-        ? null
-        : [
-            rules.levels,
-            rules.rules.map(({when, add, reason, shadow}) => [
-              when,
-              add,
-              reason,
-              ...(shadow ? ['shadow'] : []),
-            ]),
-            ...fingerprintOf(rules),
-          ],
+    score: shapeOfRules(rules),
   };
 }
 
@@ -234,21 +218,16 @@ export function settingsDigest(job: Job): string {
   const {summary, rejects} = paths;
   const written = {...(output.lasts && {output: output.name}), summary, rejects};
   return createHash('sha256')
-    .update(JSON.stringify([name, inputs, written, asked, settings, ...rulesIn(job)]))
+    .update(JSON.stringify([name, inputs, written, asked, settings, rulesIn(job)]))
     .digest('hex');
 }
 
-/** What a file of score rules holds, and the lists that rules read: both may change under their names. */
-function rulesIn({settings: {score}, placeOf}: Job): unknown[] {
+/** The rules as they are now: a file of rules, or a list that they read, may change under its name. */
+function rulesIn({settings: {score}, placeOf}: Job): unknown {
   try {
-    const isFile = typeof score === 'string' && score !== 'default' && score !== 'none';
-    const rules = loadRules(score, placeOf);
-    return [
-      isFile ? readFileSync(score, 'utf8') : null,
-      ...(rules === undefined ? [] : fingerprintOf(rules)),
-    ];
+    return shapeOfRules(loadRules(score, placeOf));
   } catch {
     // The run will say so.
-    return [null];
+    return null;
   }
 }

@@ -58,6 +58,8 @@ export interface RunIo extends World {
   readonly outlastsOutages?: boolean;
   /** How long calls in flight get when the run stops, in milliseconds; 5,000 unless it says. */
   readonly graceMs?: number;
+  /** Milliseconds between two writings of the metrics while the run is under way; 15,000 unless it says. */
+  readonly metricsEveryMs?: number;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;

@@ -69,7 +69,7 @@ export function pauseLog({io, clock, asking: {executor}}: Session): () => void {
         'run waits',
       );
     } else if (pause === undefined && since !== undefined) {
-      logEvent(io.log, 'run_resumed', {ms: Math.round(clock() - since)}, 'run goes on');
+      logEvent(io.log, 'run_resumed', {ms: Math.round(clock() - since)}, 'run resumes');
       since = undefined;
     }
   };

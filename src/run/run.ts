@@ -10,6 +10,7 @@ import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
 import {type Beginning, isStale} from './identity.ts';
 import {dateOf, type RunIo} from './io.ts';
+import {startLiveMetrics} from './live-metrics.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
 import {beginningOf, startOver} from './open/where-to-begin.ts';
@@ -64,7 +65,7 @@ async function finishDay(
   flow: RunWork,
   begun: Begun,
 ): Promise<void> {
-  io.warn(`The run of ${date} was cut off and never finished: it goes on first.`);
+  io.warn(`The run of ${date} was interrupted, so it is finished first.`);
   const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
   try {
     const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
@@ -82,7 +83,7 @@ async function runOnce(
   begun: Begun,
 ): Promise<RunOutcome> {
   if (given.settings.sample !== undefined)
-    throw new UsageError('sample', 'A sample is asked for with the command: bulk-enrich run --sample N.');
+    throw new UsageError('sample', '--sample works only in the command: bulk-enrich run --sample N.');
   const job = withoutUnusable(given, io);
   let state: RunState | undefined;
   try {
@@ -135,6 +136,7 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
   const unwatch = watch(session);
   const endDeadline = startDeadline(session);
   const notePause = pauseLog(session);
+  const endMetrics = startLiveMetrics(session);
   const sampling = setInterval(() => {
     sampleTimeline(session);
     notePause();
@@ -146,6 +148,7 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
   clearInterval(sampling);
   notePause();
   sampleTimeline(session, true);
+  await endMetrics();
   unwatch();
 }
 

@@ -67,7 +67,7 @@ export interface Session extends Running {
 }
 
 const UNASKED =
-  'The service sent an answer that no call was waiting for, such as one answer twice. Answers so far belong to their own values, unless an extra one came later than a connection rests (100 ms, or as long as three calls take). From here on no connection is used twice. Tell the operator of the service.';
+  'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came late (after 100 ms, or as long as three calls take). Tell the operator of the service.';
 
 /** What gathers behind one slow value, before reading stops. */
 export const WINDOW_BYTES = 64 * 1_048_576;
@@ -138,7 +138,7 @@ export function openSession(
     const identity = identifyRun(ledger, job, layout, beginning, startedAt);
     openBill(ledger, job, identity, account?.price, io);
     prepareCalls(job, ledger);
-    warnOfEarlier(ledger.earlier, job, io.warn);
+    warnOfEarlier(ledger.givenUp.earlier, job, io.warn);
     const judge = judgeBy(termsOf(job), identity.startedAt);
     const store = opened(
       openAnswerStore(job, answersKey(job), judge, io, {ledger, stored: checkpoint?.stored ?? 0}),
@@ -218,7 +218,7 @@ async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
   if (store.trouble === undefined) return;
   throw new OutputError(
     'store_unusable',
-    `The answer store can't be used (${store.trouble.cause}), and this job requires it (require_store). Nothing was sent. Free the cause, then run the same command again.`,
+    `The answer store can't be used (${store.trouble.cause}), and this job requires it (require_store). Nothing was sent. Fix the cause, then run the same command again.`,
   );
 }
 

@@ -140,12 +140,12 @@ export function stopOf(reason: ExecutorStop, ledger: Ledger, endpoint: Endpoint)
   }
 }
 
-function budgetMessage({budget: {exhausted}, earlier}: Ledger): string {
+function budgetMessage({budget: {exhausted}, givenUp: {earlier}}: Ledger): string {
   if (exhausted !== undefined) return exhaustedMessage(exhausted);
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
   const before = inCredits(earlier.counted.spent + earlier.counted.maybeSpent);
   if (before === 0) return reached;
-  return `${reached} ${many(before, 'credit')} of it went to earlier attempts, which were given up: raise it, or begin with all of it by ${FRESH_BUDGET_HINT}.`;
+  return `${reached} ${many(before, 'credit')} of it went to earlier attempts. Raise it, or begin with all of it: ${FRESH_BUDGET_HINT}.`;
 }
 
 /** Why a run never began that was stopped while it waited for its input; undefined for any other trouble. */
@@ -174,7 +174,7 @@ function refused(
   const all = isKnownToAnswer
     ? `${inARow(operation, streak)}, so the run stopped before it spent more.`
     : `All of the first ${count} ${operation} calls were rejected with ${codesOf(streak)}, so the run stopped before it spent more.`;
-  const again = 'Then run the same command again: it starts over with all that it paid for.';
+  const again = 'Then run the same command again: it starts over with all answers that it paid for.';
   const wrongKey = `Check ${keyFrom}. If it is right, these ${operations[operation].plural} are not valid.`;
   if (credentials)
     return {
@@ -197,7 +197,7 @@ function refused(
 }
 
 function inARow(operation: Operation, streak: Streak): string {
-  return `${streak.count} ${operation} values in a row were rejected with ${codesOf(streak)}, and none was answered in between`;
+  return `${streak.count} ${operation} values in a row were rejected with ${codesOf(streak)}, without an answer between them`;
 }
 
 function codesOf({code, isMixed}: Streak): string {
@@ -217,10 +217,10 @@ export function unansweredWarning(operation: Operation, count: number): string {
 function outageMessage({cause, sinceMs, comeBackMs, why}: Extract<ExecutorStop, {kind: 'outage'}>): string {
   const at = new Date(comeBackMs).toISOString();
   if (why === 'asked')
-    return `The service asks to come back at ${at} (${cause}), which is beyond --max-outage.`;
+    return `The service asks to come back at ${at} (${cause}), which exceeds --max-outage.`;
   const silent = `The service has not answered since ${new Date(sinceMs).toISOString()} (${cause})`;
   if (why === 'too long') return `${silent}, which is longer than --max-outage. Try again at ${at}.`;
-  return `${silent}, and every value that is left was sent as often as --resends allows. Try again at ${at} with a higher --resends; with the same one, those values fail.`;
+  return `${silent}, and all values that are left were sent as often as --resends allows. Try again at ${at} with a higher --resends; otherwise these values fail.`;
 }
 
 function sentence(text: string): string {
@@ -229,7 +229,7 @@ function sentence(text: string): string {
 
 /** What a person is told of what would have stopped the run. */
 export function publishedInstead({message}: Stop): string {
-  return `${message} Nothing more is asked in this run: what is known is published.`;
+  return `${message} The run makes no more calls and writes the output.`;
 }
 
 /** The time that the job gives the run is up. */
@@ -253,7 +253,7 @@ export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted)
         reason: 'max_errors',
         exitCode: exitCodes.limit,
         counted,
-        message: `${counted.count} lookups failed, more than --max-errors allows.`,
+        message: `${many(counted.count, 'lookup')} failed, more than --max-errors allows.`,
       };
     case 'max-rejects':
       return {
@@ -261,7 +261,7 @@ export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted)
         reason: 'max_rejects',
         exitCode: exitCodes.input,
         counted,
-        message: `${counted.count} rows could not be read, more than --max-rejects allows. Is it the right file, delimiter and encoding?`,
+        message: `${many(counted.count, 'row')} could not be read, more than --max-rejects allows. Check the file, its delimiter and its encoding.`,
       };
     default:
       return limit satisfies never;

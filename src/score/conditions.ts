@@ -116,7 +116,7 @@ function stagesOf(
     if (waiting.includes(index))
       throw new UsageError(
         'circular_when',
-        `${place}: It would wait for itself: ${chain.map(nameOf).join(' waits for ')}.`,
+        `${place}: this lookup would wait for itself: ${chain.map(nameOf).join(' waits for ')}.`,
       );
     return Math.max(-1, ...after.map(other => stageOf(other, chain))) + 1;
   };

@@ -1,4 +1,3 @@
-import {createHash} from 'node:crypto';
 import {ENGINE_NAMES} from '../cel/written.ts';
 import {fileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
@@ -57,14 +56,4 @@ export function backgroundOf(given: Given | undefined, startedAt: number): Backg
 function typeOf(value: number | string | boolean): Type {
   if (typeof value === 'string') return {kind: 'string', value};
   return {kind: typeof value === 'number' ? 'double' : 'bool', value};
-}
-
-/** The part of it that shapes the output; empty if the job gives nothing. */
-export function fingerprintOf({constants, lists}: Given): unknown[] {
-  const digests = Object.entries(lists).map(([name, list]) => {
-    const hash = createHash('sha256');
-    for (const text of list.keys()) hash.update(`${text}\n`);
-    return [name, hash.digest('hex')];
-  });
-  return digests.length === 0 && Object.keys(constants).length === 0 ? [] : [constants, digests];
 }

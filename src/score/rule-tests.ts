@@ -93,7 +93,7 @@ function targetOf(name: string, place: string): Target {
   if (operation === undefined)
     throw new UsageError(
       'score_rules',
-      `${place}: "${name}" is no lookup. Write ${operationNames.join(', ')}, or a column's own name that ends with one, such as signup_ip.`,
+      `${place}: "${name}" is not a lookup. Write ${operationNames.join(', ')}, or a column's own name that ends with one, such as signup_ip.`,
     );
   return {operation, column: name, prefix: `${name}_`, cell: cellReader(name, [])};
 }

@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
@@ -18,6 +19,19 @@ export type PlacedRule = ScoreRules['rules'][number] & {
 export interface RuleSet extends Given {
   readonly levels: ScoreRules['levels'];
   readonly rules: readonly PlacedRule[];
+}
+
+/** All of the rules that shapes a row, lists by their hash; null without rules. */
+export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
+  if (ruleSet === undefined) return null;
+  const {levels, rules, constants, lists} = ruleSet;
+  const digests = Object.entries(lists).map(([name, list]) => {
+    const digest = createHash('sha256');
+    for (const text of list.keys()) digest.update(`${text}\n`);
+    return [name, digest.digest('hex')];
+  });
+  const shaping = rules.map(({when, add, reason, shadow = false}) => [when, add, reason, shadow]);
+  return [levels, shaping, constants, digests];
 }
 
 /**
@@ -45,7 +59,7 @@ export function rulesFile(path: string): RulesFile {
   if (!existsSync(path))
     throw new UsageError(
       'score_file',
-      `There is no file of score rules ${path}.${didYouMean(path, words)}`,
+      `The rules file ${path} does not exist.${didYouMean(path, words)}`,
       misspelt(path, words),
     );
   const file = readYaml(path, 'file of score rules', 'score');
@@ -100,7 +114,7 @@ function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly stri
     if (other !== undefined && !shared.includes(rule.reason))
       throw new UsageError(
         'score_rules',
-        `${rule.place}: ${other.own ? other.place : 'a default rule'} has the reason "${rule.reason}" too. Give each its own, or declare it: shared_reasons: [${rule.reason}].`,
+        `${rule.place}: ${other.own ? other.place : 'a default rule'} has the reason "${rule.reason}" too. Give each its own, or allow it with shared_reasons: [${rule.reason}].`,
       );
     seen.set(rule.reason, rule);
   }

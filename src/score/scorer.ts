@@ -2,9 +2,9 @@ import type {InputFormat} from '../input/row.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
 import {operationNames, operations} from '../operations/table.ts';
 import type {Background} from './given.ts';
-import {type Condition, compile, type Decision} from './language/condition.ts';
+import {type Condition, compile, type Decision, type Lacking} from './language/condition.ts';
 import type {Reference} from './language/expression.ts';
-import type {Facts} from './language/read-facts.ts';
+import {type Facts, SharedReads} from './language/read-facts.ts';
 import {type IsListFault, isBlind, levelOf} from './level.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
@@ -76,7 +76,7 @@ export function createScorer(
   return {
     reads: conditions.flatMap(({references}) => references),
     score(view) {
-      const {held, undecided, wrong, missing} = judge(ready, readFacts(view), view, nameSignal);
+      const {held, undecided, wrong, missing} = judge(ready, new RowFacts(readFacts(view), view), nameSignal);
       const counted = held.filter(({shadow}) => !shadow);
       const {score, level} = verdict(counted, view);
       const points = pointsOf(counted);
@@ -87,9 +87,9 @@ export function createScorer(
       };
     },
     soFar(view) {
-      const facts = readFacts(view);
+      const facts = new RowFacts(readFacts(view), view);
       return verdict(
-        counting.filter(rule => decide(rule, facts, view) === true),
+        counting.filter(rule => decide(rule, facts) === true),
         view,
       );
     },
@@ -103,9 +103,12 @@ function compileRules(
   background: Background,
 ): ReadyRule[] {
   const check = subjectsChecker(subjects, format, background);
+  const shared = new SharedReads();
   return rules.flatMap(({when, add, reason, shadow = false, place: written}, place) => {
-    const condition = compile(check(when, written));
-    const combinations = combinationsOf(condition, subjects);
+    const condition = compile(check(when, written), shared);
+    const combinations = combinationsOf(condition, subjects)?.map(combination =>
+      shared.named(`choice ${JSON.stringify([...combination])}`, () => combination),
+    );
     return combinations === undefined ? [] : [{place, condition, combinations, add, reason, shadow}];
   });
 }
@@ -136,35 +139,60 @@ interface Judged {
   readonly missing: readonly string[];
 }
 
-/** Decides each rule, and collects the missing fields of those that can't be decided. */
-function judge(rules: readonly ReadyRule[], facts: Facts, view: RowView, nameSignal: NameSignal): Judged {
+/** The result of each rule, and the missing signals of those that are undecided. */
+function judge(rules: readonly ReadyRule[], facts: RowFacts, nameSignal: NameSignal): Judged {
   const held: ReadyRule[] = [];
   const undecided: number[] = [];
   const wrong: number[] = [];
-  let missing: Set<string> | undefined;
+  const missing = new Missing(facts.view, nameSignal);
   for (const rule of rules) {
-    const decision = decide(rule, facts, view);
+    const decision = decide(rule, facts);
     if (decision === true) held.push(rule);
-    else if (decision === undefined) {
-      if (!rule.shadow) missing ??= new Set();
-      const hadAll = addLacking(
-        rule,
-        facts,
-        view,
-        nameSignal,
-        rule.shadow ? new Set() : (missing ?? new Set()),
-      );
-      (hadAll ? wrong : undecided).push(rule.place);
-    }
+    else if (decision === undefined) (addLacking(rule, facts, missing) ? wrong : undecided).push(rule.place);
   }
-  return {held, undecided, wrong, missing: missing === undefined ? [] : [...missing]};
+  return {held, undecided, wrong, missing: missing.names};
 }
 
-/** True if a rule holds for any of its lookups; undefined if it can't be decided. */
-function decide(rule: ReadyRule, facts: Facts, view: RowView): Decision {
+/** The names of what rules needed and did not have, in the rules' order. */
+class Missing {
+  readonly #view: RowView;
+  readonly #nameSignal: NameSignal;
+  readonly #names = new Set<string>();
+  readonly #seen = new Set<Reference>();
+  /** If each subject is one lookup, a reference has one name in a row. */
+  readonly #only: Lacking = {
+    add: reference => {
+      if (this.#seen.has(reference)) return;
+      this.#seen.add(reference);
+      this.#names.add(this.#nameSignal(reference, this.#view, NO_CHOICE));
+    },
+  };
+
+  constructor(view: RowView, nameSignal: NameSignal) {
+    this.#view = view;
+    this.#nameSignal = nameSignal;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+
+  /** Takes what a rule lacked, of one of its combinations. A rule that changes nothing lacks nothing. */
+  of({combinations, shadow}: ReadyRule, combination: Combination): Lacking {
+    if (shadow) return NOWHERE;
+    if (combinations.length === 1) return this.#only;
+    return {add: reference => this.#names.add(this.#nameSignal(reference, this.#view, combination))};
+  }
+}
+
+const NO_CHOICE: Combination = new Map();
+const NOWHERE: Lacking = {add: () => {}};
+
+/** True if a rule holds for any of the lookups that it names; undefined if that is undecided. */
+function decide(rule: ReadyRule, facts: RowFacts): Decision {
   let any: Decision = false;
   for (const combination of rule.combinations) {
-    const decision = rule.condition.decide(factsFor(rule, combination, facts, view));
+    const decision = rule.condition.decide(facts.for(rule, combination));
     if (decision === true) return true;
     if (decision === undefined) any = undefined;
   }
@@ -172,29 +200,35 @@ function decide(rule: ReadyRule, facts: Facts, view: RowView): Decision {
 }
 
 /** Adds what an undecided rule lacked. True where it had all and could not work with it. */
-function addLacking(
-  rule: ReadyRule,
-  facts: Facts,
-  view: RowView,
-  nameSignal: NameSignal,
-  missing: Set<string>,
-): boolean {
+function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean {
   let hadAll = false;
   for (const combination of rule.combinations) {
-    const lacked = new Set<Reference>();
     // Of a combination that decides it, nothing is missing.
-    hadAll = rule.condition.missing(factsFor(rule, combination, facts, view), lacked) || hadAll;
-    for (const reference of lacked) missing.add(nameSignal(reference, view, combination));
+    const lacking = missing.of(rule, combination);
+    hadAll = rule.condition.missing(facts.for(rule, combination), lacking) || hadAll;
   }
   return hadAll;
 }
 
-/**
- * A row's facts as they stand have the first lookup of each subject, which is the only one where there are not
- * several.
- */
-function factsFor({combinations}: ReadyRule, combination: Combination, facts: Facts, view: RowView): Facts {
-  return combinations.length > 1 ? chosen(facts, view, combination) : facts;
+/** A row's facts: as they stand, with the first lookup of each subject, and with each choice among several of them. */
+class RowFacts {
+  readonly view: RowView;
+  readonly #first: Facts;
+  readonly #chosen = new Map<Combination, Facts>();
+
+  constructor(first: Facts, view: RowView) {
+    this.#first = first;
+    this.view = view;
+  }
+
+  for({combinations}: ReadyRule, combination: Combination): Facts {
+    if (combinations.length === 1) return this.#first;
+    const before = this.#chosen.get(combination);
+    if (before !== undefined) return before;
+    const facts = chosen(this.#first, this.view, combination);
+    this.#chosen.set(combination, facts);
+    return facts;
+  }
 }
 
 /** By reason, which rules may share; a reason may be called `constructor`. */

@@ -86,7 +86,7 @@ export class Journal<Event> {
       return JSON.parse(line);
     } catch {
       throw new ServiceSetupError(
-        `${this.#path}:${number} is not a line of state; move the file away to begin anew`,
+        `${this.#path}:${number} is not a line of state; move the file away to start over`,
       );
     }
   }

@@ -8,7 +8,7 @@ import {
   perOperation,
 } from '../operations/table.ts';
 import {Credits, type ServiceLedger} from './credits.ts';
-import {OpenData} from './data/open-data.ts';
+import {type OpenData, openData} from './data/open-data.ts';
 import {type AppParts, createApp} from './http/app.ts';
 import {Practice} from './http/practice.ts';
 import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.ts';
@@ -70,7 +70,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 function makeParts(options: ServiceOptions, apiKey: string, state: State): AppParts {
-  const data = new OpenData();
+  const data = openData();
   const given = options.answers === undefined ? () => undefined : answersBy(options.answers);
   const rules = loadAccessRules(options.rulesFile);
   const costs = {...perOperation(name => operations[name].cost), ...options.costs};
@@ -117,9 +117,9 @@ function lookup(
   data: OpenData,
   given: ReturnType<typeof answersBy>,
 ): (body: Body) => ServiceCall {
-  const {request, identity} = operations[name];
+  const {request, keyText} = operations[name];
   return body => {
-    const value = identity(checkBody<Record<string, string>>(request, body));
+    const value = keyText(checkBody<Record<string, string>>(request, body));
     const answer = () => ({...answers[name](data, value), ...given(name, value)});
     return {free: false, answer: () => ({success: true, data: answer()})};
   };

@@ -79,7 +79,7 @@ export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite 
 
 function checkVersion(version: number): void {
   if (version !== 0 && version !== VERSION)
-    throw new Error(`it is of version ${version}, this program's is ${VERSION}`);
+    throw new Error(`it has version ${version}; this program needs ${VERSION}`);
 }
 
 function prepareSchema(db: Sqlite): void {

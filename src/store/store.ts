@@ -251,7 +251,7 @@ class SqliteStore implements AnswerStore {
   *#unwritten(): Generator<{readonly answers: readonly KeptAnswer[]; readonly scope?: string}> {
     const ledger = this.#options.own?.ledger;
     if (ledger === undefined) return;
-    if (this.stored === 0) yield* ledger.answersElsewhere();
+    if (this.stored === 0) yield* ledger.givenUp.answersElsewhere();
     for (const answers of ledger.answersAfter(this.stored)) yield {answers};
   }
 
@@ -286,10 +286,10 @@ class SqliteStore implements AnswerStore {
     this.#isTold = true;
     const place = this.#directory === undefined ? '' : ` in ${this.#directory}`;
     const hint = isDamage(this.#error)
-      ? ' It is damaged: remove the file, and the next run begins a new one.'
+      ? ' It is damaged: remove the file; the next run begins a new one.'
       : '';
     this.#options.onTrouble(
-      `The answer store${place} can't be used (${causeOf(this.#error)}); lookups that it could have saved will cost.${hint}`,
+      `The answer store${place} can't be used (${causeOf(this.#error)}), so lookups that it could have saved will cost credits.${hint}`,
     );
   }
 }

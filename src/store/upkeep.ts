@@ -100,33 +100,40 @@ function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
   return times[Math.ceil(times.length * (1 - (AFTER_CAP * maxBytes) / bytes))];
 }
 
-/** Goes over all answers once, from where the last sweep ended; returns how many went for the size alone. */
+/**
+ * Goes over all answers once, from where the last sweep ended; returns how many went for the size alone. Reads first: most
+ * nights nothing has to go, and then only the end of the sweep is written.
+ */
 async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<number> {
   const from = Number(db.query(['up_to'], 'FROM swept').get()?.up_to);
   const range = db.query(
-    ['max(id) AS end'],
-    `FROM (SELECT id FROM answer WHERE id > ? AND id <= ? ORDER BY id LIMIT ${SWEEP_AT_ONCE})`,
+    ['max(id) AS end', 'total(is_due) AS due'],
+    `FROM (SELECT id, (${past}) OR bought_at < ? AS is_due FROM answer WHERE id > ? AND id <= ? ORDER BY id LIMIT ${SWEEP_AT_ONCE})`,
   );
   const remove = db.prepare(`DELETE FROM answer WHERE id > ? AND id <= ? AND ${past}`);
   const removeForSize = db.prepare('DELETE FROM answer WHERE id > ? AND id <= ? AND bought_at < ?');
   const mark = db.prepare('UPDATE swept SET up_to = ?');
   let removed = 0;
+  let reached = from;
   const step = (start: number, last: number): number | undefined => {
-    const end = range.get(start, last)?.end ?? null;
-    mark.run(Number(end ?? 0));
+    const {end = null, due} = range.get(cap, start, last) ?? {};
+    reached = Number(end ?? 0);
     if (end === null) return undefined;
-    remove.run(start, Number(end));
-    if (cap > 0) removed += removeForSize.run(start, Number(end), cap);
-    return Number(end);
+    if (Number(due) > 0)
+      db.transaction(() => {
+        remove.run(start, reached);
+        if (cap > 0) removed += removeForSize.run(start, reached, cap);
+        mark.run(reached);
+      });
+    return reached;
   };
   for (const [start, last] of [
     [from, Number.MAX_SAFE_INTEGER],
     [0, from],
   ] as const)
-    for (let at: number | undefined = start; at !== undefined && performance.now() < until; await sleep(0)) {
-      const here: number = at;
-      at = db.transaction(() => step(here, last));
-    }
+    for (let at: number | undefined = start; at !== undefined && performance.now() < until; await sleep(0))
+      at = step(at, last);
+  mark.run(reached);
   return removed;
 }
 

@@ -103,12 +103,12 @@ test('a free call gives its credits back to the day that it was taken from, neve
   const budget = open(2);
   budget.take('before', 1);
   budget.take('other', 1);
-  budget.settle('other', 1, true);
+  budget.release('other', 1, 'free');
   expect(budget.take('again', 1)).toBe(true);
   expect(budget.take('more', 1)).toBe(false);
   now += 120_000;
   expect(takeAll(budget)).toBe(2);
-  budget.settle('before', 1, true);
+  budget.release('before', 1, 'free');
   expect(budget.take('late', 1)).toBe(false);
   expect(budget.used).toBe(2);
   expect(budget.renewsAt).toBe(Date.parse('2031-05-08T00:00:00Z'));
@@ -133,7 +133,7 @@ test('a file of another version is refused', () => {
   const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
   db.exec('PRAGMA user_version = 999');
   db.close();
-  expect(() => open(7_000)).toThrow(/daily-credits\.db.*of version 999/);
+  expect(() => open(7_000)).toThrow(/daily-credits\.db.*has version 999/);
 });
 
 test("a month's credits are counted apart from a day's, and renewed with the next month", () => {
@@ -159,7 +159,7 @@ test('says once when its share is used up, by whomever', () => {
   budget.take('b', 100);
   budget.take('c', 100);
   expect(said).toEqual([
-    "8 of the day's 10 credits (max_credits_per_day in production.yaml) are used, by all runs together.",
+    "8 of the day's 10 credits (max_credits_per_day in production.yaml) are used by all runs together.",
   ]);
   budget.close();
   open(10_000, 'account', {warnAt});

@@ -37,11 +37,7 @@ const server = spawn(
 );
 const redis = new Redis(port, '127.0.0.1', {retryStrategy: () => 50});
 redis.on('error', () => {});
-const api = spawn(
-  process.execPath,
-  [join(here, '../support/api-process.mjs'), '--key', 'bench', '--counters-only'],
-  {stdio: ['pipe', 'pipe', 'inherit']},
-);
+const api = spawn(process.execPath, [join(here, 'fleet-service.mjs')], {stdio: ['pipe', 'pipe', 'inherit']});
 const [url] = await once(createInterface({input: api.stdout}), 'line');
 const env = {
   ...process.env,

@@ -33,18 +33,9 @@ const redisServer = spawn('redis-server', ['--port', String(port), '--save', '',
 });
 const redis = new Redis(port, '127.0.0.1', {retryStrategy: () => 50});
 redis.on('error', () => {});
-const api = spawn(
-  process.execPath,
-  [
-    join(here, '../support/api-process.mjs'),
-    '--key',
-    'bench',
-    '--latency',
-    String(latency),
-    '--counters-only',
-  ],
-  {stdio: ['pipe', 'pipe', 'inherit']},
-);
+const api = spawn(process.execPath, [join(here, 'fleet-service.mjs'), '--latency', String(latency)], {
+  stdio: ['pipe', 'pipe', 'inherit'],
+});
 const [url] = await once(createInterface({input: api.stdout}), 'line');
 const env = {
   ...process.env,

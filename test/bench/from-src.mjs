@@ -9,11 +9,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export async function fromSrc(...names) {
   // Beside node_modules, as packages are found from there.
   const directory = `${root}.dist-bench-${process.pid}`;
-  try {
-    await bundle(names, directory);
-    const modules = await Promise.all(names.map(name => import(`${directory}/${name}.js`)));
-    return Object.assign({}, ...modules);
-  } finally {
-    rmSync(directory, {recursive: true, force: true});
-  }
+  // Packages are read when they are first used.
+  process.once('exit', () => rmSync(directory, {recursive: true, force: true}));
+  await bundle(names, directory);
+  const modules = await Promise.all(names.map(name => import(`${directory}/${name}.js`)));
+  return Object.assign({}, ...modules);
 }

@@ -19,11 +19,11 @@ const line = i =>
 writeFileSync(input, `id,ip,phone,email\n${Array.from({length: rows}, (_, i) => line(i)).join('')}`);
 
 /** Milliseconds, the least of several runs. */
-function least(args, times = 5) {
+function least(args, times = 5, code = 0) {
   const all = Array.from({length: times}, () => {
     const startedAt = performance.now();
     const {status} = spawnSync(process.execPath, args, {env, stdio: 'ignore'});
-    if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}`);
+    if (status !== code) throw new Error(`${args.join(' ')} ended with ${status}`);
     return performance.now() - startedAt;
   });
   return Math.min(...all);
@@ -55,6 +55,22 @@ try {
   const bareMs = least(['-e', '0']);
   const helpMs = least([bin, '--help']);
   console.log(`--help: ${helpMs.toFixed(0)} ms, ${(helpMs / bareMs).toFixed(2)} times node -e 0`);
+  const one = join(directory, 'one.csv');
+  writeFileSync(one, `id,ip\n${line(0).split(',').slice(0, 2).join(',')}\n`);
+  const oneRow = [bin, 'run', one, '-o', `${one}.out`, '--ip', 'ip', '--endpoint', 'embedded', '--force'];
+  const client = new URL('../../dist/client.js', import.meta.url);
+  const starts = {
+    'a list of one row, embedded service': [oneRow, 0],
+    'a list that is missing': [
+      [bin, 'run', join(directory, 'missing.csv'), '--ip', 'ip', '--endpoint', 'embedded'],
+      8,
+    ],
+    "an import of the library's client": [['--input-type=module', '-e', `import '${client}'`], 0],
+  };
+  for (const [name, [args, code]] of Object.entries(starts)) {
+    const ms = least(args, 7, code);
+    console.log(`${name}: ${ms.toFixed(0)} ms, ${(ms / bareMs).toFixed(2)} times node -e 0`);
+  }
   const run = [
     'run',
     input,

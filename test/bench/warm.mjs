@@ -1,7 +1,8 @@
 // Warm nights: every answer is in the store, so that nothing is sent (nobody listens at the base URL). Rows a second of
 // CPU (user and system, all threads of the process), with the default scoring rules and without, held against a plain
 // copy by csv-parse and csv-stringify of the same file, and of the output, which is some times as wide. Programs take
-// turns. "Rows" is without what a run of one row takes: the start and the end.
+// turns. "Rows" is without what a run of one row takes: the start and the end. One list repeats its values, in the other
+// each comes once.
 //
 //   WARM_ROWS=300000 WARM_DISTINCT=100000 WARM_LOOKUPS=ip WARM_ROUNDS=3 node test/bench/warm.mjs
 //   WARM_LOOKUPS=ip,phone,email node test/bench/warm.mjs
@@ -65,12 +66,12 @@ const answers = {
 };
 
 /** Values repeat as they do in a list: not side by side, and not in turns. */
-const valueAt = row => (row < distinct ? row : (row * 7_919) % distinct);
+const valueAt = (row, distinct) => (row < distinct ? row : (row * 7_919) % distinct);
 
-function writeInput(name, count) {
+function writeInput(name, count, distinct) {
   const parts = [`id,name,${lookups.join(',')},note\n`];
   for (let row = 0; row < count; row++) {
-    const cells = lookups.map(lookup => values[lookup](valueAt(row)));
+    const cells = lookups.map(lookup => values[lookup](valueAt(row, distinct)));
     parts.push(`${row},Test Person ${row},${cells.join(',')},"a, b"\n`);
   }
   writeFileSync(path(name), parts.join(''));
@@ -86,7 +87,7 @@ function fillStore() {
     },
   });
   for (const lookup of lookups)
-    for (let i = 0; i < distinct; i++)
+    for (let i = 0; i < rows; i++)
       store.put({
         ...intelligenceLookup(lookup, values[lookup](i)),
         outcome: {status: 'ok', data: JSON.stringify(answers[lookup](i)), boughtAt: Date.now()},
@@ -132,30 +133,40 @@ const copy = name => used(['--input-type=module', '-e', COPY, path(name), path('
 
 const median = all => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)];
 
-const programs = {
-  'plain copy of the input': () => copy('input.csv'),
+/** The same rows with values that come again, and with values of which each comes once. */
+const lists = {repeated: distinct, distinct: rows};
+const programsOf = list => ({
+  'plain copy of the input': () => copy(`${list}.csv`),
   'plain copy of the output': () => copy('output.csv'),
-  'warm run, no score': () => warmRun('input.csv', 'none'),
-  'warm run, default score': () => warmRun('input.csv', 'default'),
-};
+  'warm run, no score': () => warmRun(`${list}.csv`, 'none'),
+  'warm run, default score': () => warmRun(`${list}.csv`, 'default'),
+});
 const starts = {copy: () => copy('one.csv'), warm: () => warmRun('one.csv', 'default')};
 
 try {
-  writeInput('input.csv', rows);
-  writeInput('one.csv', 1);
+  for (const [list, count] of Object.entries(lists)) writeInput(`${list}.csv`, rows, count);
+  writeInput('one.csv', 1, 1);
   fillStore();
   if (process.env.WARM_PROFILE !== undefined)
-    for (const score of ['none', 'default'])
-      await warmRun('input.csv', score, [
-        '--cpu-prof',
-        `--cpu-prof-dir=${process.env.WARM_PROFILE}/${score}`,
-      ]);
+    for (const list of Object.keys(lists))
+      for (const score of ['none', 'default'])
+        await warmRun(`${list}.csv`, score, [
+          '--cpu-prof',
+          `--cpu-prof-dir=${process.env.WARM_PROFILE}/${list}-${score}`,
+        ]);
   const start = {};
   for (const [name, measure] of Object.entries(starts)) start[name] = (await measure()).cpuUs;
-  await warmRun('input.csv', 'default');
-  const width = (statSync(path('output.csv')).size / statSync(path('input.csv')).size).toFixed(1);
+  if (rounds > 0) for (const list of Object.keys(lists)) await compare(list, start);
+} finally {
+  rmSync(directory, {recursive: true, force: true});
+}
+
+async function compare(list, start) {
+  const programs = programsOf(list);
+  await warmRun(`${list}.csv`, 'default');
+  const width = (statSync(path('output.csv')).size / statSync(path(`${list}.csv`)).size).toFixed(1);
   console.log(
-    `${rows} rows, ${distinct} values each of ${lookups}, all known; output ${width} times as wide`,
+    `${rows} rows, ${lists[list]} values each of ${lookups}, all known; output ${width} times as wide`,
   );
   const all = Object.fromEntries(Object.keys(programs).map(name => [name, []]));
   for (let round = 0; round < rounds; round++)
@@ -186,6 +197,4 @@ try {
         memory,
       ].join(' | '),
     );
-} finally {
-  rmSync(directory, {recursive: true, force: true});
 }

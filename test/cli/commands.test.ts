@@ -96,7 +96,7 @@ describe('store', () => {
       /^1 answer removed, and overwritten in the file\.\nUnfinished runs .* OUT\.run.*\n.*runs\.db.*\n$/,
     );
     expect((await here('store', 'purge', 'Jo@example.com')).stdout).toMatch(
-      /^The store has nothing of that value\.\nUnfinished runs /,
+      /^The store has nothing about that value\.\nUnfinished runs /,
     );
     expect((await here('run', 'list.csv', '--force', ...FAST)).code).toBe(0);
     expect(service.ledger.repeated()).toEqual([['email', 'Jo@example.com', 2]]);

@@ -50,7 +50,7 @@ test('a proxy that wants credentials is told as that, with the exit code of a ru
     name: 'connection',
     state: 'failed',
     exitCode: 2,
-    detail: expect.stringContaining('set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT'),
+    detail: expect.stringContaining('Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT'),
   });
 });
 

@@ -44,10 +44,10 @@ test.each(['out.csv', 'out.ndjson', 'flat.ndjson'])(
     expect(both.said).toMatch(/^Row 4: 100 \(130, kept between 0 and 100\), high\.$/m);
     expect(both.said).toMatch(/^bogon +\+60 +ip\.is_bogon$/m);
     expect(both.said).toMatch(/^much +\+70 +double\(row\.amount\) > 100$/m);
-    expect(both.said).toContain('Missing or of no use to a rule: ip.is_threat.');
+    expect(both.said).toContain('Not known to the rules: ip.is_threat.');
     const none = await explain(output, '--row', '3');
     expect(none.said).toMatch(
-      /^Row 3: 0, low\.\nNo rule held\.\nMissing or of no use to a rule: row\.amount, ip\.is_threat\.$/m,
+      /^Row 3: 0, low\.\nNo rule held\.\nNot known to the rules: row\.amount, ip\.is_threat\.$/m,
     );
   },
 );
@@ -62,7 +62,7 @@ test.each(['out.csv', 'out.ndjson', 'flat.ndjson'])(
       said: `      row  score  reasons
         1     60  bogon
         4    100  bogon, much
-2 rows of high risk. To see why one of them is: bulk-enrich explain ${output} --row N
+2 rows of high risk. To see why: bulk-enrich explain ${output} --row N
 `,
     });
     expect(box.summary(output.replace(/\.\w+$/, '.summary.json')).risk?.high_rows).toEqual([1, 4]);
@@ -95,7 +95,7 @@ test('an output without points says so', async () => {
   await enrich('out.csv', '--fields', 'ip.country');
   const {code, said} = await explain('out.csv', '--row', '1');
   expect(code).toBe(2);
-  expect(said).toContain('Row 1 of out.csv has no points of a score');
+  expect(said).toContain('Row 1 of out.csv has no score to explain');
 });
 
 test('rows are found by their columns, and what would lead to the next level is said', async () => {
@@ -112,7 +112,7 @@ test('rows are found by their columns, and what would lead to the next level is 
     'To be medium: 71 points fewer (no rule is enough alone).',
   );
   expect((await explain('out.csv', '--where', 'row.amount == "none"')).said).toContain(
-    'has no row for which that holds',
+    'has no row where this is true',
   );
   expect((await explain('out.csv', '--where', 'row.amuont == "5"')).said).toContain('Did you mean "amount"?');
 });

@@ -5,6 +5,7 @@ import type {FleetStatus} from '../../src/fleet/status.ts';
 const worker = {
   host: 'worker-7.batch.internal.example.com',
   pid: 123_456,
+  version: '1.10.12',
   startedAt: 0,
   inFlight: 16,
   concurrency: 16,
@@ -13,6 +14,7 @@ const worker = {
 };
 const run = {
   host: 'coordinator.batch.internal.example.com',
+  version: '1.10.11',
   job: 'nightly-signups-of-all-shops',
   startedAt: 0,
   rate: 'ip=200/s,phone=100/s,email=50/s',
@@ -24,7 +26,7 @@ const run = {
   limit: 2_000_000,
 };
 const status = {
-  identity: 'bulk-enrich 0.1.0 for https://api.example.com/',
+  identity: 'protocol 1 asking https://api.example.com/',
   workers: [worker],
   runs: [run],
   chunks: {waiting: 0, active: 1},
@@ -41,5 +43,6 @@ test('the status of a fleet fits a terminal of 80 columns, and keeps what it has
 test('all columns are shown where there is room', () => {
   const shown = renderFleet(status, 7_200_000, 250);
   expect(shown).toContain('worker-7.batch.internal.example.com');
-  for (const head of ['at most', 'answered', 'clock', 'values out', 'rate']) expect(shown).toContain(head);
+  for (const head of ['version', '1.10.12', '1.10.11', 'at most', 'answered', 'clock', 'values out', 'rate'])
+    expect(shown).toContain(head);
 });

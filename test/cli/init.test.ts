@@ -52,9 +52,9 @@ it('init reads a list as it is told to, and the job does too', async () => {
   const list = Buffer.from('Straße;9;Herr Müller;192.0.2.1\n'.repeat(9), 'latin1');
   sandbox.write(`lists/kunden-${new Date().toISOString().slice(0, 10)}.csv`, list);
   const args = ['lists/kunden-{date}.csv', '--encoding', 'windows-1252', '--no-header'];
-  expect(await sandbox.run(['init', ...args])).toMatchObject({code: 0});
+  expect(await runHere(sandbox, ['init', ...args])).toMatchObject({code: 0});
   expect(sandbox.read('kunden.yaml')).toMatch(/^output: lists\/kunden-\{date\}\.enriched\.csv$/m);
-  expect(await sandbox.run(['run', '--job', 'kunden.yaml'])).toMatchObject({
+  expect(await runHere(sandbox, ['run', '--job', 'kunden.yaml'])).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('9 rows written'),
   });

@@ -46,16 +46,16 @@ function said(job: Job, outcome: Partial<RunOutcome>): string {
 
 test('the credits: what was saved, and what of it by conditions on lookups', () => {
   expect(said(fileJob, {})).toContain(
-    '19,392 not worth asking, 4,310 of them by condition); 53,401 calls in',
+    '19,392 not worth a call, 4,310 of them by condition); 53,401 calls in',
   );
   const without = {...credits, saved: {...credits.saved, by_condition: 0}};
-  expect(said(fileJob, {summary: {...summary, credits: without}})).toContain('19,392 not worth asking); ');
+  expect(said(fileJob, {summary: {...summary, credits: without}})).toContain('19,392 not worth a call); ');
 });
 
 test('what earlier attempts of a run that started over cost is said apart', () => {
   const earlier = {...credits.earlier, counted: {spent: 1_200, maybe_spent: 34}};
   expect(said(fileJob, {summary: {...summary, credits: {...credits, earlier}}})).toContain(
-    'charged without an answer (1,234 of them before it started over), ',
+    'charged without an answer (1,234 of them by earlier attempts), ',
   );
 });
 

@@ -16,7 +16,7 @@ test.each<[string, readonly string[], {sampleLater: number; toPay: RegExp}]>([
   [
     'kept nowhere, so the run pays for all of them',
     ['--no-store'],
-    {sampleLater: 12, toPay: /not kept \(--no-store\)[\s\S]*\b9 credits, beside the sample's 3/},
+    {sampleLater: 12, toPay: /not kept \(--no-store\)[\s\S]*\b9 credits, on top of the sample's 3/},
   ],
 ])('the answers of a sample are %s', async (_, flags, {sampleLater, toPay}) => {
   await using service = await startService();
@@ -35,7 +35,7 @@ test('what a call without a usable answer cost is paid again', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', LIST);
   const {stdout} = await runHere(sandbox, ['run', ...ARGS, '--sample', '3'], {env: service.env});
-  expect(stdout).toMatch(/not kept[\s\S]*beside the sample's 3/);
+  expect(stdout).toMatch(/not kept[\s\S]*on top of the sample's 3/);
 });
 
 test('answers that the store could not take are told of as not kept', async () => {
@@ -45,5 +45,5 @@ test('answers that the store could not take are told of as not kept', async () =
   sandbox.write('store/answers.db', 'no database');
   const args = ['run', ...ARGS, '--sample', '3', '--store', 'store'];
   const {stdout} = await runHere(sandbox, args, {env: service.env});
-  expect(stdout).toMatch(/not kept[\s\S]*beside the sample's 3/);
+  expect(stdout).toMatch(/not kept[\s\S]*on top of the sample's 3/);
 });

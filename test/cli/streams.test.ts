@@ -43,7 +43,7 @@ test('a reader of stdout that has seen enough is no error; a full disk is one', 
   );
   expect(rows).toEqual({
     code: 9,
-    said: expect.stringMatching(/^Error: Whoever read the rows is gone [^\n]*\n$/),
+    said: expect.stringMatching(/^Error: The reader closed the pipe [^\n]*\n$/),
   });
   const full = openSync('/dev/full', 'w');
   const outcome = await unread(sandbox, ['run', '--help'], full, 'read');

@@ -45,19 +45,19 @@ const mistakes: readonly Mistake[] = [
     'a flag of other programs',
     ['run', 'list.csv', '--dry-run'],
     2,
-    /^Error: unknown option '--dry-run'\n\(plan says .*\)\nTry: bulk-enrich plan list\.csv$/m,
+    /^Error: unknown option '--dry-run'\n\(plan shows .*\)\nTry: bulk-enrich plan list\.csv$/m,
   ],
   [
     'the same misspelt',
     ['run', '--inptu', 'list.csv'],
     2,
-    /\(The list is named without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
+    /\(Name the list without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
   ],
   [
     'a short flag of other programs',
     ['run', '-i', 'list.csv'],
     2,
-    /\(The list is named without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
+    /\(Name the list without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
   ],
   [
     'a flag that has another name now',
@@ -71,7 +71,7 @@ const mistakes: readonly Mistake[] = [
     2,
     /unknown option '--resend=never'\. Write resends: 0 \(--resends 0\) for never, and nothing for always\./,
   ],
-  ['-f', ['run', 'list.csv', '-f'], 2, /\(An output is replaced with --force; .*\)\n$/],
+  ['-f', ['run', 'list.csv', '-f'], 2, /\(To replace an output: --force; .*\)\n$/],
   [
     'removed flag',
     ['run', 'list.csv', '--threads', '4'],
@@ -166,7 +166,7 @@ const mistakes: readonly Mistake[] = [
     'job file with an unknown key',
     ['run', '--job', 'job.yaml'],
     2,
-    /^Error: job\.yaml:4: rat: there is no such setting\. Did you mean "rate"\?/,
+    /^Error: job\.yaml:4: rat: this setting does not exist\. Did you mean "rate"\?/,
   ],
   ['job file without columns', ['run', '--job', 'no-columns.yaml'], 2, 'job_columns'],
   ['missing job file', ['run', '--job', 'none.yaml'], 2, 'job_file'],
@@ -224,7 +224,7 @@ test.each(cases)('$what', async ({args, code, said, env = service.env}) => {
   expect(outcome.stderr).not.toContain(KEY);
   const left = sandbox.files().filter(name => !before.includes(name));
   // A run that can't start leaves a summary, unless it was the user's mistake, such as a mistyped name.
-  const isTypo = code === 2 || outcome.stderr.includes('There is no file');
+  const isTypo = code === 2 || outcome.stderr.includes('does not exist');
   expect(left.filter(name => isTypo || !name.endsWith('.summary.json'))).toEqual([]);
 });
 

@@ -60,7 +60,7 @@ describe('what a proxy answers', () => {
     const env = {BULK_ENRICH_BASE_URL: base, BULK_ENRICH_API_KEY: apiKey, HTTPS_PROXY: proxy.url};
     const {code, stderr} = await runHere(sandbox, ['run', 'list.csv', '-o', 'out.csv'], {env});
     expect(code).toBe(2);
-    expect(stderr.replaceAll('\n', ' ')).toMatch(/The proxy asks for credentials.*HTTPS_PROXY/);
+    expect(stderr.replaceAll('\n', ' ')).toMatch(/The proxy wants credentials.*HTTPS_PROXY/);
     expect(sandbox.summary('out.summary.json')).toMatchObject({
       reason: 'proxy',
       credits: {spent: 0, maybe_spent: 0},
@@ -69,7 +69,7 @@ describe('what a proxy answers', () => {
     const once = await runHere(sandbox, ['lookup', 'ip', '192.0.2.1'], {env});
     expect([once.code, once.stderr.replaceAll('\n', ' ')]).toEqual([
       2,
-      expect.stringMatching(/the proxy asks for credentials/),
+      expect.stringMatching(/the proxy wants credentials/),
     ]);
   });
 

@@ -1,11 +1,12 @@
+import {once} from 'node:events';
 import {createServer as createHttpServer, type Server} from 'node:http';
 import {type AddressInfo, connect, createServer, type Socket} from 'node:net';
 import {inspect} from 'node:util';
+import {Worker} from 'node:worker_threads';
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {type Client, type ClientOptions, createClient} from '../../src/client/client.ts';
 import {closedPort, startFaultProxy} from '../fault/proxy.ts';
-import {startApiProcess} from '../support/api-process.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
@@ -193,11 +194,24 @@ test.each([
   expect(() => createClient({baseUrl, apiKey: key})).toThrow(/base URL/);
 });
 
+/** A server that is not suspended with this thread; it answers after 300 ms, and tells when it is asked. */
+async function elsewhere() {
+  const program = `
+    const {parentPort} = require('node:worker_threads');
+    const server = require('node:http').createServer((req, res) => {
+      parentPort.postMessage('asked');
+      setTimeout(() => res.setHeader('content-type', 'application/json').end('{"success":true,"data":{}}'), 300);
+    }).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`;
+  const thread = new Worker(program, {eval: true});
+  const [port] = await once(thread, 'message');
+  return {url: `http://127.0.0.1:${port}`, thread, heard: once(thread, 'message')};
+}
+
 test('an answer that came while the process was suspended is read, though its time is over by then', async () => {
-  const server = await startApiProcess({key, latency: 300});
-  open.push({[Symbol.asyncDispose]: () => server.close()});
-  const asked = ask(client(server.url, {timeoutMs: 1_000}));
-  await expect.poll(async () => (await server.ledger()).requests).toBeGreaterThan(0);
+  const {url, thread, heard} = await elsewhere();
+  open.push({[Symbol.asyncDispose]: async () => void (await thread.terminate())});
+  const asked = ask(client(url, {timeoutMs: 1_000}));
+  await heard;
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
   expect((await asked).kind).toBe('answered');
 });

@@ -1,5 +1,6 @@
 import {expect} from 'vitest';
 import {booksOf, openArena, runUntilDone, seeded} from '../support/crash.ts';
+import {randomFaults} from '../support/random-faults.ts';
 import {ips} from '../support/stage.ts';
 
 const LIMIT = 1_000;
@@ -11,7 +12,10 @@ const args = [
 
 /** A list that is worth more than the limit, a slow service that fails now and then, and kills: what was charged? */
 export async function chargedUnderLimit(seed: number, maxKills: number): Promise<number> {
-  await using arena = await openArena({latency: 30, error: 0.05, faults: ['500', 'reset', 'cut'], seed});
+  await using arena = await openArena({
+    latencyMs: 30,
+    script: randomFaults({share: 0.05, kinds: [500, 'reset', 'cut'], seed}),
+  });
   const {sandbox, api, env} = arena;
   sandbox.write('list.csv', ips(1_500));
   const random = seeded(seed);
@@ -20,7 +24,7 @@ export async function chargedUnderLimit(seed: number, maxKills: number): Promise
     session => (session < maxKills ? 300 + random() * 900 : undefined),
   );
   expect(last.code).toBe(7);
-  const ledger = await api.ledger();
+  const {ledger} = api;
   const {spent, maybe} = booksOf(sandbox, 'out.summary.json');
   expect(spent + maybe).toBeLessThanOrEqual(LIMIT);
   expect(spent).toBeLessThanOrEqual(ledger.credits);

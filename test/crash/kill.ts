@@ -27,9 +27,9 @@ export async function killAndCompare(test: KillTest): Promise<{kills: number; ex
   await using calm = await openArena();
   calm.sandbox.write('list.csv', list);
   expect(await runHere(calm.sandbox, args, {env: calm.env})).toMatchObject({code: 0, stderr: ''});
-  const distinct = (await calm.api.ledger()).distinct;
+  const distinct = calm.api.ledger.distinct();
 
-  await using arena = await openArena({latency: 15, seed: test.seed});
+  await using arena = await openArena({latencyMs: 15});
   const {sandbox, api, env} = arena;
   sandbox.write('list.csv', list);
   const random = seeded(test.seed);
@@ -41,8 +41,8 @@ export async function killAndCompare(test: KillTest): Promise<{kills: number; ex
   expect(bytesOf(sandbox, 'out.csv').equals(bytesOf(calm.sandbox, 'out.csv'))).toBe(true);
   expect(sandbox.files()).toEqual(['list.csv', 'out.csv', 'out.summary.json']);
 
-  const ledger = await api.ledger();
-  expect(ledger.distinct).toBe(distinct);
+  const {ledger} = api;
+  expect(ledger.distinct()).toBe(distinct);
   expect(ledger.calls).toBeLessThanOrEqual(distinct + kills * IN_FLIGHT);
   const {spent, maybe} = booksOf(sandbox, 'out.summary.json');
   expect(spent).toBeLessThanOrEqual(ledger.credits);

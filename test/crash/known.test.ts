@@ -6,9 +6,8 @@ import {STORE_FILE} from '../../src/store/store-file.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, filesUnder} from '../support/command.ts';
-import {runHere} from '../support/main.ts';
+import {held, killedHere, runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
-import {until} from '../support/until.ts';
 
 const KEY = 'known-key-91c4';
 const KNOWN = 40;
@@ -62,11 +61,9 @@ test('a streak of refusals that kills divide is one: it is told, and none of its
     // The one that is under way at the kill is sent again.
     heard += some;
     const last = heard + sessions.indexOf(some);
-    api.setScript(call => (call.call > last ? reply.stall() : refuse(call)));
-    const killed = sandbox.start(command, options);
-    await until(() => api.ledger.calls > last);
-    killed.kill('SIGKILL');
-    expect((await killed.outcome).signal).toBe('SIGKILL');
+    const {gate, letGo} = held();
+    api.setScript(call => (call.call > last ? gate : refuse(call)));
+    await killedHere(sandbox, command, options, {holds: () => api.ledger.calls > last, letGo});
   }
   api.setScript(refuse);
   const resumed = await runHere(sandbox, command, options);

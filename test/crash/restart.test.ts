@@ -1,11 +1,9 @@
 import {parse} from 'csv-parse/sync';
 import {expect, test} from 'vitest';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
-import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
-import {runHere} from '../support/main.ts';
+import {held, killedHere, runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
-import {until} from '../support/until.ts';
 
 const KEY = 'restart-key-5b2e';
 const IN_FLIGHT = 4;
@@ -19,7 +17,7 @@ interface Killed {
   again(...more: string[]): ReturnType<Sandbox['run']>;
 }
 
-/** A run that was killed with {@link IN_FLIGHT} calls in flight: the service has carried them out and never answers. */
+/** A run that was killed with {@link IN_FLIGHT} calls in flight: the service carries them out, and its answers reach nobody. */
 async function killed(
   list: string,
   words: readonly string[],
@@ -34,11 +32,12 @@ async function killed(
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
   const args = ['run', input, '-o', 'out.csv', ...words, '--concurrency', String(IN_FLIGHT)];
   const given = {env, stdin: input === '-' ? list : ''};
-  api.setScript(({call}) => (call > ANSWERED ? reply.stall() : undefined));
-  const command = sandbox.start([...args, '--rate', rate], given);
-  await until(() => api.ledger.calls === SENT);
-  command.kill('SIGKILL');
-  expect((await command.outcome).signal).toBe('SIGKILL');
+  const {gate, letGo} = held();
+  api.setScript(({call}) => (call > ANSWERED ? gate : undefined));
+  await killedHere(sandbox, [...args, '--rate', rate], given, {
+    holds: () => api.ledger.calls === SENT,
+    letGo,
+  });
   api.setScript(undefined);
   await work({
     sandbox,

@@ -1,5 +1,5 @@
 import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {dirname, join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import {logEvents} from '../../src/job/monitoring/log-events.ts';
@@ -98,6 +98,7 @@ test('every flag that the pages name is one', async () => {
       'output',
       'recipes',
       'reports',
+      'runbook',
       'scoring',
     ].map(name => `docs/${name}.md`),
   ])
@@ -115,4 +116,34 @@ test('docs/operations.md has every event of the log, with its level and its sent
   const rows = [...textOf('docs/operations.md').matchAll(/^\| `(\w+)` \| (\w+) \| (.+) \|$/gm)];
   const documented = Object.fromEntries(rows.map(([, event, level, about]) => [event, {level, about}]));
   expect(documented).toEqual(logEvents);
+});
+
+/** Files that commands make, or that a reader makes of what a page shows. */
+const MADE = [
+  'samples/signups.enriched.csv',
+  'samples/signups.enriched.summary.json',
+  'jobs/list.yaml',
+  'jobs/fleet/fleet.env',
+  '.github/workflows/enrich.yaml',
+];
+
+test('no page, example or script names a file of the repository that is missing', () => {
+  const folders = ['docs', 'jobs', 'samples', '.ci', '.github', 'test'];
+  const inside = folders.flatMap(folder =>
+    readdirSync(join(root, folder), {recursive: true, withFileTypes: true})
+      .filter(entry => entry.isFile())
+      .map(({parentPath, name}) => relative(root, join(parentPath, name))),
+  );
+  const told = inside.filter(
+    name => !name.includes('node_modules') && !/\.(ts|mjs|mts|png|gz|zst|xlsx|schema\.json)$/.test(name),
+  );
+  const missing = [...pages, 'SECURITY.md', 'src/cli/examples.txt', ...told].flatMap(page => {
+    const text = textOf(page);
+    const paths = text.matchAll(/(?<![\w./-])(?:src|test|jobs|docs|samples|\.ci|\.github)\/[\w./-]*\w/g);
+    return [...paths]
+      .map(([path]) => path)
+      .filter(path => !MADE.includes(path) && !existsSync(join(root, path)))
+      .map(path => `${page}: ${path}`);
+  });
+  expect([...new Set(missing)]).toEqual([]);
 });

@@ -23,20 +23,14 @@ beforeAll(async () => {
 });
 
 it('the README is read in three minutes: at most 900 words', () => {
-  expect(text.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(900);
+  expect(text.split(/\s+/).filter(word => /[\p{L}\p{N}]/u.test(word)).length).toBeLessThanOrEqual(900);
 });
 
-it('the first command enriches the sample, and its last lines are as the README shows them', () => {
+it('the first command enriches the sample, and prints all that the README shows', () => {
   expect(words.slice(0, 5).join(' ')).toBe('npm ci && npx bulk-enrich');
   expect(outcome.code).toBe(0);
   const shown = (blocksOf(text, 'text')[0] ?? '').replaceAll('samples/', '');
-  expect(
-    outcome.stderr
-      .replace(/(\d+ calls) in .*/, '$1 in 815 ms.')
-      .split('\n')
-      .slice(-4)
-      .join('\n'),
-  ).toBe(shown);
+  expect(outcome.stderr.replace(/(\d+ calls) in .*/, '$1 in 815 ms.')).toBe(shown);
 });
 
 it('each cell of the comparison says by what it is shown: a test of this repository, or a page of the other tool', () => {
@@ -45,7 +39,7 @@ it('each cell of the comparison says by what it is shown: a test of this reposit
     .split('\n')
     .slice(2)
     .flatMap(line => line.split('|').slice(2, -1));
-  expect(cells).toHaveLength(24);
+  expect(cells).toHaveLength(20);
   for (const cell of cells) {
     const [, file, name] = /^ \[.+\](?:\(([^)]+)\)|\[([^\]]+)\]) *$/.exec(cell) ?? [];
     const target = file ?? new RegExp(`^\\[${name}\\]: (.*)$`, 'm').exec(text)?.[1] ?? 'none';

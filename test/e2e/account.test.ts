@@ -1,11 +1,11 @@
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import type {Spend} from '../../src/report/spend.ts';
-import {startApiProcess} from '../support/api-process.ts';
+import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
 import {busiestSecond, departures} from '../support/departures.ts';
 import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
+import {until} from '../support/until.ts';
 
 const KEY = 'account-key-19be02';
 const RATE = 40;
@@ -15,7 +15,7 @@ const SEEN_AT_MOST = 1.25 * RATE;
 const FLAGS = ['--ip', 'ip', '--rate', 'unlimited', '--log', 'trace'];
 
 test('an account is one for two processes: its rate and its credits hold over both, and over a kill', async () => {
-  await using api = await startApiProcess({key: KEY, latency: 5});
+  await using api = await startApiServer({key: KEY, latencyMs: 5});
   using sandbox = createSandbox();
   sandbox.write(
     '../home/config/bulk-enrich/accounts/production.yaml',
@@ -28,13 +28,13 @@ test('an account is one for two processes: its rate and its credits hold over bo
   };
   const ended = await Promise.all([start(0).outcome, start(1).outcome]);
   expect(ended.map(({code}) => code)).toEqual([0, 0]);
-  expect((await api.ledger()).calls).toBe(2 * EACH);
+  expect(api.ledger.calls).toBe(2 * EACH);
   expect(ended.flatMap(({stderr}) => departures(stderr))).toHaveLength(2 * EACH);
   expect(busiestSecond(ended.map(({stderr}) => stderr))).toBeLessThanOrEqual(SEEN_AT_MOST);
 
   // What is left of the day is no more than one of these two needs, and that one is killed under way.
   const killed = start(2);
-  while ((await api.ledger()).calls <= 2 * EACH + 5) await sleep(20);
+  await until(() => api.ledger.calls > 2 * EACH + 5);
   const other = start(3);
   killed.kill('SIGKILL');
   const later = await Promise.all([killed.outcome, other.outcome]);
@@ -42,7 +42,7 @@ test('an account is one for two processes: its rate and its credits hold over bo
   expect(later[1].stderr).toContain('max_credits_per_day');
   const again = await runHere(sandbox, ['run', '2.csv', ...FLAGS], {env});
   expect(again).toMatchObject({code: 7});
-  const {credits} = await api.ledger();
+  const {credits} = api.ledger;
   expect(credits).toBeLessThanOrEqual(3 * EACH);
   // A killed process loses the rest of its block, which is 1%, and what it had reserved and not sent.
   expect(credits).toBeGreaterThanOrEqual(3 * EACH - 4);

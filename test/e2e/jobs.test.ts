@@ -1,25 +1,14 @@
-import {cpSync} from 'node:fs';
-import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {createSite, ROWS} from '../jobs/site.ts';
 import {runHere} from '../support/main.ts';
 import {expectAccounts} from '../support/summary.ts';
 
-function sandboxWithJobs(): Sandbox {
-  const sandbox = createSandbox();
-  for (const folder of ['jobs', 'samples'])
-    cpSync(fileURLToPath(new URL(`../../${folder}`, import.meta.url)), sandbox.path(folder), {
-      recursive: true,
-    });
-  return sandbox;
-}
-
 test.each([
-  ['nightly-signups', 'signups.enriched.csv', 400],
-  ['one-off', 'contacts.enriched.csv', 150],
-  ['ci', 'signups.enriched.ndjson', 400],
-])('jobs/%s.yaml runs as it is, but for its rate', async (name, output, rows) => {
-  using sandbox = sandboxWithJobs();
+  ['nightly-signups', 'signups.enriched.csv'],
+  ['one-off', 'contacts.enriched.csv'],
+  ['ci', 'signups.enriched.ndjson'],
+])('jobs/%s.yaml runs as it is, but for its rate', async (name, output) => {
+  using sandbox = createSite();
   const args = ['run', '--job', `jobs/${name}.yaml`, '--progress', 'none', '--rate', 'unlimited'];
   const outcome = await runHere(sandbox, args);
   expect(outcome.code, outcome.stderr).toBe(0);
@@ -28,7 +17,7 @@ test.each([
   expect(summary).toMatchObject({
     job: name,
     status: 'completed',
-    rows: {written: rows},
+    rows: {written: ROWS},
     endpoint: {kind: 'embedded'},
   });
   expectAccounts(summary);
@@ -43,7 +32,7 @@ test.each([
 });
 
 test('without its secret a job for a live service does not ask another one', async () => {
-  using sandbox = sandboxWithJobs();
+  using sandbox = createSite();
   const outcome = await runHere(sandbox, ['run', '--job', 'jobs/ci.yaml', '--endpoint', 'live']);
   expect(outcome).toMatchObject({code: 2, stdout: ''});
   expect(outcome.stderr).toMatch(/^Error: No service is configured\./);

@@ -194,7 +194,7 @@ const cases: readonly Case[] = [
       'Name;E-Mail\r\nJürgen Müller;j@example.com\r\nAnna Weiß;a@example.com\r\nBjörn Größe;b@example.com\r\n',
       'windows-1252',
     ),
-    says: /is not UTF-8: its letters are read as windows-1252/,
+    says: /is not UTF-8: it is read as windows-1252/,
     has: /^\uFEFFName;E-Mail;[\s\S]*\r\nJürgen Müller;/,
   },
   {
@@ -245,7 +245,7 @@ const cases: readonly Case[] = [
   {
     name: 'scientific notation',
     text: lines('phone', '4.47E+11', '+12025550100'),
-    says: /1 × phone\.scientific_notation, row 1: .*Make the column text in the spreadsheet/,
+    says: /1 × phone\.scientific_notation, row 1: .*Set the column to text in the spreadsheet/,
     // A fault of the list says nothing of the person.
     has: /^4\.47E\+11,invalid,scientific_notation,.*,,unknown,\[\],/m,
   },

@@ -1,6 +1,7 @@
 import {parse} from 'csv-parse/sync';
 import {expect} from 'vitest';
-import {startApiProcess} from '../support/api-process.ts';
+import {operationNames} from '../../src/operations/table.ts';
+import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
 import {header, repeatedList} from './repeated-list.ts';
 
@@ -10,7 +11,7 @@ const KEY = 'pay-once-key-0123456789';
 export async function expectPaidOnce(rows: number): Promise<void> {
   const list = repeatedList(rows);
   expect(list.distinct.size).toBe(0.6 * rows);
-  await using server = await startApiProcess({key: KEY});
+  await using server = await startApiServer({key: KEY});
   using sandbox = createSandbox();
   sandbox.write('list.csv', list.csv);
   const outcome = await sandbox.run(
@@ -21,15 +22,18 @@ export async function expectPaidOnce(rows: number): Promise<void> {
   );
   expect(outcome).toMatchObject({code: 0, stdout: ''});
 
-  const asked = await server.values();
-  expect(new Set(asked.keys())).toEqual(list.distinct);
-  expect([...asked.values()].every(times => times === 1)).toBe(true);
-  expect(await server.ledger()).toMatchObject({
+  const {ledger} = server;
+  const asked = operationNames.flatMap(name =>
+    [...ledger.values[name].keys()].map(value => `${name} ${value}`),
+  );
+  expect(new Set(asked)).toEqual(list.distinct);
+  expect(ledger.repeated()).toEqual([]);
+  expect(ledger).toMatchObject({
     calls: list.distinct.size,
     credits: list.distinct.size,
-    violations: 0,
-    wrong_key: 0,
-    key_elsewhere: 0,
+    violations: [],
+    wrongKey: 0,
+    keyElsewhere: [],
   });
 
   const [names = [], ...written] = parse(sandbox.read('list.enriched.csv')) as string[][];

@@ -62,7 +62,7 @@ test('--ahead says what falls due by day, were the list run every day', async ()
   expect(ahead.map(({credits}) => credits)).toEqual(due);
   // Verdicts are kept for no other day.
   const shown = await plan('--verdict', 'token=token,action=a');
-  expect(shown).toContain('What would fall due, if this list ran every day as it is:');
+  expect(shown).toContain('Renewals, if this list runs daily without a change:');
   expect(shown).toMatch(/\d{4}-\d\d-\d\d +2 +2 +█/);
   expect((await runHere(sandbox, ['plan', 'list.csv', '--ahead', 'soon'], {env: service.env})).code).toBe(2);
 });
@@ -75,7 +75,7 @@ test('without a place for temporary files it says what to set', async () => {
   });
   expect([code, stderr]).toEqual([
     9,
-    "Error: The directory for temporary files, /nonexistent, can't be written (ENOENT, there is no such file or directory). Set TMPDIR to one that can.\n",
+    "Error: The directory for temporary files, /nonexistent, can't be written (ENOENT, there is no such file or directory). Set TMPDIR to a directory that can.\n",
   ]);
 });
 

@@ -92,24 +92,33 @@ test('repeated and missing keys are told, and no such row is lost', async () => 
   box.write('new.csv', HEAD + row('a') + row('a', {vpn: true}) + row('a') + row('', {vpn: true}) + row('b'));
   const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '-o', 'changes.csv');
   expect(stdout).toContain('2 new, 0 gone, 1 changed, 1 unchanged, matched by "id".');
-  expect(stdout).toContain('old.csv: 1 row without a key, matched with none.');
-  expect(stdout).toContain('old.csv: 1 row with the key of an earlier row, matched one by one.');
-  expect(stdout).toContain('new.csv: 2 rows with the key of an earlier row, matched one by one.');
+  expect(stdout).toContain('old.csv: 1 row without a key: not matched.');
+  expect(stdout).toContain('old.csv: 1 row with the key of an earlier row: matched in order.');
+  expect(stdout).toContain('new.csv: 2 rows with the key of an earlier row: matched in order.');
   expect(box.read('changes.csv')).toBe(
     HEAD + row('a', {vpn: true}) + row('a') + row('', {vpn: true}) + row('b'),
   );
 });
 
+type Add = (pair: ReturnType<Pairs['match']>) => void;
+
+/** The numbers of the rows that were matched, with so many of them in memory at most; `-` for none. */
+function matchedBy(most: number, match: (pairs: Pairs, add: Add) => void): string[] {
+  const pairs = new Pairs(most);
+  const all: string[] = [];
+  const add: Add = pair => pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
+  match(pairs, add);
+  for (const pair of pairs.rest()) add(pair);
+  pairs.close();
+  return all;
+}
+
 test('repeated keys are matched in their order, however many rows wait', () => {
   const matched = (most: number) => {
-    const pairs = new Pairs(most);
-    const all: string[] = [];
-    const add = (pair: ReturnType<Pairs['match']>) =>
-      pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
-    for (let n = 1; n <= 36; n++) add(pairs.match('old', `k${n % 10}`, {number: n, cells: []}, n > 10));
-    for (let n = 1; n <= 36; n++) add(pairs.match('new', `k${n % 10}`, {number: n, cells: []}, n > 10));
-    for (const pair of pairs.rest()) add(pair);
-    pairs.close();
+    const all = matchedBy(most, (pairs, add) => {
+      for (const side of ['old', 'new'] as const)
+        for (let n = 1; n <= 36; n++) add(pairs.match(side, `k${n % 10}`, {number: n, cells: []}, n > 10));
+    });
     return all.sort();
   };
   expect(matched(7)).toEqual(Array.from({length: 36}, (_, at) => `${at + 1} ${at + 1}`).sort());
@@ -118,16 +127,12 @@ test('repeated keys are matched in their order, however many rows wait', () => {
 
 test('rows that are far from where they were wait on disk, and are matched alike', () => {
   const matched = (most: number) => {
-    const pairs = new Pairs(most);
-    const all: string[] = [];
-    const add = (pair: ReturnType<Pairs['match']>) =>
-      pair && all.push(`${pair.old?.number ?? '-'} ${pair.new?.number ?? '-'}`);
-    for (let n = 1; n <= 1_300; n++) {
-      add(pairs.match('old', `k${n % 650}`, {number: n, cells: ['x']}, n > 650));
-      if (n > 100) add(pairs.match('new', `k${(7 * n) % 800}`, {number: n, cells: ['"é']}, n > 900));
-    }
-    for (const pair of pairs.rest()) add(pair);
-    pairs.close();
+    const all = matchedBy(most, (pairs, add) => {
+      for (let n = 1; n <= 1_300; n++) {
+        add(pairs.match('old', `k${n % 650}`, {number: n, cells: ['x']}, n > 650));
+        if (n > 100) add(pairs.match('new', `k${(7 * n) % 800}`, {number: n, cells: ['"é']}, n > 900));
+      }
+    });
     const count = (pattern: RegExp) => all.filter(one => pattern.test(one)).length;
     return [count(/^\d+ \d+$/), count(/^\d+ -$/), count(/^- \d+$/)];
   };
@@ -135,7 +140,7 @@ test('rows that are far from where they were wait on disk, and are matched alike
 });
 
 test.each([
-  ['other.csv', 'id,name\n1,x\n', 2, 'other.csv is no output of bulk-enrich'],
+  ['other.csv', 'id,name\n1,x\n', 2, 'other.csv is not an output of bulk-enrich'],
   [
     'short.csv',
     `${HEAD}${row('a')}b,192.0.2.1,ok`,
@@ -143,9 +148,14 @@ test.each([
     "short.csv:3 can't be read (expected 9 fields, found 3)",
   ],
   ['empty.csv', '', 8, 'empty.csv is empty'],
-  ['foreign.ndjson', '{"id":1,"enrichment":{"company":{"name":"x"}}}\n', 2, 'foreign.ndjson is no output'],
-  ['named.csv', 'id,ip_status,ip_error,ip_country\n1,done,,US\n', 2, 'named.csv is no output'],
-  ['level.csv', HEAD + row('a', {level: 'severe'}), 2, 'level.csv is no output'],
+  [
+    'foreign.ndjson',
+    '{"id":1,"enrichment":{"company":{"name":"x"}}}\n',
+    2,
+    'foreign.ndjson is not an output',
+  ],
+  ['named.csv', 'id,ip_status,ip_error,ip_country\n1,done,,US\n', 2, 'named.csv is not an output'],
+  ['level.csv', HEAD + row('a', {level: 'severe'}), 2, 'level.csv is not an output'],
 ])('%s is refused in one sentence, and nothing is written', async (name, text, expected, sentence) => {
   box.write('good.csv', HEAD + row('a'));
   box.write(name, text);
@@ -175,7 +185,7 @@ test('stdin is refused as one of the outputs', async () => {
   const {code, stderr} = await diff('-', 'new.csv');
   expect([code, stderr]).toEqual([
     2,
-    'Error: Outputs are read more than once, so stdin is none. Name a file.\n',
+    "Error: Outputs are read more than once, so stdin can't be one. Name a file.\n",
   ]);
 });
 
@@ -183,7 +193,7 @@ test.each([
   [['--key', 'nmae'], 2, 'there is no column "nmae"'],
   [['-o', 'old.csv'], 2, '-o old.csv is old.csv, which is read'],
   [['-o', 'there.csv'], 2, 'there.csv exists'],
-  [['-o', 'x.csv.gz'], 2, 'not written compressed'],
+  [['-o', 'x.csv.gz'], 2, "can't be compressed"],
 ])('diff with %j says what is wrong', async (flags, expected, sentence) => {
   box.write('old.csv', HEAD + row('a'));
   box.write('new.csv', HEAD + row('a'));
@@ -237,7 +247,7 @@ test('an output that takes the place of the last one is compared with it', async
   box.write('out.csv', 'mine\n');
   const {code, stderr} = await run('ip\n8.8.8.8\n', '--force');
   expect([code, box.files().includes('new.csv')]).toEqual([0, false]);
-  expect(stderr).toContain('The changes since the last output are missing');
+  expect(stderr).toContain('The changes since the last output, and');
   expect((await run('ip\n8.8.8.8\n', '--force', '-o', '-')).stderr).toContain(
     '--changes compares outputs that are files',
   );

@@ -93,7 +93,7 @@ test.each([
   [
     'a prefix that says nothing',
     ['--ip', 'ip=seen_', '--fields', 'ip.country'],
-    `the columns of "seen_" don't tell`,
+    'the operation of the columns "seen_" is not clear',
   ],
 ])('%s are refused, and nothing is written', async (_, flags, sentence) => {
   await run('out.csv', 'default', ...flags);

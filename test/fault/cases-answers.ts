@@ -37,7 +37,7 @@ async function redirected(status: 301 | 302 | 307 | 308): Promise<string> {
 
 /** Every answer comes once more on its connection, where calls follow each other as fast as they can. */
 async function doubled(againMs: number): Promise<string> {
-  const values = addresses(200);
+  const values = addresses(80);
   const flags = ['--concurrency', '16'];
   await using plain = await World.open({values});
   await plain.run({flags});

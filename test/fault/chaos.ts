@@ -1,5 +1,6 @@
 import {expect} from 'vitest';
 import {booksOf, bytesOf, listOf, openArena, runUntilDone, seeded} from '../support/crash.ts';
+import {randomFaults} from '../support/random-faults.ts';
 import {type Faults, startFaultProxy} from './proxy.ts';
 
 export interface Chaos {
@@ -41,9 +42,11 @@ export async function chaosAndCompare(chaos: Chaos): Promise<ChaosResult> {
   expect(await calm.sandbox.run(args, {env: calm.env})).toMatchObject({code: 0, stderr: ''});
 
   await using arena = await openArena({
-    seed: chaos.seed,
-    error: chaos.serverFaults,
-    faults: ['500', '503', '429', 'reset', 'cut', 'stall'],
+    script: randomFaults({
+      share: chaos.serverFaults,
+      kinds: [500, 503, 429, 'reset', 'cut', 'stall'],
+      seed: chaos.seed,
+    }),
   });
   const {sandbox, api} = arena;
   await using proxy = await startFaultProxy({
@@ -62,20 +65,20 @@ export async function chaosAndCompare(chaos: Chaos): Promise<ChaosResult> {
   expect(bytesOf(sandbox, 'out.csv').equals(bytesOf(calm.sandbox, 'out.csv'))).toBe(true);
   expect(sandbox.files()).toEqual(['list.csv', 'out.csv', 'out.summary.json']);
 
-  const ledger = await api.ledger();
+  const {ledger} = api;
   const {spent, maybe} = booksOf(sandbox, 'out.summary.json');
   expect(spent).toBeLessThanOrEqual(ledger.credits);
   expect(ledger.credits).toBeLessThanOrEqual(spent + maybe);
-  expect(ledger.distinct).toBe((await calm.api.ledger()).distinct);
-  expect([ledger.key_elsewhere, ledger.violations, ledger.wrong_key]).toEqual([0, 0, 0]);
+  expect(ledger.distinct()).toBe(calm.api.ledger.distinct());
+  expect([ledger.keyElsewhere, ledger.violations, ledger.wrongKey]).toEqual([[], [], 0]);
   return {
     kills,
     calls: ledger.calls,
-    distinct: ledger.distinct,
+    distinct: ledger.distinct(),
     charged: ledger.credits,
     spent,
     maybe,
-    byStatus: ledger.by_status,
+    byStatus: Object.fromEntries(ledger.byStatus),
     broken: proxy.seen.resets + proxy.seen.cuts,
   };
 }

@@ -1,9 +1,9 @@
 import {readFileSync} from 'node:fs';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {makeCertificate} from '../support/cert.ts';
 import {booksOf, listOf} from '../support/crash.ts';
 import {lacks} from '../support/real-parts.ts';
+import {until} from '../support/until.ts';
 import {openFleetArena} from './fleet-arena.ts';
 
 const PASSWORD = 'password-of-the-fleet';
@@ -31,7 +31,7 @@ test.skipIf(lacks('redis'))(
   'a fleet works by TLS and as a Redis user that has only its own keys; a key that is replaced meanwhile is read again by its workers',
   async () => {
     const tls = makeCertificate();
-    await using arena = await openFleetArena({latency: 20, redis: {tls}});
+    await using arena = await openFleetArena({latencyMs: 20, redis: {tls}});
     const {sandbox, redis, api} = arena;
     const {client, port} = redis;
     await client.call('ACL', 'SETUSER', 'bulk-enrich', ...documentedUser());
@@ -47,12 +47,12 @@ test.skipIf(lacks('redis'))(
     sandbox.write('list.csv', listOf(120, 120));
     await arena.worker(['--concurrency', '4'], confined);
     const run = arena.run([], confined);
-    while ((await api.ledger()).calls < 50) await sleep(20);
+    await until(() => api.ledger.calls >= 50);
     sandbox.write('../key', NEXT_KEY);
-    await api.set({key: NEXT_KEY, latency: 20});
+    api.setKey(NEXT_KEY);
     const {code, stderr} = await run.outcome;
     expect([code, stderr]).toEqual([0, expect.any(String)]);
-    const {wrong_key: wrongKey, credits} = await api.ledger();
+    const {wrongKey, credits} = api.ledger;
     expect([wrongKey > 0, wrongKey <= 4]).toEqual([true, true]);
     expect(booksOf(sandbox, 'out.summary.json')).toEqual({spent: credits, maybe: 0});
     expect(await client.call('ACL', 'LOG')).toEqual([]);

@@ -6,15 +6,15 @@ import {calls, expectWhole, IN_HAND, OUT, openWithList} from './whole.ts';
 
 describe.skipIf(lacks('redis'))('a fleet, when', () => {
   test('the service throttles: all workers wait, and what was not sent costs nothing', async () => {
-    await using arena = await openWithList({limit: 100});
+    await using arena = await openWithList({limit: {perSecond: 100}});
     await Promise.all([arena.worker(), arena.worker()]);
     expect(await arena.run().outcome).toMatchObject({code: 0});
-    const {by_status: byStatus} = await arena.api.ledger();
+    const refused = arena.api.ledger.byStatus.get(429) ?? 0;
     // One second's calls at most are refused each time; the rate falls, and finds its way back.
-    expect(byStatus['429']).toBeGreaterThan(0);
-    expect(byStatus['429']).toBeLessThan(300);
-    await arena.api.set({limit: null});
-    expect(await expectWhole(arena, byStatus['429'] ?? 0)).toMatchObject({maybe: 0});
+    expect(refused).toBeGreaterThan(0);
+    expect(refused).toBeLessThan(300);
+    arena.api.setLimit(undefined);
+    expect(await expectWhole(arena, refused)).toMatchObject({maybe: 0});
   });
 
   test('a worker is asked to end: calls in flight are finished, the rest goes back unsent', async () => {
@@ -123,7 +123,7 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
     const run = arena.run();
     while (!run.stderr.includes('Warning:')) await sleep(50);
     expect(run.stderr).toContain(`No worker is there on ${arena.redis.url}: the run waits.`);
-    expect((await arena.api.ledger()).calls).toBe(0);
+    expect(arena.api.ledger.calls).toBe(0);
     await arena.worker();
     expect(await run.outcome).toMatchObject({code: 0});
     expect(await expectWhole(arena, 0)).toMatchObject({maybe: 0});

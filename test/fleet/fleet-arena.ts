@@ -1,28 +1,36 @@
 import {rmSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {ApiProcessOptions} from '../support/api-process.ts';
-import type {CommandOutcome, RunningCommand} from '../support/command.ts';
+import {pino} from 'pino';
+import {createClient} from '../../src/client/client.ts';
+import {FleetWorker} from '../../src/fleet/worker/worker.ts';
+import type {ApiServerOptions} from '../support/api-server.ts';
+import type {RunningCommand} from '../support/command.ts';
 import {type Arena, openArena} from '../support/crash.ts';
-import {runHere} from '../support/main.ts';
+import {type HereOutcome, runHere} from '../support/main.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 
-/** A server, a Redis, and workers as processes of their own. */
+/** A server, a Redis, and workers: as processes of their own, or in this one. */
 export interface FleetArena extends Arena {
   readonly redis: RedisProcess;
   /** The environment of coordinators and workers. */
   readonly env: Readonly<Record<string, string>>;
+  /** Starts the command: for what is about its end, its flags or its environment. */
   worker(
     args?: readonly string[],
     env?: Readonly<Record<string, string | undefined>>,
   ): Promise<RunningCommand>;
+  /** Starts the same in this process, in a tenth of the time; it leaves with the arena. */
+  workerHere(redisUrl?: string): Promise<void>;
   run(args?: readonly string[], env?: Readonly<Record<string, string | undefined>>): RunningCommand;
   /** Runs a command in this process, to its end. */
-  here(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CommandOutcome>;
+  here(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<HereOutcome>;
 }
 
-export interface FleetArenaOptions extends Partial<ApiProcessOptions> {
+export interface FleetArenaOptions extends Partial<ApiServerOptions> {
   readonly redis?: Parameters<typeof startRedis>[0];
 }
+
+const LOST_AFTER_MS = 2_000;
 
 /** The run that the list is for. */
 export const RUN = ['run', 'list.csv', '-o', 'out.csv', '--no-store', '--rate', 'unlimited'];
@@ -35,6 +43,7 @@ export async function openFleetArena({
   const arena = await openArena(options);
   const env = {...arena.env, BULK_ENRICH_REDIS_URL: redis.url};
   const running = new Set<RunningCommand>();
+  const workers: FleetWorker[] = [];
   const start = (args: readonly string[], own: Readonly<Record<string, string | undefined>>) => {
     const command = arena.sandbox.start(args, {env: {...env, ...own}});
     running.add(command);
@@ -46,7 +55,7 @@ export async function openFleetArena({
     env,
     redis,
     async worker(args = [], own = {}) {
-      const worker = start(['worker', '--lost-after', '2s', ...args], own);
+      const worker = start(['worker', '--lost-after', `${LOST_AFTER_MS}ms`, ...args], own);
       const over = worker.outcome.then(({code, stderr}) => {
         throw new Error(`the worker ended with ${code}: ${stderr}`);
       });
@@ -54,9 +63,25 @@ export async function openFleetArena({
       while (!worker.stderr.includes('Making calls')) await Promise.race([sleep(20), over]);
       return worker;
     },
+    async workerHere(redisUrl = redis.url) {
+      const {BULK_ENRICH_BASE_URL: baseUrl, BULK_ENRICH_API_KEY: apiKey} = arena.env;
+      const options = {
+        redisUrl,
+        endpoint: baseUrl,
+        secret: apiKey,
+        concurrency: 16,
+        lostAfterMs: LOST_AFTER_MS,
+      };
+      const clientFor = (timeoutMs: number) => createClient({baseUrl, apiKey, timeoutMs});
+      const onFatal = (error: unknown) => {
+        throw error;
+      };
+      workers.push(await FleetWorker.start({...options, clientFor, log: pino({level: 'silent'}), onFatal}));
+    },
     run: (args = [], own = {}) => start([...RUN, ...args], own),
     here: (args, own = {}) => runHere(arena.sandbox, args, {env: {...env, ...own}}),
     async [Symbol.asyncDispose]() {
+      await Promise.all(workers.map(worker => worker.drain()));
       const outcomes = [...running].map(({outcome}) => outcome);
       for (const command of running) command.kill('SIGKILL');
       await Promise.allSettled(outcomes);
@@ -74,7 +99,7 @@ export async function localOutput({sandbox, env}: Arena): Promise<string> {
   const list = sandbox.read('list.csv');
   const known = localOutputs.get(list);
   if (known !== undefined) return known;
-  const {BULK_ENRICH_REDIS_URL: _, ...local} = env;
+  const local = {...env, BULK_ENRICH_REDIS_URL: undefined};
   const args = ['run', 'list.csv', '-o', 'local.csv', '--no-store', '--rate', 'unlimited'];
   const {code, stderr} = await runHere(sandbox, [...args, '--concurrency', '32', '--force'], {env: local});
   if (code !== 0) throw new Error(stderr);

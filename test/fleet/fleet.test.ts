@@ -2,13 +2,14 @@ import {readFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
-import {packageVersion} from '../../src/job/version.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
-import type {CommandOutcome} from '../support/command.ts';
 import {booksOf, listOf} from '../support/crash.ts';
+import type {HereOutcome} from '../support/main.ts';
+import {randomFaults} from '../support/random-faults.ts';
 import {lacks} from '../support/real-parts.ts';
 import {freePort} from '../support/redis.ts';
+import {until} from '../support/until.ts';
 import {type FleetArena, localOutput, openFleetArena, RUN} from './fleet-arena.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,51 +17,50 @@ const DAY_MS = 86_400_000;
 describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
   let arena: FleetArena;
   beforeAll(async () => {
-    arena = await openFleetArena({latency: 5, faults: ['500', 'reset', 'cut']});
+    arena = await openFleetArena({latencyMs: 5});
     arena.sandbox.write('list.csv', listOf(500, 150));
-    await Promise.all([arena.worker(), arena.worker()]);
+    await Promise.all([arena.workerHere(), arena.workerHere()]);
     return () => arena[Symbol.asyncDispose]();
   });
-  afterEach(async () => {
-    await arena.api.set({latency: 5, error: 0});
-    await arena.api.reset();
+  afterEach(() => {
+    arena.api.setLatency(5);
+    arena.api.newLedger();
   });
 
   test('write what a local run writes, and ask for each value once', async () => {
     const {code, stderr} = await arena.here([...RUN, '--quiet']);
     expect([code, stderr]).toEqual([0, '']);
-    const books = await arena.api.ledger();
-    expect([books.calls, books.distinct, books.repeated]).toEqual([books.distinct, books.distinct, 0]);
-    expect(booksOf(arena.sandbox, 'out.summary.json')).toEqual({spent: books.distinct, maybe: 0});
+    const {ledger} = arena.api;
+    expect(ledger.repeated()).toEqual([]);
+    expect(booksOf(arena.sandbox, 'out.summary.json')).toEqual({spent: ledger.calls, maybe: 0});
     expect(arena.sandbox.read('out.csv')).toBe(await localOutput(arena));
   });
 
   test('deal with faults of the service as a local run does', async () => {
-    await arena.api.set({error: 0.2});
+    arena.api.setScript(randomFaults({share: 0.2, kinds: [500, 'reset', 'cut']}));
     const {code, stderr} = await arena.here([...RUN, '--force', '--resends', '4']);
     expect([code, stderr]).toEqual([0, expect.any(String)]);
-    const {credits, by_status: byStatus} = await arena.api.ledger();
-    for (const fault of ['500', 'reset', 'cut'] as const)
-      expect([fault, byStatus[fault]]).not.toEqual([fault, undefined]);
+    const {credits, byStatus} = arena.api.ledger;
+    expect([...byStatus.keys()].sort()).toEqual([200, 500, 'drop']);
     const {spent, maybe} = booksOf(arena.sandbox, 'out.summary.json');
     expect([spent <= credits, credits <= spent + maybe]).toEqual([true, true]);
-    await arena.api.set({error: 0});
+    arena.api.setScript(undefined);
     expect(arena.sandbox.read('out.csv')).toBe(await localOutput(arena));
   });
 
   test('keep to a credit limit together', async () => {
     const limited = await arena.here([...RUN, '--force', '--max-credits', '100']);
     expect(limited.code).toBe(7);
-    expect((await arena.api.ledger()).credits).toBe(100);
+    expect(arena.api.ledger.credits).toBe(100);
   });
 
   test('leave nothing readable in Redis, the key never; and all of it expires', async () => {
-    await arena.api.set({latency: 30});
+    arena.api.setLatency(30);
     const seen: string[] = [];
     const monitor = await arena.redis.client.monitor();
     monitor.on('monitor', (_, args: string[]) => seen.push(args.join(' ')));
     const run = arena.run(['--force', '--restart']);
-    while ((await arena.api.ledger()).calls < 50) await sleep(20);
+    await until(() => arena.api.ledger.calls >= 50);
     run.kill('SIGKILL');
     await run.outcome;
     await sleep(200);
@@ -81,31 +81,39 @@ describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
 
 describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
   test('fleet status says who is there; a worker tells Prometheus what it did', async () => {
-    await using arena = await openFleetArena({latency: 30});
+    await using arena = await openFleetArena({latencyMs: 30});
     arena.sandbox.write('list.csv', listOf(400, 200));
     const empty = await arena.here(['fleet', 'status']);
     expect(empty).toMatchObject({code: 0, stdout: 'This Redis has neither a worker nor a run.\n'});
     const doctor = async () =>
       (await arena.here(['doctor'])).stdout.split('\n').find(line => line.startsWith('fleet'));
-    expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is there: bulk-enrich worker$/);
+    expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is running: bulk-enrich worker$/);
     const port = await freePort();
     const worker = await arena.worker(['--metrics-address', String(port)]);
     expect(await doctor()).toMatch(/^fleet +ok +1 workers on .*16 calls at once$/);
     const run = arena.run(['--rate', '200/s', '--max-credits', '5000']);
     const status = async () => JSON.parse((await arena.here(['fleet', 'status', '--json'])).stdout) as object;
     await expect.poll(status, {timeout: 60_000, interval: 200}).toMatchObject({
-      identity: `bulk-enrich ${packageVersion()} asking ${arena.api.url}`,
+      identity: `protocol 1 asking ${arena.api.url}`,
       workers: [{pid: worker.pid, concurrency: 16, calls: {answered: expect.any(Number)}}],
       runs: [{pid: run.pid, rate: 'all=200/1s', limit: 5_000, calls: expect.any(Number)}],
       heldMs: 0,
     });
     const schema = JSON.parse(readFileSync('docs/fleet-status.schema.json', 'utf8'));
     expect(z.fromJSONSchema(schema).safeParse(await status())).toMatchObject({success: true});
-    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const page = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+    const metrics = await page('/metrics');
     expect(metrics).toMatch(/^bulk_enrich_worker_calls_total\{outcome="answered"\} [1-9]\d*$/m);
+    expect(metrics).toMatch(/^bulk_enrich_fleet_chunks_waiting\{\} \d+$/m);
+    expect(await page('/readyz')).toBe('ok\n');
     expect(await run.outcome).toMatchObject({code: 0});
     // What leaves is exact (test/lookup/pace.test.ts); a busy machine brings some of it together on the way.
-    expect((await arena.api.ledger()).max_per_second).toBeLessThanOrEqual(1.25 * 200);
+    expect(arena.api.ledger.maxPerSecond).toBeLessThanOrEqual(1.5 * 200);
+    await arena.redis.stop();
+    await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('Redis is away.\n');
+    expect(await page('/metrics')).toContain('bulk_enrich_worker_redis_up{} 0\n');
+    await arena.redis.start();
+    await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('ok\n');
   });
 });
 
@@ -126,46 +134,37 @@ describe.skipIf(lacks('redis'))("a fleet's worker", () => {
 });
 
 describe.skipIf(lacks('redis'))('a fleet refuses', () => {
-  const told = async (outcome: Promise<CommandOutcome>) => {
-    const {code, stderr} = await outcome;
-    return [code, stderr.split('\n')[0]];
+  const told = async (outcome: Promise<HereOutcome>) => {
+    const {code, errorCode, message = ''} = await outcome;
+    return [code, errorCode, message];
   };
+  const refused = (detail: string) => [2, 'fleet_refused', expect.stringContaining(detail)];
 
-  test("a worker or a run with another version, endpoint, key or rate, or that counts an account's credits elsewhere", async () => {
-    await using arena = await openFleetArena({latency: 30});
+  test("a worker or a run with another protocol, endpoint, key or rate, or that counts an account's credits elsewhere", async () => {
+    await using arena = await openFleetArena({latencyMs: 30});
     arena.sandbox.write('list.csv', listOf(600, 300));
     const {client, url} = arena.redis;
-    await client.set('bulk-enrich:identity', 'bulk-enrich 0.0.1 asking https://other.example');
+    await client.set('bulk-enrich:identity', 'protocol 0 asking https://other.example');
     const worker = (env = {}) => told(arena.here(['worker'], env));
-    expect(await worker()).toEqual([
-      2,
-      `Error: This is bulk-enrich ${packageVersion()} asking ${arena.api.url}, but the fleet on this Redis is bulk-enrich 0.0.1 asking https://other.example. Use the same version and endpoint, or a Redis database of its own (redis://HOST/1).`,
-    ]);
+    expect(await worker()).toEqual(refused(`protocol 1 asking ${arena.api.url},`));
     await client.flushall();
-    await arena.worker();
-    expect(await worker({BULK_ENRICH_BASE_URL: 'https://other.example'})).toEqual([
-      2,
-      expect.stringContaining('This is bulk-enrich'),
-    ]);
-    expect(await worker({BULK_ENRICH_API_KEY: 'another-key-0001'})).toEqual([
-      2,
-      'Error: The fleet on this Redis has another API key: check BULK_ENRICH_API_KEY here and there.',
-    ]);
+    await arena.workerHere();
+    expect(await worker({BULK_ENRICH_BASE_URL: 'https://other.example'})).toEqual(
+      refused('asking https://other.example,'),
+    );
+    expect(await worker({BULK_ENRICH_API_KEY: 'another-key-0001'})).toEqual(refused('another API key'));
     arena.sandbox.write(
       '../home/config/bulk-enrich/accounts/a.yaml',
       `endpoint: ${arena.api.url}\nrate: 100/s\nmax_credits_per_month: 5000\n`,
     );
     const run = arena.run();
-    while ((await arena.api.ledger()).calls < 20) await sleep(20);
+    await until(() => arena.api.ledger.calls >= 20);
     const elsewhere = {XDG_STATE_HOME: arena.sandbox.path('elsewhere')};
     expect(
       await told(arena.here(['run', 'list.csv', '-o', 'third.csv', '--rate', '100/s'], elsewhere)),
-    ).toEqual([
-      2,
-      expect.stringContaining("counts the account's credits of the day and month on another machine"),
-    ]);
+    ).toEqual(refused('on another machine'));
     const other = arena.here(['run', 'list.csv', '-o', 'other.csv', '--rate', '50/s', '--fleet', url]);
-    expect(await told(other)).toEqual([2, expect.stringContaining('rate of all=100/1s')]);
+    expect(await told(other)).toEqual(refused('all=100/1s'));
     run.kill('SIGTERM');
     await run.outcome;
     expect(await client.get('bulk-enrich:rate')).toBeNull();
@@ -178,22 +177,24 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     const {port} = arena.redis;
     expect(await run(`redis://:wrong-password@127.0.0.1:${port}`)).toEqual([
       2,
-      expect.stringContaining(`The fleet's Redis at redis://127.0.0.1:${port} does not let us in: WRONGPASS`),
+      'redis_password',
+      expect.stringContaining('WRONGPASS'),
     ]);
     expect(await run('redis://127.0.0.1:1')).toEqual([
       5,
-      expect.stringMatching(
-        /^Error: The fleet's Redis at redis:\/\/127\.0\.0\.1:1 can't be reached: .*ECONNREFUSED/,
-      ),
+      'fleet_unreachable',
+      expect.stringMatching(/127\.0\.0\.1:1 .*ECONNREFUSED/),
     ]);
     expect(await told(arena.here([...RUN, '--fleet', `redis://:secret@127.0.0.1:${port}`]))).toEqual([
       2,
-      expect.stringContaining('Put the whole URL into BULK_ENRICH_REDIS_URL'),
+      'redis_password',
+      expect.stringContaining('BULK_ENRICH_REDIS_URL'),
     ]);
     await arena.redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
     expect(await run(`redis://:right-password@127.0.0.1:${port}`)).toEqual([
       2,
-      expect.stringContaining('Set maxmemory-policy to noeviction.'),
+      'redis_eviction',
+      expect.stringContaining('noeviction'),
     ]);
     await arena.redis.client.config('SET', 'maxmemory-policy', 'noeviction');
     await arena.redis.client.config('SET', 'maxmemory', '1');
@@ -201,11 +202,12 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
       const env = {BULK_ENRICH_REDIS_URL: `redis://:right-password@127.0.0.1:${port}`};
       expect(await told(arena.here(args, env))).toEqual([
         5,
-        expect.stringMatching(/^Error: The fleet's Redis at \S+ does not take what is written to it: OOM /),
+        'fleet_unreachable',
+        expect.stringContaining(' OOM '),
       ]);
     }
     await arena.redis.client.config('SET', 'maxmemory', '0');
-    await arena.worker([], {BULK_ENRICH_REDIS_URL: `redis://:right-password@127.0.0.1:${port}`});
-    expect(await run(`redis://:right-password@127.0.0.1:${port}`)).toEqual([0, expect.any(String)]);
+    await arena.workerHere(`redis://:right-password@127.0.0.1:${port}`);
+    expect(await run(`redis://:right-password@127.0.0.1:${port}`)).toEqual([0, undefined, '']);
   });
 });

@@ -1,8 +1,9 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {test} from 'vitest';
+import {reply} from '../support/api-server-reply.ts';
 import {booksOf, listOf} from '../support/crash.ts';
 import {lacks} from '../support/real-parts.ts';
-import {openFleetArena} from './fleet-arena.ts';
+import {openFleetArena, RUN} from './fleet-arena.ts';
 import {calls, openWithList} from './whole.ts';
 
 const VALUES = 4;
@@ -11,7 +12,9 @@ test.skipIf(lacks('redis'))(
   'a chunk that is left over from before its values went out again says nothing of that second time',
   {concurrent: true},
   async ({expect}) => {
-    await using arena = await openFleetArena({faults: ['429'], error: 1, faultsPerValue: 1});
+    await using arena = await openFleetArena({
+      script: ({attempt}) => (attempt === 1 ? reply.throttle(1) : undefined),
+    });
     const list = Array.from({length: VALUES}, (_, n) => `198.18.0.${n}\n`);
     arena.sandbox.write('list.csv', `ip\n${list.join('')}`);
     const limited = ['--max-credits', String(VALUES)];
@@ -19,17 +22,17 @@ test.skipIf(lacks('redis'))(
     const run = arena.run(limited);
     // All are throttled, and come back in one chunk; in the next, they are charged, and nobody lives to hear of it.
     await calls(arena, VALUES);
-    await arena.api.set({latency: 20_000});
+    arena.api.setLatency(20_000);
     await calls(arena, 2 * VALUES);
     run.kill('SIGKILL');
     worker.kill('SIGKILL');
     await Promise.all([run.outcome, worker.outcome]);
     expect((await arena.redis.client.keys('bulk-enrich:chunks:*.*')).length).toBeGreaterThan(1);
-    await arena.api.set({latency: 0});
-    await arena.worker();
-    const {code, stderr} = await arena.run(limited).outcome;
+    arena.api.setLatency(0);
+    await arena.workerHere();
+    const {code, stderr} = await arena.here([...RUN, ...limited]);
     expect([code, stderr]).toEqual([7, expect.any(String)]);
-    expect((await arena.api.ledger()).credits).toBe(VALUES);
+    expect(arena.api.ledger.credits).toBe(VALUES);
     expect(booksOf(arena.sandbox, 'out.summary.json')).toEqual({spent: 0, maybe: VALUES});
     // The four that were throttled came back; whether the next four were sent, nobody has told.
     expect(arena.sandbox.summary('out.summary.json').calls).toMatchObject({
@@ -45,13 +48,13 @@ test.skipIf(lacks('redis'))(
   async ({expect}) => {
     await using arena = await openFleetArena();
     arena.sandbox.write('list.csv', listOf(20, 20));
-    const run = arena.run();
+    const run = arena.here(RUN);
     const waiting = () => arena.redis.client.llen('bulk-enrich:chunks:wait');
     await expect.poll(waiting, {timeout: 60_000}).toBeGreaterThan(0);
     await arena.redis.client.save();
-    await arena.worker();
-    expect(await run.outcome).toMatchObject({code: 0});
-    const before = await arena.api.ledger();
+    await arena.workerHere();
+    expect(await run).toMatchObject({code: 0});
+    const {requests, credits} = arena.api.ledger;
     await arena.redis.stop();
     // Redis tells since when it has been up in whole seconds.
     await sleep(3_000);
@@ -60,7 +63,7 @@ test.skipIf(lacks('redis'))(
     const unfinished = async () =>
       (await waiting()) + (await arena.redis.client.llen('bulk-enrich:chunks:active'));
     await expect.poll(unfinished, {timeout: 60_000}).toBe(0);
-    expect(await arena.api.ledger()).toEqual(before);
+    expect(arena.api.ledger).toMatchObject({requests, credits});
   },
 );
 

@@ -1,6 +1,7 @@
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect} from 'vitest';
 import {type Books, booksOf, listOf} from '../support/crash.ts';
+import {held} from '../support/main.ts';
+import {until} from '../support/until.ts';
 import {type FleetArena, type FleetArenaOptions, localOutput, openFleetArena} from './fleet-arena.ts';
 
 /** Values that a worker with 16 calls in flight has in hand at most: three chunks of eight. */
@@ -11,20 +12,22 @@ const IN_FLIGHT = 16;
 export const OUT = 64;
 /** How long each answer takes, in milliseconds: time to kill somebody meanwhile. */
 export const LATENCY = 60;
+/** Calls that a held run has answered. */
+const HELD_FROM = 150;
 const NAMES = ['list.csv', 'out.csv', 'out.summary.json'];
 
 /** So many rows and distinct values of each operation: in `npm test` what the held run needs, else twice that. */
 const [ROWS, VALUES] = process.env.SOAK === undefined ? [400, 150] : [800, 300];
 
 export async function openWithList(options: FleetArenaOptions = {}): Promise<FleetArena> {
-  const arena = await openFleetArena({latency: LATENCY, ...options});
+  const arena = await openFleetArena({latencyMs: LATENCY, ...options});
   arena.sandbox.write('list.csv', listOf(ROWS, VALUES));
   return arena;
 }
 
 /** Waits until the service has been asked so often. */
-export async function calls(arena: FleetArena, count: number): Promise<void> {
-  while ((await arena.api.ledger()).calls < count) await sleep(20);
+export function calls(arena: FleetArena, count: number): Promise<void> {
+  return until(() => arena.api.ledger.calls >= count);
 }
 
 /**
@@ -32,17 +35,26 @@ export async function calls(arena: FleetArena, count: number): Promise<void> {
  * however slow the machine is, who is killed then has something in hand.
  * @returns the run, and what lets the service go on
  */
-export async function heldRun(arena: FleetArena, workers: number, args: readonly string[] = []) {
-  await arena.api.set({hold: 150});
-  const run = arena.run(args);
-  await calls(arena, 150 + IN_FLIGHT * (workers - 1) + 1);
-  return {run, letGo: () => arena.api.set({hold: null})};
+export async function heldRun<Run>(arena: FleetArena, workers: number, start: () => Run) {
+  const {gate, letGo} = held();
+  arena.api.setScript(({call}) => (call > HELD_FROM ? gate : undefined));
+  const run = start();
+  await calls(arena, HELD_FROM + IN_FLIGHT * (workers - 1) + 1);
+  return {
+    run,
+    letGo() {
+      arena.api.setScript(undefined);
+      letGo();
+    },
+  };
 }
 
 /** The output is a local run's, and at most so many values were asked for once more. */
 export async function expectWhole(arena: FleetArena, extra: number): Promise<Books> {
-  const {calls: made, distinct, credits} = await arena.api.ledger();
-  await arena.api.set({latency: 0});
+  const {ledger} = arena.api;
+  const {calls: made, credits} = ledger;
+  const distinct = ledger.distinct();
+  arena.api.setLatency(0);
   expect(arena.sandbox.read('out.csv')).toBe(await localOutput(arena));
   expect(arena.sandbox.files()).toEqual(NAMES);
   expect(made - distinct).toBeLessThanOrEqual(extra);

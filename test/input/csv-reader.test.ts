@@ -331,7 +331,7 @@ it('lines above the header are left out, and counted as lines', async () => {
   ]);
 });
 
-describe('the header once more', () => {
+describe('the line repeats the header', () => {
   const rows = (from: number) => Array.from({length: 60}, (_, n) => `${from + n},x\n`).join('');
 
   it.each([1, 7, 64 * 1024])('is no row, whatever the chunks: %i bytes', async chunk => {

@@ -19,10 +19,8 @@ const planSchema = z.object({
   format: z.enum(['csv', 'ndjson']),
   columns: z
     .array(plannedColumn)
-    .describe(
-      'Columns that are used, also those beside a value: its country, or what goes along with a token.',
-    ),
-  left_out: z.array(plannedColumn).describe('Columns that look as if they could be looked up, and are not.'),
+    .describe('Columns that a run uses, also for countries and for values sent with a token.'),
+  left_out: z.array(plannedColumn).describe('Columns that look like values to look up, but are left out.'),
   rows: whole,
   rejected: whole.describe("Records that can't be read."),
   lookups: z.partialRecord(
@@ -31,27 +29,27 @@ const planSchema = z.object({
       values: whole,
       empty: whole,
       invalid: whole,
-      repaired: whole.describe('Cells whose wrapping a run would take off before it asks.'),
-      filtered: whole.describe('Of rows that are not asked about (where).'),
+      repaired: whole.describe('Cells that a run would repair before the lookup.'),
+      filtered: whole.describe('Cells of rows that are left out (where).'),
       distinct: whole,
-      known: whole.describe('Those that the answer store has a fresh answer for.'),
+      known: whole.describe('Distinct values with a fresh stored answer.'),
       calls: whole,
-      conditional: whole.describe('Calls that are made only where a condition holds (when).'),
+      conditional: whole.describe('Calls that depend on a condition (when).'),
     }),
   ),
   errors: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
   repairs: z.array(z.object({code: z.string(), count: whole, rows: z.array(whole)})),
   credits: z.object({
     at_least: credits,
-    all_sent_once: credits.describe('Where every condition holds, and no call has to be sent again.'),
+    all_sent_once: credits.describe('Credits if all conditions are true and no call is sent again.'),
     at_most: credits,
   }),
-  price: priceSchema.optional().describe("What a credit costs, by the account's file."),
+  price: priceSchema.optional().describe('Price of a credit, from the account file.'),
   last: z
     .object({ended_at: time, rows: whole, calls: whole, credits, hit_rate: z.number().nullable()})
     .nullable()
-    .describe('What the same list cost the last time that all of it was written, where that is known.'),
-  time_ms: whole.nullable().describe('At the rate; null where there is none.'),
+    .describe('Cost of the same list the last time it was complete, if known.'),
+  time_ms: whole.nullable().describe('Time at the rate limit. Null without one.'),
   rate_per_second: z.number().nullable(),
 });
 
@@ -61,16 +59,16 @@ const doctorSchema = z.object({
   checks: z.array(
     z.object({
       name: z.string(),
-      state: z.enum(['ok', 'warning', 'failed', 'skipped']).describe('Skipped: it was not tried.'),
+      state: z.enum(['ok', 'warning', 'failed', 'skipped']).describe('Skipped: not tried.'),
       detail: z.string(),
-      exitCode: whole.optional().describe('What a run would end with for this reason; of failures only.'),
+      exitCode: whole.optional().describe('Exit code of a run with this failure.'),
     }),
   ),
 });
 
 const storeStatsSchema = z.object({
   directory: z.string(),
-  bytes: whole.describe('Of the file; 0 where there is none.'),
+  bytes: whole.describe('Size of the file; 0 if it does not exist.'),
   answers: z.array(z.object({operation: z.string(), answers: whole, oldest: time, newest: time})),
 });
 
@@ -78,11 +76,15 @@ const member = {
   id: z.string(),
   host: z.string(),
   pid: whole,
+  version: z.string().describe('Version of bulk-enrich.'),
   startedAt: z.number().describe('Milliseconds since the epoch.'),
 };
 
 const fleetStatusSchema = z.object({
-  identity: z.string().optional().describe('Program, version and endpoint; missing where nobody is there.'),
+  identity: z
+    .string()
+    .optional()
+    .describe('Program, version and endpoint. Missing if there is no worker and no run.'),
   workers: z.array(
     z.object({
       ...member,
@@ -90,7 +92,7 @@ const fleetStatusSchema = z.object({
       inFlight: whole,
       chunks: whole,
       clockAheadMs: z.number(),
-      calls: z.record(z.string(), whole).describe('By what became of them.'),
+      calls: z.record(z.string(), whole).describe('Calls by outcome.'),
     }),
   ),
   runs: z.array(
@@ -100,7 +102,7 @@ const fleetStatusSchema = z.object({
       runId: z.string(),
       rate: z.string(),
       rows: whole,
-      out: whole.describe('Values that are with the fleet.'),
+      out: whole.describe('Values that workers have or wait for.'),
       calls: whole,
       spent: credits,
       maybeSpent: credits,
@@ -108,16 +110,14 @@ const fleetStatusSchema = z.object({
     }),
   ),
   chunks: z.object({waiting: whole, active: whole}),
-  heldMs: z.number().describe('Nothing is sent for so long, as the service throttled.'),
+  heldMs: z.number().describe('Milliseconds until calls are sent again, after throttling.'),
 });
 
 const spent = {
   calls: whole,
   spent: z.number(),
-  maybe_spent: z.number().describe('What may have been charged without a usable answer.'),
-  money: z
-    .record(z.string(), z.number())
-    .describe('What was spent, by currency, where the account has a price.'),
+  maybe_spent: z.number().describe('Credits that may have been charged without a usable answer.'),
+  money: z.record(z.string(), z.number()).describe('Money spent by currency, if the account has a price.'),
 };
 
 const spendSchema = z.object({
@@ -125,7 +125,7 @@ const spendSchema = z.object({
   by: z.enum(['day', 'job', 'operation']),
   groups: z.array(
     z.object({
-      name: z.string().describe('The day (UTC); the job, or the list where it has no name; the operation.'),
+      name: z.string().describe('The day (UTC), the job (or list, if it has no name), or the operation.'),
       runs: whole,
       ...spent,
     }),

@@ -6,6 +6,7 @@ import {syncPath} from '../../src/disk/replace.ts';
 import {userDirectory} from '../../src/disk/user-directory.ts';
 import {dated, expandPatterns, mentionsDate, utcDate} from '../../src/job/paths.ts';
 import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-test-'));
 afterAll(() => rmSync(directory, {recursive: true, force: true}));
@@ -51,7 +52,7 @@ it('run takes patterns and dates in all of its paths', async () => {
     '--date',
     '2026-01-31',
   ];
-  expect((await sandbox.run(args)).code).toBe(0);
+  expect((await runHere(sandbox, args)).code).toBe(0);
   expect(
     sandbox
       .read('out-2026-01-31.csv')
@@ -67,7 +68,7 @@ it('run takes patterns and dates in all of its paths', async () => {
 
 it('a day that is none is a usage error', async () => {
   using sandbox = createSandbox();
-  expect(await sandbox.run(['run', 'x.csv', '--date', 'yesterday'])).toMatchObject({
+  expect(await runHere(sandbox, ['run', 'x.csv', '--date', 'yesterday'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('--date: expected a day such as 2026-01-31'),
   });

@@ -24,9 +24,14 @@ describe('where the fleet is', () => {
       undefined,
       /^--fleet holds a password.*BULK_ENRICH_REDIS_URL/,
     ],
-    ['another scheme', 'http://a', undefined, /^--fleet is no URL of a Redis/],
-    ['no host', 'redis:/1', undefined, /^--fleet is no URL of a Redis/],
-    ['no URL in the variable', undefined, 'localhost:6379', /^BULK_ENRICH_REDIS_URL is no URL of a Redis/],
+    ['another scheme', 'http://a', undefined, /^--fleet is not the URL of a Redis/],
+    ['no host', 'redis:/1', undefined, /^--fleet is not the URL of a Redis/],
+    [
+      'no URL in the variable',
+      undefined,
+      'localhost:6379',
+      /^BULK_ENRICH_REDIS_URL is not the URL of a Redis/,
+    ],
     ['an empty variable', undefined, ' ', /^BULK_ENRICH_REDIS_URL is set but empty/],
   ])('refused: %s', (_, given, variable, message) => {
     expect(() => resolve(given, variable)).toThrow(message);

@@ -280,83 +280,83 @@ describe('what can not be', () => {
   });
 
   test.each([
-    ['max_credit: 5', 'max_credit: there is no such setting. Did you mean "max_credits"?'],
-    ['max-credit: 5', 'max_credit: there is no such setting. Did you mean "max_credits"?'],
-    ['emial: x', 'emial: there is no such setting. Did you mean "email"?'],
-    ['colour: red', 'colour: there is no such setting.'],
+    ['max_credit: 5', 'max_credit: this setting does not exist. Did you mean "max_credits"?'],
+    ['max-credit: 5', 'max_credit: this setting does not exist. Did you mean "max_credits"?'],
+    ['emial: x', 'emial: this setting does not exist. Did you mean "email"?'],
+    ['colour: red', 'colour: this setting does not exist.'],
     [
       'threads: 4',
-      'threads: there is no such setting any more. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (docs/fleet.md).',
+      'threads: this setting no longer exists. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (docs/fleet.md).',
     ],
     [
       'cost: {ipp: 1}',
-      'cost.ipp: there is no such key (known: all, ip, phone, email, verify, rejected, throttled).',
+      'cost.ipp: this key does not exist (known: all, ip, phone, email, verify, rejected, throttled).',
     ],
     ['cost: {rejected: no}', `cost: ${COST}`],
     [
       'rejected_charge: free',
-      'rejected_charge: there is no such setting any more. Write cost: {rejected: free} (--cost rejected=free).',
+      'rejected_charge: this setting no longer exists. Write cost: {rejected: free} (--cost rejected=free).',
     ],
     [
       'throttled_charge: maybe',
-      'throttled_charge: there is no such setting any more. Write cost: {throttled: maybe} (--cost throttled=maybe).',
+      'throttled_charge: this setting no longer exists. Write cost: {throttled: maybe} (--cost throttled=maybe).',
     ],
     [
       'drift_threshold: 20%',
-      'drift_threshold: there is no such setting any more. Write the share as drift: 10%, or fail 10% (--drift "fail 10%").',
+      'drift_threshold: this setting no longer exists. Write the share as drift: 10%, or fail 10% (--drift "fail 10%").',
     ],
     [
       'max_duration: 2h',
-      'max_duration: there is no such setting any more. Write until: 2h (--until 2h), which counts from the start of the command.',
+      'max_duration: this setting no longer exists. Write until: 2h (--until 2h), which counts from the start of the command.',
     ],
     [
       'max_credits_per_day: 5',
-      'max_credits_per_day: there is no such setting any more. A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
+      'max_credits_per_day: this setting no longer exists. A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
     ],
-    ['max_resends: 3', 'max_resends: there is no such setting any more. Write resends: N (--resends N).'],
+    ['max_resends: 3', 'max_resends: this setting no longer exists. Write resends: N (--resends N).'],
     [
       'max_attempts: 3',
-      'max_attempts: there is no such setting any more. Write resends: N (--resends N), which is one less.',
+      'max_attempts: this setting no longer exists. Write resends: N (--resends N), which is one less.',
     ],
     [
       'resend: never',
-      'resend: there is no such setting any more. Write resends: 0 (--resends 0) for never, and nothing for always.',
+      'resend: this setting no longer exists. Write resends: 0 (--resends 0) for never, and nothing for always.',
     ],
     [
       'on_budget: publish',
-      'on_budget: there is no such setting any more. Write publish_on: [budget] (--publish-on budget) for publish, and nothing for stop.',
+      'on_budget: this setting no longer exists. Write publish_on: [budget] (--publish-on budget) for publish, and nothing for stop.',
     ],
     [
       'fresh_budget: true',
-      'fresh_budget: there is no such setting any more. Write restart: fresh (--restart fresh).',
+      'fresh_budget: this setting no longer exists. Write restart: fresh (--restart fresh).',
     ],
     [
       'on_stale_state: stop',
-      'on_stale_state: there is no such setting any more. Write restart: false for stop in a job file, and nothing for restart. A command stops unless it has --restart.',
+      'on_stale_state: this setting no longer exists. Write restart: false for stop in a job file, and nothing for restart. A command stops unless it has --restart.',
     ],
-    ['token: session', 'token: there is no such setting any more. Write verdict: COLUMN (--verdict COLUMN).'],
+    ['token: session', 'token: this setting no longer exists. Write verdict: COLUMN (--verdict COLUMN).'],
     [
       'verdict_id: user',
-      'verdict_id: there is no such setting any more. Write verdict: {token: COLUMN, id: COLUMN} (--verdict token=COLUMN,id=COLUMN).',
+      'verdict_id: this setting no longer exists. Write verdict: {token: COLUMN, id: COLUMN} (--verdict token=COLUMN,id=COLUMN).',
     ],
     [
       'action_id: login',
-      'action_id: there is no such setting any more. Write verdict: {token: COLUMN, action: ID} (--verdict token=COLUMN,action=ID), or set BULK_ENRICH_ACTION_ID. The command verify has --action ID.',
+      'action_id: this setting no longer exists. Write verdict: {token: COLUMN, action: ID} (--verdict token=COLUMN,action=ID), or set BULK_ENRICH_ACTION_ID. The command verify has --action ID.',
     ],
-    ['verdict: {tokn: a}', 'verdict.tokn: there is no such key (known: token, action, id, email, phone).'],
+    ['verdict: {tokn: a}', 'verdict.tokn: this key does not exist (known: token, action, id, email, phone).'],
     [
       'cache: kept',
-      'cache: there is no such setting any more. Write store: DIR, or store: false (--store DIR, --no-store).',
+      'cache: this setting no longer exists. Write store: DIR, or store: false (--store DIR, --no-store).',
     ],
-    ['log_format: json', 'log_format: there is no such setting any more. Write log: json (--log json).'],
+    ['log_format: json', 'log_format: this setting no longer exists. Write log: json (--log json).'],
     [
       'publish_on: [never]',
       `publish_on.0: ${oneOf('budget', 'outage', 'deadline').slice(0, -1)}, not "never".`,
     ],
-    ['ip: {colum: a}', 'ip.colum: there is no such key (known: column, prefix, when).'],
-    ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: there is no such key (known: column, prefix, when).'],
+    ['ip: {colum: a}', 'ip.colum: this key does not exist (known: column, prefix, when).'],
+    ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: this key does not exist (known: column, prefix, when).'],
     ['ip: [a, 5]', `ip.1: ${COLUMN}`],
-    ['rate: {ipp: 5/s}', 'rate.ipp: there is no such key.'],
+    ['rate: {ipp: 5/s}', 'rate.ipp: this key does not exist.'],
     ['rate: {ip: fast}', `rate: ${RATE}`],
     ['rate: [5]', `rate: ${RATE}`],
     ['timeout: [5]', `timeout: ${TIME}`],
@@ -370,8 +370,8 @@ describe('what can not be', () => {
   });
 
   test.each([
-    ['a: 1\nb: [1\n', /^job\.yaml:[23]: this is no YAML \(Flow sequence/],
-    ['rate: 5/s\nrate: 6/s\n', /^job\.yaml:2: this is no YAML \(Map keys must be unique\)\. /],
+    ['a: 1\nb: [1\n', /^job\.yaml:[23]: this is not valid YAML \(Flow sequence/],
+    ['rate: 5/s\nrate: 6/s\n', /^job\.yaml:2: this is not valid YAML \(Map keys must be unique\)\. /],
     ['- a\n', /^job\.yaml: expected settings such as "input: signups.csv", one a line\.$/],
     ['', /^job\.yaml: expected settings/],
   ])('no YAML mapping: %j', (text, expected) => {
@@ -380,7 +380,7 @@ describe('what can not be', () => {
 
   test('a job file that is not there, or no file', () => {
     expect(complaintOf(() => readJobFile(join(folder, 'none.yaml')))).toMatch(
-      /^There is no job file .*none\.yaml\. It was looked for in .*\.$/,
+      /^The job file .*none\.yaml does not exist \(looked for in .*\)\.$/,
     );
     expect(complaintOf(() => readJobFile(folder))).toMatch(/can't be read: EISDIR, it is a directory\.$/);
   });

@@ -17,7 +17,7 @@ export interface Environment {
   run(site: Site, command: string): Promise<CommandOutcome>;
 }
 
-const NOTHING_KEPT = /^Warning: This run goes on without (the answer store and )?the job's earlier runs: /;
+const NOTHING_KEPT = /^Warning: This run continues without (the answer store and )?the job's earlier runs: /;
 
 export const environments: readonly Environment[] = [
   {

@@ -3,6 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {parse, parseAllDocuments} from 'yaml';
 import {exitCodes} from '../../src/errors.ts';
 import {settingsSchema} from '../../src/job/settings.ts';
+import {runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
 import {startRedis} from '../support/redis.ts';
 import {createSite, type Site} from './site.ts';
@@ -53,7 +54,7 @@ const composed: Container[] = Object.values(compose.services).map(service => ({
 }));
 
 const deployed: Container[] = manifests
-  .map(({spec}): PodSpec | undefined => (spec.jobTemplate?.spec ?? spec).template?.spec)
+  .map(({spec}): PodSpec | undefined => (spec?.jobTemplate?.spec ?? spec)?.template?.spec)
   .filter(spec => spec !== undefined)
   .flatMap(({containers, terminationGracePeriodSeconds = 30}) =>
     containers.map(({image, args, env = []}) => ({
@@ -72,10 +73,15 @@ const LIVE = {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_K
 /** What the comments in the Compose file say to make, as the embedded service has no key that could seal anything. */
 const SECRET = {BULK_ENRICH_API_KEY: 'a-secret-of-32-characters-or-more'};
 
-/** Starts one of the files' commands where the lists and jobs are; a live endpoint is one that is never reached. */
+/** A live endpoint is one that is never reached. */
+const environmentOf = (command: readonly string[], redisUrl: string) => ({
+  BULK_ENRICH_REDIS_URL: redisUrl,
+  ...(command.includes('live') ? LIVE : SECRET),
+});
+
+/** Starts one of the files' commands where the lists and jobs are. */
 function start(site: Site, command: readonly string[], redisUrl: string) {
-  const env = {BULK_ENRICH_REDIS_URL: redisUrl, ...(command.includes('live') ? LIVE : SECRET)};
-  return site.start(command.slice(1), {env});
+  return site.start(command.slice(1), {env: environmentOf(command, redisUrl)});
 }
 
 function createFleetSite(): Site {
@@ -98,11 +104,12 @@ it('each file has workers and a run', () => {
   ]);
 });
 
-it.concurrent.each(own.map(({command}) => [command.join(' '), command] as const))(
+it.each(own.map(({command}) => [command.join(' '), command] as const))(
   '%s gets as far as asking for its Redis',
   async (_, command) => {
     using site = createFleetSite();
-    const {code, stderr} = await start(site, command, 'redis://127.0.0.1:1').outcome;
+    const env = environmentOf(command, 'redis://127.0.0.1:1');
+    const {code, stderr} = await runHere(site, command.slice(1), {env});
     expect([code, stderr]).toEqual([exitCodes.temporary, expect.stringContaining("can't be reached")]);
   },
 );

@@ -62,7 +62,7 @@ describe.skipIf(lacks('postgresql'))('jobs/postgres.sh, with a real PostgreSQL',
     expect(same).toBe('t');
   });
 
-  it('again: rows that changed are replaced, and none is there twice', {timeout: 60_000}, () => {
+  it('again: rows that changed are replaced, and none occurs twice', {timeout: 60_000}, () => {
     sql("UPDATE list SET email = 'nobody@' WHERE id = 8");
     // Some lookups failed: all rows are there.
     expect(runScript(home, '"$real" "$@" || exit; exit 3')).toEqual({status: 0, stderr: ''});

@@ -76,6 +76,31 @@ test('the unit repeats an outage, and nothing that is complete or for somebody t
   expect(new Set(Object.values(others))).toEqual(new Set(['failed']));
 });
 
+test('a run whose key was refused is started once more, with the key as it is by then, and no other one is', () => {
+  expect(unit).toMatch(/^LoadCredential=key:/m);
+  expect(unit).toMatch(/^OnFailure=bulk-enrich-new-key\.service$/m);
+  const again = read('schedule/bulk-enrich-new-key.service');
+  // More often in a night, systemd refuses it; the timer's next night is later.
+  expect(again).toMatch(/^StartLimitIntervalSec=20h\nStartLimitBurst=1$/m);
+  const [, script = ''] = /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(again) ?? [];
+  const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-unit-'));
+  try {
+    writeFileSync(join(folder, 'systemctl'), '#!/bin/sh\necho "$@"\n', {mode: 0o755});
+    const started = ends.filter(([, code]) => {
+      const env = {PATH: `${folder}:/usr/bin:/bin`, MONITOR_EXIT_STATUS: String(code)};
+      const {status, stdout} = spawnSync('/bin/sh', ['-c', script], {env, encoding: 'utf8'});
+      expect([status, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^$|^start --no-block bulk-enrich\.service\n$/),
+      ]);
+      return stdout !== '';
+    });
+    expect(started).toEqual([['credentials', exitCodes.credentials]]);
+  } finally {
+    rmSync(folder, {recursive: true});
+  }
+});
+
 /** What the crontab's second line does after the first one ended so, where there is something to go on with. */
 function fateInCrontab(end: string): Fate {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-cron-'));

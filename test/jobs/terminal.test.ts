@@ -231,11 +231,11 @@ describe.skipIf(lacks('script'))('at a pseudo-terminal', () => {
     withScene(async ({open}) => {
       const mistake = open('bulk-enrich run nothing.csv');
       expect(await mistake.ended).toBe(8);
-      expect(mistake.written).toMatch(/\[31mError:.\[39m There is no file [^\r]+\r\n$/);
+      expect(mistake.written).toMatch(/\[31mError:.\[39m The file [^\r]+\r\n$/);
       const command = 'bulk-enrich run list.csv --ip ip --max-credits 3';
       const stopped = open(command, {env: {HOME: '/nonexistent'}});
       expect(await stopped.ended).toBe(7);
-      expect(stopped.written).toContain(`${ESCAPE}[33mWarning:${ESCAPE}[39m This run goes on without`);
+      expect(stopped.written).toContain(`${ESCAPE}[33mWarning:${ESCAPE}[39m This run continues without`);
       expect(stopped.written).toContain(`${ESCAPE}[31mStopped:${ESCAPE}[39m The credit limit`);
     }));
 });

@@ -109,5 +109,5 @@ test('a history of a later version is left alone', () => {
   const db = new Sqlite(join(directory, 'runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.exec('PRAGMA user_version = 9');
   db.close();
-  expect(() => new RunHistory(directory)).toThrow('runs.db is of version 9');
+  expect(() => new RunHistory(directory)).toThrow('runs.db has version 9');
 });

@@ -9,6 +9,7 @@ import type {BookedAttempt} from '../../src/ledger/entry.ts';
 import type {LedgerOptions} from '../../src/ledger/ledger.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
+import {isAnswered} from '../../src/ledger/tally.ts';
 
 let directory: string;
 
@@ -203,37 +204,37 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
     next.restart('here');
     expect(next.find(['a', 'b', 'c']).size).toBe(0);
     expect(next.getMeta('checkpoint')).toBeUndefined();
-    expect(next.carried('a', since(1_000))).toEqual({
+    expect(next.givenUp.find('a', since(1_000))).toEqual({
       ...asked,
       outcome: {status: 'ok', data: '{"of":"a"}', boughtAt: 1_000},
     });
-    expect(next.carried('a', since(1_001))).toEqual({...asked, outcome: undefined});
+    expect(next.givenUp.find('a', since(1_001))).toEqual({...asked, outcome: undefined});
     for (const [key, lastCode] of [
       ['b', 'timeout'],
       ['c', 'interrupted'],
     ] as const)
-      expect(next.carried(key, since(0))).toEqual({...asked, doubts: 1, lastCode, outcome: undefined});
-    expect(next.carried('nobody', since(0))).toBeUndefined();
+      expect(next.givenUp.find(key, since(0))).toEqual({...asked, doubts: 1, lastCode, outcome: undefined});
+    expect(next.givenUp.find('nobody', since(0))).toBeUndefined();
     expect(next.tally.operations.ip).toMatchObject({distinct: 0, calls: 2, spent: 1, maybeSpent: 3});
-    expect(next.earlier.counted).toEqual({calls: 2, spent: 1, maybeSpent: 3});
+    expect(next.givenUp.earlier.counted).toEqual({calls: 2, spent: 1, maybeSpent: 3});
     expect(next.budget.committed).toBe(4);
     next.close();
   }
   const other = open();
   other.restart('there');
-  expect(other.carried('a', since(0))).toBeUndefined();
-  expect([other.budget.committed, other.earlier.notCounted.spent]).toEqual([0, 1]);
+  expect(other.givenUp.find('a', since(0))).toBeUndefined();
+  expect([other.budget.committed, other.givenUp.earlier.notCounted.spent]).toEqual([0, 1]);
   other.reserve([call('a')]);
   other.close();
   const back = open();
   expect(back.budget.committed).toBe(1);
   back.restart('here');
-  expect(back.carried('a', since(0))?.outcome).toMatchObject({data: '{"of":"a"}'});
+  expect(back.givenUp.find('a', since(0))?.outcome).toMatchObject({data: '{"of":"a"}'});
   expect(back.budget.committed).toBe(4);
   back.restart('here', {freshBudget: true});
-  expect(back.carried('a', since(0))?.outcome).toMatchObject({data: '{"of":"a"}'});
+  expect(back.givenUp.find('a', since(0))?.outcome).toMatchObject({data: '{"of":"a"}'});
   expect(back.budget.committed).toBe(0);
-  expect(back.earlier).toEqual({
+  expect(back.givenUp.earlier).toEqual({
     counted: {calls: 0, spent: 0, maybeSpent: 0},
     notCounted: {calls: 2, spent: 1, maybeSpent: 4},
     unknown: false,
@@ -249,12 +250,16 @@ test('an answer ends the doubt; what was answered in vain is in doubt too, and s
   const outcome = {status: 'failed', error: 'bad_response'} as const;
   await ledger.record({...call('c'), attempt, charge: 'spent', doubt: true, retry: false, outcome});
   ledger.restart('');
-  expect(ledger.carried('b', since(0))).toMatchObject({doubts: 1, lastCode: 'timeout', outcome: undefined});
-  expect(ledger.carried('nobody', since(0))).toEqual({...asked, outcome: undefined});
-  expect(ledger.earlier.unknown).toBe(true);
+  expect(ledger.givenUp.find('b', since(0))).toMatchObject({
+    doubts: 1,
+    lastCode: 'timeout',
+    outcome: undefined,
+  });
+  expect(ledger.givenUp.find('nobody', since(0))).toEqual({...asked, outcome: undefined});
+  expect(ledger.givenUp.earlier.unknown).toBe(true);
   ledger.close();
   const next = open({lostState: false});
-  expect(next.carried('c', since(0))).toEqual({
+  expect(next.givenUp.find('c', since(0))).toEqual({
     ...asked,
     doubts: 1,
     lastCode: 'bad_response',
@@ -263,7 +268,7 @@ test('an answer ends the doubt; what was answered in vain is in doubt too, and s
   next.reserve([call('b')]);
   await next.record(answered('b'));
   next.restart('');
-  expect(next.carried('b', since(0))?.outcome).toMatchObject({status: 'ok'});
+  expect(next.givenUp.find('b', since(0))?.outcome).toMatchObject({status: 'ok'});
   next.close();
 });
 
@@ -278,14 +283,14 @@ test('how often a value was sent in doubt is counted over attempts, until it is 
     ledger.close();
     const next = open();
     next.restart('here', {keepsDoubts: true});
-    expect(next.carried('a')).toMatchObject({doubts: 2 * times, lastCode: 'interrupted'});
-    expect(next.carried('b')).toMatchObject({doubts: times});
+    expect(next.givenUp.find('a')).toMatchObject({doubts: 2 * times, lastCode: 'interrupted'});
+    expect(next.givenUp.find('b')).toMatchObject({doubts: times});
     // It may not be sent any more: that is no send.
     next.adopt('ip', 'b', {status: 'failed', error: 'interrupted'});
     next.close();
     const third = open();
     third.restart('here', {keepsDoubts: true});
-    expect(third.carried('b')).toMatchObject({doubts: times});
+    expect(third.givenUp.find('b')).toMatchObject({doubts: times});
     third.close();
   }
   const answering = open();
@@ -293,9 +298,9 @@ test('how often a value was sent in doubt is counted over attempts, until it is 
   await answering.record(answered('b'));
   answering.restart('there', {keepsDoubts: true});
   answering.restart('here', {keepsDoubts: true});
-  expect(['a', 'b'].map(key => answering.carried(key)?.doubts)).toEqual([4, 0]);
+  expect(['a', 'b'].map(key => answering.givenUp.find(key)?.doubts)).toEqual([4, 0]);
   answering.restart('here');
-  expect(['a', 'b'].map(key => answering.carried(key)?.doubts)).toEqual([1, 0]);
+  expect(['a', 'b'].map(key => answering.givenUp.find(key)?.doubts)).toEqual([1, 0]);
   answering.close();
 });
 
@@ -317,8 +322,8 @@ test('a call that was not sent says nothing of the doubt before it, which keeps 
   expect(known.get('timed out')).toMatchObject({doubts: 1, lastCode: 'timeout', interrupted: undefined});
   for (const keepsDoubts of [true, false]) {
     ledger.restart('', {keepsDoubts});
-    expect(ledger.carried('cut off')).toMatchObject({doubts: 1, lastCode: 'interrupted'});
-    expect(ledger.carried('timed out')).toMatchObject({doubts: 1, lastCode: 'timeout'});
+    expect(ledger.givenUp.find('cut off')).toMatchObject({doubts: 1, lastCode: 'interrupted'});
+    expect(ledger.givenUp.find('timed out')).toMatchObject({doubts: 1, lastCode: 'timeout'});
   }
   ledger.close();
 });
@@ -339,8 +344,8 @@ test('doubt that came after an answer is known too, once that is too old', async
     outcome,
   });
   ledger.restart('');
-  expect(ledger.carried('a', since(1_001))).toMatchObject({doubts: 1, outcome: undefined});
-  expect(ledger.carried('a', since(0))?.outcome).toMatchObject({status: 'ok'});
+  expect(ledger.givenUp.find('a', since(1_001))).toMatchObject({doubts: 1, outcome: undefined});
+  expect(ledger.givenUp.find('a', since(0))?.outcome).toMatchObject({status: 'ok'});
   ledger.close();
 });
 
@@ -514,10 +519,17 @@ test('with a fresh budget it is still known where an operation was answered', as
   }
   for (const scope of ['another', 'one']) {
     ledger.restart(scope, {freshBudget: true});
-    expect([scope, ledger.isAnswered('ip'), ledger.isAnswered('email')]).toEqual([scope, true, false]);
-    expect(ledger.earlier).toMatchObject({counted: {spent: 0, calls: 0}, notCounted: {spent: 2, calls: 2}});
+    expect([scope, isAnswered(ledger.tally, 'ip'), isAnswered(ledger.tally, 'email')]).toEqual([
+      scope,
+      true,
+      false,
+    ]);
+    expect(ledger.givenUp.earlier).toMatchObject({
+      counted: {spent: 0, calls: 0},
+      notCounted: {spent: 2, calls: 2},
+    });
   }
   ledger.restart('where nobody was asked');
-  expect(ledger.isAnswered('ip')).toBe(false);
+  expect(isAnswered(ledger.tally, 'ip')).toBe(false);
   ledger.close();
 });

@@ -58,19 +58,19 @@ test('a store of a later version is not written to, not even to its header, by n
   };
   for (const mode of ['DELETE', 'WAL']) {
     const before = later(mode);
-    expect((await run(sandbox)).stderr).toMatch(/it is of version 999/);
+    expect((await run(sandbox)).stderr).toMatch(/it has version 999/);
     for (const command of [['stats'], ['prune'], ['purge', 'jo@example.com']]) {
       const {code, stderr} = await runHere(sandbox, ['store', ...command]);
-      expect([code === 0, stderr]).toEqual([false, expect.stringMatching(/it is of version 999/)]);
+      expect([code === 0, stderr]).toEqual([false, expect.stringMatching(/it has version 999/)]);
     }
     expect(readFileSync(path).toString('latin1') === before, mode).toBe(true);
   }
 });
 
 test.each([
-  ['a run in progress', /ledger\.db$/, 10, /^Error: The saved state is of version 999, .*--restart\.\n$/m],
-  ['answers', /answers\.db$/, 0, /^Warning: The answer store in .* can't be used \(it is of version 999, /m],
-  ['credits of the day', /credits\.db$/, 9, /^Error: .* \(it is of version 999, .*\)\. Nothing is sent/m],
+  ['a run in progress', /ledger\.db$/, 10, /^Error: The saved state has version 999; .*--restart\.\n$/m],
+  ['answers', /answers\.db$/, 0, /^Warning: The answer store in .* can't be used \(it has version 999; /m],
+  ['credits of the day', /credits\.db$/, 9, /^Error: .* \(it has version 999; .*\)\. Nothing is sent/m],
   ['a history', /runs\.db$/, 0, /5 rows written/],
 ])('%s of a later version: a sentence, and nothing is lost', async (_, which, expected, sentence) => {
   using sandbox = await leftBehind(expected === 10);

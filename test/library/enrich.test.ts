@@ -236,13 +236,13 @@ it('enrichStream takes and gives rows in object mode', async () => {
 });
 
 it.each([
-  [{emial: 'x'}, 'emial: there is no such setting. Did you mean "email"?'],
-  [{max_credits: 5}, 'max_credits: there is no such setting. Did you mean "maxCredits"?'],
+  [{emial: 'x'}, 'emial: this setting does not exist. Did you mean "email"?'],
+  [{max_credits: 5}, 'max_credits: this setting does not exist. Did you mean "maxCredits"?'],
   [{ip: 'ip', maxCredits: -1}, /^maxCredits: expected /],
-  [{ip: 'ip', output: 'out.csv'}, 'output: rows that a program gives have no such setting.'],
-  [{ip: 'ip', rejects: 'x'}, 'rejects: rows that a program gives have no such setting.'],
-  [{ip: 'ip', fields: 'ip.contry'}, /^fields: no looked-up operation .* Did you mean "ip.country"\?$/],
-  [{ip: 'ip', requireStore: true}, /^requireStore \(requireStore: true\) asks .*store: false/],
+  [{ip: 'ip', output: 'out.csv'}, 'output: this setting does not apply to rows that a program gives.'],
+  [{ip: 'ip', rejects: 'x'}, 'rejects: this setting does not apply to rows that a program gives.'],
+  [{ip: 'ip', fields: 'ip.contry'}, /^fields: no answer has .* Did you mean "ip.country"\?$/],
+  [{ip: 'ip', requireStore: true}, /^requireStore \(requireStore: true\) needs .*store: false/],
 ])('a mistake in the settings %j is spoken of as they are written', async (given, message) => {
   await using program = await startProgram();
   const wrong = {store: false, ...given} as EnrichSettings<{ip: string}>;

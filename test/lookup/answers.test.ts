@@ -1,5 +1,6 @@
 import {expect, test, vi} from 'vitest';
 import type {LedgerEntry} from '../../src/ledger/entry.ts';
+import type {GivenUp} from '../../src/ledger/given-up.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import {intelligenceLookup, type Result} from '../../src/ledger/lookup.ts';
 import {Answers} from '../../src/lookup/answers.ts';
@@ -20,7 +21,13 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   const version = vi.fn(() => 0);
   const none = () => undefined;
   const answers = new Answers({
-    ledger: whole<Ledger>({find, firstRow: none, adopt: none, keep: none, carried: none, notLookedUp: none}),
+    ledger: whole<Ledger>({
+      find,
+      firstRow: none,
+      adopt: none,
+      keep: none,
+      givenUp: whole<GivenUp>({find: none}),
+    }),
     store: {...noStore, version},
     rejections: whole<Rejections>({told: (_, outcome) => outcome}),
     executor: whole<Executor>({isDown: false}),

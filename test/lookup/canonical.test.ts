@@ -490,9 +490,9 @@ test('what is sent beside a token is part of its identity; tests of the service 
     email: 'jo@example.com',
     phone_number: '+12025550143',
   };
-  const {identity, isFree} = operations.verify;
-  const identities = Object.keys(sent).map(name => identity({...sent, [name]: 'other'}));
-  expect(new Set([identity(sent), ...identities]).size).toBe(6);
+  const {keyText, isFree} = operations.verify;
+  const texts = Object.keys(sent).map(name => keyText({...sent, [name]: 'other'}));
+  expect(new Set([keyText(sent), ...texts]).size).toBe(6);
   const free = [TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS, 'login'].map(action_id =>
     isFree({...sent, action_id}),
   );

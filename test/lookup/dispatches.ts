@@ -10,6 +10,7 @@ import {steadyClock} from '../../src/lookup/pace/steady-clock.ts';
 import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import type {Operation} from '../../src/operations/table.ts';
 import {whole} from '../support/whole.ts';
+import {unwaited} from './simulation.ts';
 
 const answered: Attempt = {
   kind: 'answered',
@@ -64,7 +65,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
     for (let n = 0; performance.now() < end; n++) {
       const lookup = {operation, key: `${operation}${n}`, params: {}};
       const before = {known: false, ambiguous: false, doubts: 0, lastCode: ''};
-      await executor.submit({lookup, cost: 1, ...before, ended() {}});
+      await executor.submit({...unwaited, lookup, cost: 1, ...before, ended() {}});
     }
   };
   await Promise.all(lanes.flatMap(({operations}) => operations.map(feed)));

@@ -179,6 +179,16 @@ function start(options: SimulationOptions) {
   };
 }
 
+/** A task's part that speaks of the cells that wait for it: any row's. */
+export const unwaited = {
+  firstRow: () => undefined,
+  rows: () => [],
+  isUrgent: () => false,
+  isWanted: () => true,
+  isAnsweredMeanwhile: () => false,
+  heldUp() {},
+};
+
 async function submitAll(
   executor: QueueExecutor,
   {values, operations = ['ip'], before = {doubts: 0, lastCode: ''}}: SimulationOptions,
@@ -188,6 +198,7 @@ async function submitAll(
     const operation = operations[index % operations.length] ?? 'ip';
     const params = {[specs[operation].field]: key};
     const task: Task = {
+      ...unwaited,
       ...{lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false, ...before},
       ended(end) {
         if (end === 'unwanted') return;

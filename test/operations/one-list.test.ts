@@ -9,6 +9,7 @@ const src = fileURLToPath(new URL('../../src/', import.meta.url));
 const mayName: Readonly<Record<string, string>> = {
   'cli/commands/verify.ts': 'what is sent with a token',
   'cli/declared-commands.ts': 'the command verify takes the settings of the operation verify',
+  'error-codes.ts': 'the texts of a page, which name flags',
   'library/job-input.ts': 'written by npm run schema from the settings, which a test holds it to',
   'service/start.ts': 'the answers are registered there; one that is missing is a type error',
 };

@@ -92,7 +92,9 @@ describe.each(operationNames)('%s', name => {
     expect((await command(sandbox, 'store', 'stats')).includes(`${name} `)).toBe(stored);
     if (!stored) return;
     expect(await command(sandbox, 'store', 'purge', good)).toContain('1 answer removed');
-    expect(await command(sandbox, 'store', 'purge', good)).toContain('The store has nothing of that value');
+    expect(await command(sandbox, 'store', 'purge', good)).toContain(
+      'The store has nothing about that value',
+    );
   });
 
   test('rates, costs and ages can be its own', async () => {

@@ -72,9 +72,7 @@ describe('--fields', () => {
     ['colour', 'Known fields: ip.is_vpn, '],
     ['phone.carrier', 'Known fields: ip.is_vpn, '],
   ])('refuses %s', (name, hint) => {
-    expect(() => planColumns(targets, [name])).toThrow(
-      `no looked-up operation answers with "${name}". ${hint}`,
-    );
+    expect(() => planColumns(targets, [name])).toThrow(`no answer has a field "${name}". ${hint}`);
   });
 });
 

@@ -82,8 +82,8 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', {timeout: 120_
       for (const width of widths) {
         await page.setViewportSize({width, height: 900});
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-        // What is between the narrowest and the widest differs from neither but in size.
-        if (width === 320 || width === 1_280) expect(await violations(page)).toEqual([]);
+        // What is between the narrowest and the widest differs from neither but in size; the others are parts of the full one.
+        if (width === 1_280 || (width === 320 && name === 'full')) expect(await violations(page)).toEqual([]);
         if (name !== 'hostile') expect(await page.evaluate(cutOff)).toEqual([]);
         if (pictures === undefined) continue;
         mkdirSync(pictures, {recursive: true});
@@ -118,7 +118,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', {timeout: 120_
   test('on paper no heading stands alone at the end of a page, wherever pages end', async () => {
     const {page} = await open('full', 'light', 1_280);
     const alone: string[] = [];
-    for (let height = 700; height <= 1_120; height += 35) {
+    for (let height = 700; height <= 1_120; height += 60) {
       const margin = {top: '40px', bottom: '40px', left: '40px', right: '40px'};
       const pdf = await page.pdf({
         width: '794px',

@@ -1,7 +1,9 @@
 import {spawnSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {workerMetrics} from '../../src/cli/worker-metrics.ts';
-import {renderMetrics} from '../../src/report/render/metrics.ts';
+import {packageVersion} from '../../src/job/version.ts';
+import {type LiveRun, renderEnd, renderLive, renderMetrics} from '../../src/report/render/metrics.ts';
 import {lacks} from '../support/real-parts.ts';
 import {bareSummary, fullSummary} from './summaries.ts';
 
@@ -60,22 +62,27 @@ test('a run as Prometheus text: names with units, one HELP and TYPE each, the jo
   expect(find(metrics, 'last_run_success')).toBe(1);
   expect(find(metrics, 'last_run_complete')).toBe(0);
   expect(find(metrics, 'last_run_exit_code')).toBe(3);
-  expect(find(metrics, 'last_run_rows', {outcome: 'with_errors'})).toBe(129);
-  expect(find(metrics, 'last_run_lookups', {operation: 'email', outcome: 'failed'})).toBe(117);
-  expect(find(metrics, 'last_run_calls', {operation: 'ip'})).toBe(24_792);
-  expect(find(metrics, 'last_run_call_latency_seconds', {stat: 'p95'})).toBe(0.311);
-  expect(find(metrics, 'last_run_credits', {kind: 'maybe_spent'})).toBe(207);
-  expect(find(metrics, 'last_run_operation_credits', {operation: 'phone', kind: 'maybe_spent'})).toBe(48);
-  expect(find(metrics, 'last_run_hit_ratio', {operation: 'ip'})).toBeCloseTo(3_310 / 28_102, 9);
-  expect(find(metrics, 'last_run_store_usable')).toBe(1);
-  expect(find(metrics, 'last_run_store_missed', {kind: 'not_stored'})).toBe(0);
-  expect(find(metrics, 'last_run_credit_limit')).toBe(60_000);
-  expect(find(metrics, 'last_run_risk_rows', {level: 'high'})).toBe(1_959);
+  expect(find(metrics, 'run_rows', {outcome: 'with_errors'})).toBe(129);
+  expect(find(metrics, 'run_lookups', {operation: 'email', outcome: 'failed'})).toBe(117);
+  expect(find(metrics, 'run_calls', {operation: 'ip'})).toBe(24_792);
+  expect(find(metrics, 'run_call_latency_seconds', {stat: 'p95'})).toBe(0.311);
+  expect(find(metrics, 'run_credits', {kind: 'maybe_spent'})).toBe(207);
+  expect(find(metrics, 'run_operation_credits', {operation: 'phone', kind: 'maybe_spent'})).toBe(48);
+  expect(find(metrics, 'run_hit_ratio', {operation: 'ip'})).toBeCloseTo(3_310 / 28_102, 9);
+  expect(find(metrics, 'run_store_usable')).toBe(1);
+  expect(find(metrics, 'run_store_missed', {kind: 'not_stored'})).toBe(0);
+  expect(find(metrics, 'run_credit_limit')).toBe(60_000);
+  expect(find(metrics, 'run_risk_rows', {level: 'high'})).toBe(1_959);
   expect(find(metrics, 'last_run_drifts')).toBe(4);
 });
 
 test.skipIf(lacks('promtool'))('promtool finds nothing wrong', () => {
-  const texts = [renderMetrics(fullSummary()), renderMetrics(bareSummary()), workerMetrics(BUSY_WORKER)];
+  const texts = [
+    renderMetrics(fullSummary()),
+    renderMetrics(bareSummary()),
+    renderLive(fullSummary(), LIVE, renderMetrics(fullSummary())),
+    workerMetrics(BUSY_WORKER, FLEET),
+  ];
   for (const input of texts)
     expect(spawnSync('promtool', ['check', 'metrics'], {input, encoding: 'utf8'})).toMatchObject({
       status: 0,
@@ -84,22 +91,77 @@ test.skipIf(lacks('promtool'))('promtool finds nothing wrong', () => {
     });
 });
 
-const BUSY_WORKER = {concurrency: 4, inFlight: 1, chunks: 2, calls: {answered: 3}, clockAheadMs: 0};
+const BUSY_WORKER = {
+  report: {concurrency: 4, inFlight: 1, chunks: 2, calls: {answered: 3}, clockAheadMs: 0},
+  hasRedis: true,
+};
+const FLEET = {heldMs: 1_500, waiting: 7};
 
 test('the rules that promtool holds, without it: labels of summaries and histograms, names and units', () => {
-  for (const text of [renderMetrics(fullSummary()), workerMetrics(BUSY_WORKER)])
+  for (const text of [renderMetrics(fullSummary()), workerMetrics(BUSY_WORKER, FLEET)])
     for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
       expect(name.endsWith('_total')).toBe(type === 'counter');
-      expect(name).not.toMatch(/_(count|sum|bucket|info|milliseconds|minutes)$/);
+      expect(name).not.toMatch(/_(count|sum|bucket|milliseconds|minutes)$/);
       expect(text).not.toMatch(new RegExp(`^${name}\\{.*\\b(quantile|le)=`, 'm'));
     }
 });
 
+const LIVE: LiveRun = {
+  now: Date.parse('2026-01-05T02:10:00Z'),
+  rowsRead: 20_100,
+  inputSize: 9_000_000,
+  inFlight: 3,
+  waiting: 61,
+  rate: 40,
+  pause: 'throttled',
+};
+
+test('a run under way has the families of its end, and how it stands', () => {
+  const last = renderMetrics(fullSummary({exit_code: 0, finished_at: '2026-01-04T02:00:00.000Z'}));
+  const metrics = parse(renderLive(fullSummary(), LIVE, last));
+  expect(find(metrics, 'build_info', {version: packageVersion()})).toBe(1);
+  expect(find(metrics, 'run_active')).toBe(1);
+  expect(find(metrics, 'run_updated_timestamp_seconds')).toBe(LIVE.now / 1_000);
+  expect(find(metrics, 'run_rows_read')).toBe(20_100);
+  expect(find(metrics, 'run_input_bytes', {kind: 'size'})).toBe(9_000_000);
+  expect(find(metrics, 'run_values_waiting')).toBe(61);
+  expect(find(metrics, 'run_rate', {kind: 'now'})).toBe(40);
+  expect(find(metrics, 'run_waiting', {reason: 'throttled'})).toBe(1);
+  expect(find(metrics, 'run_waiting', {reason: 'outage'})).toBe(0);
+  const runs = (all: readonly Metric[]) => [...new Set(all.map(({name}) => name))].filter(isOfRun).sort();
+  expect(runs(metrics)).toEqual(runs(parse(last)));
+});
+
+const isOfRun = (name: string) => name.startsWith('bulk_enrich_run_');
+
+test('while a run is under way, what alerts know of the last end stays', () => {
+  const last = renderMetrics(fullSummary({exit_code: 0, finished_at: '2026-01-04T02:00:00.000Z'}));
+  const ends = (text: string) =>
+    parse(text)
+      .filter(({name}) => name.startsWith('bulk_enrich_last_'))
+      .map(({name, value}) => [name, value]);
+  const once = renderLive(fullSummary(), LIVE, last);
+  const twice = renderLive(fullSummary(), LIVE, once);
+  expect(ends(last).length).toBeGreaterThan(5);
+  expect([ends(once), ends(twice)]).toEqual([ends(last), ends(last)]);
+  const failed = renderMetrics(fullSummary({exit_code: 5}), twice);
+  expect(find(parse(failed), 'last_success_timestamp_seconds')).toBe(
+    Date.parse('2026-01-04T02:00:00.000Z') / 1_000,
+  );
+});
+
+test('no run is under way after an end, also of one that could not begin', () => {
+  const ended = {job: 'nightly', finished_at: '2026-01-05T02:00:00.000Z', exit_code: 2};
+  const stopped = renderMetrics(fullSummary(), renderLive(fullSummary(), LIVE));
+  expect([find(parse(renderEnd(ended)), 'run_active'), find(parse(stopped), 'run_active')]).toEqual([0, 0]);
+  expect(find(parse(stopped), 'run_waiting', {reason: 'throttled'})).toBe(0);
+});
+
 test('what is not known is left out, never NaN', () => {
   const metrics = parse(renderMetrics(bareSummary()));
-  expect(find(metrics, 'last_run_call_latency_seconds')).toBeUndefined();
-  expect(find(metrics, 'last_run_credit_limit')).toBeUndefined();
-  expect(find(metrics, 'last_run_risk_score_mean')).toBeUndefined();
+  expect(find(metrics, 'run_call_latency_seconds')).toBeUndefined();
+  expect(find(metrics, 'run_credit_limit')).toBeUndefined();
+  expect(find(metrics, 'run_risk_score_mean')).toBeUndefined();
 });
 
 test('the time of the last success outlives failures, for each job by itself', () => {
@@ -136,3 +198,19 @@ test('labels are escaped', () => {
   const [first] = parse(renderMetrics(fullSummary({job: 'a "b" \\ c\nd'})));
   expect(first?.labels.job_name).toBe('a "b" \\ c\nd');
 });
+
+test('docs/reports.md names every metric, and no other', () => {
+  const texts = [
+    renderMetrics(fullSummary()),
+    renderLive(fullSummary(), LIVE),
+    workerMetrics(BUSY_WORKER, FLEET),
+    ACCOUNT_LIMITS,
+  ];
+  const names = texts.flatMap(text => [...text.matchAll(/^# HELP (\S+)/gm)].map(([, name]) => name));
+  const page = readFileSync(new URL('../../docs/reports.md', import.meta.url), 'utf8');
+  const documented = [...page.matchAll(/`(bulk_enrich_\w+)`/g)].map(([, name]) => name);
+  expect([...new Set(documented)].sort()).toEqual([...new Set(names)].sort());
+});
+
+/** Only an account with limits has this one. */
+const ACCOUNT_LIMITS = '# HELP bulk_enrich_run_account_credits x';

@@ -43,7 +43,7 @@ describe('the HTML page', () => {
       'phone.decimal_zero',
       '1,203',
       '2, 7, …',
-      'It ended in .0',
+      'The .0 at its end',
     ])
       expect(page.replaceAll('<wbr>', '')).toContain(text);
     expect(html(fullSummary())).not.toContain('Repaired before');

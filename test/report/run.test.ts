@@ -91,7 +91,7 @@ describe('--report and --metrics', () => {
     expect(sandbox.read('out.html')).toContain('United States (US)');
     expect(sandbox.read('out.MD')).toMatch(/^# in\.csv: Complete\n/);
     expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_success{job_name=""} 1\n');
-    expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_rows{job_name="",outcome="ok"} 40\n');
+    expect(sandbox.read('out.prom')).toContain('bulk_enrich_run_rows{job_name="",outcome="ok"} 40\n');
     const made = ['out.html', 'out.MD', 'out.prom', 'step.md', 'in.enriched.summary.json'].map(sandbox.read);
     const texts = [...made, ...health.texts, ...health.pings, html.stderr, markdown.stderr].join('\n');
     expect(texts).not.toContain(KEY);
@@ -160,7 +160,7 @@ describe('in GitHub Actions', () => {
     const {code, stdout, stderr} = await run(sandbox, ['-o', '-'], github(sandbox));
     expect(code).toBe(3);
     expect(stdout).not.toContain('::');
-    expect(stderr).toMatch(/^::warning title=bulk-enrich%3A not everything was answered::5 rows written/m);
+    expect(stderr).toMatch(/^::warning title=bulk-enrich%3A some values have no answer::5 rows written/m);
     expect(sandbox.read('step.md')).toMatch(/^From the step itself\.\n# in\.csv: Complete, with gaps\n/);
   });
 
@@ -237,9 +237,7 @@ describe('--ping-url', () => {
       sandbox.write('in.csv', list(5));
       const {code, stderr} = await run(sandbox, ['--ping-url', health.url]);
       expect(code).toBe(0);
-      expect(stderr).toMatch(
-        /Warning: The health check \(ping_url\) could not be told of this run \(\w+\)\./,
-      );
+      expect(stderr).toMatch(/Warning: The health check \(ping_url\) could not be pinged \(\w+\)\./);
       expect(stderr).not.toContain(health.url);
       expect(health.pings).toHaveLength(2);
     },
@@ -269,7 +267,7 @@ describe('drift', () => {
     server.setScript(undefined);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^Warning: This run is unlike the job's last ones: .*ip\.is_vpn 100% \(usually \d+%\)/m,
+      /^Warning: This run differs from the job's last ones: .*ip\.is_vpn 100% \(usually \d+%\)/m,
     );
     expect(stderr).toMatch(/^::warning title=bulk-enrich%3A unlike the job's last runs::/m);
     const jump = sandbox.summary('out.summary.json').drift.find(({what}) => what === 'ip.is_vpn');
@@ -320,7 +318,7 @@ describe('drift', () => {
     const blocked = await runJob(sandbox, {XDG_STATE_HOME: join(sandbox.home, 'file')});
     expect(blocked.code).toBe(0);
     expect(blocked.stderr).toMatch(
-      /^Warning: This run goes on without the job's earlier runs: .* \(ENOTDIR, .*\)\. /,
+      /^Warning: This run continues without the job's earlier runs: .* \(ENOTDIR, .*\)\. /,
     );
     const homeless = await runJob(sandbox, {XDG_STATE_HOME: '', HOME: '/nonexistent'});
     expect(homeless.code).toBe(0);

@@ -107,7 +107,7 @@ describe('metrics on every exit', () => {
     // What stands in a line by itself counts, before the mistake and behind it.
     sandbox.write('broken.yaml', 'metrics: out.prom\nip: [ip\nname: "nightly\n');
     const broken = await runHere(sandbox, ['run', '--job', 'broken.yaml']);
-    expect([broken.code, broken.stderr]).toEqual([2, expect.stringMatching(/this is no YAML/)]);
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringMatching(/this is not valid YAML/)]);
     kept();
     writeFileSync(sandbox.path('out.prom'), '');
     sandbox.write('broken.yaml', 'ip: [ip\nname: other\nmetrics: out.prom\n');
@@ -180,11 +180,16 @@ describe('a Pushgateway', () => {
     expect(mistaken.code).toBe(2);
     expect(pushed.map(({request, auth}) => [request, auth])).toEqual([
       ['POST /gate/metrics/job/bulk-enrich', `Basic ${btoa('pusher:secret')}`],
+      ['POST /gate/metrics/job/bulk-enrich', `Basic ${btoa('pusher:secret')}`],
       ['POST /metrics/job/bulk-enrich', undefined],
     ]);
-    expect(pushed[0]?.body).toContain('bulk_enrich_last_success_timestamp_seconds');
-    expect(pushed[1]?.body).not.toContain('bulk_enrich_last_success_timestamp_seconds');
-    expect(pushed[1]?.body).toContain('bulk_enrich_last_run_exit_code{job_name=""} 2\n');
+    const [begun, ended, refused] = pushed.map(({body}) => body);
+    const active = (text = '') => /^bulk_enrich_run_active\{.*\} (\d)$/m.exec(text)?.[1];
+    expect([begun, ended, refused].map(active)).toEqual(['1', '0', '0']);
+    expect(begun).not.toContain('bulk_enrich_last_');
+    expect(ended).toContain('bulk_enrich_last_success_timestamp_seconds');
+    expect(refused).not.toContain('bulk_enrich_last_success_timestamp_seconds');
+    expect(refused).toContain('bulk_enrich_last_run_exit_code{job_name=""} 2\n');
   });
 
   test('one that refuses is a warning without its address', async () => {

@@ -31,12 +31,12 @@ test("an account's credits are for all its jobs, by day and by month, and a run 
   });
   expect(second.message).toContain(`max_credits_per_day in ${path}`);
   expect(second.warnings).toEqual([
-    `45 of the day's 50 credits (max_credits_per_day in ${path}) are used, by all runs together.`,
+    `45 of the day's 50 credits (max_credits_per_day in ${path}) are used by all runs together.`,
   ]);
   now += 86_400_000;
   expect(await job('another', 200, 10, {account: 'other'})).toMatchObject({
     code: 0,
-    warnings: [expect.stringContaining('There is no file for the account "other"')],
+    warnings: [expect.stringContaining('The account "other" at')],
   });
   const third = await job('logins', 100, 60);
   expect(third).toMatchObject({
@@ -133,7 +133,7 @@ test('a file that says what can not be is refused, and nothing is sent, whatever
     'a.yaml:2: rate: expected a rate such as 20/s, 300/m or 1000/h.',
   );
   expect(await refused('endpoint: URL\nrate: 20/s\nwarnat: 1\n')).toBe(
-    'a.yaml:3: warnat: there is no such key (known: endpoint, account, rate, max_credits_per_day, max_credits_per_month, price, warn_at).',
+    'a.yaml:3: warnat: this key does not exist (known: endpoint, account, rate, max_credits_per_day, max_credits_per_month, price, warn_at).',
   );
   expect(await refused('endpoint: URL\nmax_credits_per_day: -1\n')).toBe(
     'a.yaml:2: max_credits_per_day: expected a whole number, 0 or more.',
@@ -143,7 +143,7 @@ test('a file that says what can not be is refused, and nothing is sent, whatever
   const one = stage.account('a.yaml', 'endpoint: URL\naccount: other\n');
   const two = stage.account('b.yml', 'endpoint: URL/\naccount: other\n');
   expect((await stage.run({ip: 'ip', account: 'other'})).message).toBe(
-    `${one} and ${two} are both of the account "other" at ${stage.api.url}. Keep one.`,
+    `${one} and ${two} both describe the account "other" at ${stage.api.url}. Keep one.`,
   );
   expect(stage.api.ledger.requests).toBe(0);
 });

@@ -36,6 +36,16 @@ test('a clock that is set back stops neither checkpoints nor the measure of time
   expect(summary?.timeline.ms.length).toBeGreaterThan(1);
 });
 
+test('a run that is resumed under a clock that was set back ends no earlier than it began', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  await stage.run({...settings, concurrency: 1, maxCredits: 2}, inDays(0));
+  const {code, summary} = await stage.run(settings, inDays(-3));
+  expect([code, summary?.resumed.times]).toEqual([0, 1]);
+  expect(summary?.duration_ms).toBe(0);
+  expect(summary?.finished_at).toBe(summary?.started_at);
+});
+
 test('a run whose clock is far behind leaves answers their dates: the next run pays for nothing again', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));

@@ -95,7 +95,7 @@ test('info: start, waiting and end', async () => {
   let calls = 0;
   service.setScript(() => (++calls === 2 ? reply.throttle(1) : undefined));
   const log = await logOf('info');
-  expect(log.map(({msg}) => msg)).toEqual(['run starts', 'run waits', 'run goes on', 'run ended']);
+  expect(log.map(({msg}) => msg)).toEqual(['run starts', 'run waits', 'run resumes', 'run ended']);
   expect(log[0]).toMatchObject({inputs: ['list.csv'], endpoint: 'live', base_url: service.url, from_row: 1});
   expect(log[0]?.columns).toEqual([
     {operation: 'ip', column: 'ip'},

@@ -128,7 +128,7 @@ describe('where the service can not be asked any more', () => {
       summary: {reason: 'outage', lookups: {ip: {answered: 20, skipped: 5, from_store: 20, stale: 0}}},
     });
     expect(stage.read('out.csv')).not.toContain('ip_stale');
-    expect(ended.warnings.join()).toContain('Nothing more is asked in this run');
+    expect(ended.warnings.join()).toContain('The run makes no more calls');
     stage.api.setScript(undefined);
     // All of them are due again, as they were not asked for.
     expect(await stage.run(nightly, inDays(29.99))).toMatchObject({code: 0, summary: {calls: {total: 25}}});

@@ -104,7 +104,7 @@ test('an input pipe that nobody writes to is told of once, and left at a signal'
   expect(await run).toMatchObject({
     code: 130,
     message: 'Stop. Nothing was sent.',
-    warnings: [expect.stringContaining('pipe: nobody writes to this pipe yet')],
+    warnings: [expect.stringContaining('The run waits until a program writes to the pipe')],
   });
   expect([stage.api.ledger.requests, existsSync(stage.path('out.csv.run'))]).toEqual([0, false]);
 });

@@ -2,6 +2,8 @@ import {execFileSync} from 'node:child_process';
 import {chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {createSandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
+import {lacks} from '../support/real-parts.ts';
 import {ips, openStage} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 
@@ -24,33 +26,36 @@ test.each([
   }
   if (name !== 'output') {
     const ended = await stage.run({...settings, [name]: '-'});
-    expect(ended).toMatchObject({code: 2, message: expect.stringContaining('- is no file')});
+    expect(ended).toMatchObject({code: 2, message: expect.stringContaining('- is not a file')});
   }
   expect(stage.api.ledger.requests).toBe(0);
 });
 
-test.runIf(isRoot)('what the output waits for, where nothing can be written, is refused first', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', ips(3));
-  const place = stage.path('closed');
-  mkdirSync(place);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro,size=100k', 'tmpfs', place]);
-  try {
-    for (const name of ['summary', 'rejects'] as const) {
-      const ended = await stage.run({...settings, [name]: `${place}/file`});
-      expect(ended).toMatchObject({code: 9, message: expect.stringContaining(`--${name}`)});
+test.skipIf(lacks('mounts'))(
+  'what the output waits for, where nothing can be written, is refused first',
+  async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(3));
+    const place = stage.path('closed');
+    mkdirSync(place);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro,size=100k', 'tmpfs', place]);
+    try {
+      for (const name of ['summary', 'rejects'] as const) {
+        const ended = await stage.run({...settings, [name]: `${place}/file`});
+        expect(ended).toMatchObject({code: 9, message: expect.stringContaining(`--${name}`)});
+      }
+    } finally {
+      execFileSync('umount', [place]);
     }
-  } finally {
-    execFileSync('umount', [place]);
-  }
-  expect(stage.api.ledger.requests).toBe(0);
-});
+    expect(stage.api.ledger.requests).toBe(0);
+  },
+);
 
 test('a pipe or device that is named as a result is never read', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', ips(3));
   const args = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded'];
-  const run = () => sandbox.run([...args, '--summary', '/dev/zero', '--metrics', '/dev/zero']);
+  const run = () => runHere(sandbox, [...args, '--summary', '/dev/zero', '--metrics', '/dev/zero']);
   expect((await run()).code).toBe(0);
   // A device does not tell what made the output.
   const again = await run();
@@ -63,7 +68,7 @@ test.runIf(existsSync('/proc/self'))(
     using sandbox = createSandbox();
     sandbox.write('list.csv', ips(3));
     const args = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded', '-o', '/proc/out.csv'];
-    const ended = await sandbox.run(args);
+    const ended = await runHere(sandbox, args);
     expect([ended.code, ended.stderr]).toEqual([9, expect.stringContaining("can't be written (ENOENT")]);
   },
 );
@@ -95,8 +100,9 @@ test.each([
     const args = ['run', stage.path('list.csv'), '-o', stage.path('d/out.csv'), '--ip', 'ip', '--no-store'];
     const {env} = stage;
     using sandbox = createSandbox();
-    const run = () => sandbox.run([...args, '--rate', '100/s'], {env});
-    const ended = run();
+    // The driver keeps a file that was moved locked for as long as its process lives.
+    const slow = [...args, '--rate', '100/s'];
+    const ended = isKept ? sandbox.run(slow, {env}) : runHere(sandbox, slow, {env});
     await until(() => stage.api.ledger.calls > 4);
     change(stage.path('d'), stage.path('e'));
     const {code, stderr} = await ended;
@@ -104,7 +110,7 @@ test.each([
     expect(stderr).not.toContain('Safe:');
     if (!isKept) return;
     renameSync(stage.path('e'), stage.path('d'));
-    const again = await run();
+    const again = await runHere(sandbox, args, {env});
     expect([again.code, again.stderr]).toEqual([0, expect.any(String)]);
     expect(stage.api.ledger.repeated()).toEqual([]);
   },

@@ -116,8 +116,8 @@ test('publishing may be completed as often as one likes', async () => {
   for (const name of ['rejects', 'output']) stage.write(`state/${name}.partial`, name);
   const digest = (name: string) => digestFiles([stage.path(`state/${name}.partial`)]);
   const output = stage.path('b');
-  const places = {rejects: stage.path('a'), summary: undefined};
-  const files = {places, directory, held: [{path: directory}]};
+  const written = {rejects: stage.path('a'), summary: undefined};
+  const files = {written, directory, locked: [{path: directory}]};
   publish(files, output, {
     input: {bytes: 0, sha256: ''},
     output: await digest('output'),

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox, type RunningCommand, type Sandbox} from '../support/command.ts';
-import {runHere} from '../support/main.ts';
+import {held, killedHere, runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 import {until} from '../support/until.ts';
 
@@ -13,14 +13,8 @@ const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', 'unlim
 async function hanging(sandbox: Sandbox, work: (run: RunningCommand, letGo: () => void) => Promise<void>) {
   await using api = await startApiServer({key: KEY});
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-  let letGo = () => {};
-  const gate = new Promise<void>(resolve => {
-    letGo = resolve;
-  });
-  api.setScript(async call => {
-    if (call.call > 10) await gate;
-    return undefined;
-  });
+  const {gate, letGo} = held();
+  api.setScript(({call}) => (call > 10 ? gate : undefined));
   sandbox.write('list.csv', ips(40));
   const run = sandbox.start(args, {env});
   await until(() => api.ledger.calls >= 14);
@@ -92,12 +86,15 @@ describe.concurrent('a run that is told to end', () => {
     using sandbox = createSandbox();
     await using api = await startApiServer({key: KEY});
     const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
-    api.setScript(call => (call.call > 10 ? new Promise(() => {}) : undefined));
+    const {gate, letGo} = held();
+    api.setScript(({call}) => (call > 10 ? gate : undefined));
     sandbox.write('list.csv', ips(40));
-    const run = sandbox.start([...args, '--resends', '0'], {env});
-    await until(() => api.ledger.calls >= 14);
-    run.kill('SIGKILL');
-    await run.outcome;
+    await killedHere(
+      sandbox,
+      [...args, '--resends', '0'],
+      {env},
+      {holds: () => api.ledger.calls >= 14, letGo},
+    );
     api.setScript(undefined);
     expect((await runHere(sandbox, [...args, '--resends', '0'], {env})).code).toBe(3);
     expect(sandbox.summary('out.summary.json')).toMatchObject({

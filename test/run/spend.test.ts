@@ -129,7 +129,7 @@ test('what could not be told at an end is told by the next session', async () =>
   mkdirSync(path);
   expect(await interruptedAt(stage, 6)).toMatchObject({
     code: 130,
-    warnings: [expect.stringContaining('could not be kept in the history')],
+    warnings: [expect.stringContaining('could not be added to the history')],
   });
   rmdirSync(path);
   renameSync(`${path}.away`, path);

@@ -9,7 +9,7 @@ import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
+import {type Ended, interrupt, ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip', force: true, concurrency: 8};
 
@@ -324,8 +324,8 @@ test('a store that stays locked costs, and the summary and the last sentence say
   );
 });
 
-test('what a killed session could not store any more is stored by the next, and by a run that is told to wait no more', async () => {
-  await using stage = await openStage({latencyMs: 5});
+/** Interrupts a run of 60 values that could not store most of its answers, as the store was locked to its end. */
+async function stoppedWhileLocked(stage: Stage): Promise<Ended> {
   stage.write('list.csv', ips(1, 500));
   await stage.run(settings);
   stage.write('list.csv', ips(60));
@@ -336,11 +336,17 @@ test('what a killed session could not store any more is stored by the next, and 
     if (call === 40) interrupt(stopper);
     return undefined;
   });
-  const first = await stage.run({...settings, concurrency: 2}, {stopper});
-  expect(first.code).toBe(130);
-  expect(first.summary?.store?.not_stored).toBeGreaterThan(20);
+  const ended = await stage.run({...settings, concurrency: 2}, {stopper});
+  expect(ended.code).toBe(130);
+  expect(ended.summary?.store?.not_stored).toBeGreaterThan(20);
   letGo();
   stage.api.setScript(undefined);
+  return ended;
+}
+
+test('what a killed session could not store any more is stored by the next, and by a run that is told to wait no more', async () => {
+  await using stage = await openStage({latencyMs: 5});
+  await stoppedWhileLocked(stage);
   expect(await stage.run(settings)).toMatchObject({code: 0, summary: {store: {not_stored: 0}}});
   expect(stage.api.ledger.repeated()).toEqual([]);
   expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_store: 60}}}});
@@ -348,19 +354,7 @@ test('what a killed session could not store any more is stored by the next, and 
 
 test('so it is for its own account, by a run of another account that takes over the output', async () => {
   await using stage = await openStage({latencyMs: 5});
-  stage.write('list.csv', ips(1, 500));
-  await stage.run(settings);
-  stage.write('list.csv', ips(60));
-  const stopper = new Stopper();
-  let letGo = () => {};
-  stage.api.setScript(({call}) => {
-    if (call === 10) letGo = lockStore(stage);
-    if (call === 40) interrupt(stopper);
-    return undefined;
-  });
-  const {summary} = await stage.run({...settings, concurrency: 2}, {stopper});
-  letGo();
-  stage.api.setScript(undefined);
+  const {summary} = await stoppedWhileLocked(stage);
   const before = stage.api.ledger.requests;
   expect((await stage.run({...settings, account: 'other', restart: true})).code).toBe(0);
   expect(stage.api.ledger.requests - before).toBe(60);
@@ -409,8 +403,8 @@ test('an answer that could not be renewed keeps its own time, over a stop and a 
   letGo();
   stage.api.setScript(undefined);
   expect(await stage.run(monthly, inDays(29.99))).toMatchObject({
-    code: 0,
-    summary: {lookups: {ip: {answered: 20, failed: 0, calls: 20}}},
+    code: 3,
+    summary: {lookups: {ip: {answered: 20, failed: 0, calls: 20, refused_in_a_row: 10}}},
   });
   const later = await stage.run(monthly, inDays(30.1));
   expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 20, calls: 10}}}});

@@ -6,11 +6,16 @@ import {runHere} from '../support/main.ts';
 import {until} from '../support/until.ts';
 
 const KEY = 'written-to-key-8a1d';
-const ROWS = 6_000;
+const ROWS = 3_000;
+/** So many of the rows have a value of their own. */
+const VALUES = 60;
 
 /** More than is read ahead of the first answers. */
 function list(note: string): string {
-  const rows = Array.from({length: ROWS}, (_, row) => `192.0.2.${row < 200 ? row : 1},${note.repeat(60)}\n`);
+  const rows = Array.from(
+    {length: ROWS},
+    (_, row) => `192.0.2.${row < VALUES ? row : 1},${note.repeat(240)}\n`,
+  );
   return `ip,note\n${rows.join('')}`;
 }
 
@@ -31,7 +36,7 @@ async function run(
   sandbox.write('more.csv', list('c'));
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
   sandbox.write('job.yaml', 'endpoint: live\nip: ip\n');
-  const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', '200/s', ...more];
+  const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', '60/s', ...more];
   const again = (...words: string[]) => runHere(sandbox, [...args, ...words], {env});
   const ended = again();
   await until(() => api.ledger.calls > 2);

@@ -48,5 +48,5 @@ test('so does a value that is looked up by hand', async () => {
   using sandbox = createSandbox();
   const {code, stdout, stderr} = await runHere(sandbox, ['lookup', 'ip', '192.0.2.1'], {env: stage.env});
   expect([code, JSON.parse(stdout)]).toEqual([0, KEPT]);
-  expect(stderr).toContain("Fields of another type than the interface's, as they came: is_vpn.");
+  expect(stderr).toContain('Fields of the wrong type, as they came: is_vpn.');
 });

@@ -23,9 +23,15 @@ describe('patterns are RE2', () => {
   });
 
   test.each([
-    ['row.country.matches("[a-z")', 'is no regular expression of RE2: missing closing ]: `[a-z`.'],
-    ['ip.is_vpn && !row.country.matches("(?=a)")', 'is no regular expression of RE2: invalid or unsupported'],
-    ['["a"].exists(x, row.country.matches("(a)\\\\1"))', 'is no regular expression of RE2: invalid escape'],
+    ['row.country.matches("[a-z")', 'is not a regular expression of RE2: missing closing ]: `[a-z`.'],
+    [
+      'ip.is_vpn && !row.country.matches("(?=a)")',
+      'is not a regular expression of RE2: invalid or unsupported',
+    ],
+    [
+      '["a"].exists(x, row.country.matches("(a)\\\\1"))',
+      'is not a regular expression of RE2: invalid escape',
+    ],
     ['row.country.matches("a{5000}")', 'invalid repeat count'],
     ['row.country.matches(row.email)', 'the pattern of matches() has to be a text such as'],
     ['row.country.matches("a" + row.email)', 'the pattern of matches() has to be a text such as'],

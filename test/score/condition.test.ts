@@ -22,6 +22,11 @@ describe('a condition over what is known', () => {
     ['email.trust_score == 20', true],
     ['email.trust_score + 1 > 20.5', true],
     ['100 - email.trust_score == 80', true],
+    ['100 - (email.trust_score + 10) == 70', true],
+    ['verify.rules.exists(r, 100 - (email.trust_score - 10) == 90)', true],
+    ['verify.rules.exists(r, -(ip.is_vpn ? 5.0 : 7.0) == -5)', true],
+    ['verify.rules.exists(r, !(ip.is_tor_node ? true : false))', true],
+    ['verify.rules.all(r, ip.is_tor_node == (r.action == "other"))', true],
     ['ip.asn_number in [64500, 64501]', true],
     ['ip.asn_number in [1, -2]', false],
     ['ip.city in ["Berlin", "Paris"]', true],
@@ -109,7 +114,7 @@ describe('a text that is not a number, date or duration decides nothing', () => 
     ['!(double(row.country) * 1e300 < 1)', '1e300'],
     ['1.0 / (1.0 / double(row.country)) == 0.0', '0'],
     ['!(double(row.country) / 0.0 - double(row.country) / 0.0 > 1)', '1'],
-  ])('%s of "%s" comes to no number', (text, country) => {
+  ])('%s of "%s" is not a number, as after', (text, country) => {
     expect(condition(text).decide({row: {country}})).toBeUndefined();
   });
 
@@ -170,13 +175,13 @@ describe('a constant that can never be right is refused', () => {
     ['now.getHours("Europe/Berlim") > 5', '"Europe/Berlim" is not a time zone'],
     ['verify.rules.exists(r, now - timestamp("soon") > duration("1h"))', 'timestamp() takes'],
     ['ip.city.substring(1) == "a".substring(5)', 'out of range'],
-    ['1 / 0 > ip.latitude', 'comes to no number'],
+    ['1 / 0 > ip.latitude', 'is not a number, as after'],
   ])('%s', (text, message) => {
     const build = () => condition(text, 'job.yaml:7: where', {window: '7d'});
     expect(build).toThrow(UsageError);
     expect(build).toThrow(/^job\.yaml:7: where: /);
     expect(build).toThrow(message);
-    expect(build).toThrow(`It says: ${text}`);
+    expect(build).toThrow(`The expression: ${text}`);
   });
 
   test.each([
@@ -264,7 +269,7 @@ describe('checked before anything is asked', () => {
     expect(build).toThrow(UsageError);
     expect(build).toThrow(message);
     expect(build).toThrow(/^job\.yaml:7: score\.rules\.0\.when: /);
-    expect(build).toThrow(`It says: ${text}`);
+    expect(build).toThrow(`The expression: ${text}`);
   });
 
   test.each([

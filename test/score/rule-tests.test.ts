@@ -59,9 +59,9 @@ test.each([
     '  - {answers: {ip: {is_tor: true}}, score: 1}',
     'rules.yaml:8: tests.0: there is no field "ip.is_tor". Did you mean "is_tor_node"?',
   ],
-  ['  - {answers: {car: {is_tor: true}}, score: 1}', '"car" is no lookup'],
+  ['  - {answers: {car: {is_tor: true}}, score: 1}', '"car" is not a lookup'],
   ['  - {answers: {ip: {is_vpn: true}}}', 'expected what comes out: score, level or reasons'],
-  ['  - {answer: {}, score: 1}', 'there is no such key'],
+  ['  - {answer: {}, score: 1}', 'this key does not exist'],
   ['  []', 'rules.yaml has no tests'],
 ])('%s is refused with its place', async (tests, sentence) => {
   const {code, stderr} = await rulesTest(tests);
@@ -80,7 +80,7 @@ ${more}tests: [{score: 0}]
   expect([refused.code, refused.stderr]).toEqual([
     2,
     expect.stringContaining(
-      'rules.yaml:4: rules.1.when: rules.yaml:3: rules.0.when has the reason "mine" too. Give each its own, or declare it: shared_reasons: [mine].',
+      'rules.yaml:4: rules.1.when: rules.yaml:3: rules.0.when has the reason "mine" too. Give each its own, or allow it with shared_reasons: [mine].',
     ),
   ]);
   box.write('rules.yaml', rules('shared_reasons: [mine]\n'));

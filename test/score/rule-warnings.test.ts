@@ -60,7 +60,7 @@ test('an empty cell is no number, and a missing answer has neither a field nor n
   ]);
 });
 
-test('one that no row could decide, none could be worked with for, or that never held, is a warning', async () => {
+test('one that no row could decide, whose values were of no use, or that never held, is a warning', async () => {
   const {warnings, told} = await run([
     rule('double(row.amount) > 10', 'fine'),
     rule('row.amonut > 10', 'misspelt'),
@@ -72,10 +72,10 @@ test('one that no row could decide, none could be worked with for, or that never
   expect(warnings).toEqual(told);
   expect(warnings).toHaveLength(3);
   expect(text).toContain(
-    'The rule misspelt (score.rules.1.when) could not be decided in any of 2 rows, as something that it reads was never there: row.amonut > 10',
+    'The rule misspelt (score.rules.1.when) could not be decided in any of 2 rows, because something that it reads was always missing: row.amonut > 10',
   );
   expect(text).toContain(
-    'The rule no_time (score.rules.2.when) could not work with what it reads in any of 2 rows',
+    'The rule no_time (score.rules.2.when) could not use the values it reads in any of 2 rows',
   );
   expect(text).toContain('2 rules never held in any of 2 rows: vpn, nowhere');
 });

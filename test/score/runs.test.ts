@@ -206,7 +206,7 @@ describe('risk', () => {
     ],
     ['rules: []', 'expected at least one rule'],
     ['rules: [{if: ip.is_vpn, add: 1, reason: x}]', 'a rule has no such key, it is "when"'],
-    ['rulez: []', 'there is no such key (known: base, levels, rules'],
+    ['rulez: []', 'this key does not exist (known: base, levels, rules'],
     [
       'levels: {medium: 70, high: 20}\nrules: [{when: ip.is_vpn, add: 1, reason: x}]',
       'medium to be no higher',
@@ -292,7 +292,7 @@ describe('a lookup with a condition', () => {
   }, 60_000);
 
   test.each([
-    ['phone.is_valid', 'It would wait for itself: phone waits for phone.'],
+    ['phone.is_valid', 'this lookup would wait for itself: phone waits for phone.'],
     ['verify.score > 1.0', 'there is no "verify" to read'],
     ['risk.scor > 1', 'Did you mean "risk.score"?'],
     ['row.contry == "US"', 'Did you mean "country"?'],
@@ -320,7 +320,7 @@ describe('a lookup with a condition', () => {
     file('phone.is_valid');
     const {code, stderr} = await runHere(box, ['run', '--job', 'job.yaml'], {env: environment()});
     expect([code, calls()]).toEqual([2, {}]);
-    expect(stderr).toContain('job.yaml:5: phone.when: It would wait for itself');
+    expect(stderr).toContain('job.yaml:5: phone.when: this lookup would wait for itself');
   });
 });
 
@@ -386,7 +386,9 @@ describe('lookups that wait for one another', () => {
     const email = {column: 'email', when: 'phone.is_valid'};
     const {code, text: said} = await run({...waterfall, email});
     expect([code, calls()]).toEqual([2, {}]);
-    expect(said).toContain('phone.when: It would wait for itself: phone waits for email waits for phone.');
+    expect(said).toContain(
+      'phone.when: this lookup would wait for itself: phone waits for email waits for phone.',
+    );
   });
 });
 
@@ -441,13 +443,13 @@ describe('what rules read beside the row', () => {
     ],
     [{lists: {a: ['x']}}, 'ip.country in list.b', 'there is no field "list.b". Did you mean "list.a"?'],
     [{lists: {a: ['x']}}, 'ip.asn_number in list.a', 'no such overload'],
-    [{constants: {pattern: '[a-z'}}, 'row.id.matches(constant.pattern)', 'no regular expression of RE2'],
+    [{constants: {pattern: '[a-z'}}, 'row.id.matches(constant.pattern)', 'not a regular expression of RE2'],
     [{constants: {days: 3}}, 'row.id == constant.days', 'no such overload: string == double'],
     [{constants: {days: 3}}, 'row.id == constant.day', 'Did you mean "constant.days"?'],
     [
       {},
       `ip.country in [${Array.from({length: 1_001}, (_, n) => `"n${n}"`).join()}]`,
-      'a longer list goes into a file',
+      'put a longer list into a file',
     ],
   ])('%j: %s is refused before a call', async (given, when, message) => {
     box.write('in.csv', csv);

@@ -86,7 +86,7 @@ export async function openParsers(): Promise<Parsers> {
       read: bytes => {
         file('publish.json', bytes);
         return unfinishedPublishing(
-          {directory, places: {rejects: undefined, summary: undefined}, held: []},
+          {directory, written: {rejects: undefined, summary: undefined}, locked: []},
           'out.csv',
         );
       },
@@ -208,7 +208,7 @@ async function openLedgerOf(directory: string, bytes: Buffer): Promise<void> {
     const ledger = new Ledger(path, {});
     try {
       ledger.find(Array.from({length: VALUES}, (_, n) => `key-${n}`));
-      ledger.carried('key-1');
+      ledger.givenUp.find('key-1');
       ledger.restart('one');
       ledger.close();
     } finally {

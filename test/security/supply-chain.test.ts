@@ -17,12 +17,19 @@ interface LockEntry {
   readonly hasInstallScript?: boolean;
   readonly deprecated?: string;
   readonly os?: readonly string[];
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-const {packages} = JSON.parse(read('package-lock.json')) as {packages: Record<string, LockEntry>};
-const locked = Object.entries(packages)
-  .filter(([path]) => path !== '')
-  .map(([path, entry]) => ({...entry, path, name: path.replace(/^.*node_modules\//, '')}));
+function lockedIn(file: string) {
+  const {packages} = JSON.parse(read(file)) as {packages: Record<string, LockEntry>};
+  return Object.entries(packages)
+    .filter(([path]) => path !== '')
+    .map(([path, entry]) => ({...entry, path, name: path.replace(/^.*node_modules\//, '')}));
+}
+
+const locked = lockedIn('package-lock.json');
+const tools = lockedIn('test/tools/package-lock.json');
 /** What the build put into the package, and what is installed with it. */
 const bundled = JSON.parse(read('dist/bundled-packages.json')) as string[];
 const shipped = locked.filter(
@@ -49,16 +56,21 @@ test('what is installed is what was locked: by hash, from no host in particular,
       hasInstallScript: undefined,
       deprecated: undefined,
     });
-  expect(locked.filter(({resolved}) => resolved !== undefined)).toEqual([]);
+  expect([...locked, ...tools].filter(({resolved}) => resolved !== undefined)).toEqual([]);
   // Tools for development on other systems, of which no registry at hand told the hash.
-  for (const {path, dev, optional, os} of locked.filter(({integrity}) => integrity === undefined))
+  for (const {path, dev, optional, os} of [...locked, ...tools].filter(
+    ({integrity}) => integrity === undefined,
+  ))
     expect({path, dev, optional, os}).toEqual({path, dev: true, optional: true, os: expect.any(Array)});
-  const scripts = locked.filter(({hasInstallScript}) => hasInstallScript === true).map(({name}) => name);
+  const scripts = [...locked, ...tools]
+    .filter(({hasInstallScript}) => hasInstallScript === true)
+    .map(({name}) => name);
   const {allowScripts} = JSON.parse(read('package.json')) as {allowScripts: Record<string, boolean>};
   for (const name of scripts) expect([name, allowScripts[name] ?? 'not decided']).toEqual([name, false]);
 });
 
-test('every package whose code is wanted is in the package or installed with it', () => {
+/** Packages whose code dist asks for; the code of all others that it uses is compiled in. */
+function wantedByCode(): string[] {
   const code = readdirSync(`${root}dist`, {recursive: true, encoding: 'utf8'})
     .filter(file => /\.c?js$/.test(file))
     .map(file => read(`dist/${file}`));
@@ -69,9 +81,34 @@ test('every package whose code is wanted is in the package or installed with it'
       ),
     ].map(([, one, other]) => one ?? other ?? ''),
   );
-  const packages = new Set(wanted.filter(name => !isBuiltin(name) && !name.startsWith('.')));
-  expect([...packages].sort()).toEqual(['bullmq', 'i18n-iso-countries/codes.json', 'ioredis', 'libsql']);
+  return [...new Set(wanted.filter(name => !isBuiltin(name) && !name.startsWith('.')))].sort();
+}
+
+test('every package whose code is wanted is in the package or installed with it', () => {
+  expect(wantedByCode()).toEqual(['bullmq', 'i18n-iso-countries/codes.json', 'ioredis', 'libsql']);
   expect(bundled).toContain('node_modules/got');
+});
+
+test('all code of an installation is what was tested: what is not compiled in comes in one version', () => {
+  const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
+  // A fleet's packages are its user's own, beside this one.
+  const own = wantedByCode().map(name => name.split('/')[0] ?? '');
+  const names = own.filter(name => manifest.peerDependencies?.[name] === undefined);
+  const open = names.map(name => [name, manifest.dependencies?.[name] ?? '']);
+  const seen = new Set<string>();
+  for (const [name = '', range = ''] of open) {
+    const {
+      version,
+      dependencies = {},
+      optionalDependencies = {},
+    } = locked.find(({path}) => path === `node_modules/${name}`) ?? {};
+    // Of 0.0.x, a caret allows no other version either.
+    expect([version, `^${version}`.startsWith('^0.0.') ? `^${version}` : version], name).toContain(range);
+    if (seen.has(name)) continue;
+    seen.add(name);
+    open.push(...Object.entries({...dependencies, ...optionalDependencies}));
+  }
+  expect(seen).toContain('@libsql/linux-x64-gnu');
 });
 
 test('an installed package is the locked version, under a licence that may be passed on', () => {

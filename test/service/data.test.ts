@@ -12,8 +12,9 @@ import {
   torNetworks,
   vpnNetworks,
 } from '../../src/service/data/networks/networks.ts';
-import {OpenData} from '../../src/service/data/open-data.ts';
+import {OpenData, openData} from '../../src/service/data/open-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
+import {dataInUse} from '../support/main.ts';
 import {running, temporaryFolder} from './running.ts';
 
 const data = new OpenData();
@@ -158,7 +159,7 @@ describe('the lists of networks', () => {
     }
   });
 
-  it.each(Object.entries(lists))('%s: no number is there twice, and each announces addresses', (_, list) => {
+  it.each(Object.entries(lists))('%s: no number occurs twice, and each announces addresses', (_, list) => {
     const numbers = list.flatMap(({asns}) => asns);
     expect(new Set(numbers).size).toBe(numbers.length);
     for (const number of numbers) expect(data.asn().holder(number), `AS${number}`).not.toBe('');
@@ -260,4 +261,8 @@ describe('the OpenAPI description', () => {
     expect(existsSync(shipped)).toBe(true);
     expect(JSON.parse(readFileSync(shipped, 'utf8'))).toEqual(served);
   });
+});
+
+it('is shared by the services of a process, which read no file a second time', () => {
+  expect(openData()).toBe(dataInUse);
 });

@@ -56,7 +56,7 @@ it('a page is shown to who asks by an address or the name that the service liste
     expect([host, await statusFor(host)]).toEqual([host, 421]);
 });
 
-it('the pages without a key can be switched off', async () => {
+it('the pages without a key can be switched off, and probes still have theirs', async () => {
   const [open, closed] = [await running(), await running({pages: false})];
   const statusOf = async (url: string) => (await fetch(url)).status;
   for (const page of ['/openapi.json', '/_ledger', '/_sources', '/_schemas']) {
@@ -66,5 +66,7 @@ it('the pages without a key can be switched off', async () => {
       404,
     ]);
   }
+  for (const probe of ['/healthz', '/readyz'])
+    expect([probe, await statusOf(closed.url + probe)]).toEqual([probe, 200]);
   expect((await askService(closed, '/intelligence/ip', {ip: '8.8.8.8'})).status).toBe(200);
 });

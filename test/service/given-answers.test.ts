@@ -29,8 +29,8 @@ test('given fields go before those of open data, in whatever spelling the value 
 });
 
 test.each([
-  [{ip: {'8.8.8': {}}}, 'answers: "8.8.8" is no IP address'],
-  [{phone: {'030 23125 001': {}}}, 'is no phone number as calls have it, such as +442079460018'],
+  [{ip: {'8.8.8': {}}}, 'answers: "8.8.8" is not a valid IP address'],
+  [{phone: {'030 23125 001': {}}}, 'is not a valid phone number, such as +442079460018'],
   [{ip: {'8.8.8.8': {is_threat: 'yes'}}}, 'answers: ip.8.8.8.8.is_threat: '],
   [{ipp: {}}, 'answers: '],
 ])('%j is refused before anything is started', async (answers, message) => {

@@ -73,6 +73,7 @@ describe('our own codes', () => {
     ['PUT', '/verify', 'POST'],
     ['DELETE', '/_sessions', 'POST'],
     ['POST', '/_ledger', 'GET, HEAD'],
+    ['POST', '/readyz', 'GET, HEAD'],
   ])('%s %s: 405 method_not_allowed, with Allow', async (method, path, allowed) => {
     const {url} = await running();
     const response = await fetch(url + path, {method});

@@ -1,4 +1,4 @@
-import {spawn, spawnSync} from 'node:child_process';
+import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -10,14 +10,10 @@ import {ServiceSetupError, startService} from '../../src/service/start.ts';
 import {Accounts} from '../../src/service/verdict/accounts.ts';
 import {UserSessions} from '../../src/service/verdict/user-session.ts';
 import {bin} from '../support/command.ts';
+import {lacks} from '../support/real-parts.ts';
 import {askService, running, temporaryFolder} from './running.ts';
 
 const ip = '/intelligence/ip';
-
-/** Whether a process can be made the first of a namespace of its own, as in a container. */
-function canUnshare(): boolean {
-  return spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
-}
 
 /** A state and what it is restored into, as the service has them. */
 function open(folder: string, rewriteAfter: number) {
@@ -143,7 +139,7 @@ describe('state', () => {
     await running({stateDir});
   });
 
-  it.runIf(canUnshare())(
+  it.skipIf(lacks('namespaces'))(
     'is free again once its service was killed as process 1 of a container',
     async () => {
       const stateDir = temporaryFolder();

@@ -1,6 +1,6 @@
 // Compiles src and the machine into one file, with edits if there are any, so that plain Node.js can play seeds.
 import {cpSync, mkdirSync} from 'node:fs';
-import {join, relative} from 'node:path';
+import {basename, join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {rolldown} from 'rolldown';
 
@@ -49,6 +49,27 @@ export function withEdits(edits, all = true) {
   };
 }
 
+/** What a task goes through, and a value before it becomes one: each method of these is counted. */
+const COUNTED = ['src/lookup/queue-executor.ts', 'src/lookup/answers.ts'];
+
+/** Has methods count how often they are called, in what `globalThis` has under this name. */
+const counting = {
+  name: 'counting',
+  transform(code, id) {
+    const file = COUNTED.find(name => id === join(root, name));
+    if (file === undefined) return undefined;
+    const counts = 'globalThis.methodsCalled';
+    const names = [];
+    const counted = code.replace(/^ {2}(?:async )?(#?\w+)\(.*\)(?:: [^{\n]+)? \{$/gm, (line, name) => {
+      const key = `${basename(file, '.ts')} ${name}`;
+      names.push(key);
+      return `${line} ${counts}[${JSON.stringify(key)}] += 1;`;
+    });
+    const none = Object.fromEntries(names.map(name => [name, 0]));
+    return `${counted}\nObject.assign(${counts} ??= {}, ${JSON.stringify(none)});\n`;
+  },
+};
+
 /** Returns what was compiled, and the directory of its own that it is in. */
 export async function compile(name, edits = []) {
   const out = join(root, 'node_modules', '.sim', name);
@@ -57,7 +78,7 @@ export async function compile(name, edits = []) {
     platform: 'node',
     external: (id, importer) =>
       /^[a-z@]/.test(id) && !(id in SIMULATED && importer?.startsWith(join(root, 'src'))),
-    plugins: [inPlace, withEdits(edits)],
+    plugins: [inPlace, withEdits(edits), counting],
     checks: {ineffectiveDynamicImport: false},
   });
   const file = join(out, 'all', 'of', 'machine.js');

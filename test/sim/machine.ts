@@ -3,20 +3,35 @@ import fc from 'fast-check';
 import '../../src/fleet/fleet.ts';
 import '../../src/fleet/seal.ts';
 import './world/fleet-packages.ts';
+import {priceOf} from './checks/scene.ts';
 import type {Sequence} from './model/commands.ts';
 import type {Ended} from './model/ended.ts';
+import {accountOf, endpointOf} from './model/places.ts';
 import {sequence} from './model/sequences.ts';
 import {Simulation} from './model/simulation.ts';
-import {violationOf, violationOfHealed} from './model/violations.ts';
+import {tried, violationOf, violationOfHealed} from './model/violations.ts';
+import type {Call} from './world/service.ts';
 
 /** A promise that was broken, and how it came to that. */
 export class Violation extends Error {
   readonly history: readonly string[];
 
-  constructor(message: string, history: readonly string[]) {
+  constructor(message: string, {world, service}: Simulation) {
     super(message);
-    this.history = history;
+    this.history = [
+      ...world.history,
+      'What the service took (call, for whom, what, what was said of it):',
+      ...service.calls.map(takenBy),
+    ];
   }
+}
+
+/** A line of the service's own books. */
+function takenBy(call: Call): string {
+  const {number, process, spec, operation, value, charged, told, recorded} = call;
+  const credits = charged ? `${priceOf(call)} credits` : 'nothing';
+  const heard = `${told ?? 'no answer'}${recorded ? ', in the ledger' : ''}`;
+  return `#${number} ${process.name} ${endpointOf(spec)} ${accountOf(spec)}: ${operation} ${value}, ${credits} (${heard})`;
 }
 
 /** Carries a sequence out, and holds everything against the promises after each command. */
@@ -24,7 +39,7 @@ export async function play({commands, ...world}: Sequence, seed: number): Promis
   const simulation = new Simulation(seed, world);
   const check = (ended: readonly Ended[], more?: string) => {
     const violation = violationOf(simulation, ended) ?? more;
-    if (violation !== undefined) throw new Violation(violation, simulation.world.history);
+    if (violation !== undefined) throw new Violation(violation, simulation);
   };
   try {
     for (const command of commands) check(await simulation.execute(command));
@@ -34,10 +49,16 @@ export async function play({commands, ...world}: Sequence, seed: number): Promis
   } catch (error) {
     if (error instanceof Violation) throw error;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    throw new Violation(`Something broke: ${text}`, simulation.world.history);
+    throw new Violation(`Something broke: ${text}`, simulation);
   } finally {
     simulation.close();
   }
+}
+
+/** How often each promise was tried, and each step of a task taken, since this was loaded. */
+export function reached(): Readonly<Record<string, number>> {
+  const {methodsCalled = {}} = globalThis as {methodsCalled?: Record<string, number>};
+  return {...Object.fromEntries(tried), ...methodsCalled};
 }
 
 /** What a seed leads to: nothing, or the shortest sequence that breaks the same. */
@@ -78,6 +99,14 @@ export interface Failure {
   readonly shrinks: number;
 }
 
+function limitsOf(sequence: Sequence | undefined): string[] {
+  const {accountPerDay, accountPerMonth, accountRate} = sequence ?? {};
+  const limits = {'a day': accountPerDay, 'a month': accountPerMonth, 'calls a second': accountRate};
+  return Object.entries(limits).flatMap(([of, limit]) =>
+    limit === undefined ? [] : [`the account has ${limit} ${of}`],
+  );
+}
+
 /** A failure as a reader wants it: the promise, how to see it again, and what happened. */
 export function described({seed, message, sequence, history, shrinks}: Failure): string {
   const inputs = (sequence?.inputs ?? []).map((rows, index) => `list${index}.csv: ${JSON.stringify(rows)}`);
@@ -86,7 +115,7 @@ export function described({seed, message, sequence, history, shrinks}: Failure):
     '',
     `Shrunk ${shrinks} times from seed ${seed}; alone: SIM_SEED=${seed} npx vitest run test/sim/seeds-1`,
     ...inputs,
-    ...(sequence?.accountPerDay === undefined ? [] : [`the account has ${sequence.accountPerDay} a day`]),
+    ...limitsOf(sequence),
     'What happened (milliseconds, who, what):',
     ...history,
   ].join('\n');

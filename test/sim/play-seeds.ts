@@ -31,9 +31,22 @@ async function expectPlayed(
   try {
     const {code, said} = await played([file, how, ...parts], heard);
     if (code !== 0) expect.fail(said);
+    if (ALONE === undefined) expectReached(said);
   } finally {
     rmSync(directory, {recursive: true, force: true});
   }
+}
+
+/** What no command comes to: values that a program has given up, or waits for itself. */
+const NOT_BY_COMMANDS: readonly string[] = ['queue-executor #makeRoom', 'queue-executor #drop'];
+
+/** Each promise was tried, and each step of a task taken: what never comes up would never be found broken. */
+function expectReached(said: string): void {
+  const {reached} = JSON.parse(said.trim().split('\n').at(-1) ?? '') as {
+    reached: Readonly<Record<string, number>>;
+  };
+  const never = Object.keys(reached).filter(name => reached[name] === 0 && !NOT_BY_COMMANDS.includes(name));
+  expect(never, 'aim a kind of night at these (model/aimed.ts)').toEqual([]);
 }
 
 /** In a process of its own: what it puts in place of Node's is nobody else's there. */

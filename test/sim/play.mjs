@@ -3,7 +3,7 @@
 import {pathToFileURL} from 'node:url';
 
 const [compiled, how, ...parts] = process.argv.slice(2);
-const {described, playSeed, playOnce} = await import(pathToFileURL(compiled).href);
+const {described, playSeed, playOnce, reached} = await import(pathToFileURL(compiled).href);
 // What a killed process would still do fails, in promises that nobody waits for.
 process.on('unhandledRejection', error => {
   if (error?.name !== 'Killed') throw error;
@@ -29,7 +29,7 @@ for (const [index, seed] of seeds.entries()) {
   if (how !== 'soak') process.exit(1);
 }
 const {user, system} = process.cpuUsage();
-tell({sequences: seeds.length, runs, broken, cpuMs: Math.round((user + system) / 1_000)});
+tell({sequences: seeds.length, runs, broken, reached: reached(), cpuMs: Math.round((user + system) / 1_000)});
 process.exitCode = broken.length === 0 ? 0 : 1;
 
 function tell(what) {

@@ -1,6 +1,6 @@
 import {isIPv4} from 'node:net';
 
-// Plain JavaScript, because the server process runs it on a Node that can't run TypeScript; types are in the .d.mts beside it.
+// Plain JavaScript, because a bench's server runs it on a Node that can't run TypeScript; types are in the .d.mts beside it.
 
 const ALWAYS_PASS = 't/FFFFFFFFFFFFF/111111111';
 const NEVER_PASS = 't/FFFFFFFFFFFFF/000000000';

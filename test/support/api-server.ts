@@ -69,6 +69,8 @@ export interface ApiServer extends AsyncDisposable {
   readonly ledger: Ledger;
   /** With `tls`: what a client must trust to accept the server. */
   readonly ca: string | undefined;
+  /** Begins a new ledger, in which nothing was asked for. */
+  newLedger(): void;
   setKey(key: string): void;
   setLimit(limit: Limit | undefined): void;
   setScript(script: ApiServerOptions['script']): void;
@@ -82,7 +84,7 @@ export interface ApiServer extends AsyncDisposable {
 
 interface State {
   readonly options: ApiServerOptions;
-  readonly ledger: Ledger;
+  ledger: Ledger;
   readonly sockets: WeakMap<Socket, {readonly connection: number; requests: number}>;
   key: string;
   latencyMs: number;
@@ -119,7 +121,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   return {
     url: `${tls ? 'https://localhost' : 'http://127.0.0.1'}:${port}${options.basePath ?? ''}`,
     port,
-    ledger: state.ledger,
+    get ledger() {
+      return state.ledger;
+    },
+    newLedger() {
+      state.ledger = new Ledger(options.keepValues ?? true);
+    },
     ca: tls?.cert,
     setKey(key) {
       state.key = key;

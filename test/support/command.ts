@@ -16,6 +16,8 @@ export interface CommandOptions {
   readonly stdin?: string | Uint8Array | Readable;
   /** What runs the command in node's place. */
   readonly node?: string;
+  /** The command of another installation. */
+  readonly program?: string;
 }
 
 export interface CommandOutcome {
@@ -102,11 +104,11 @@ export function environmentOf(home: string): Record<string, string | undefined> 
 
 function startCommand(
   args: readonly string[],
-  {env, stdin = '', node = process.execPath}: CommandOptions,
+  {env, stdin = '', node = process.execPath, program = bin}: CommandOptions,
   cwd: string,
   home: string,
 ): RunningCommand {
-  const child = spawn(node, [bin, ...args], {
+  const child = spawn(node, [program, ...args], {
     cwd,
     env: {...environmentOf(home), ...env},
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {type ApiProcess, type ApiProcessOptions, startApiProcess} from './api-process.ts';
+import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
 import {hash} from './api-server-core.mjs';
 import {type CommandOutcome, createSandbox, type RunningCommand, type Sandbox} from './command.ts';
 
@@ -28,13 +28,13 @@ const KEY = 'test-key-2f1d9c';
 
 export interface Arena extends AsyncDisposable {
   readonly sandbox: Sandbox;
-  readonly api: ApiProcess;
-  readonly env: Readonly<Record<string, string>>;
+  readonly api: ApiServer;
+  readonly env: Readonly<Record<'BULK_ENRICH_BASE_URL' | 'BULK_ENRICH_API_KEY', string>>;
 }
 
-/** A sandbox, and a server in a process of its own that its commands are told of. */
-export async function openArena(options: Partial<ApiProcessOptions> = {}): Promise<Arena> {
-  const api = await startApiProcess({key: KEY, ...options});
+/** A sandbox, and a server that its commands are told of. */
+export async function openArena(options: Partial<ApiServerOptions> = {}): Promise<Arena> {
+  const api = await startApiServer({key: KEY, ...options});
   const sandbox = createSandbox();
   return {
     sandbox,

@@ -1,9 +1,13 @@
+import {cpSync, renameSync, rmSync} from 'node:fs';
+import {dirname} from 'node:path';
 import {Readable} from 'node:stream';
 import {CommanderError} from 'commander';
 import {vi} from 'vitest';
 import {main} from '../../src/cli/program.ts';
 import {CodedError} from '../../src/errors.ts';
+import {openData} from '../../src/service/data/open-data.ts';
 import {type CommandOptions, type CommandOutcome, environmentOf, type Sandbox} from './command.ts';
+import {until} from './until.ts';
 
 /** A command's end, with the code and message of its error; both are undefined where it ended well. */
 export interface HereOutcome extends CommandOutcome {
@@ -31,6 +35,48 @@ export function runHere(
   running = outcome.catch(() => {});
   return outcome;
 }
+
+/** Calls of a service that wait until they are let go. */
+export interface Held {
+  readonly gate: Promise<undefined>;
+  letGo(): void;
+}
+
+export function held(): Held {
+  let letGo = () => {};
+  const gate = new Promise<undefined>(resolve => {
+    letGo = () => resolve(undefined);
+  });
+  return {gate, letGo};
+}
+
+/**
+ * Runs the command line in this process until something holds; then all of the sandbox's files are as a kill at that
+ * moment leaves them. The calls that are held are let go afterwards, so that the run comes to its end.
+ */
+export async function killedHere(
+  sandbox: Sandbox,
+  args: readonly string[],
+  options: HereOptions,
+  {holds, letGo}: {readonly holds: () => boolean; readonly letGo: () => void},
+): Promise<void> {
+  const run = runHere(sandbox, args, options);
+  const early = run.then(({code, stderr}) => {
+    throw new Error(`it ended by itself, with ${code}: ${stderr}`);
+  });
+  await Promise.race([until(holds), early]);
+  const root = dirname(sandbox.directory);
+  const copy = `${root}.killed`;
+  cpSync(root, copy, {recursive: true});
+  process.emit('SIGHUP', 'SIGHUP');
+  letGo();
+  await run;
+  rmSync(root, {recursive: true});
+  renameSync(copy, root);
+}
+
+/** In use for as long as this process lives: each embedded service would read 63 MB of cities anew. */
+export const dataInUse = openData();
 
 let running: Promise<unknown> = Promise.resolve();
 

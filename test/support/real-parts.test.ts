@@ -2,7 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {createSandbox} from './command.ts';
-import {isLacking, MISSING_PARTS, partsNotRun} from './real-parts.ts';
+import {isLacking, MISSING_PARTS, partNames, partsNotRun} from './real-parts.ts';
 
 const absent = (name: string) => ({name, brought: `apt-get install ${name}`, works: () => false});
 
@@ -35,4 +35,25 @@ test('no test looks for an installed program by itself', () => {
     name => !name.includes('real-parts') && own.test(readFileSync(join(root, name), 'utf8')),
   );
   expect(others).toEqual([]);
+});
+
+test('.ci/README.md has each part with tests that use it, and says which of them .ci/run installs', () => {
+  const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+  const rows = [
+    ...read('.ci/README.md').matchAll(/^\| (`\w+`(?:, `\w+`)*) \| ([^|]+) \| [^|]+ \| (.+) \|$/gm),
+  ];
+  const words = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
+  const told = rows.flatMap(([, names, how, tests]) =>
+    words(names).map(name => ({name, how, tests: words(tests)})),
+  );
+  expect(told.map(({name}) => name).sort()).toEqual([...partNames].sort());
+  for (const {name, tests} of told)
+    for (const file of tests) expect(read(file), `${file}: ${name}`).toContain(`lacks('${name}')`);
+  const [, required = ''] = /REQUIRED_PARTS="([^"]+)"/.exec(read('.ci/run')) ?? [];
+  expect(
+    told
+      .filter(({how}) => how === 'installed')
+      .map(({name}) => name)
+      .sort(),
+  ).toEqual(required.split(' ').sort());
 });

@@ -52,6 +52,11 @@ const parts = {
     brought: 'no Debian package: go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12',
     works: () => runs('actionlint', '--version'),
   },
+  container: {
+    name: 'a container builder',
+    brought: 'apt-get install buildah, or a Docker whose daemon runs',
+    works: () => builder() !== undefined,
+  },
   strace: {
     name: 'strace',
     brought: 'apt-get install strace, and the right to trace',
@@ -63,12 +68,24 @@ const parts = {
     works: () =>
       spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout?.includes('util-linux') === true,
   },
+  mounts: {
+    name: 'the right to mount',
+    brought: 'run the tests as root, in a container with CAP_SYS_ADMIN',
+    works: () => runs('unshare', '-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/tmp'),
+  },
+  namespaces: {
+    name: 'process namespaces',
+    brought: 'run the tests as root, in a container with CAP_SYS_ADMIN',
+    works: () => runs('unshare', '--pid', '--fork', 'true'),
+  },
   fish: {name: 'fish', brought: 'apt-get install fish', works: () => runs('fish', '--version')},
   zsh: {name: 'zsh', brought: 'apt-get install zsh', works: () => runs('zsh', '--version')},
   zstd: {name: 'zstd', brought: 'apt-get install zstd', works: () => runs('zstd', '--version')},
 } as const satisfies Readonly<Record<string, RealPart>>;
 
 export type PartName = keyof typeof parts;
+
+export const partNames = Object.keys(parts);
 
 const known = new Map<PartName, boolean>();
 
@@ -98,6 +115,11 @@ export function partsNotRun(noted: string): string {
   if (!existsSync(noted)) return '';
   const lines = [...new Set(readFileSync(noted, 'utf8').trimEnd().split('\n'))].sort();
   return `\nNot run, as a part is not installed:\n${lines.map(line => `  ${line}\n`).join('')}`;
+}
+
+/** The program that builds images here. */
+export function builder(): 'docker' | 'podman' | 'buildah' | undefined {
+  return (['docker', 'podman', 'buildah'] as const).find(program => runs(program, 'info'));
 }
 
 export function chromiumPath(): string | undefined {

@@ -133,7 +133,7 @@ function checkStore(store: JobSettings['store']): Check {
   const trouble = userDirectoryTrouble('cache', process.env);
   return trouble === undefined
     ? checkPlace('store', defaultStoreDirectory(process.env), false)
-    : warning('store', `${trouble.why}; runs do without it, unless ${trouble.variable} names a place`);
+    : warning('store', `${trouble.why}; runs work without it; set ${trouble.variable} to use one`);
 }
 
 const marks = {ok: 'ok', warning: 'WARNING', failed: 'FAILED', skipped: 'skipped'} as const;

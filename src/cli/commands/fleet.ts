@@ -23,7 +23,7 @@ export function renderFleet(
 ): string {
   if (identity === undefined) return 'This Redis has neither a worker nor a run.\n';
   const held = heldMs === 0 ? '' : `The service throttles: nothing is sent for ${duration(heldMs)}.\n`;
-  return `The fleet is ${identity}.
+  return `The fleet is of ${identity}.
 ${count(chunks.waiting)} chunks wait, ${count(chunks.active)} are with workers.
 ${held}
 ${many(workers.length, 'worker')}
@@ -40,6 +40,7 @@ function workerColumns(workers: FleetStatus['workers'], now: number): TableColum
   return [
     column('  host', ({host}) => `  ${host}`, {isText: true, shrinksTo: 16}),
     column('process', ({pid}) => String(pid)),
+    column('version', ({version}) => version, {leavesAs: 4}),
     column('up for', ({startedAt}) => duration(now - startedAt), {leavesAs: 2}),
     column('in flight', ({inFlight}) => count(inFlight)),
     column('at most', ({concurrency}) => count(concurrency), {leavesAs: 1}),
@@ -56,6 +57,7 @@ function runColumns(runs: FleetStatus['runs'], now: number): TableColumn[] {
   return [
     column('  host', ({host}) => `  ${host}`, {isText: true, shrinksTo: 12}),
     column('job', ({job}) => job ?? '-', {isText: true, shrinksTo: 12}),
+    column('version', ({version}) => version, {leavesAs: 3}),
     column('up for', ({startedAt}) => duration(now - startedAt), {leavesAs: 1}),
     column('rate', ({rate}) => rate, {shrinksTo: 10}),
     column('rows', ({rows}) => count(rows)),

@@ -28,7 +28,10 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   const {output, force = false, ...flags} = given;
   let reading = cleaned(flags);
   if (input === '-')
-    throw new UsageError('no_input', 'init looks at a file, as the job will read it; not stdin.');
+    throw new UsageError(
+      'no_input',
+      "init needs a file that the job can read every time. It can't use stdin.",
+    );
   const name = jobName(input);
   const path = output ?? `${name}.yaml`;
   if (existsSync(path) && !force) {
@@ -42,9 +45,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   if (seen.isHeadless) {
     reading = {...reading, header: false};
     seen = await look();
-    say(
-      'The first line is one of values: the list has no header, and its columns are column_1, column_2, ….',
-    );
+    say('The first line holds values, so the list has no header. Its columns are column_1, column_2, ….');
   }
   const {columns, rows, headers} = seen;
   const costOf = (answers: Chosen) => costOfList(input, reading, answers);

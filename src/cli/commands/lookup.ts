@@ -30,7 +30,7 @@ export async function lookupCommand(
     const code = canonical.state === 'empty' ? 'empty' : canonical.code;
     throw new UsageError(
       'not_a_value',
-      `That can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
+      `This value can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
     );
   }
   return ask(settings, operations[operation].cost, client =>
@@ -53,7 +53,7 @@ export async function ask(
   const console = createConsole(settings);
   const endpoint = resolveEndpoint(settings.endpoint, action, process.env, isInteractive(), console);
   if (endpoint.kind === 'embedded' && endpoint.byDefault)
-    console.say('No service is configured, so the embedded service answers, from open data.');
+    console.say('No service is configured, so the embedded service answers from open data.');
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
   try {
     const io = {env: process.env, now: Date.now, warn: console.warn};
@@ -61,7 +61,7 @@ export async function ask(
     const {data, exact, wrongTypes} = await callWithinAccount({endpoint, settings, cost}, io, make);
     printJson(exact === undefined ? data : JSON.parse(exact));
     if (wrongTypes.length > 0)
-      console.warn(`Fields of another type than the interface's, as they came: ${wrongTypes.join(', ')}.`);
+      console.warn(`Fields of the wrong type, as they came: ${wrongTypes.join(', ')}.`);
     return 0;
   } finally {
     await connection.close();

@@ -141,5 +141,5 @@ function aheadLines(ahead: NonNullable<PlanReport['ahead']>): string {
     ` ${'█'.repeat(Math.round((calls / most) * WIDEST_BAR))}`,
   ]);
   const lines = table([['', 'calls', 'credits'], ...days]);
-  return `\nWhat would fall due, if this list ran every day as it is:\n${lines}`;
+  return `\nRenewals, if this list runs daily without a change:\n${lines}`;
 }

@@ -76,10 +76,10 @@ export async function storePrune(flags: StoreFlags & {readonly maxAge: string}):
 }
 
 const KEPT_ELSEWHERE =
-  'Unfinished runs have answers of their own in OUT.run, and bring them back when they resume: finish them first, or delete OUT.run.';
+  'Unfinished runs keep answers in OUT.run and bring them back when they resume. Finish them first, or delete OUT.run.';
 
 const IN_HISTORY =
-  'The history of runs (runs.db) is not searched: it has counts, codes, e-mail domains of five rows or more, and the names of jobs and lists.';
+  'The history of runs (runs.db) is not searched. It has counts, codes, e-mail domains of five rows or more, and the names of jobs and lists.';
 
 /** `bulk-enrich store purge VALUE`: for erasure requests. */
 export async function storePurge(
@@ -96,7 +96,7 @@ export async function storePurge(
   if (keys.length === 0)
     throw new UsageError(
       'not_a_value',
-      `That is no ${anyOf(intelligenceNames.map(name => operations[name].singular))}. A phone number in national form needs --default-country.`,
+      `This is not ${anyOf(intelligenceNames.map(name => operations[name].singular))}. A phone number in national form needs --default-country.`,
     );
   return withStore(flags, async store => {
     const removed = store.purge(keys);
@@ -104,7 +104,7 @@ export async function storePurge(
     print(
       'stdout',
       removed === 0
-        ? 'The store has nothing of that value.\n'
+        ? 'The store has nothing about that value.\n'
         : `${many(removed, 'answer')} removed, and overwritten in the file.\n`,
     );
     print('stdout', `${KEPT_ELSEWHERE}\n${IN_HISTORY}\n`);

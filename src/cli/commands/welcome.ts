@@ -28,16 +28,16 @@ ${table(
 )}
 
 ${whoAnswers()}
-${unfinished.map(name => `${name} belongs to an unfinished run: its command, run again, resumes it.\n`).join('')}`,
+${unfinished.map(name => `${name} belongs to an unfinished run: run its command again to resume it.\n`).join('')}`,
   );
   return 0;
 }
 
 function whoAnswers(): string {
   const url = process.env.BULK_ENRICH_BASE_URL ?? '';
-  if (url !== '') return 'The service in BULK_ENRICH_BASE_URL answers, and charges for it.';
+  if (url !== '') return 'The service in BULK_ENRICH_BASE_URL answers, and its calls cost credits.';
   return broken(
-    'No service is configured, so the embedded one answers, from open data and free. In scripts, add --endpoint embedded. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.',
+    'No service is configured, so the embedded one answers from open data, at no cost. In scripts, add --endpoint embedded. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.',
     widthOf('stdout'),
   );
 }

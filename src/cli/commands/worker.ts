@@ -45,8 +45,8 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
       onFatal: ending.fail,
     });
     try {
-      if (address !== undefined) await serveMetrics(address, () => worker.report);
-      console.say(`Making calls for the fleet on ${publicUrl(redisUrl)}, ${concurrency} at once at most.`);
+      if (address !== undefined) await serveMetrics(address, worker);
+      console.say(`Making calls for the fleet on ${publicUrl(redisUrl)}, at most ${concurrency} at a time.`);
       warnOfClock(worker.report.clockAheadMs, console);
       await ending.ended;
     } finally {
@@ -65,7 +65,7 @@ export function demandRedisUrl(given: string | undefined): string {
   if (url !== undefined) return url;
   throw new UsageError(
     'no_redis',
-    'Which fleet? Name its Redis with --redis redis://HOST:PORT, or set BULK_ENRICH_REDIS_URL.',
+    'A worker needs the Redis of its fleet. Add --redis redis://HOST:PORT, or set BULK_ENRICH_REDIS_URL.',
   );
 }
 
@@ -76,7 +76,7 @@ function warnOfClock(aheadMs: number, console: Console): void {
   if (Math.abs(aheadMs) <= CLOCKS_AGREE_MS) return;
   const how = aheadMs > 0 ? 'ahead of' : 'behind';
   console.warn(
-    `This machine's clock is ${Math.abs(aheadMs)} ms ${how} that of the fleet's Redis: where workers' clocks differ, more calls than the rate may fall into one second. Synchronise them (NTP).`,
+    `This machine's clock is ${Math.abs(aheadMs)} ms ${how} that of the fleet's Redis: if clocks differ, more calls than the rate may fall into one second. Synchronise them (NTP).`,
   );
 }
 
@@ -109,7 +109,7 @@ function clientsOf(
 /** Ends the process, which commands that wait for Redis would keep alive. */
 function endUnheard(console: Console): never {
   console.warn(
-    'Redis is away: what became of the last calls could not be handed back. Their runs count it as lost.',
+    'Redis is away, so the results of the last calls could not be returned. Their runs count them as lost.',
   );
   process.exit(exitCodes.temporary);
 }
@@ -125,7 +125,7 @@ function watchForEnd(console: Console) {
       if (asked) process.exit(exitCodes.terminated);
       asked = true;
       console.say(
-        'Stopping: calls in flight are finished, the rest goes back to the fleet. Once more to stop at once.',
+        'Stopping: calls in flight are finished, other values go back to the fleet. Press Ctrl-C again to stop now.',
       );
       resolve();
     };

@@ -16,6 +16,6 @@ export function checkPlace(name: string, path: string, needed: boolean): Check {
     return free < LITTLE_BYTES ? warning(name, `${room}, which is little`) : passed(name, room);
   } catch (error) {
     const detail = `${path} can't be written (${systemReason(error)})`;
-    return needed ? failed(name, detail, exitCodes.output) : warning(name, `${detail}; runs do without it`);
+    return needed ? failed(name, detail, exitCodes.output) : warning(name, `${detail}; runs work without it`);
   }
 }

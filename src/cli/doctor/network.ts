@@ -60,7 +60,7 @@ function adviceOn(code: string): string {
     return "check this machine's clock; if it is right, the service's operator has to renew the certificate";
   if (/ALTNAME|HOSTNAME/.test(code)) return 'the certificate is for another name: check BULK_ENRICH_BASE_URL';
   if (/REVOKED/.test(code)) return "tell the service's operator, and send no key before it is replaced";
-  return 'name its authority in NODE_EXTRA_CA_CERTS';
+  return 'add its authority with NODE_EXTRA_CA_CERTS';
 }
 
 function clockCheck(skewMs: number | undefined): Check {

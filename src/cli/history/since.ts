@@ -42,7 +42,7 @@ export function fromHistory<T>(work: Parameters<typeof withHistory<T>>[1], other
   } catch (error) {
     throw new OutputError(
       'history_unusable',
-      `The history of runs can't be read (${systemReason(error)}). Free the cause, or remove runs.db from the user's state directory: the next run begins a new one.`,
+      `The history of runs can't be read (${systemReason(error)}). Fix the cause, or remove runs.db from the user's state directory: the next run begins a new one.`,
       {cause: error},
     );
   }

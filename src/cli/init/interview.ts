@@ -58,12 +58,12 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
     if (between.has(guess.column)) {
       leftOut.push({
         column: guess.column,
-        why: 'phone numbers that may be of the countries in several columns: give it a job of its own, with country',
+        why: 'phone numbers that may be of the countries in several columns: make a job for it alone, with country',
       });
       continue;
     }
     if (lacksChoice(guess)) {
-      const which = 'several IP addresses in a cell. Which one is meant: first (the client), last or only?';
+      const which = 'several IP addresses in a cell. Which one to use: first (the client), last or only?';
       ipFromList = (
         await ask(`Column "${guess.column}": ${which}`, 'first', oneOf(WHICH, anyOf(WHICH)))
       ).toLowerCase();

@@ -47,7 +47,7 @@ export function jobFile(
   const file = shellWord(path);
   // cron ends a command at a bare %.
   const command = `cd ${shellWord(directory)} && ${program} run --job ${file} --quiet`.replaceAll('%', '\\%');
-  return `# What it would do, and cost:  bulk-enrich plan --job ${file}
+  return `# To see what it would do and cost:  bulk-enrich plan --job ${file}
 # Go:                          bulk-enrich run --job ${file}
 # Every night, from cron:      15 2 * * *  ${command}
 # Paths start from the directory that the command runs in. All settings: bulk-enrich run --help-all, here with _ for -.
@@ -57,11 +57,11 @@ force: true
 # embedded answers from open data; live asks BULK_ENRICH_BASE_URL with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
 ${stringify({endpoint})}
 ${stringify(columnSettings(answers))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
-${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # most credits for one run\n'}# restart: fresh               # a list that changed has all of max_credits, whatever an unfinished run spent
+${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # maximum of credits for one run\n'}# restart: fresh               # a list that changed has all of max_credits, whatever an unfinished run spent
 # Most credits a day, for all runs of the account together: write these two lines to ${account.path}
 #   endpoint: ${account.endpoint}
 #   max_credits_per_day: 5000
-# fail_if: [risk.high > 500]   # exit code 4 if this holds; the output is written all the same
+# fail_if: [risk.high > 500]   # exit code 4 if this is true; the output is written anyway
 # A page to look at, of each night.
 ${stringify({report: `${name}.html`})}`;
 }

@@ -33,12 +33,10 @@ function toldOf({without_key: without, repeated}: Changes, paths: readonly [stri
   return paths.flatMap((path, at) => {
     const side = at === 0 ? 'old' : 'new';
     return [
-      ...(without[side] === 0
-        ? []
-        : [`${path}: ${many(without[side], 'row')} without a key, matched with none.`]),
+      ...(without[side] === 0 ? [] : [`${path}: ${many(without[side], 'row')} without a key: not matched.`]),
       ...(repeated[side] === 0
         ? []
-        : [`${path}: ${many(repeated[side], 'row')} with the key of an earlier row, matched one by one.`]),
+        : [`${path}: ${many(repeated[side], 'row')} with the key of an earlier row: matched in order.`]),
     ];
   });
 }

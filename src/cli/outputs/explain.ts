@@ -72,7 +72,7 @@ async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): 
     if (explained === undefined)
       throw new UsageError(
         'no_risk',
-        `Row ${number} of ${path} has no points of a score: it was written with --score none, with --fields that leave out risk.points, or by an older version.`,
+        `Row ${number} of ${path} has no score to explain: it was written with --score none, with --fields that leave out risk.points, or by an older version.`,
       );
     if (json) printJsonLine(explained.explanation);
     else print('stdout', `${found === 0 ? '' : '\n'}${rendered(explained)}\n`);
@@ -81,7 +81,7 @@ async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): 
   }
   if (wanted !== undefined)
     throw new UsageError('no_risk', `${path} has no row ${wanted}: it was rejected, or the list is shorter.`);
-  if (found === 0) throw new UsageError('no_risk', `${path} has no row for which that holds (--where).`);
+  if (found === 0) throw new UsageError('no_risk', `${path} has no row where this is true (--where).`);
 }
 
 const NUMBER_WIDTH = 9;
@@ -102,8 +102,7 @@ async function listLevel(file: EnrichedFile, level: string, json: boolean): Prom
     }
   }
   if (json) return;
-  const next =
-    found === 0 ? '' : ` To see why one of them is: bulk-enrich explain ${shellWord(file.path)} --row N`;
+  const next = found === 0 ? '' : ` To see why: bulk-enrich explain ${shellWord(file.path)} --row N`;
   print('stdout', `${many(found, 'row')} of ${level} risk.${next}\n`);
 }
 
@@ -132,10 +131,10 @@ function rendered({explanation, used}: Explained): string {
   const kept = sum < 0 || sum > 100 ? ` (${sum}, kept between 0 and 100)` : '';
   return [
     score === null
-      ? `Row ${row}: no score, as too much is missing; what is known comes to ${sum}.`
+      ? `Row ${row}: no score, because too much is missing. The known points come to ${sum}.`
       : `Row ${row}: ${score}${kept}, ${level}.`,
     lines.length === 0 ? 'No rule held.' : table(lines),
-    ...(missing.length === 0 ? [] : [`Missing or of no use to a rule: ${missing.join(', ')}.`]),
+    ...(missing.length === 0 ? [] : [`Not known to the rules: ${missing.join(', ')}.`]),
     ...valuesOf(used),
     ...next.map(nextLine),
   ]

@@ -6,6 +6,6 @@ import {print, printRows} from '../terminal/printable.ts';
 export async function rejectsCommand(path: string): Promise<number> {
   const {bytes, cut} = await rejectedList(path);
   printRows(bytes);
-  if (cut > 0) print('stderr', `${many(cut, 'row')} too long to be kept whole: left out.\n`);
+  if (cut > 0) print('stderr', `${many(cut, 'row')} left out: too long to be kept whole.\n`);
   return 0;
 }

@@ -20,7 +20,7 @@ export async function scoreCommand(path: string, flags: ScoreFlags): Promise<num
   refusePlace(to, [path, flags.rules], force);
   const rules = loadRules(flags.rules, () => '--rules');
   if (rules === undefined)
-    throw new UsageError('score_rules', '--rules none scores nothing. Name a file of rules, or default.');
+    throw new UsageError('score_rules', '--rules none gives no score. Name a rules file, or default.');
   const changes = await scoreAgain({path, rules, now: momentOf(flags.now), to});
   if (json) printJson(changes);
   else print('stdout', `${changeTable(changes, [path, to ?? flags.rules])}\n`);
@@ -31,6 +31,6 @@ export async function scoreCommand(path: string, flags: ScoreFlags): Promise<num
 function momentOf(text: string | undefined): number | undefined {
   const ms = text === undefined ? undefined : Date.parse(text);
   if (Number.isNaN(ms))
-    throw new UsageError('settings', '--now: expected a moment such as 2026-01-31T02:00:00Z.');
+    throw new UsageError('settings', '--now: expected a time such as 2026-01-31T02:00:00Z.');
   return ms;
 }

@@ -48,7 +48,7 @@ export function costLine(summary: Summary): string {
   const {spent, maybe_spent: maybe, earlier} = credits;
   const before = earlier.counted.spent + earlier.counted.maybe_spent;
   const perhaps = maybe === 0 ? '' : ` and ${count(maybe)} that may have been charged without an answer`;
-  const ofThem = before === 0 ? '' : ` (${count(before)} of them before it started over)`;
+  const ofThem = before === 0 ? '' : ` (${count(before)} of them by earlier attempts)`;
   const price = `${many(spent, 'credit')}${perhaps}${ofThem}`;
   const cost =
     endpoint.kind === 'embedded'
@@ -62,7 +62,7 @@ function savedOf({credits: {saved}}: Summary): string {
   const parts = [
     [saved.dedupe, 'repeated'],
     [saved.store, 'known from the store'],
-    [saved.prefilter, `not worth asking${conditions}`],
+    [saved.prefilter, `not worth a call${conditions}`],
   ] as const;
   const found = parts.filter(([credits]) => credits > 0);
   if (found.length === 0) return '';

@@ -11,18 +11,18 @@ const others: Readonly<
     {readonly says: string; readonly command?: string; readonly flag?: string; readonly isLeftOut: boolean}
   >
 > = {
-  '-f': {says: 'An output is replaced with --force; the list is named without a flag.', isLeftOut: false},
-  '-i': {says: 'The list is named without a flag.', isLeftOut: true},
-  '--dry-run': {says: 'plan says what run would do; nothing is sent.', command: 'plan', isLeftOut: true},
-  '--input': {says: 'The list is named without a flag.', isLeftOut: true},
-  '--file': {says: 'The list is named without a flag.', isLeftOut: true},
+  '-f': {says: 'To replace an output: --force. Name the list without a flag.', isLeftOut: false},
+  '-i': {says: 'Name the list without a flag.', isLeftOut: true},
+  '--dry-run': {says: 'plan shows what run would do, and sends nothing.', command: 'plan', isLeftOut: true},
+  '--input': {says: 'Name the list without a flag.', isLeftOut: true},
+  '--file': {says: 'Name the list without a flag.', isLeftOut: true},
   // The command as it was given has the key in it.
   '--api-key': {
     says: 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
     isLeftOut: false,
   },
   '--verbose': {says: 'Log lines say more.', flag: '--log=debug', isLeftOut: true},
-  '--resume': {says: 'The same command goes on by itself.', isLeftOut: true},
+  '--resume': {says: 'The same command resumes by itself.', isLeftOut: true},
 };
 
 const UNKNOWN_FLAG = /^error: unknown option '([^'=]+)/;

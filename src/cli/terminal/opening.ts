@@ -4,7 +4,7 @@ import type {Session} from '../../run/session.ts';
 import {broken, count, many} from './lines.ts';
 
 const NOT_CONFIGURED =
-  'No service is configured, so the embedded service answers, from open data and free. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
+  'No service is configured, so the embedded service answers from open data, at no cost. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
 
 /** The first sentences of a run: the columns it looks up, its pace, and the calls made before. */
 export function opening({job, input: {layout, checkpoint}, asking: {executor, ledger}}: Session): string[] {

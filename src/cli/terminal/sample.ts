@@ -41,7 +41,8 @@ function keptOf({paid}: SampleReport, {settings}: Job): string {
 }
 
 function allRowsOf({credits, paid: {once, again}}: SampleReport, {endpoint}: Job): string {
-  const sample = again === 0 ? `the sample's ${count(once)} included` : `beside the sample's ${count(again)}`;
+  const sample =
+    again === 0 ? `the sample's ${count(once)} included` : `on top of the sample's ${count(again)}`;
   const where = endpoint.kind === 'embedded' ? 'At a live service all' : 'All';
   return `${where} rows cost about ${many(Math.round(credits.expected), 'credit')}, ${sample} (${count(credits.at_most)} at worst).`;
 }

@@ -11,7 +11,7 @@ export function warnOfUnchecked(
 ): void {
   if (env[VARIABLE] !== '0') return;
   warn(
-    `${VARIABLE} is ignored: certificates are checked. To trust an authority of your own, name its file in NODE_EXTRA_CA_CERTS.`,
+    `${VARIABLE} is ignored: certificates are checked. To trust an authority of your own, put its file into NODE_EXTRA_CA_CERTS.`,
   );
 }
 

@@ -16,7 +16,7 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 const REFUSED = 'PROXY_';
 export const PROXY_CREDENTIALS = `${REFUSED}407`;
 export const PROXY_CREDENTIALS_ADVICE =
-  'the proxy asks for credentials, or for other ones (407): set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT';
+  'the proxy wants credentials, or other ones (407). Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT';
 
 /** In the order in which they are looked at. */
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
@@ -37,7 +37,7 @@ export function proxyUrl(target: URL): URL | undefined {
   const isHostAndPort = scheme === undefined && /^[^/\s]+:\d+\/?$/.test(given);
   const text = isHostAndPort ? `http://${given}` : given;
   if ((scheme === undefined && !isHostAndPort) || !URL.canParse(text))
-    throw invalid(variable, 'what it holds is no URL of a proxy');
+    throw invalid(variable, 'it is not the URL of a proxy');
   const url = new URL(text);
   try {
     for (const part of [url.username, url.password]) decodeURIComponent(part);

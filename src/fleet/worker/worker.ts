@@ -49,16 +49,26 @@ export interface WorkerReport {
   readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
 }
 
+/** The state of a worker's fleet. */
+export interface FleetView {
+  /** Nothing is sent for so many milliseconds, as the service throttled; 0 where it does not. */
+  readonly heldMs: number;
+  /** Chunks that no worker has taken yet. */
+  readonly waiting: number;
+}
+
 export type WorkerMember = Member & WorkerReport;
 
 /** A worker takes more values than it has slots for, so that no slot waits for the next chunk to arrive. */
 const AHEAD = 1.5;
 /** Milliseconds between two checks, by a worker that is ending, for the end of its calls. */
 const LOOK_MS = 250;
+/** A Redis that lets a question about the fleet wait for so long, in milliseconds, is not there. */
+const SILENT_MS = 2_000;
 /** Weight of the last chunk's size in the average. */
 const NEWS = 0.1;
 
-/** A fleet's worker: takes chunks, asks about their values at the fleet's pace, and hands the outcomes back. */
+/** A fleet's worker: takes chunks, looks up their values at the fleet's pace, and hands the outcomes back. */
 export class FleetWorker {
   readonly #options: WorkerOptions;
   readonly #redis: Redis;
@@ -132,6 +142,24 @@ export class FleetWorker {
       clockAheadMs: this.#clockAheadMs,
       calls: this.#calls,
     };
+  }
+
+  /** True while the fleet knows of this worker, and it takes chunks. */
+  get isReady(): boolean {
+    return !this.#draining && this.hasRedis;
+  }
+
+  get hasRedis(): boolean {
+    return this.#membership?.isHeard === true;
+  }
+
+  /** Undefined while Redis does not answer. */
+  async fleet(): Promise<FleetView | undefined> {
+    if (!this.hasRedis) return undefined;
+    const silent = sleep(SILENT_MS, undefined, {ref: false});
+    const view = Promise.all([this.#gate.closedMs(), this.#redis.llen(this.#queue.toKey('wait'))]);
+    const [heldMs, waiting] = (await Promise.race([view, silent])) ?? [];
+    return heldMs === undefined || waiting === undefined ? undefined : {heldMs, waiting};
   }
 
   /**

@@ -83,7 +83,7 @@ async function* inflate(
     const why = error instanceof Error ? error.message : String(error);
     throw new InputError(
       'input_corrupt',
-      `${name} is not whole: its ${compression} data is cut off or damaged (${why}). Get the file again; \`${compression} -t\` tells whether it is sound.`,
+      `${name} is incomplete: its ${compression} data is cut off or damaged (${why}). Get the file again; \`${compression} -t\` checks it.`,
       {cause: error},
     );
   } finally {

@@ -70,7 +70,7 @@ export class Meter {
     if (hash.digest('hex') === this.position.sha256) return;
     throw new InputError(
       'input_changed',
-      'The input was written to while it was read: it is not what the rows came from. Let it be written to the end first, or put in place by renaming it; then start afresh with --restart: answers already paid for are kept.',
+      'The input changed while it was read. Wait until it is complete, or put it in place by renaming it. Then start over with --restart: answers already paid for are kept.',
     );
   }
 
@@ -86,11 +86,11 @@ export class Meter {
     if (this.position.sha256 !== this.#checkpoint.sha256) {
       throw new InputError(
         'input_changed',
-        `The first ${this.#bytes} bytes of the input are not those that were read before the run was interrupted. ${ADVICE}`,
+        `The first ${this.#bytes} bytes of the input have changed since the run was interrupted. ${ADVICE}`,
       );
     }
     this.#checkpoint = undefined;
   }
 }
 
-const ADVICE = 'Give the same input as before, or start afresh with --restart.';
+const ADVICE = 'Give the same input as before, or start over with --restart.';

@@ -43,7 +43,7 @@ export function openOnce(path: string, {stdin, signal, warn}: Pipes): NodeJS.Rea
 function openWaiting(path: string, warn: Pipes['warn']): NodeJS.ReadableStream {
   try {
     const {stream, hasWriter} = openPipe(path);
-    if (!hasWriter) warn?.(`${path}: nobody writes to this pipe yet. The run waits for that.`);
+    if (!hasWriter) warn?.(`The run waits until a program writes to the pipe ${path}.`);
     return stream;
   } catch (error) {
     throw readError(path, error);

@@ -223,17 +223,12 @@ export class CsvReader implements RecordReader {
     records: InputRecord[],
   ): void {
     const expected = this.#layout?.columns.length;
-    if (fields.length === 1 && fields[0]?.trim() === '' && bytes[start] !== QUOTE) {
-      if (expected === 1 && fields[0] === '') {
-        this.#blanks++;
-        this.#line++;
-        return;
-      }
-      if (expected !== 1) {
-        this.#settings.tally.blankLines++;
-        this.#line++;
-        return;
-      }
+    const isBlank = fields.length === 1 && fields[0]?.trim() === '' && bytes[start] !== QUOTE;
+    if (isBlank && (expected !== 1 || fields[0] === '')) {
+      if (expected === 1) this.#blanks++;
+      else this.#settings.tally.blankLines++;
+      this.#line++;
+      return;
     }
     const record = bytes.subarray(start, end);
     if (this.#settings.padShortRows && expected !== undefined && fields.length < expected) {
@@ -246,7 +241,7 @@ export class CsvReader implements RecordReader {
       const detail = `expected ${expected} ${expected === 1 ? 'field' : 'fields'}, found ${fields.length}`;
       this.#reject('column_count', detail, record, records);
     } else if (isHeaderAgain(fields, this.#layout?.header)) {
-      this.#reject('header_again', 'the line is the header once more', record, records);
+      this.#reject('header_again', 'the line repeats the header', record, records);
     } else {
       this.#releaseBlanks(records);
       records.push({type: 'csv', record: ++this.#settings.tally.record, line: this.#line, fields});
@@ -260,7 +255,7 @@ export class CsvReader implements RecordReader {
     const unclosed = stop !== 'bad_quote' || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
     const detail = unclosed
       ? `a quoted field that begins in this line is not closed in this file or within ${maxRecordSize} bytes`
-      : 'a quote stands inside a field: quote the whole field and double the quotes in it';
+      : 'a quote is inside an unquoted field: quote the whole field and double the quotes in it';
     const eolAt = bytes.indexOf(this.#eol, start);
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
     const line = bytes.subarray(start, end);

@@ -25,7 +25,7 @@ export function refuseBinary(head: Buffer, name: string): void {
       : notText(
           name,
           `a binary file, or ${unicode} without a byte order mark`,
-          `Export it as CSV, or say its encoding: --encoding ${unicode}.`,
+          `Export it as CSV, or name its encoding: --encoding ${unicode}.`,
         );
   }
 }
@@ -39,7 +39,7 @@ export function refuseMarkup(sample: string, name: string): void {
   if (HTML.test(sample))
     throw new InputError(
       'input_markup',
-      `${name} is HTML: a page or a table that was saved under this name. Open it in a spreadsheet and save it as CSV (UTF-8); if it is a page to log in or an error, download the list again.`,
+      `${name} is HTML: a page or a table that was saved under this name. Open it in a spreadsheet and save it as CSV (UTF-8); if it is a login page or an error page, download the list again.`,
     );
   if (/^\s*<\?xml\b/i.test(sample)) throw new InputError('input_markup', `${name} is XML. ${EXPORT}`);
 }
@@ -57,14 +57,14 @@ function unicodeOf(head: Buffer): string | undefined {
   )[nuls.join('')];
 }
 
-const EXPORT = 'Save or export it as CSV (UTF-8) and give that file.';
+const EXPORT = 'Save or export it as CSV (UTF-8), then use that file.';
 
 /** Throws `input_header` for a `.json` file whose list is of values: objects have the names that columns need. */
 export function refuseValues(sample: string, path: string, name: string): void {
   if (!/\.json$/i.test(withoutCompression(path)) || !/^\s*\[\s*["\d]/.test(sample)) return;
   throw new InputError(
     'input_header',
-    `${name} is a list of values, and no list of objects. Make objects of them, {"value": …}, one a line.`,
+    `${name} is a list of values, not of objects. Write an object on each line, such as {"value": …}.`,
     {pipe: {command: "jq -c '.[] | {value: .}'", input: path}, flags: ['-o', defaultOutput([path])]},
   );
 }
@@ -80,5 +80,5 @@ const SIGNATURES: readonly (readonly [Buffer, string, string])[] = [
 ];
 
 function notText(name: string, what: string, advice: string): InputError {
-  return new InputError('input_binary', `${name} is no text: it looks like ${what}. ${advice}`);
+  return new InputError('input_binary', `${name} is not a text file: it looks like ${what}. ${advice}`);
 }

@@ -29,7 +29,7 @@ export function reject(place: RejectPlace, reason: RejectReason, detail: string,
 /** The detail of a record that is not text in the encoding it was read in; `perhaps` is the one that it may have. */
 export function encodingDetail(perhaps: string | undefined): string {
   return perhaps === undefined
-    ? 'the text is not valid in its encoding; name the one it has (--encoding), or save the list as UTF-8 (iconv -f NAME -t utf-8)'
+    ? 'the text is not valid in its encoding; name the right one (--encoding), or save the list as UTF-8 (iconv -f NAME -t utf-8)'
     : `the text is not valid in its encoding, and looks like ${perhaps}: --encoding ${perhaps}`;
 }
 

@@ -7,26 +7,29 @@ import type {Logger} from 'pino';
 export const logEvents = {
   run_started: {
     level: 'info',
-    about: 'A run, or a session of it, begins: inputs, columns, the row that it goes on from.',
+    about: 'A run, or a session of it, begins: inputs, columns, the row at which it resumes.',
   },
-  run_progress: {level: 'info', about: 'How far it is, every 30 seconds: rows, calls, credits.'},
-  run_waiting: {level: 'info', about: 'It waits: for what, and until when.'},
-  run_resumed: {level: 'info', about: 'It goes on, after so many milliseconds.'},
-  run_stopping: {level: 'info', about: 'It was asked to stop, or has to: why, and with which exit code.'},
-  run_ended: {level: 'info', about: 'How it ended: exit code, reason, rows, calls, credits.'},
+  run_progress: {level: 'info', about: 'Progress, every 30 seconds: rows, calls, credits.'},
+  run_waiting: {level: 'info', about: 'The run waits: the reason and the end of the wait.'},
+  run_resumed: {level: 'info', about: 'The run resumes: the milliseconds that it waited.'},
+  run_stopping: {level: 'info', about: 'The run begins to stop: reason and exit code.'},
+  run_ended: {level: 'info', about: 'The run ended: exit code, reason, rows, calls, credits.'},
   run_stopped: {
     level: 'error',
-    about: 'It ended before its input did, with its state saved: why, and when to come back.',
+    about: 'The run stopped before the end of its input and saved its state: reason, and when to come back.',
   },
-  fleet_collecting: {level: 'info', about: 'What an earlier session left with the workers is collected.'},
-  fleet_redis_error: {level: 'debug', about: 'A connection to Redis failed; it is made again.'},
-  call_answered: {level: 'trace', about: 'A call, its status and how long it took.'},
+  fleet_collecting: {
+    level: 'info',
+    about: 'The run collects the results that workers have for an earlier session.',
+  },
+  fleet_redis_error: {level: 'debug', about: 'A connection to Redis failed and is opened again.'},
+  call_answered: {level: 'trace', about: 'A call: its status and time.'},
   call_failed: {level: 'debug', about: 'A call without a usable answer, with its code.'},
-  lookup_unanswered: {level: 'debug', about: 'A row of which a lookup has no answer, by its number.'},
+  lookup_unanswered: {level: 'debug', about: 'A row without an answer to a lookup, by its number.'},
   row_rejected: {level: 'debug', about: 'A row that could not be read, by its number and line.'},
-  warning: {level: 'warn', about: 'What people are warned of.'},
-  message: {level: 'info', about: 'What people are told besides; nothing to go by.'},
-  error: {level: 'error', about: 'Why the command failed: code and exit code.'},
+  warning: {level: 'warn', about: 'A warning.'},
+  message: {level: 'info', about: 'A sentence for people only.'},
+  error: {level: 'error', about: 'The command failed: code and exit code.'},
 } as const satisfies Readonly<
   Record<string, {level: 'error' | 'warn' | 'info' | 'debug' | 'trace'; about: string}>
 >;

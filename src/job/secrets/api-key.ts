@@ -146,5 +146,8 @@ function unreadable(source: KeySource, error: unknown): UsageError {
 function sourceError([variable, given]: KeySource, what: string): UsageError {
   return variable === KEY_FILE
     ? new UsageError('key_file', `The key file ${given} (${variable}) ${what}.`)
-    : new UsageError('key_command', `The command in ${variable} ${what}; it has to print the API key alone.`);
+    : new UsageError(
+        'key_command',
+        `The command in ${variable} ${what}; it must print the API key and nothing else.`,
+      );
 }

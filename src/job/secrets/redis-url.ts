@@ -20,7 +20,7 @@ export function resolveRedisUrl(given: string | undefined, flag: string, env: En
   if (new URL(given).password !== '')
     throw new UsageError(
       'redis_password',
-      `${flag} holds a password, which others on this machine can see. Put the whole URL into ${VARIABLE}, and leave ${flag} out or without it.`,
+      `${flag} holds a password, which others on this machine can see. Put the URL into ${VARIABLE}, and leave ${flag} out.`,
     );
   return own !== undefined && place(own) === place(given) ? own : given;
 }
@@ -30,7 +30,7 @@ function checkUrl(text: string, name: string): void {
   if (url !== undefined && /^rediss?:$/.test(url.protocol) && url.hostname !== '') return;
   throw new UsageError(
     'redis_url',
-    `${name} is no URL of a Redis: expected redis://HOST:PORT, or rediss:// with TLS.`,
+    `${name} is not the URL of a Redis: expected redis://HOST:PORT, or rediss:// with TLS.`,
   );
 }
 

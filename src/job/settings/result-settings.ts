@@ -49,7 +49,7 @@ export const resultSettings = {
   metrics: resultSetting(z.string().refine(isMetricsTarget, METRICS_TARGET).optional(), {
     value: 'FILE|URL',
     description:
-      "Prometheus metrics: a file for the node exporter's textfile collector (.prom), or a Pushgateway's URL.",
+      "Prometheus metrics, every 15 s and at the end: a file for the node exporter's textfile collector (.prom), or a Pushgateway's URL.",
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

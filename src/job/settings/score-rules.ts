@@ -50,7 +50,7 @@ const ruleTest = only({
     .record(z.string(), z.enum(['ok', 'empty', 'invalid', 'failed', 'unknown', 'skipped']))
     .default({}),
   error: z.record(z.string(), z.string()).default({}),
-  now: z.iso.datetime({offset: true, error: 'expected a moment such as 2026-01-31T02:00:00Z'}).optional(),
+  now: z.iso.datetime({offset: true, error: 'expected a time such as 2026-01-31T02:00:00Z'}).optional(),
   score: z.int().min(0).max(100).nullable().optional(),
   level: z.enum(['low', 'medium', 'high', 'unknown']).optional(),
   reasons: z.array(reasonCode).optional(),

@@ -5,6 +5,7 @@ import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
 import {Canary, type Streak} from './canary.ts';
+import {InFlight} from './in-flight.ts';
 import {type Outage, type OutageOptions, OutageWatch, type ProbeCandidate} from './outage.ts';
 import {type OutageState, type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
@@ -40,11 +41,7 @@ export class FlowControl {
   readonly #outages: OutageWatch;
   readonly #gate: ThrottleGate;
   readonly #pauses = new PauseLog();
-  #inFlight = 0;
-  #inFlightMs = 0;
-  #countedAt: number;
-  /** When the answers began to be read that are read in this turn of the event loop: all of them had come by then. */
-  #readFrom: number | undefined;
+  readonly inFlight: InFlight;
   /** True once any operation was answered: from then on a token that is invalid is not the key. */
   #isKeyAccepted = false;
   #stopped = false;
@@ -52,13 +49,13 @@ export class FlowControl {
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
-    this.#countedAt = options.now();
+    this.inFlight = new InFlight(options.now);
     this.#outages = new OutageWatch(options);
     this.#gate = new ThrottleGate(options.random);
   }
 
   /** Which of these may be sent now, at most `most`, in order. */
-  admit<T extends ProbeCandidate & {readonly lookup: Lookup; readonly isUrgent?: () => boolean}>(
+  admit<T extends ProbeCandidate & {readonly lookup: Lookup; isUrgent(): boolean}>(
     waiting: readonly T[],
     most: number,
   ): T[] {
@@ -69,7 +66,7 @@ export class FlowControl {
     let candidates = waiting;
     let room = Math.min(most, this.#room(now));
     if (room <= 0 && this.#outages.current !== undefined) {
-      candidates = waiting.filter(({isUrgent}) => isUrgent?.() === true);
+      candidates = waiting.filter(task => task.isUrgent());
       if (candidates.length > 0) room = Math.min(most, this.#room(now, true));
     }
     if (room <= 0) {
@@ -93,14 +90,13 @@ export class FlowControl {
   sent({operation, key}: Lookup): void {
     this.#canary(operation).sent();
     this.#outages.sent(key);
-    this.#countInFlight(1);
+    this.inFlight.sent();
   }
 
   /** A call ended. Says who is to blame where that was a failure. `isKnown`: its value was refused so before. */
   ended({operation, key, params}: Lookup, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
-    this.#countInFlight(-1);
-    this.#inFlightMs -= now - this.#readSince(now);
+    this.inFlight.ended();
     const value = params[operations[operation].field] ?? '';
     const streak = this.#canary(operation).ended(attempt, value, isKnown);
     this.#isKeyAccepted ||= attempt.kind === 'answered';
@@ -111,7 +107,7 @@ export class FlowControl {
       case 'rejected':
         this.#outages.succeeded();
         this.#gate.succeeded();
-        this.#gate.observeQuota(attempt.pace, this.#inFlight, now);
+        this.#gate.observeQuota(attempt.pace, this.inFlight.count, now);
         if (streak !== undefined) this.#refused(operation, streak);
         break;
       case 'throttled':
@@ -178,16 +174,6 @@ export class FlowControl {
     return state && {...state, isOverdue: state.isOverdue && this.#options.outlastsOutages === true};
   }
 
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
-  /** Calls in flight over time: each for as many milliseconds as the service had it, from the start until now. */
-  get inFlightMs(): number {
-    this.#countInFlight(0);
-    return this.#inFlightMs;
-  }
-
   /** Why nothing is sent at the moment; undefined while something is. */
   get pause(): Pause | undefined {
     const {pause} = this.#gate;
@@ -196,33 +182,18 @@ export class FlowControl {
     return outage && {reason: 'outage', detail: outage.cause, untilMs: outage.nextProbe};
   }
 
-  /** How often and how long everything stood still, in milliseconds. */
-  get paused(): {readonly count: number; readonly ms: number} {
-    return this.#pauses.total(this.#options.now());
-  }
-
-  #countInFlight(more: number): void {
-    const now = this.#options.now();
-    this.#inFlightMs += this.#inFlight * (now - this.#countedAt);
-    this.#countedAt = now;
-    this.#inFlight += more;
-  }
-
-  #readSince(now: number): number {
-    if (this.#readFrom === undefined) {
-      this.#readFrom = now;
-      setImmediate(() => {
-        this.#readFrom = undefined;
-      });
-    }
-    return this.#readFrom;
+  /** The calls in flight, and how often and how long everything stood still. */
+  report() {
+    const {count: pauses, ms: pausedMs} = this.#pauses.total(this.#options.now());
+    const {count: inFlight, ms: inFlightMs} = this.inFlight;
+    return {inFlight, inFlightMs, pause: this.pause, pauses, pausedMs};
   }
 
   #room(now: number, isUrgent = false): number {
     if (this.#stopped || this.#gate.pause !== undefined) return 0;
     return Math.min(
-      this.#options.slots() - this.#inFlight,
-      this.#outages.room(now, this.#inFlight, isUrgent),
+      this.#options.slots() - this.inFlight.count,
+      this.#outages.room(now, this.inFlight.count, isUrgent),
     );
   }
 

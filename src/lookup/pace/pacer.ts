@@ -1,5 +1,5 @@
 import Bottleneck from 'bottleneck';
-import type {Rate} from '../../job/values.ts';
+import {type Rate, windowOf} from '../../job/values.ts';
 import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
 import type {RateController} from './rate-controller.ts';
 
@@ -52,7 +52,7 @@ export class Pacer implements LanePacer {
     now: () => number,
     shared?: SharedPermits,
   ) {
-    this.#windowMs = rate === 'unlimited' ? 0 : Math.max(1_000, rate.perMs);
+    this.#windowMs = rate === 'unlimited' ? 0 : windowOf(rate);
     this.#controller = controller;
     this.#lease = lease;
     this.#now = now;

@@ -26,9 +26,18 @@ export type StopReason =
       readonly why: 'asked' | 'too long' | 'no resends';
     };
 
+const pauseReasons = ['throttled', 'quota', 'outage', 'fleet'] as const;
+
+type PauseReason = (typeof pauseReasons)[number];
+
+/** An entry for each reason of a pause. */
+export function perPause<T>(make: (reason: PauseReason) => T): Record<PauseReason, T> {
+  return Object.fromEntries(pauseReasons.map(reason => [reason, make(reason)])) as Record<PauseReason, T>;
+}
+
 /** Why nothing is sent at the moment. */
 export interface Pause {
-  readonly reason: 'throttled' | 'quota' | 'outage' | 'fleet';
+  readonly reason: PauseReason;
   readonly detail: string;
   /** When it ends, or is tried again, in milliseconds since the epoch. */
   readonly untilMs: number;

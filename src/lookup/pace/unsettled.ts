@@ -18,6 +18,10 @@ export class Unsettled implements Iterable<TaskState> {
     return this.#tasks.values();
   }
 
+  get size(): number {
+    return this.#tasks.size;
+  }
+
   /** How many there are; infinity while more of them wait outside. */
   get pending(): number {
     return this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#tasks.size;

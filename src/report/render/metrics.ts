@@ -1,6 +1,16 @@
 import {exitCodes, isSuccess} from '../../errors.ts';
+import {type Pause, perPause} from '../../lookup/pace/pause.ts';
 import type {Summary} from '../summary.ts';
-import {by, type Family, familyText, gauge, labelIn, labelText, type Sample} from './prometheus.ts';
+import {
+  buildInfo,
+  by,
+  type Family,
+  familiesText,
+  gauge,
+  labelIn,
+  labelText,
+  type Sample,
+} from './prometheus.ts';
 
 const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
@@ -11,25 +21,49 @@ interface RunEnd {
   readonly finished_at: string;
   readonly exit_code: number;
   readonly duration_ms?: number;
+  readonly drift?: Summary['drift'];
+}
+
+/** A run that is under way, beside what its summary would say now. */
+export interface LiveRun {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly rowsRead: number;
+  /** Bytes of the input; undefined if its size is not known. */
+  readonly inputSize: number | undefined;
+  readonly inFlight: number;
+  /** Values that wait for a slot, a permit or their next attempt. */
+  readonly waiting: number;
+  /** Calls a second that it may make now; undefined without a rate. */
+  readonly rate: number | undefined;
+  /** Why no call is made now. */
+  readonly pause: Pause['reason'] | undefined;
 }
 
 /**
- * The run as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses timestamps on
+ * The run's end as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses timestamps on
  * samples, or a Pushgateway: when it was is a gauge. `before` is the file's last content: the time of the last success
  * is kept from it.
  */
 export function renderMetrics(summary: Summary, before = ''): string {
-  const families = [...endFamilies(summary, before), ...workFamilies(summary), ...resultFamilies(summary)];
-  return textOfAll(families, summary.job);
+  return textOfAll([...endFamilies(summary, before), ...runFamilies(summary, undefined)], summary.job);
 }
 
 /**
- * The same of a run that has no summary, as it could not begin. Without `job` its name is not known: it is that of
+ * The same families while the run is under way: `summary` is what it would end with now. What `before`, the file's last
+ * content, says of the last end stays, as alerts go by it.
+ */
+export function renderLive(summary: Summary, live: LiveRun, before = ''): string {
+  return textOfAll(runFamilies(summary, live), summary.job) + lastEndIn(before);
+}
+
+/**
+ * The end of a run that has no summary, as it could not begin. Without `job` its name is not known: it is that of
  * `before`, whose series an alert goes by.
  */
 export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   const job = known === undefined ? (labelIn(before, 'job_name') ?? null) : known;
-  return textOfAll(endFamilies({...end, job}, before), job);
+  return textOfAll([...endFamilies({...end, job}, before), buildInfo(), active(false)], job);
 }
 
 /** True if this module wrote the text. Any other file is checked before it is replaced. */
@@ -39,23 +73,24 @@ export function isMetrics(text: string): boolean {
 
 function textOfAll(families: readonly Family[], job: string | null): string {
   // `job` is a label that Prometheus sets itself.
-  const own = {job_name: job ?? ''};
-  return families
-    .filter(({samples}) => samples.length > 0)
-    .map(family => familyText(family, own))
-    .join('');
+  return familiesText(families, {job_name: job ?? ''});
 }
 
-function endFamilies({job, finished_at, exit_code, duration_ms}: RunEnd, before: string): Family[] {
+/** Families that a run has once it has ended. */
+function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, before: string): Family[] {
   const finished = Date.parse(finished_at) / 1_000;
   const success = isSuccess(exit_code);
   const lastSuccess = success ? finished : lastSuccessIn(before, job ?? '');
   return [
     gauge('last_run_timestamp_seconds', 'When the last run finished, in seconds since the epoch.', finished),
-    gauge('last_run_success', 'Whether the last run wrote its output: exit code 0 or 3.', success ? 1 : 0),
+    gauge(
+      'last_run_success',
+      '1 if the last run wrote its output (exit code 0 or 3), else 0.',
+      success ? 1 : 0,
+    ),
     gauge(
       'last_run_complete',
-      'Whether the last run wrote its output without gaps: exit code 0.',
+      '1 if the last run wrote its output without gaps (exit code 0), else 0.',
       exit_code === exitCodes.ok ? 1 : 0,
     ),
     gauge(LAST_SUCCESS, 'When a run last wrote its output, in seconds since the epoch.', lastSuccess),
@@ -65,6 +100,68 @@ function endFamilies({job, finished_at, exit_code, duration_ms}: RunEnd, before:
       'How long the last run took, from its first start.',
       duration_ms === undefined ? null : duration_ms / 1_000,
     ),
+    gauge(
+      'last_run_drifts',
+      "Figures of the last run that jumped against the job's earlier ones.",
+      drift?.length ?? null,
+    ),
+  ];
+}
+
+/** Families that a run has at any time: the one that is under way, or the last one. */
+function runFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
+  return [
+    buildInfo(),
+    active(live !== undefined),
+    ...paceFamilies(summary, live),
+    ...workFamilies(summary),
+    ...riskFamilies(summary),
+  ];
+}
+
+function active(isActive: boolean): Family {
+  return gauge('run_active', '1 while a run is under way, else 0.', isActive ? 1 : 0);
+}
+
+/** How far the run is, how fast, and what it waits for; at its end nothing is under way. */
+function paceFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
+  const {started_at, finished_at, rows, input, pace} = summary;
+  const waits = perPause(reason => Number(reason === live?.pause));
+  const rate = {limit: pace.rate_limit, now: live?.rate ?? pace.rate_limit};
+  return [
+    gauge(
+      'run_started_timestamp_seconds',
+      'When the run first started, in seconds since the epoch.',
+      Date.parse(started_at) / 1_000,
+    ),
+    gauge(
+      'run_updated_timestamp_seconds',
+      'When this was written, in seconds since the epoch: every 15 seconds while a run is under way.',
+      (live?.now ?? Date.parse(finished_at)) / 1_000,
+    ),
+    gauge('run_rows_read', 'Rows of the input that the run has read.', live?.rowsRead ?? rows.read),
+    gauge(
+      'run_input_bytes',
+      'Bytes of the input: read, and its size.',
+      by('kind', {read: input.bytes, ...(live?.inputSize !== undefined && {size: live.inputSize})}),
+    ),
+    gauge(
+      'run_calls_in_flight',
+      'Calls in flight; in a fleet, values with the workers.',
+      live?.inFlight ?? 0,
+    ),
+    gauge(
+      'run_values_waiting',
+      'Values that wait for a slot, a permit or their next attempt.',
+      live?.waiting ?? 0,
+    ),
+    gauge(
+      'run_rate',
+      'Calls a second that the run may make: as set, and now.',
+      Object.entries(rate).flatMap(([kind, calls]): Sample[] => (calls === null ? [] : [[{kind}, calls]])),
+    ),
+    gauge('run_waiting', '1 for the reason why no call is made now, else 0.', by('reason', waits)),
+    gauge('run_paused_seconds', 'How long the run has made no calls, in all.', pace.paused_ms / 1_000),
   ];
 }
 
@@ -75,42 +172,42 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
   const latency = Object.entries({p50, p95, p99, max});
   return [
     gauge(
-      'last_run_rows',
-      'Rows of the last run, by what became of them.',
+      'run_rows',
+      'Rows of the run, by what became of them.',
       by('outcome', {ok: rows.ok, with_errors: rows.with_errors, rejected: rows.rejected}),
     ),
     gauge(
-      'last_run_lookups',
-      'Values of the last run, by operation and outcome.',
+      'run_lookups',
+      'Values of the run, by operation and outcome.',
       Object.entries(lookups).flatMap(([operation, facts]) => {
         const {answered, empty, invalid, failed, unknown, skipped} = facts;
         return by('outcome', {answered, empty, invalid, failed, unknown, skipped}, {operation});
       }),
     ),
     gauge(
-      'last_run_distinct_values',
-      'Distinct values of the last run that were looked up.',
+      'run_distinct_values',
+      'Distinct values of the run that were looked up.',
       Object.entries(lookups).map(([operation, {distinct}]) => [{operation}, distinct]),
     ),
     gauge(
-      'last_run_values_from_store',
-      'Values of the last run that the answer store knew.',
+      'run_values_from_store',
+      'Values of the run that the answer store knew.',
       Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.from_store]),
     ),
     gauge(
-      'last_run_calls',
-      'Calls of the last run, by operation.',
+      'run_calls',
+      'Calls of the run, by operation.',
       Object.entries(lookups).map(([operation, facts]) => [{operation}, facts.calls]),
     ),
-    gauge('last_run_retries', 'Calls of the last run beyond the first for their value.', calls.retries),
+    gauge('run_retries', 'Calls of the run beyond the first for their value.', calls.retries),
     gauge(
-      'last_run_call_latency_seconds',
-      'Latency of the calls of the last run: percentiles and the longest.',
+      'run_call_latency_seconds',
+      'Latency of the calls of the run: percentiles and the longest.',
       latency.flatMap(([stat, ms]): Sample[] => (ms === null ? [] : [[{stat}, ms / 1_000]])),
     ),
     gauge(
-      'last_run_credits',
-      'Credits of the last run: spent, perhaps spent, and saved.',
+      'run_credits',
+      'Credits of the run: spent, perhaps spent, and saved.',
       by('kind', {
         spent: credits.spent,
         maybe_spent: credits.maybe_spent,
@@ -120,55 +217,56 @@ function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[]
       }),
     ),
     gauge(
-      'last_run_operation_credits',
-      'Credits of the last run, by operation: spent, and perhaps spent.',
+      'run_operation_credits',
+      'Credits of the run, by operation: spent, and perhaps spent.',
       Object.entries(credits.by_operation).flatMap(([operation, {spent, maybe_spent}]) =>
         by('kind', {spent, maybe_spent}, {operation}),
       ),
     ),
-    gauge('last_run_credit_limit', 'Most credits that the last run was allowed.', credits.limit),
+    gauge('run_credit_limit', 'Most credits that the run is allowed.', credits.limit),
     gauge(
-      'last_run_account_credits',
-      "Credits of the account in the last run's day and month: used by all runs, and the limit.",
+      'run_account_credits',
+      "Credits of the account in the run's day and month: used by all runs, and the limit.",
       (['day', 'month'] as const).flatMap(period => {
         const {used, limit} = credits.account[`per_${period}`] ?? {};
         return used === undefined || limit === undefined ? [] : by('kind', {used, limit}, {period});
       }),
     ),
     gauge(
-      'last_run_hit_ratio',
-      'Share of the distinct values of the last run that the answer store knew, by operation.',
+      'run_hit_ratio',
+      'Share of the distinct values of the run that the answer store knew, by operation.',
       Object.entries(lookups).flatMap(([operation, {from_store: known, distinct}]): Sample[] =>
         distinct === 0 ? [] : [[{operation}, known / distinct]],
       ),
     ),
     gauge(
-      'last_run_store_usable',
-      'Whether the answer store could be used to the end of the last run.',
+      'run_store_usable',
+      '1 if the answer store can be used, else 0.',
       store && (store.trouble === null ? 1 : 0),
     ),
     gauge(
-      'last_run_store_missed',
-      'Values that the answer store could not be asked about in the last run, and answers that it could not keep.',
+      'run_store_missed',
+      'Values that the run could not look up in the answer store, and answers that it could not keep there.',
       store && by('kind', {not_looked_up: store.not_looked_up, not_stored: store.not_stored}),
     ),
   ];
 }
 
-function resultFamilies({risk, drift}: Summary): Family[] {
+function riskFamilies({risk}: Summary): Family[] {
   return [
     gauge(
-      'last_run_risk_rows',
-      'Rows of the last run, by risk level.',
+      'run_risk_rows',
+      'Rows of the run, by risk level.',
       risk ? by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown}) : [],
     ),
-    gauge('last_run_risk_score_mean', 'Mean risk score of the last run, from 0 to 100.', risk?.mean ?? null),
-    gauge(
-      'last_run_drifts',
-      "Figures of the last run that jumped against the job's earlier ones.",
-      drift.length,
-    ),
+    gauge('run_risk_score_mean', 'Mean risk score of the run, from 0 to 100.', risk?.mean ?? null),
   ];
+}
+
+/** The families of the last end, as they are in a text of metrics. */
+function lastEndIn(text: string): string {
+  const families = text.split(/^(?=# HELP )/m);
+  return families.filter(family => family.startsWith('# HELP bulk_enrich_last_')).join('');
 }
 
 function lastSuccessIn(before: string, job: string): number | null {

@@ -1,3 +1,5 @@
+import {packageVersion} from '../../job/version.ts';
+
 /** Prometheus text, version 0.0.4. */
 
 export type Labels = Readonly<Record<string, string>>;
@@ -6,22 +8,46 @@ export type Sample = readonly [labels: Labels, value: number];
 export interface Family {
   readonly name: string;
   readonly help: string;
-  /** A gauge where nothing else is said. */
-  readonly type?: 'counter' | 'gauge';
+  readonly type: 'counter' | 'gauge';
   readonly samples: readonly Sample[];
 }
 
+type SampleValue = readonly Sample[] | number | null;
+
 /** A family of gauges, or of one gauge if given one value; null leaves the gauge out. */
-export function gauge(name: string, help: string, value: readonly Sample[] | number | null): Family {
+export function gauge(name: string, help: string, value: SampleValue): Family {
+  return familyOf('gauge', name, help, value);
+}
+
+/** The same of counters, whose names end in `_total`. */
+export function counter(name: `${string}_total`, help: string, value: SampleValue): Family {
+  return familyOf('counter', name, help, value);
+}
+
+function familyOf(type: Family['type'], name: string, help: string, value: SampleValue): Family {
   const samples: Family['samples'] = typeof value === 'number' ? [[{}, value]] : (value ?? []);
-  return {name: `bulk_enrich_${name}`, help, samples};
+  return {name: `bulk_enrich_${name}`, help, type, samples};
+}
+
+export function buildInfo(): Family {
+  return gauge('build_info', 'The version of the program that wrote this.', [
+    [{version: packageVersion()}, 1],
+  ]);
 }
 
 export function by(label: string, values: Readonly<Record<string, number>>, others: Labels = {}): Sample[] {
   return Object.entries(values).map(([name, value]) => [{...others, [label]: name}, value]);
 }
 
-export function familyText({name, help, type = 'gauge', samples}: Family, own: Labels): string {
+/** All families that have samples. `own` are labels of each of these. */
+export function familiesText(families: readonly Family[], own: Labels): string {
+  return families
+    .filter(({samples}) => samples.length > 0)
+    .map(family => familyText(family, own))
+    .join('');
+}
+
+function familyText({name, help, type, samples}: Family, own: Labels): string {
   const lines = samples.map(([labels, value]) => `${name}${labelText({...own, ...labels})} ${value}\n`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }

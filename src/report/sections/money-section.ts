@@ -32,7 +32,7 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
           {name: 'perhaps spent', tone: 'bad'},
           {name: 'saved: asked once for repeats', tone: 'repeat'},
           {name: 'saved: known from the store', tone: 'known'},
-          {name: 'saved: not worth asking', tone: 'quiet'},
+          {name: 'saved: not worth a call', tone: 'quiet'},
         ],
         rows: [{name: 'All lookups', counts: [spent, maybe, saved.dedupe, saved.store, saved.prefilter]}],
       },

@@ -18,8 +18,8 @@ function rowsDestination(): Destination {
   return {
     ...keepsNothing,
     open: async () => ({write: async () => {}, flush: async () => undefined, close: async () => {}}),
-    publish({places}, {summary}) {
-      if (summary !== null && places.summary !== undefined) writeAtomically(places.summary, summary);
+    publish({written}, {summary}) {
+      if (summary !== null && written.summary !== undefined) writeAtomically(written.summary, summary);
     },
     complete: async () => undefined,
   };

@@ -63,7 +63,7 @@ function refuseOthersSummary({output, paths: {summary}, settings}: Job): void {
   if (owner !== undefined && owner !== basename(output.name))
     throw new UsageError(
       'summary_exists',
-      `${summary} is the summary of ${owner}: it would be lost. Name another with --summary, and with --rejects.`,
+      `${summary} is the summary of ${owner} and would be lost. Choose another file with --summary, and with --rejects.`,
     );
 }
 
@@ -73,5 +73,5 @@ function refuseNowhere({inputs, output}: Job): void {
   // The output goes beside the input by default: then it is the input's name that is wrong.
   const input = inputs.find(path => dirname(path) === directory);
   if (input !== undefined) throw missingFile(input);
-  throw new OutputError('no_directory', `${directory}, where the output would go, does not exist.`);
+  throw new OutputError('no_directory', `The output's directory, ${directory}, does not exist.`);
 }

@@ -49,7 +49,7 @@ export async function pack(
   } catch (error) {
     throw new OutputError(
       'output_unwritable',
-      `${to} can't be written (${systemReason(error)}). Free the cause (disk space, permissions), then run the same command again: it completes without any call.`,
+      `${to} can't be written (${systemReason(error)}). Fix the cause (disk space, permissions), then run the same command again: it makes no calls.`,
       {cause: error},
     );
   }

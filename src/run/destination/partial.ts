@@ -10,12 +10,12 @@ export interface RunFiles {
   /** Where the ledger and the record of the publishing are. */
   readonly directory: string;
   /** The state's and, where that is another, the output's own. */
-  readonly held: readonly {readonly path: string}[];
-  readonly places: Places;
+  readonly locked: readonly {readonly path: string}[];
+  readonly written: WrittenPaths;
 }
 
 /** Where a run's files really are, by the paths that the job names: nothing that is read from a disk says it. */
-export interface Places {
+export interface WrittenPaths {
   readonly rejects: string | undefined;
   readonly summary: string | undefined;
 }
@@ -30,9 +30,9 @@ export type PartialName = (typeof partialNames)[number];
  * else in the output's own, where a run with another state may have left one too. (Two mounts of one file system have
  * the same device, and still nothing can be renamed.)
  */
-export function partialPath({directory, held}: RunFiles, name: PartialName, target: string): string {
+export function partialPath({directory, locked}: RunFiles, name: PartialName, target: string): string {
   const near = join(directory, `${name}.partial`);
-  const [first] = held;
+  const [first] = locked;
   if (first === undefined || first.path === directory || existsSync(near)) return near;
   const apart = join(first.path, partialApart(name, directory));
   return !existsSync(apart) && canRename(directory, target) ? near : apart;
@@ -63,7 +63,7 @@ function canRename(directory: string, target: string): boolean {
 
 /** What was rejected; null where nothing was. */
 export async function digestRejects(files: RunFiles): Promise<FileDigest | null> {
-  const {rejects} = files.places;
+  const {rejects} = files.written;
   const path = rejects === undefined ? undefined : partialPath(files, 'rejects', rejects);
   return path !== undefined && existsSync(path) ? await digestFiles([path]) : null;
 }

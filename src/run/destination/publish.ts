@@ -7,7 +7,7 @@ import {fileText, isStream} from '../../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
-import {type PartialName, type Places, partialPath, type RunFiles} from './partial.ts';
+import {type PartialName, partialPath, type RunFiles, type WrittenPaths} from './partial.ts';
 
 const digest = z.object({bytes: z.number(), sha256: z.string()});
 
@@ -51,7 +51,7 @@ interface UnpublishedFile {
 
 /** Where the files go that it puts in place, in order: whoever sees the output must find what belongs to it. */
 function placed(
-  {places: {rejects}}: RunFiles,
+  {written: {rejects}}: RunFiles,
   output: string,
   record: PublishFacts,
   written: OutputPart = 'output',
@@ -78,7 +78,7 @@ export function publish(
   written: OutputPart = 'output',
 ): void {
   const token = randomBytes(8).toString('hex');
-  const record = {...facts, output_path: output, rejects_path: files.places.rejects, token};
+  const record = {...facts, output_path: output, rejects_path: files.written.rejects, token};
   orFailed(() => {
     const waiting = placed(files, output, record, written);
     for (const {name, to} of waiting) makeReady(partialPath(files, name, to), to);
@@ -90,7 +90,7 @@ export function publish(
 
 /** The record of a publishing to `output` that a crash cut short; undefined where there was none. Throws StateError. */
 export function unfinishedPublishing(
-  {directory, places}: RunFiles,
+  {directory, written}: RunFiles,
   output: string,
 ): PublishRecord | undefined {
   const path = join(directory, RECORD);
@@ -112,7 +112,7 @@ export function unfinishedPublishing(
       `The unfinished run in ${directory} was putting ${output_path} in place. Run the command for that, or give this one another --state.`,
     );
   // By a link to the output, or with another --rejects, they would be looked for where they never were.
-  if (record.rejects !== null && rejects_path !== undefined && rejects_path !== places.rejects)
+  if (record.rejects !== null && rejects_path !== undefined && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
       `The unfinished run in ${directory} was putting rejected rows in place as ${rejects_path}. Run the command for those, or start over with --restart; answers already paid for are kept.`,
@@ -140,7 +140,7 @@ export async function completePublishing(
     else if (!(await hasDigest(one.to, one.digest)))
       throw new StateError(
         'publish_lost',
-        `${one.to} was being put in place when the last run ended, and is gone. Start over with --restart; answers already paid for are kept.`,
+        `${one.to} was being put in place when the last run ended, and is missing. Start over with --restart; answers already paid for are kept.`,
       );
   }
   orFailed(() => putInPlace(files, record, waiting));
@@ -153,7 +153,7 @@ function orFailed(work: () => void): void {
   } catch (error) {
     throw new OutputError(
       'publish_failed',
-      `The output can't be put in place (${systemReason(error)}). Free the cause, then run the same command again: it completes without any call.`,
+      `The output can't be put in place (${systemReason(error)}). Fix the cause, then run the same command again: it makes no calls.`,
       {cause: error},
     );
   }
@@ -172,8 +172,8 @@ export function forgetPublishing(directory: string, output: string): void {
 
 /** May be done again from its start, wherever it was cut short. */
 function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly UnpublishedFile[]): void {
-  const {rejects, summary} = files.places;
-  if (record.obsolete) removeObsolete(files.places);
+  const {rejects, summary} = files.written;
+  if (record.obsolete) removeObsolete(files.written);
   if (summary !== undefined && record.summary !== null)
     replaceFile(summary, record.summary, besideOf(summary, record.token));
   for (const {name, to} of waiting) {
@@ -185,6 +185,6 @@ function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly Un
 }
 
 /** Removes the rejects of the run before. */
-export function removeObsolete({rejects}: Places): void {
+export function removeObsolete({rejects}: WrittenPaths): void {
   if (rejects !== undefined && existsSync(rejects) && isRejectsFile(rejects)) rmSync(rejects);
 }

@@ -18,11 +18,11 @@ export function streamDestination({name, to}: OutputOf<'stream'>): Destination {
             true,
           ),
     publish(files, {rejects, obsolete, summary}) {
-      const {places} = files;
-      if (obsolete) removeObsolete(places);
-      if (rejects !== null && places.rejects !== undefined)
-        moveAtomically(partialPath(files, 'rejects', places.rejects), places.rejects);
-      if (summary !== null && places.summary !== undefined) writeAtomically(places.summary, summary);
+      const {written} = files;
+      if (obsolete) removeObsolete(written);
+      if (rejects !== null && written.rejects !== undefined)
+        moveAtomically(partialPath(files, 'rejects', written.rejects), written.rejects);
+      if (summary !== null && written.summary !== undefined) writeAtomically(written.summary, summary);
     },
     // A record in the state's directory is another job's.
     complete: async files => unfinishedPublishing(files, name),

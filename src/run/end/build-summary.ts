@@ -75,7 +75,9 @@ export interface SummaryFacts {
 }
 
 /** The summary as the contract has it; `schema_version` changes when a name does. */
-export function buildSummary(facts: SummaryFacts): Summary {
+export function buildSummary(given: SummaryFacts): Summary {
+  // A clock that was set back, now or since an earlier session, makes no run end before it began.
+  const facts = {...given, finishedAt: Math.max(given.finishedAt, given.books.startedAt)};
   const {job, end, books, session} = facts;
   const {tally, counters} = books;
   const names = mapped(books, session?.operations ?? []);
@@ -88,7 +90,7 @@ export function buildSummary(facts: SummaryFacts): Summary {
     exit_code: end.exitCode,
     started_at: new Date(books.startedAt).toISOString(),
     finished_at: new Date(facts.finishedAt).toISOString(),
-    duration_ms: durationOf(facts),
+    duration_ms: facts.finishedAt - books.startedAt,
     ...(end.comeBackMs === undefined ? {} : {come_back_at: new Date(end.comeBackMs).toISOString()}),
     endpoint: {kind: job.endpoint.kind, base_url: baseUrlOf(facts)},
     ...fileSummary(facts),
@@ -119,11 +121,6 @@ export function buildSummary(facts: SummaryFacts): Summary {
     failed_if: [],
     resumed: books.resumed,
   };
-}
-
-/** In milliseconds, from the run's first start. */
-function durationOf({finishedAt, books: {startedAt}}: SummaryFacts): number {
-  return finishedAt - startedAt;
 }
 
 function fileSummary({job, books, session}: SummaryFacts) {
@@ -163,7 +160,7 @@ function callSummary(tally: Tally) {
 
 function paceSummary(facts: SummaryFacts) {
   const {books, session} = facts;
-  const durationMs = durationOf(facts);
+  const durationMs = facts.finishedAt - books.startedAt;
   const calls = totalOf(books.tally, 'calls');
   return {
     rate_limit: session?.pace.limit ?? null,
@@ -273,7 +270,7 @@ function storeSummary({job, books: {tally}, session}: SummaryFacts) {
     perhaps_paid_again: inCredits(
       operationNames.reduce((sum, name) => sum + notLookedUp(name) * costOf(name), 0),
     ),
-    /** Answers of this run that the next one does not know. */
+    /** Answers that could not be stored for the next run. */
     not_stored: store?.missed ?? 0,
   };
 }

@@ -1,16 +1,31 @@
 import {notify} from '../../client/notify.ts';
-import {textOf} from '../../disk/path.ts';
+import {isStream, textOf} from '../../disk/path.ts';
 import {writeAtomically} from '../../disk/replace.ts';
 import {BulkEnrichError, type ExitCode, exitCodes, systemCode} from '../../errors.ts';
 import {isAddress, isMetricsTarget, pushAddress} from '../../job/monitoring/metrics-address.ts';
 import {dated, utcDate} from '../../job/paths.ts';
-import {isMetrics, renderEnd, renderMetrics} from '../../report/render/metrics.ts';
+import {isMetrics, type LiveRun, renderEnd, renderLive, renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {World} from '../io.ts';
 
 /** Writes or pushes a run's metrics, where its job asks for them. Trouble is a warning. */
 export async function deliverMetrics(to: string | undefined, summary: Summary, io: World): Promise<void> {
   await deliver(to, summary.job, before => renderMetrics(summary, before), io);
+}
+
+/** The same while the run is under way. Trouble is told at its end; a stream gets the end alone. */
+export async function deliverLive(
+  to: string,
+  job: string | undefined,
+  read: () => {readonly summary: Summary; readonly live: LiveRun},
+  io: World,
+): Promise<void> {
+  if (!isAddress(to) && isStream(to)) return;
+  const render = (before: string) => {
+    const {summary, live} = read();
+    return renderLive(summary, live, before);
+  };
+  await deliver(to, job ?? null, render, {...io, warn: () => {}});
 }
 
 /**

@@ -147,7 +147,7 @@ function completedMessage(job: Job, summary: Summary): string {
     rejected === 0
       ? ''
       : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
-  const limits = summary.failed_if.map(text => ` A limit is passed (fail_if): ${text}.`).join('');
+  const limits = summary.failed_if.map(text => ` A limit is exceeded (fail_if): ${text}.`).join('');
   return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${limits}${streaksSentence(summary)}${storeSentence(summary)}`;
 }
 
@@ -159,7 +159,7 @@ export function storeSentence({store}: {readonly store?: Summary['store']}): str
     ...(unread === 0
       ? []
       : [
-          `${many(unread, 'value')} could not be looked up in it, so that up to ${many(credits, 'credit')} may have been paid again`,
+          `${many(unread, 'value')} could not be looked up in it, so up to ${many(credits, 'credit')} may have been paid again`,
         ]),
     ...(unwritten === 0 ? [] : [`${many(unwritten, 'answer')} could not be kept for the next run`]),
   ];

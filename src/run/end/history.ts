@@ -28,7 +28,7 @@ export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift
   if (!isCompared(job) || setting === 'off') return [];
   const drift = compareRuns(profileOf(summary), earlierRuns(job, summary, env, warn), setting.share);
   if (drift.length > 0)
-    warn(`This run is unlike the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
+    warn(`This run differs from the job's last ones: ${drift.map(driftSentence).join('; ')}.`);
   return drift;
 }
 
@@ -82,7 +82,7 @@ export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
     return true;
   } catch (error) {
     warn(
-      `This run could not be kept in the history (${systemReason(error)}): runs, spend and comparisons with later runs lack it.`,
+      `This run could not be added to the history (${systemReason(error)}), so runs, spend and later comparisons lack it.`,
     );
     return false;
   }

@@ -17,7 +17,7 @@ export async function rejectedList(path: string): Promise<RejectedList> {
   if (typeof first.header !== 'string')
     throw new UsageError(
       'no_rejects',
-      `${path} was written by an earlier version, which did not keep the header. Each line's "raw" is a row.`,
+      `${path} was written by an earlier version, which did not store the header. The "raw" of each line is a row.`,
     );
   const rows = lines.map(rowOf).filter(row => row !== undefined);
   const ended = rows.flatMap(row => (row.length === 0 ? [] : [row, Buffer.from('\n')]));
@@ -47,7 +47,7 @@ async function readLines(path: string): Promise<Line[]> {
         if (record.type !== 'ndjson' || typeof record.value.raw !== 'string')
           throw new UsageError(
             'no_rejects',
-            `${path} is no file of rejected rows, such as OUT.rejects.ndjson.`,
+            `${path} is not a file of rejected rows, such as OUT.rejects.ndjson.`,
           );
         lines.push(record.value);
       }

@@ -17,11 +17,11 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
   const {job, io, identity, input, asking, output} = session;
   const {source, checkpoint, layout} = input;
   const {account, ledger, executor, connection, store} = asking;
-  const {tally, earlier, bills} = ledger;
+  const {tally, givenUp, bills} = ledger;
   return buildSummary({
     job,
     end,
-    // A clock that was set back makes no run end before it began.
+    // Nor does this session end before it began.
     finishedAt: Math.max(io.now(), Math.round(session.clock())),
     books: {
       runId: identity.runId,
@@ -30,7 +30,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
       input: source.position,
       counters: output.writer.counters,
       tally,
-      earlier,
+      earlier: givenUp.earlier,
       bill: bills.open,
       timeline: output.timeline.state,
     },
@@ -86,7 +86,7 @@ function ledgerSoFar(state: RunState | undefined) {
       state &&
       fromLedger(state, ledger => ({
         tally: ledger.tally,
-        earlier: ledger.earlier,
+        earlier: ledger.givenUp.earlier,
         identity: ledger.getMeta<RunIdentity>('run'),
         checkpoint: ledger.getMeta<Checkpoint>('checkpoint'),
       }));

@@ -34,7 +34,7 @@ export async function writeChanges({job, state, io, input: {layout}}: Session): 
   } catch (error) {
     if (existsSync(changes.file) && !isStream(changes.file)) rmSync(changes.file, {force: true});
     io.warn(
-      `The changes since the last output are missing, and ${changes.file} with them: ${error instanceof Error ? error.message : systemCode(error)}`,
+      `The changes since the last output, and ${changes.file}, could not be written: ${error instanceof Error ? error.message : systemCode(error)}`,
     );
     return undefined;
   }

@@ -29,12 +29,12 @@ export function findAccount(scope: Scope, env: Env, warn: (sentence: string) => 
   if (found !== undefined && other !== undefined)
     throw new UsageError(
       'account_twice',
-      `${found.path} and ${other.path} are both of the account "${label}" at ${endpoint}. Keep one.`,
+      `${found.path} and ${other.path} both describe the account "${label}" at ${endpoint}. Keep one.`,
     );
   const siblings = files.filter(file => file.key === scopeKey({endpoint, label: file.account}));
   if (found === undefined && siblings.length > 0)
     warn(
-      `There is no file for the account "${label}" at ${endpoint}, only for ${siblings.map(file => `"${file.account}"`).join(', ')}: no account's limits hold for this run.`,
+      `The account "${label}" at ${endpoint} has no account file; there are files for ${siblings.map(file => `"${file.account}"`).join(', ')}. So this run has no account's limits.`,
     );
   return found;
 }

@@ -41,7 +41,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
     const removed = await keepUp(directory, {ages, maxBytes: maxStoreSize, date: dateOf(io)});
     if (removed > 0)
       io.warn(
-        `The answer store was larger than max_store_size allows: ${removed} answers went that were still good, and will be paid for again.`,
+        `The answer store exceeded max_store_size, so ${removed} answers that were still good were removed. They will be paid for again.`,
       );
   } catch {
     // As said above.

@@ -66,11 +66,11 @@ export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence
   const others = inCredits(earlier.notCounted.spent + earlier.notCounted.maybeSpent);
   if (counted > 0)
     warn(
-      `Attempts that were given up spent, or may have spent, ${many(counted, 'credit')}: ${count(Math.max(0, maxCredits - counted))} of ${many(maxCredits, 'credit')} are left to this run. ${FRESH_BUDGET_HINT} begins with all of them.`,
+      `Earlier attempts spent, or may have spent, ${many(counted, 'credit')}. So ${count(Math.max(0, maxCredits - counted))} of ${many(maxCredits, 'credit')} are left for this run. To have all of them: ${FRESH_BUDGET_HINT}.`,
     );
   if (others > 0)
     warn(
-      `${many(others, 'credit')} that earlier attempts spent, or may have spent, do not count against this run's limit: they were spent at another endpoint or account, or before --restart fresh.`,
+      `${many(others, 'credit')} of earlier attempts do not count against this run's limit: they were spent, or may have been, at another endpoint or account, or before --restart fresh.`,
     );
 }
 

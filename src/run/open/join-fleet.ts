@@ -32,7 +32,7 @@ export async function joinFleet(
   if (account?.rate !== undefined && lanes.length > 1)
     throw new UsageError(
       'account_fleet',
-      `A fleet can't keep an account's rate (${account.path}) where operations have rates of their own: give the job one --rate for all of them.`,
+      `A fleet can't combine an account's rate (${account.path}) with rates by operation. Give the job one --rate for all operations.`,
     );
   const {Fleet} = await import('../../fleet/fleet.ts');
   const {sealingSecret} = await import('../../fleet/seal.ts');
@@ -80,7 +80,7 @@ export async function bookCollected(
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
     const doubt = leavesDoubt(attempt, settings);
-    const carried = ledger.carried(lookup.key);
+    const carried = ledger.givenUp.find(lookup.key);
     // The interruption was one of them: this is what it came to.
     const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
     const ambiguous = known.doubts > 1 || carried !== undefined;

@@ -4,6 +4,7 @@ import type {Client} from '../../client/client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
+import {isAnswered} from '../../ledger/tally.ts';
 import type {Executor} from '../../lookup/executor.ts';
 import {localOutlet} from '../../lookup/local-outlet.ts';
 import type {Outlet} from '../../lookup/outlet.ts';
@@ -150,7 +151,7 @@ function createExecutor(
       },
       stopped: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     },
-    isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),
+    isAnswered: operation => isAnswered(ledger.tally, operation) || store.knows(operation),
     now: clock,
     random: io.random,
   });

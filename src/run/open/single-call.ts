@@ -50,7 +50,7 @@ export async function callWithinAccount<T>(
     });
   } finally {
     for (const budget of budgets) {
-      budget.settle(CALL, credits, charge === 'free');
+      budget.release(CALL, credits, charge);
       budget.close();
     }
   }

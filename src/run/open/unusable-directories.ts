@@ -37,7 +37,7 @@ export function withoutUnusable(job: Job, {env, warn}: World): Job {
   const all = (read: (one: (typeof unusable)[number]) => string) =>
     [...new Set(unusable.map(read))].join(' and ');
   warn(
-    `This run goes on without ${all(one => one.what)}: ${all(one => one.why)}. What it pays for and finds out is not known to the next one, unless you set ${all(one => one.variable)} to a directory that lasts.`,
+    `This run continues without ${all(one => one.what)}: ${all(one => one.why)}. The next run will not know its answers and results. To keep them, set ${all(one => one.variable)} to a directory that lasts.`,
   );
   const changes: Partial<Job['settings']>[] = unusable.map(({without}) => without);
   return {...job, settings: Object.assign({...job.settings}, ...changes)};

@@ -51,7 +51,7 @@ export async function beginningOf(
     }
     throw new UsageError(
       'output_exists',
-      `${job.output.name} exists. Replace it with --force (what was answered before is not paid for again), or name another output with -o.`,
+      `${job.output.name} exists. Replace it with --force (known answers are not paid for again), or choose another output with -o.`,
     );
   }
   // What was published is over and done with, and not an attempt that was given up.
@@ -117,7 +117,7 @@ function outcomeOf(exitCode: number, summary: Summary | undefined, safeRows: num
 }
 
 function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
-  const message = `The last run had ended while it put its ${many(rowsWritten, 'row')} in place; that is done now: ${output.name}`;
+  const message = `The last run ended while it put its ${many(rowsWritten, 'row')} in place. That is done now: ${output.name}`;
   return outcomeOf(exitCode, summary === null ? undefined : JSON.parse(summary), rowsWritten, message);
 }
 
@@ -126,8 +126,8 @@ function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCu
   const rows = summary.rows.written;
   const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';
   const again = isCutOff
-    ? `A later run of it was cut off: --force resumes that one. To give it up, remove ${directory}.`
-    : `To ${lacksAnswers ? 'look up what got no answer' : 'run it again'}: --force.`;
+    ? `A later run of it was interrupted. To resume that one: --force. To give it up, remove ${directory}.`
+    : `To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: --force.`;
   const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent. ${again}`;
   return {...outcomeOf(summary.exit_code, summary, rows, message), wasComplete: true};
 }
@@ -136,7 +136,7 @@ function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCu
 export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown): void {
   if (!job.inputs.some(isReadOnce)) {
     io.warn(
-      'The unfinished run does not fit this one; it starts over, keeping every answer already paid for.',
+      'The unfinished run does not fit this one, so the run starts over. Answers already paid for are kept.',
     );
     return;
   }

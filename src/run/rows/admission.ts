@@ -1,7 +1,8 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
 import type {Layout} from '../../layout/layout.ts';
 import {askedAnew, type Lookup, type Result} from '../../ledger/lookup.ts';
-import type {Answers, Waiter} from '../../lookup/answers.ts';
+import type {Answers} from '../../lookup/answers.ts';
+import type {Waiter} from '../../lookup/pending.ts';
 import {type PlannedCell, repairsOf} from '../../lookup/plan-row.ts';
 import {operations} from '../../operations/table.ts';
 import {type Stopper, stopFor} from '../stop.ts';

@@ -48,7 +48,7 @@ export class RowWriter {
     rejections: Rejections,
     stdout: NodeJS.WritableStream,
   ): Promise<RowWriter> {
-    const {rejects} = state.places;
+    const {rejects} = state.written;
     const rejectsPath = rejects && partialPath(state, 'rejects', rejects);
     const sink = await state.destination.open(state, checkpoint?.outputBytes ?? 0, stdout);
     const counters = savedCounters(checkpoint?.counters);

@@ -1,13 +1,13 @@
 import {lstatSync, statSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {lockFiles} from '../../disk/lock.ts';
-import {type Identity, identityOf, isLink, isSameFile, isStream, notFile} from '../../disk/path.ts';
+import {type FileId, fileIdOf, isLink, isSameFile, isStream, notFile} from '../../disk/path.ts';
 import {UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Destination} from '../destination/destination.ts';
-import {type Places, PROBE, writablePath} from '../destination/partial.ts';
+import {PROBE, type WrittenPaths, writablePath} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
 
 export const LEDGER = 'ledger.db';
@@ -31,7 +31,7 @@ export const stateFiles = [
 interface NamedFile {
   readonly setting: string;
   readonly path: string;
-  readonly identity: Identity;
+  readonly fileId: FileId;
 }
 
 /**
@@ -39,7 +39,7 @@ interface NamedFile {
  *
  * @throws {UsageError} when a file would be lost: two of them are one, or something else is in a file's place.
  */
-export function placesOf(job: Job, {writes, own}: Destination): Places {
+export function writtenPathsOf(job: Job, {writes, own}: Destination): WrittenPaths {
   const {rejects, summary, state} = job.paths;
   const written = writtenFiles(job, writes);
   const read = readFiles(job);
@@ -53,7 +53,7 @@ export function placesOf(job: Job, {writes, own}: Destination): Places {
 }
 
 function named(setting: string, path: string): NamedFile {
-  return {setting, path, identity: identityOf(path)};
+  return {setting, path, fileId: fileIdOf(path)};
 }
 
 function readFiles({inputs, settings, jobFile, placeOf}: Job): NamedFile[] {
@@ -96,20 +96,23 @@ function keptFiles(directories: readonly string[]): NamedFile[] {
 }
 
 function refuseAmong(file: NamedFile, others: readonly NamedFile[]): void {
-  const other = others.find(one => one !== file && isSameFile(one.identity, file.identity));
+  const other = others.find(one => one !== file && isSameFile(one.fileId, file.fileId));
   if (other === undefined) return;
   const paths = file.path === other.path ? file.path : `${file.path} is ${other.path}`;
   throw new UsageError(
     'same_file',
-    `${file.setting} and ${other.setting} are one file (${paths}), and one would be lost. Give each a file of its own; nothing was sent.`,
+    `${file.setting} and ${other.setting} are the same file (${paths}). Give each a file of its own; nothing was sent.`,
   );
 }
 
 /** Also by an empty name, as of a variable that is not set; `-` is stdout for the output alone. */
-function refuseNoFile({setting, path, identity}: NamedFile): void {
+function refuseNoFile({setting, path, fileId}: NamedFile): void {
   if (path === '-')
-    throw new UsageError('no_file', `${setting}: - is no file. Name one, or /dev/stdout; nothing was sent.`);
-  const kind = notFile(identity.path);
+    throw new UsageError(
+      'no_file',
+      `${setting}: - is not a file. Name one, or /dev/stdout; nothing was sent.`,
+    );
+  const kind = notFile(fileId.path);
   if (kind === undefined) return;
   const stream = setting === 'the output' ? '-o -' : '/dev/stdout';
   const [code, advice] =
@@ -141,6 +144,6 @@ function refuseOthers(rejects: string | undefined): void {
   )
     throw new UsageError(
       'rejects_exist',
-      `${rejects} is there, and is no file of rejected rows: it would be lost. Name another with --rejects, or move it away.`,
+      `${rejects} exists, is not a file of rejected rows, and would be lost. Choose another file with --rejects, or move it away.`,
     );
 }

@@ -3,7 +3,7 @@ import {dirname, join, resolve} from 'node:path';
 import type {Counters} from '../../books/counters.ts';
 import type {TimelineState} from '../../books/timeline.ts';
 import {type Lock, lockFiles, takeLock} from '../../disk/lock.ts';
-import {identityOf, isSameFile} from '../../disk/path.ts';
+import {fileIdOf, isSameFile} from '../../disk/path.ts';
 import {removeFile} from '../../disk/remove.ts';
 import {syncPath} from '../../disk/replace.ts';
 import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.ts';
@@ -16,10 +16,10 @@ import {Ledger} from '../../ledger/ledger.ts';
 import {peek} from '../../ledger/ledger-file.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
-import {type Places, partialApart, partialNames, type RunFiles} from '../destination/partial.ts';
+import {partialApart, partialNames, type RunFiles, type WrittenPaths} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
 import {FRESH_BUDGET_HINT, type RunIdentity} from '../identity.ts';
-import {LEDGER, ledgerFiles, placesOf, stateFiles, UNREADABLE} from './job-files.ts';
+import {LEDGER, ledgerFiles, stateFiles, UNREADABLE, writtenPathsOf} from './job-files.ts';
 
 /** Everything up to here is durable. */
 export interface Written extends ResumePoint {
@@ -36,7 +36,7 @@ export interface Checkpoint extends Written {
 }
 
 /** A directory that a run holds the lock of. */
-interface HeldDirectory {
+interface LockedDirectory {
   readonly path: string;
   readonly lock: Lock;
   /** Whether it goes when nothing is left in it: not one that somebody else made and named. */
@@ -48,7 +48,7 @@ interface HeldDirectory {
 /** A run's directories while it holds them. */
 export interface RunState extends RunFiles {
   readonly destination: Destination;
-  readonly held: readonly HeldDirectory[];
+  readonly locked: readonly LockedDirectory[];
   /** Goes with the session, as a run that is streamed has nothing to go on from. */
   readonly temporary: TemporaryDirectory | undefined;
 }
@@ -62,31 +62,31 @@ export interface RunState extends RunFiles {
  */
 export function openState(job: Job): RunState {
   const destination = destinationOf(job);
-  const places = placesOf(job, destination);
+  const written = writtenPathsOf(job, destination);
   destination.check();
-  if (job.paths.state === undefined) return temporaryState(destination, places);
+  if (job.paths.state === undefined) return temporaryState(destination, written);
   const directory = job.paths.state;
-  const apart = destination.own.filter(own => !isSameFile(identityOf(own), identityOf(directory)));
-  const held: HeldDirectory[] = [];
+  const apart = destination.own.filter(own => !isSameFile(fileIdOf(own), fileIdOf(directory)));
+  const locked: LockedDirectory[] = [];
   try {
-    for (const own of apart) held.push(hold(own, true, filesBeside(own, directory)));
-    held.push(hold(directory, job.settings.state === undefined, stateFiles));
-    return {destination, places, directory, held, temporary: undefined};
+    for (const own of apart) locked.push(hold(own, true, filesBeside(own, directory)));
+    locked.push(hold(directory, job.settings.state === undefined, stateFiles));
+    return {destination, written, directory, locked, temporary: undefined};
   } catch (error) {
-    letGo(held, ({lock}) => lock.made !== undefined);
+    letGo(locked, ({lock}) => lock.made !== undefined);
     if (error instanceof BulkEnrichError) throw error;
     throw new OutputError(
       'state_unwritable',
-      `The state directory ${apart[held.length] ?? directory} can't be written (${systemReason(error)}). Choose a place with -o or --state.`,
+      `The state directory ${apart[locked.length] ?? directory} can't be written (${systemReason(error)}). Choose a place with -o or --state.`,
       {cause: error},
     );
   }
 }
 
 /** Nobody else knows of it, so it needs no lock. */
-function temporaryState(destination: Destination, places: Places): RunState {
+function temporaryState(destination: Destination, written: WrittenPaths): RunState {
   const temporary = temporaryDirectory();
-  return {destination, places, directory: temporary.path, held: [], temporary};
+  return {destination, written, directory: temporary.path, locked: [], temporary};
 }
 
 /** A run with another state may have left its own there: that is over only once it was being published. */
@@ -95,7 +95,7 @@ function filesBeside(own: string, directory: string): readonly string[] {
   return existsSync(join(own, RECORD)) ? [...apart, ...stateFiles] : [...apart, ...lockFiles];
 }
 
-function hold(path: string, ours: boolean, files: readonly string[]): HeldDirectory {
+function hold(path: string, ours: boolean, files: readonly string[]): LockedDirectory {
   const lock = takeLock(path, {ours, busy});
   return {path, lock, own: ours || lock.made !== undefined, files};
 }
@@ -109,7 +109,7 @@ function busy(who: string): string {
  * the count of what was spent, so a limit has to be given up in so many words.
  */
 export function openLedger(
-  {directory, places, temporary}: RunState,
+  {directory, written, temporary}: RunState,
   job: Job,
   options: LedgerOptions,
   warn: (sentence: string) => void,
@@ -129,7 +129,7 @@ export function openLedger(
   };
   try {
     const ledger = open();
-    if (places.rejects === undefined) temporary?.remove();
+    if (written.rejects === undefined) temporary?.remove();
     return ledger;
   } catch (error) {
     if (!(error instanceof StateError) || job.restarts === 'never') throw error;
@@ -137,11 +137,11 @@ export function openLedger(
     if (job.settings.maxCredits !== undefined && job.settings.restart !== 'fresh')
       throw new StateError(
         error.code,
-        `${what}, and what was spent so far can't be read from it: --max-credits could be passed. ${FRESH_BUDGET_HINT} starts over with all of the limit, whatever was spent before.`,
+        `${what}, so it is not known what was spent, and --max-credits could be exceeded. To start over with all of the limit: ${FRESH_BUDGET_HINT}.`,
         {cause: error},
       );
     warn(
-      `${what}. It was renamed to ${path}${UNREADABLE}, and the run starts over: only answers that the answer store has are not paid for again, and what was spent before is in no count.`,
+      `${what}. It was renamed to ${path}${UNREADABLE}, and the run starts over. Answers in the store are not paid for again. The earlier spending is not counted.`,
     );
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, {force: true});
     renameSync(path, path + UNREADABLE);
@@ -214,20 +214,20 @@ export function forgetLedger(directory: string): void {
  */
 export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'): void {
   state.temporary?.remove();
-  letGo(state.held, ({lock}) => remove === 'all' || (remove === 'made' && lock.made !== undefined));
+  letGo(state.locked, ({lock}) => remove === 'all' || (remove === 'made' && lock.made !== undefined));
 }
 
-function letGo(held: readonly HeldDirectory[], isOver: (directory: HeldDirectory) => boolean): void {
-  const over = held.filter(isOver);
+function letGo(locked: readonly LockedDirectory[], isOver: (directory: LockedDirectory) => boolean): void {
+  const over = locked.filter(isOver);
   // Windows removes no lock that is held; there, nobody can remove another's either.
-  if (process.platform === 'win32') for (const {lock} of held) lock.release();
+  if (process.platform === 'win32') for (const {lock} of locked) lock.release();
   for (const {path, files} of over.toReversed()) for (const name of files) removeFile(join(path, name));
   for (const {path, lock, own} of over) {
     if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
     // Back after a power cut, what was removed would be taken for the next run's.
     else syncPath(path);
   }
-  if (process.platform !== 'win32') for (const {lock} of held) lock.release();
+  if (process.platform !== 'win32') for (const {lock} of locked) lock.release();
 }
 
 /** Removes `directory` if it is empty, and those above it up to `top`. */

@@ -1,8 +1,10 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {hasPath, pathOf} from '../../cel/ast.ts';
-import {directComparison} from './direct.ts';
+import {engineText} from '../../cel/written.ts';
+import {type DirectScope, directCondition} from './direct.ts';
 import {type Expression, type Reference, referencesOf} from './expression.ts';
-import {type Facts, reader} from './read-facts.ts';
+import {type Facts, reader, SharedReads} from './read-facts.ts';
+import {typeAt} from './vocabulary.ts';
 
 /** Result of an expression over some facts; undefined if it reads a missing field and so can't be decided. */
 export type Decision = boolean | undefined;
@@ -19,48 +21,80 @@ export interface Condition {
    * Adds the missing fields of a condition that could not be decided. Returns true if none was missing, but a value could
    * not be used, such as a text that is not a number.
    */
-  missing(facts: Facts, into: Set<Reference>): boolean;
+  missing(facts: Facts, into: Lacking): boolean;
 }
 
-/** Compiles an expression once, for many rows. */
-export function compile(expression: Expression): Condition {
-  return conditionOf(expression.ast, expression);
+/** Collects missing fields. */
+export interface Lacking {
+  add(reference: Reference): unknown;
 }
 
-function conditionOf(node: ASTNode, expression: Expression): Condition {
+/** A condition that may become one that is decided once for a row. */
+type Part = {-readonly [Key in keyof Condition]: Condition[Key]};
+
+/** Compiles an expression once, for many rows; conditions that share reads are decided over the same facts. */
+export function compile(expression: Expression, shared = new SharedReads()): Condition {
+  return conditionOf(expression.ast, {expression, shared});
+}
+
+interface Compiling {
+  readonly expression: Expression;
+  readonly shared: SharedReads;
+}
+
+/** Compiles a part; one that several conditions share is decided once for a row. */
+function conditionOf(node: ASTNode, compiling: Compiling): Condition {
+  const {shared} = compiling;
+  const text = engineText(node, false);
+  const part = shared.named(`part ${text}`, () => ({condition: newCondition(node, compiling), uses: 0}));
+  part.uses += 1;
+  if (part.uses === 2) part.condition.decide = shared.once(part.condition.decide);
+  return part.condition;
+}
+
+function newCondition(node: ASTNode, compiling: Compiling): Part {
+  const {expression, shared} = compiling;
   const {vocabulary} = expression;
   if (node.op === '&&' || node.op === '||') {
-    const sides = node.args.map(side => conditionOf(side, expression));
+    const sides = node.args.map(side => conditionOf(side, compiling));
     return either(sides, node.op === '||');
   }
-  if (node.op === '!_') return negation(conditionOf(node.args, expression));
+  if (node.op === '!_') return negation(conditionOf(node.args, compiling));
+  const references = referencesOf(node, vocabulary).map(reference =>
+    shared.named(`reference ${reference.optional} ${JSON.stringify(reference.path)}`, () => reference),
+  );
   const present = hasPath(node);
-  if (present !== undefined) return presence(present, referencesOf(node, vocabulary));
-  const references = referencesOf(node, vocabulary);
+  if (present !== undefined) return presence(present, references, shared);
   const [reference] = references;
-  if (pathOf(node) !== undefined && reference?.type?.kind === 'bool') return flag(reference);
-  const direct = directComparison(node, vocabulary);
-  if (direct !== undefined) return comparison(direct, references);
-  const run = expression.runnable(node);
-  return comparison(facts => run(facts), references);
+  if (pathOf(node) !== undefined && reference?.type?.kind === 'bool') return flag(reference, shared);
+  const run = directCondition(node, directScope(compiling)) ?? expression.runnable(node);
+  return comparison(run, references, shared);
+}
+
+function directScope({expression: {vocabulary, runnable}, shared}: Compiling): DirectScope {
+  return {
+    typeAt: path => typeAt(vocabulary, path),
+    read: path =>
+      readKnown({path, name: path.join('.'), type: typeAt(vocabulary, path), optional: false}, shared),
+    runnable,
+  };
 }
 
 /** Any of its sides (`||`), or all of them (`&&`): the one that decides it alone goes before any that is missing. */
-function either(sides: readonly Condition[], deciding: boolean): Condition {
-  const decide = (facts: Facts): Decision => {
-    let all: Decision = !deciding;
-    for (const side of sides) {
-      const decision = side.decide(facts);
-      if (decision === deciding) return deciding;
-      if (decision === undefined) all = undefined;
-    }
-    return all;
-  };
+function either(sides: readonly Condition[], deciding: boolean): Part {
   return {
     references: sides.flatMap(side => side.references),
-    decide,
+    decide(facts) {
+      let all: Decision = !deciding;
+      for (const side of sides) {
+        const decision = side.decide(facts);
+        if (decision === deciding) return deciding;
+        if (decision === undefined) all = undefined;
+      }
+      return all;
+    },
     missing(facts, into) {
-      if (decide(facts) !== undefined) return false;
+      if (this.decide(facts) !== undefined) return false;
       let wrong = false;
       for (const side of sides) wrong = side.missing(facts, into) || wrong;
       return wrong;
@@ -68,20 +102,21 @@ function either(sides: readonly Condition[], deciding: boolean): Condition {
   };
 }
 
-function negation(inner: Condition): Condition {
+function negation(inner: Condition): Part {
   return {
-    ...inner,
+    references: inner.references,
     decide: facts => {
       const decision = inner.decide(facts);
       return decision === undefined ? undefined : !decision;
     },
+    missing: (facts, into) => inner.missing(facts, into),
   };
 }
 
 /** has(): false for a field that its answer lacks; undecided if the answer itself is missing. */
-function presence(path: readonly string[], references: readonly Reference[]): Condition {
+function presence(path: readonly string[], references: readonly Reference[], shared: SharedReads): Part {
   const read = reader(path);
-  const isKnown = everyKnown(references);
+  const isKnown = everyKnown(references, shared);
   return {
     references,
     decide: facts => (isKnown(facts) ? isThere(read(facts)) : undefined),
@@ -93,23 +128,25 @@ function presence(path: readonly string[], references: readonly Reference[]): Co
 }
 
 /** A bare flag, which most rules are: read without the expression engine, for speed. */
-function flag(reference: Reference): Condition {
-  const read = reader(reference.path);
+function flag(reference: Reference, shared: SharedReads): Part {
+  const read = readKnown(reference, shared) as (facts: Facts) => Decision;
   return {
     references: [reference],
-    decide: facts => {
-      const value = read(facts);
-      return typeof value === 'boolean' ? value : undefined;
-    },
+    decide: read,
     missing(facts, into) {
-      if (typeof read(facts) !== 'boolean') into.add(reference);
+      if (read(facts) === undefined) into.add(reference);
       return false;
     },
   };
 }
 
-function comparison(run: (facts: Facts) => unknown, references: readonly Reference[]): Condition {
-  const known = everyKnown(references);
+function comparison(
+  run: (facts: Facts) => unknown,
+  references: readonly Reference[],
+  shared: SharedReads,
+): Part {
+  const known = everyKnown(references, shared);
+  const reads = references.map(reference => ({reference, read: readKnown(reference, shared)}));
   const evaluate = (facts: Facts): Decision => {
     try {
       const result = run(facts);
@@ -124,29 +161,44 @@ function comparison(run: (facts: Facts) => unknown, references: readonly Referen
     decide: facts => (known(facts) ? evaluate(facts) : undefined),
     missing(facts, into) {
       if (known(facts) && evaluate(facts) !== undefined) return false;
-      const absent = references.filter(reference => !isKnownBy(reference)(facts));
-      for (const reference of absent.length > 0 ? absent : references) into.add(reference);
-      return absent.length === 0;
+      let hadAll = true;
+      for (const {reference, read} of reads)
+        if (read(facts) === undefined) {
+          hadAll = false;
+          into.add(reference);
+        }
+      if (hadAll) for (const reference of references) into.add(reference);
+      return hadAll;
     },
   };
 }
 
 const typeNames: Readonly<Record<string, string>> = {bool: 'boolean', string: 'string', double: 'number'};
 
-function everyKnown(references: readonly Reference[]): (facts: Facts) => boolean {
-  const checks = references.map(isKnownBy);
-  return facts => checks.every(check => check(facts));
+function everyKnown(references: readonly Reference[], shared: SharedReads): (facts: Facts) => boolean {
+  const reads = [...new Set(references.map(reference => readKnown(reference, shared)))];
+  const [first] = reads;
+  if (first !== undefined && reads.length === 1) return facts => first(facts) !== undefined;
+  return facts => {
+    for (const read of reads) if (read(facts) === undefined) return false;
+    return true;
+  };
 }
 
-/** True if facts have the field that a reference reads, in the interface's type. */
-function isKnownBy({path, type, optional}: Reference): (facts: Facts) => boolean {
-  if (optional) {
-    const [root = ''] = path;
-    return facts => isThere(facts[root]);
-  }
-  const read = reader(path);
-  const expected = typeNames[type?.kind ?? ''];
-  return expected === undefined ? facts => isThere(read(facts)) : facts => typeof read(facts) === expected;
+/**
+ * Reads a field if its value has the interface's type; undefined if not. Of a field that only `has(…)` names, it reads
+ * the answer.
+ */
+function readKnown({path, type, optional}: Reference, shared: SharedReads): (facts: Facts) => unknown {
+  const expected = optional ? undefined : typeNames[type?.kind ?? ''];
+  const read = reader(optional ? path.slice(0, 1) : path);
+  return shared.named(`${expected ?? (optional ? 'root' : 'any')} ${JSON.stringify(path)}`, () =>
+    shared.once(facts => {
+      const value = read(facts);
+      const isKnown = expected === undefined ? isThere(value) : typeof value === expected;
+      return isKnown ? value : undefined;
+    }),
+  );
 }
 
 function isThere(value: unknown): boolean {

@@ -1,72 +1,269 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {pathOf} from '../../cel/ast.ts';
-import {type Facts, reader} from './read-facts.ts';
-import {type RuleVocabulary, typeAt} from './vocabulary.ts';
+import {literalText, pathOf} from '../../cel/ast.ts';
+import {NO_NUMBER} from '../../cel/convertible.ts';
+import type {Facts, ReadFacts} from './read-facts.ts';
+import type {Type} from './vocabulary.ts';
 
-type Scalar = 'bool' | 'string' | 'double';
-type Compare = (left: unknown, right: unknown) => boolean;
+/** `int` is a size: it is compared with numbers, and not added to them. */
+type Kind = 'bool' | 'string' | 'double' | 'int';
 
-interface Operand {
-  readonly kind: Scalar;
-  read(facts: Facts): unknown;
+/** A part of an expression, ready to read. */
+interface Value {
+  readonly kind: Kind;
+  readonly read: ReadFacts;
+  /** True if some facts have no result, such as a division by zero. For && and || CEL then has rules of its own. */
+  readonly mayThrow: boolean;
 }
 
-const comparisons: Readonly<Record<string, Compare>> = {
-  '==': (left, right) => left === right,
-  '!=': (left, right) => left !== right,
-  '<': (left, right) => (left as number) < (right as number),
-  '<=': (left, right) => (left as number) <= (right as number),
-  '>': (left, right) => (left as number) > (right as number),
-  '>=': (left, right) => (left as number) >= (right as number),
-};
+/** The vocabulary, fields and engine around a part. */
+export interface DirectScope {
+  typeAt(path: readonly string[]): Type | undefined;
+  /** Reads a field that is known to be there. */
+  read(path: readonly string[]): ReadFacts;
+  /** The expression engine's way. */
+  runnable(node: ASTNode): ReadFacts;
+}
 
 /**
- * A comparison of fields and literals of one type, which most conditions are, read without the expression engine:
- * that would take longer to be called than to compare. Its operands must be known to be there. Undefined for all else.
+ * Compiles a condition over fields and literals of the plain types, which most conditions are. The expression engine takes
+ * longer to be called than such a condition to compare. Its fields must be known. Undefined for any other condition.
  */
-export function directComparison(
-  node: ASTNode,
-  vocabulary: RuleVocabulary,
-): ((facts: Facts) => boolean) | undefined {
-  if (node.op === 'in') return membership(node.args, vocabulary);
-  const compare = comparisons[node.op];
-  if (compare === undefined) return undefined;
-  const [left, right] = (node.args as [ASTNode, ASTNode]).map(side => operand(side, vocabulary));
-  if (left === undefined || right === undefined || left.kind !== right.kind) return undefined;
-  // CEL orders texts by code points, JavaScript by UTF-16.
-  if (left.kind !== 'double' && node.op !== '==' && node.op !== '!=') return undefined;
-  return facts => compare(left.read(facts), right.read(facts));
+export function directCondition(node: ASTNode, scope: DirectScope): ReadFacts<boolean> | undefined {
+  const value = plainValue(node, scope);
+  return value?.kind === 'bool' ? (value.read as ReadFacts<boolean>) : undefined;
 }
 
-function membership(
-  [member, list]: readonly [ASTNode, ASTNode],
-  vocabulary: RuleVocabulary,
-): ((facts: Facts) => boolean) | undefined {
-  const sought = operand(member, vocabulary);
-  if (sought === undefined) return undefined;
-  const path = pathOf(list);
-  if (path !== undefined && typeAt(vocabulary, path)?.kind === 'set' && sought.kind === 'string') {
-    const read = reader(path);
-    return facts => (read(facts) as ReadonlyMap<unknown, true>).has(sought.read(facts));
-  }
-  if (list.op !== 'list') return undefined;
-  const members = list.args.map(literal);
-  if (members.some(some => some?.kind !== sought.kind)) return undefined;
-  const values = new Set(members.map(some => some?.value));
-  return facts => values.has(sought.read(facts));
-}
-
-function operand(node: ASTNode, vocabulary: RuleVocabulary): Operand | undefined {
+function plainValue(node: ASTNode, scope: DirectScope): Value | undefined {
   const constant = literal(node);
-  if (constant !== undefined) return {kind: constant.kind, read: () => constant.value};
+  if (constant !== undefined) return {kind: constant.kind, read: () => constant.value, mayThrow: false};
   const path = pathOf(node);
-  const kind = path === undefined ? undefined : typeAt(vocabulary, path)?.kind;
-  return path !== undefined && (kind === 'bool' || kind === 'string' || kind === 'double')
-    ? {kind, read: reader(path)}
+  if (path !== undefined) return fieldAt(path, scope);
+  switch (node.op) {
+    case '==':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return comparison(node.op, node.args, scope);
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '-_':
+      return number(node, scope);
+    case 'in':
+      return membership(node.args, scope);
+    case '?:':
+      return choice(node.args, scope);
+    case '!_':
+      return negation(node.args, scope);
+    case '&&':
+    case '||':
+      return both(node.op, node.args, scope);
+    case 'call':
+      return node.args[0] === 'size' && node.args[1].length === 1
+        ? sizeOf(node.args[1][0] as ASTNode, scope)
+        : undefined;
+    case 'rcall':
+      return method(node, node.args, scope);
+    default:
+      return undefined;
+  }
+}
+
+function fieldAt(path: readonly string[], scope: DirectScope): Value | undefined {
+  const kind = scope.typeAt(path)?.kind;
+  return kind === 'bool' || kind === 'string' || kind === 'double'
+    ? {kind, read: scope.read(path), mayThrow: false}
     : undefined;
 }
 
-function literal(node: ASTNode): {readonly kind: Scalar; readonly value: unknown} | undefined {
+type Compare = (left: ReadFacts, right: ReadFacts) => ReadFacts<boolean>;
+
+const comparisons = {
+  '==': (left, right) => facts => left(facts) === right(facts),
+  '!=': (left, right) => facts => left(facts) !== right(facts),
+  '<': (left, right) => facts => (left(facts) as number) < (right(facts) as number),
+  '<=': (left, right) => facts => (left(facts) as number) <= (right(facts) as number),
+  '>': (left, right) => facts => (left(facts) as number) > (right(facts) as number),
+  '>=': (left, right) => facts => (left(facts) as number) >= (right(facts) as number),
+} as const satisfies Readonly<Record<string, Compare>>;
+
+const isNumber = (kind: Kind) => kind === 'double' || kind === 'int';
+
+function comparison(
+  sign: keyof typeof comparisons,
+  [a, b]: readonly [ASTNode, ASTNode],
+  scope: DirectScope,
+): Value | undefined {
+  const [left, right] = [plainValue(a, scope), plainValue(b, scope)];
+  if (left === undefined || right === undefined) return undefined;
+  const areNumbers = isNumber(left.kind) && isNumber(right.kind);
+  if (left.kind !== right.kind && !areNumbers) return undefined;
+  // CEL orders texts by code points, JavaScript by UTF-16.
+  if (!areNumbers && sign !== '==' && sign !== '!=') return undefined;
+  const mayThrow = left.mayThrow || right.mayThrow;
+  return {kind: 'bool', read: comparisons[sign](left.read, right.read), mayThrow};
+}
+
+/** Arithmetic over fractions. What it comes to is finite, and so is each thing that something is divided by. */
+function number(node: ASTNode, scope: DirectScope): Value | undefined {
+  const read = sum(node, scope);
+  if (read === undefined) return undefined;
+  const finite = (facts: Facts) => {
+    const value = read(facts);
+    if (!Number.isFinite(value)) throw NO_NUMBER;
+    return value;
+  };
+  return {kind: 'double', read: finite, mayThrow: true};
+}
+
+function sum(node: ASTNode, scope: DirectScope): ReadFacts<number> | undefined {
+  if (node.op === '-_') {
+    const inner = double(node.args, scope);
+    return inner && (facts => -inner(facts));
+  }
+  if (node.op !== '+' && node.op !== '-' && node.op !== '*' && node.op !== '/') return double(node, scope);
+  const left = sum(node.args[0], scope);
+  const right = node.op === '/' ? double(node.args[1], scope) : sum(node.args[1], scope);
+  if (left === undefined || right === undefined) return undefined;
+  switch (node.op) {
+    case '+':
+      return facts => left(facts) + right(facts);
+    case '-':
+      return facts => left(facts) - right(facts);
+    case '*':
+      return facts => left(facts) * right(facts);
+    default:
+      return facts => left(facts) / right(facts);
+  }
+}
+
+function double(node: ASTNode, scope: DirectScope): ReadFacts<number> | undefined {
+  const value = plainValue(node, scope);
+  return value?.kind === 'double' ? (value.read as ReadFacts<number>) : undefined;
+}
+
+function membership([member, list]: readonly [ASTNode, ASTNode], scope: DirectScope): Value | undefined {
+  const sought = plainValue(member, scope);
+  if (sought === undefined) return undefined;
+  const {read, mayThrow} = sought;
+  const path = pathOf(list);
+  if (path !== undefined && scope.typeAt(path)?.kind === 'set' && sought.kind === 'string') {
+    const readSet = scope.read(path) as ReadFacts<ReadonlyMap<unknown, true>>;
+    return {kind: 'bool', read: facts => readSet(facts).has(read(facts)), mayThrow};
+  }
+  if (list.op !== 'list' || sought.kind === 'int') return undefined;
+  const members = list.args.map(literal);
+  if (members.some(some => some?.kind !== sought.kind)) return undefined;
+  const values = new Set(members.map(some => some?.value));
+  return {kind: 'bool', read: facts => values.has(read(facts)), mayThrow};
+}
+
+function choice(
+  [question, a, b]: readonly [ASTNode, ASTNode, ASTNode],
+  scope: DirectScope,
+): Value | undefined {
+  const [asked, yes, no] = [plainValue(question, scope), plainValue(a, scope), plainValue(b, scope)];
+  if (asked?.kind !== 'bool' || yes === undefined || yes.kind !== no?.kind) return undefined;
+  const read = (facts: Facts) => (asked.read(facts) === true ? yes.read(facts) : no.read(facts));
+  return {kind: yes.kind, read, mayThrow: asked.mayThrow || yes.mayThrow || no.mayThrow};
+}
+
+function negation(node: ASTNode, scope: DirectScope): Value | undefined {
+  const inner = plainValue(node, scope);
+  if (inner?.kind !== 'bool') return undefined;
+  return {...inner, read: facts => inner.read(facts) === false};
+}
+
+function both(sign: '&&' | '||', sides: readonly ASTNode[], scope: DirectScope): Value | undefined {
+  const values = sides.map(side => plainValue(side, scope));
+  const reads: ReadFacts[] = [];
+  for (const value of values) {
+    if (value?.kind !== 'bool' || value.mayThrow) return undefined;
+    reads.push(value.read);
+  }
+  const decides = sign === '||';
+  const read = (facts: Facts) => reads.some(side => side(facts) === decides) === decides;
+  return {kind: 'bool', read, mayThrow: false};
+}
+
+/** By characters, as CEL counts them. */
+function sizeOf(node: ASTNode, scope: DirectScope): Value | undefined {
+  const text = textOf(node, scope);
+  return text && {kind: 'int', read: facts => charactersOf(text.read(facts)), mayThrow: text.mayThrow};
+}
+
+function charactersOf(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+interface Text extends Value {
+  readonly read: ReadFacts<string>;
+}
+
+function textOf(node: ASTNode, scope: DirectScope): Text | undefined {
+  const value = plainValue(node, scope);
+  return value?.kind === 'string' ? (value as Text) : undefined;
+}
+
+const changes: Readonly<Record<string, (text: string) => string>> = {
+  lowerAscii: text => text.toLowerCase(),
+  upperAscii: text => text.toUpperCase(),
+  trim: text => text.trim(),
+};
+
+const searches: Readonly<Record<string, (text: string, sought: string) => boolean>> = {
+  startsWith: (text, sought) => text.startsWith(sought),
+  endsWith: (text, sought) => text.endsWith(sought),
+  contains: (text, sought) => text.includes(sought),
+};
+
+function method(
+  node: ASTNode,
+  [name, receiver, given]: readonly [string, ASTNode, readonly ASTNode[]],
+  scope: DirectScope,
+): Value | undefined {
+  const [first] = given;
+  if (given.length === 0 && name === 'size') return sizeOf(receiver, scope);
+  const change = Object.hasOwn(changes, name) ? changes[name] : undefined;
+  const search = Object.hasOwn(searches, name) ? searches[name] : undefined;
+  const text = change || search || name === 'matches' ? textOf(receiver, scope) : undefined;
+  if (text === undefined) return undefined;
+  const {read, mayThrow} = text;
+  if (change !== undefined && given.length === 0)
+    return {kind: 'string', read: facts => change(read(facts)), mayThrow};
+  // Two long texts of the row are for the engine, which bounds what they may take.
+  const sought = literalText(first);
+  if (given.length !== 1 || sought === undefined) return undefined;
+  if (search !== undefined) return {kind: 'bool', read: facts => search(read(facts), sought), mayThrow};
+  return name === 'matches'
+    ? {kind: 'bool', read: known(read, scope.runnable(node)), mayThrow: true}
+    : undefined;
+}
+
+const MOST_TEXTS = 1_000;
+const LONGEST_TEXT = 200;
+
+/** Keeps a pattern's answers: names of networks and domains repeat. */
+function known(text: ReadFacts<string>, run: ReadFacts): ReadFacts {
+  const answers = new Map<string, unknown>();
+  return facts => {
+    const given = text(facts);
+    const before = answers.get(given);
+    if (before !== undefined) return before;
+    const answer = run(facts);
+    if (given.length > LONGEST_TEXT) return answer;
+    if (answers.size === MOST_TEXTS) answers.clear();
+    answers.set(given, answer);
+    return answer;
+  };
+}
+
+function literal(node: ASTNode): {readonly kind: Kind; readonly value: unknown} | undefined {
   if (node.op === '-_') {
     const inner = literal(node.args);
     return inner?.kind === 'double' ? {kind: 'double', value: -(inner.value as number)} : undefined;

@@ -41,7 +41,7 @@ export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
     const wrong = (reason: string) =>
       new UsageError(
         'expression',
-        `${place}: ${explained(reason, text).replace(/(?<![.?])$/, '.')} It says: ${shown(text)}`,
+        `${place}: ${explained(reason, text).replace(/(?<![.?])$/, '.')} The expression: ${shown(text)}`,
       );
     try {
       const ast = parsed(text);

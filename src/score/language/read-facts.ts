@@ -1,8 +1,59 @@
-/** Values for a condition, by the names of its vocabulary. Unknown values are left out. */
+/**
+ * Values for a condition, by the names of its vocabulary. Unknown values are left out. Facts are never changed: each row
+ * has an object of its own.
+ */
 export type Facts = Readonly<Record<string, unknown>>;
 
+export type ReadFacts<T = unknown> = (facts: Facts) => T;
+
+const UNREAD = Symbol('unread');
+/** A row has one object of facts, and one more for each choice among several lookups of a kind. */
+const MOST_FACTS = 16;
+
+/** Reads that conditions share: a row's field is read once, and a part that several conditions have is decided once. */
+export class SharedReads {
+  readonly #made = new Map<string, unknown>();
+  readonly #known = new Map<Facts, unknown[]>();
+  #facts: Facts | undefined;
+  #values: unknown[] = [];
+  #places = 0;
+
+  /** Calls `make` for the first use of a name; later uses get the same result. */
+  named<T>(name: string, make: () => T): T {
+    if (!this.#made.has(name)) this.#made.set(name, make());
+    return this.#made.get(name) as T;
+  }
+
+  /** Returns the same read, done once for each object of facts. */
+  once<T>(read: ReadFacts<T>): ReadFacts<T> {
+    const place = this.#places++;
+    this.#facts = undefined;
+    this.#known.clear();
+    return facts => {
+      const values = facts === this.#facts ? this.#values : this.#turnTo(facts);
+      const before = values[place];
+      if (before !== UNREAD) return before as T;
+      const value = read(facts);
+      values[place] = value;
+      return value;
+    };
+  }
+
+  #turnTo(facts: Facts): unknown[] {
+    let values = this.#known.get(facts);
+    if (values === undefined) {
+      if (this.#known.size === MOST_FACTS) this.#known.clear();
+      values = new Array<unknown>(this.#places).fill(UNREAD);
+      this.#known.set(facts, values);
+    }
+    this.#facts = facts;
+    this.#values = values;
+    return values;
+  }
+}
+
 /** Reads the value at a path; undefined without one. */
-export function reader(path: readonly string[]): (facts: Facts) => unknown {
+export function reader(path: readonly string[]): ReadFacts {
   const [root = '', field = '', ...deeper] = path;
   if (path.length === 1) return facts => facts[root];
   if (deeper.length === 0) return facts => fieldOf(facts[root], field);

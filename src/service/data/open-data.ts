@@ -16,7 +16,7 @@ function once<T>(load: () => T): () => T {
   };
 }
 
-/** The open data of one running service, each table loaded when it is first asked. */
+/** The open data, each table loaded when it is first asked. Nothing in it ever changes. */
 export class OpenData {
   readonly directory: string = dataDirectory();
   readonly asn = once(() => new AsnTable(this.directory));
@@ -29,4 +29,15 @@ export class OpenData {
   readonly countryNames = once(
     (): CountryNames => JSON.parse(readPacked(this.directory, files.countries).toString()),
   );
+}
+
+let loaded: WeakRef<OpenData> | undefined;
+
+/** Returns the tables that this process has in memory, as long as a service uses them: a second one reads no file again. */
+export function openData(): OpenData {
+  const known = loaded?.deref();
+  if (known !== undefined) return known;
+  const data = new OpenData();
+  loaded = new WeakRef(data);
+  return data;
 }

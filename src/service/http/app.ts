@@ -55,6 +55,10 @@ export function createApp(
   }
   app.post('/_sessions', context => answer(context, incoming => takeSessions(parts, incoming)));
   app.all('/_sessions', () => fail('method_not_allowed', {Allow: 'POST'}));
+  for (const path of probes) {
+    app.get(path, context => context.text('ok\n'));
+    app.all(path, () => fail('method_not_allowed', {Allow: 'GET, HEAD'}));
+  }
   for (const [path, page] of withPages ? pages(parts) : []) {
     app.get(path, context =>
       isOwnName(context.req.header('host') ?? '', host) ? context.json(page()) : fail('wrong_host'),
@@ -77,6 +81,9 @@ function isOwnName(header: string, host: string): boolean {
   const name = header.replace(/:\d+$/, '').toLowerCase();
   return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || name === host.toLowerCase();
 }
+
+/** For probes of what runs the service. They tell nothing, so they stay without pages, too. */
+const probes = ['/healthz', '/readyz'];
 
 /** Pages that need no key. */
 const pages = ({credits, sources}: AppParts): [string, () => object][] => [

@@ -47,7 +47,7 @@ function canonicalOf(name: Intelligence, text: string): string {
   const canonical = operations[name].canonical(text);
   if (canonical.state === 'value') return canonical.value;
   throw new ServiceSetupError(
-    `answers: "${text}" is no ${operations[name].singular} as calls have it${name === 'phone' ? ', such as +442079460018' : ''}`,
+    `answers: "${text}" is not a valid ${operations[name].singular}${name === 'phone' ? ', such as +442079460018' : ''}`,
   );
 }
 

@@ -6,13 +6,13 @@ const ruleSchema = z.strictObject({
   name: z.string().min(1).max(200).describe('In words.'),
   source: z
     .enum(['bot', 'access'])
-    .describe('bot: says that a program is at work, and lowers the score; access: says who may pass.'),
+    .describe('bot: lowers the score, because a program is at work; access: decides who may pass.'),
   action: z
     .enum(['allow', 'block', 'flag'])
-    .describe('allow: passes, whatever else matched; block: does not pass; flag: neither, by itself.'),
+    .describe('allow: passes, even if other rules match; block: does not pass; flag: decides nothing.'),
   when: z.string().min(1).describe('A condition on the facts, in the Common Expression Language.'),
-  weight: z.number().min(0).max(100).default(0).describe('What a match takes off the score.'),
-  shadow: z.boolean().default(false).describe('Shown when it matches, but without effect.'),
+  weight: z.number().min(0).max(100).default(0).describe('Points that a match takes off the score.'),
+  shadow: z.boolean().default(false).describe('True if a match is only shown, without effect.'),
 });
 
 /** A rules file: YAML or JSON, a list of rules in the order in which they are shown. */

@@ -28,7 +28,7 @@ export function loadAccessRules(path: string | undefined): ReadyAccessRule[] {
   const rules = readRules(path ?? SAMPLE);
   const ids = new Set<string>();
   return rules.map(rule => {
-    if (ids.has(rule.id)) throw new ServiceSetupError(`${where}: the rule ${rule.id} is there twice`);
+    if (ids.has(rule.id)) throw new ServiceSetupError(`${where}: the rule ${rule.id} occurs twice`);
     ids.add(rule.id);
     return {...rule, matches: compile(rule, where)};
   });

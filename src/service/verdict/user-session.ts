@@ -10,7 +10,7 @@ const line = (max: number): z.ZodString => z.string().max(max);
 /** The data that a protected page's script gathers about a visitor, with the token that stands for it. */
 export const sessionSchema = z
   .strictObject({
-    token: line(4096).min(1).describe('The user session token that /verify is asked with.'),
+    token: line(4096).min(1).describe('The session token that /verify gets.'),
     ip: z.union([z.ipv4(), z.ipv6()]).describe("The visitor's address."),
     user_agent: line(2048).optional().describe("The browser's User-Agent header."),
     languages: line(256).optional().describe('As in Accept-Language: `en-GB,en`.'),
@@ -18,10 +18,10 @@ export const sessionSchema = z
     fingerprint: line(256).optional().describe("A hash of the device's traits."),
     started_at: z.iso.datetime({offset: true}).optional().describe('RFC 3339.'),
     finished_at: z.iso.datetime({offset: true}).optional().describe('RFC 3339.'),
-    user_id: line(256).min(1).optional().describe('The account it belonged to, where that is known already.'),
+    user_id: line(256).min(1).optional().describe('The account of the session, if known.'),
     email: line(320).min(1).optional().describe("That account's e-mail address."),
   })
-  .describe('A session that /verify can be asked about; in a file, one JSON object a line.');
+  .describe('A session that /verify knows. In a file, one JSON object a line.');
 
 const sessionsRequest = z.object({sessions: z.array(sessionSchema)});
 

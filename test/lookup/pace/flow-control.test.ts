@@ -47,12 +47,12 @@ test('a pause keeps no process from its end once nothing waits, and is kept for 
   // A lease that was on its way finds nothing.
   expect(flow.admit([], 4)).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);
-  expect(flow.admit([{lookup, doubts: 0}], 4)).toEqual([]);
+  expect(flow.admit([{lookup, doubts: 0, isUrgent: () => false}], 4)).toEqual([]);
   vi.advanceTimersByTime(599_000);
   expect(onOpen).not.toHaveBeenCalled();
   vi.advanceTimersByTime(2_000);
   expect(onOpen).toHaveBeenCalledOnce();
-  expect(flow.admit([{lookup, doubts: 0}], 4)).toHaveLength(1);
+  expect(flow.admit([{lookup, doubts: 0, isUrgent: () => false}], 4)).toHaveLength(1);
 });
 
 test('a caller that was to give more keeps it, until it has none', () => {

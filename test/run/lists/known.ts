@@ -1,7 +1,7 @@
 /** What held before: titles, missing headers, quotes, formats, wrappings. */
 export const known = `
-a title and a blank line above the header ▸ Customers of 2026 ⏎  ⏎ id,ip,email ⏎ 3× {n},192.0.2.{n},p{n}@example.com ▸ input_title --skip-lines 2 ▸ : the first 2 lines seem to be a title; line 3 looks like the header. Leave what is above it out: --skip-lines 2.
-a title that a spreadsheet filled up ▸ Customers;; ⏎ id;ip;email ⏎ 3× {n};192.0.2.{n};p{n}@example.com ▸ input_title --skip-lines 1 ▸ : the first line seems to be a title; line 2 looks like the header. Leave what is above it out: --skip-lines 1.
+a title and a blank line above the header ▸ Customers of 2026 ⏎  ⏎ id,ip,email ⏎ 3× {n},192.0.2.{n},p{n}@example.com ▸ input_title --skip-lines 2 ▸ : the first 2 lines seem to be a title; line 3 looks like the header. Skip what is above it with --skip-lines 2.
+a title that a spreadsheet filled up ▸ Customers;; ⏎ id;ip;email ⏎ 3× {n};192.0.2.{n};p{n}@example.com ▸ input_title --skip-lines 1 ▸ : the first line seems to be a title; line 2 looks like the header. Skip what is above it with --skip-lines 1.
 a title, left out ▸ [--skip-lines 1] Customers;; ⏎ id;ip;email ⏎ 3× {n};192.0.2.{n};p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 Excel's line of its delimiter ▸ sep=| ⏎ ip|email ⏎ 3× 192.0.2.{n}|p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 carets ▸ ip^email ⏎ 3× 192.0.2.{n}^p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
@@ -13,8 +13,8 @@ a spreadsheet ▸ [@list.xlsx] PK\u0003\u0004 not really ▸ input_binary ▸ sp
 an old spreadsheet's name, and CSV in it ▸ [@list.xls] ip,email ⏎ 3× 192.0.2.{n},p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 gzip ▸ [@list.csv.gz] ip,email ⏎ 3× 192.0.2.{n},p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 a JSON list ▸ [@list.json] [{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}] ▸ ip=ip → 192.0.2.1 192.0.2.2
-a JSON list of values ▸ [@list.json] ["p@example.com","q@example.com"] ▸ input_header -o list.enriched.ndjson ▸ is a list of values, and no list of objects. Make objects of them, {"value": …}, one a line.
-rows in an object ▸ [@list.json] {"data":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]} ▸ no_columns -o list.enriched.ndjson ▸ The rows of list.json seem to stand in its "data".
+a JSON list of values ▸ [@list.json] ["p@example.com","q@example.com"] ▸ input_header -o list.enriched.ndjson ▸ is a list of values, not of objects. Write an object on each line, such as {"value": …}.
+rows in an object ▸ [@list.json] {"data":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]} ▸ no_columns -o list.enriched.ndjson ▸ The rows of list.json seem to be in its "data".
 nested rows ▸ [@list.ndjson] 3× {"user":{"ip":"192.0.2.{n}","contact":{"email":"p{n}@example.com"}}} ▸ ip=user.ip email=user.contact.email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 pictures in headers ▸ 📧 E-Mail,🌍IP ⏎ 3× p{n}@example.com,192.0.2.{n} ▸ ip=🌍IP email=📧 E-Mail → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 the same header twice ▸ email,email ⏎ 3× p{n}@example.com,q{n}@example.com ▸ email=email email=email#2 → p0@example.com q0@example.com p1@example.com … 6

@@ -17,11 +17,13 @@ import {
   scopeOfSpec,
   storedAs,
   TURN_MS,
+  UNTRIED,
 } from './scene.ts';
 
 const named: Check = {
   promise: "Every call goes to the run's endpoint, with its account's key.",
   broken({run}) {
+    if (run.calls.length === 0) return UNTRIED;
     const stray = run.calls.find(
       ({endpoint, key, spec}) => endpoint !== endpointOf(spec) || key !== keyOf(spec),
     );
@@ -35,6 +37,7 @@ const within: Check = {
   promise: 'No more calls are in flight than --concurrency says, all operations together.',
   broken({run}) {
     const {concurrency} = run.spec;
+    if (run.calls.length <= concurrency) return UNTRIED;
     const most = Math.max(
       0,
       ...run.calls.map(call => run.calls.filter(other => overlaps(other, call)).length),
@@ -58,7 +61,7 @@ const paced: Check = {
   promise: 'In no second are more calls sent than the rate allows.',
   broken({run}) {
     const {rate} = run.spec;
-    if (rate === 'unlimited') return undefined;
+    if (rate === 'unlimited') return UNTRIED;
     const groups = rate === '5/s' ? [run.calls] : grouped(run.calls, ({operation}) => operation);
     const most = rate === '5/s' ? 5 : 10;
     for (const calls of groups)
@@ -76,7 +79,7 @@ const pacedTogether: Check = {
   promise: "In no second are more calls sent than an account's rate allows, by all of its runs together.",
   broken({run, service, accountRate}) {
     const isOfAccount = ({spec}: Pick<Call, 'spec'>) => spec.endpoint === 0 && spec.account === 0;
-    if (accountRate === undefined || !isOfAccount(run) || run.healed) return undefined;
+    if (accountRate === undefined || !isOfAccount(run) || run.healed) return UNTRIED;
     const ours = service.calls.filter(isOfAccount);
     for (const {sentMs} of run.calls) {
       const sent = ours.filter(other => other.sentMs <= sentMs && other.sentMs > sentMs - SECOND_MS).length;
@@ -93,7 +96,7 @@ const punctual: Check = {
   promise: 'After the time that --until says nothing is sent.',
   broken({run}) {
     const {until} = run.spec;
-    if (until === undefined) return undefined;
+    if (until === undefined) return UNTRIED;
     const midnight = (Math.floor(run.startedAt / DAY_MS) + 1) * DAY_MS;
     const ends = until === MIDNIGHT ? midnight : run.startedAt + Number.parseInt(until, 10) * 1_000;
     const late = run.calls.filter(({sentAt}) => sentAt > ends + LATE_MS);
@@ -114,9 +117,11 @@ const once: Check = {
   promise:
     'A value is carried out once in a run, but for what was in flight at an end, or may be sent again.',
   broken(scene) {
+    let again = 0;
     for (const calls of histories(scene))
       for (const [index, call] of calls.entries()) {
         if (call.process !== scene.run.process) continue;
+        again += index;
         const settled = calls.slice(0, index).findLastIndex(before => hasAnswer(before, scene));
         for (const [nth, before] of calls.slice(0, index).entries()) {
           // An answer stands for all that was in doubt before it, and says itself whether it is good still.
@@ -125,7 +130,7 @@ const once: Check = {
           if (why !== undefined) return `${showCall(call)} after ${showCall(before)}: ${why}`;
         }
       }
-    return undefined;
+    return again === 0 ? UNTRIED : undefined;
   },
 };
 
@@ -207,6 +212,7 @@ const resent: Check = {
   promise:
     'A value is sent again no more often than --resends says, outages, kills, resumes and runs begun anew included.',
   broken(scene) {
+    let again = 0;
     for (const calls of histories(scene))
       for (const [index, call] of calls.entries()) {
         if (call.process !== scene.run.process) continue;
@@ -215,10 +221,11 @@ const resent: Check = {
         const doubtful = earlier
           .slice(1 + earlier.findLastIndex(before => hasAnswer(before, scene)))
           .filter(before => mayBeCharged(before) && !isStartedOver(before, call, scene));
+        again += doubtful.length;
         if (doubtful.length > call.spec.resends)
           return `${showCall(call)} after ${doubtful.map(showCall).join(', ')}`;
       }
-    return undefined;
+    return again === 0 ? UNTRIED : undefined;
   },
 };
 
@@ -235,7 +242,7 @@ const known: Check = {
     'What the store has a fresh answer of is not asked for, unless the summary says that the store could not be read.',
   broken(scene) {
     const {run, storedBefore} = scene;
-    if (run.spec.cache === 'none') return undefined;
+    if (run.spec.cache === 'none' || storedBefore.size === 0) return UNTRIED;
     // A run that goes on judges by its start, though the clock was set back since.
     const begunAt = Date.parse(run.summary?.started_at ?? '') || 0;
     const isFresh = (at: number | undefined, sentAt: number, age: number) =>
@@ -251,7 +258,8 @@ const known: Check = {
       );
     });
     const values = new Set(again.map(({operation, value}) => `${operation} ${value}`)).size;
-    if (values === 0 || (run.process.killed && !run.storeIsSound)) return undefined;
+    if (values === 0) return run.calls.length === 0 && run.ledger === undefined ? UNTRIED : undefined;
+    if (run.process.killed && !run.storeIsSound) return UNTRIED;
     const unread = run.summary?.store?.not_looked_up ?? 0;
     if (run.storeIsSound || unread < values)
       return `${showCall(again[0] as Call)} and ${values - 1} more, ${unread} are said to be`;
@@ -263,11 +271,13 @@ const known: Check = {
 
 const kept: Check = {
   promise: 'What a complete run was answered is in the store, or the summary says how many are not.',
+  fields: ['store.not_stored'],
   broken({run, storedNow}) {
     const {spec, summary, process, code, stop, storeIsSound} = run;
     const isComplete = code !== undefined && stop === undefined && run.error === undefined;
-    if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
+    if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return UNTRIED;
     const answered = run.calls.filter(({operation, told}) => told === 'answered' && operation !== 'verify');
+    if (answered.length === 0) return UNTRIED;
     const missing = answered.filter(({operation, value, toldAt}) => {
       const at = storedNow.get(storedAs(operation, value, spec));
       return at === undefined || at < toldAt - TURN_MS;
@@ -282,26 +292,23 @@ const kept: Check = {
 const HOUR_MS = 3_600_000;
 
 const keptOfAll: Check = {
-  promise: 'So is what the sessions before it were answered, whatever kept them from storing it.',
+  promise:
+    'So is what the sessions before it were answered, at any endpoint and account, whatever kept them from storing it.',
   broken(scene) {
     const {run, storedNow} = scene;
     const {spec, summary, process, code, stop} = run;
     const isComplete = code !== undefined && stop === undefined && run.error === undefined;
-    if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return undefined;
+    if (spec.cache === 'none' || !isComplete || process.killed || !summary?.store) return UNTRIED;
     const sessions = runsOfLedger(scene);
-    const isOneRun = sessions.every(
-      one => one.spec.cache === spec.cache && one.storeIsOld && scopeOfSpec(one.spec) === scopeOfSpec(spec),
-    );
-    if (!isOneRun || summary.store.not_stored > 0) return undefined;
-    const scope = scopeOfSpec(spec);
+    const haveOneStore = sessions.every(one => one.spec.cache === spec.cache && one.storeIsOld);
+    if (!haveOneStore || summary.store.not_stored > 0) return UNTRIED;
     const missing = callsInLedger(scene).filter(
       call =>
         call.told === 'answered' &&
         call.recorded &&
         call.operation !== 'verify' &&
-        scopeOfCall(call) === scope &&
         Math.abs(call.toldAt - run.startedAt) < HOUR_MS / 2 &&
-        !storedNow.has(storedAs(call.operation, call.value, spec)),
+        !storedNow.has(storedAs(call.operation, call.value, call.spec)),
     );
     return missing.length > 0
       ? `${missing.length} are not, such as ${showCall(missing[0] as Call)}`
@@ -318,7 +325,7 @@ const unblamed: Check = {
   broken(scene) {
     const {run, storedNow, storedBefore} = scene;
     // Another run beside it may know better.
-    if (!run.isAlone) return undefined;
+    if (!run.isAlone) return UNTRIED;
     const isKept = ({operation, value, toldAt}: Call) =>
       Math.abs((storedNow.get(rejectedAs(operation, value, run.spec)) ?? 0) - toldAt) < HOUR_MS / 2;
     const isNews = ({operation, value}: Call) => !storedBefore.has(rejectedAs(operation, value, run.spec));
@@ -337,6 +344,26 @@ const unblamed: Check = {
   },
 };
 
+const streakTold: Check = {
+  promise: 'A run in which ten values in a row were refused, over all its sessions, does not end with 0.',
+  broken(scene) {
+    const {run, storedBefore} = scene;
+    const sessions = runsOfLedger(scene).slice(-1 - (run.summary?.resumed.times ?? 0));
+    // What an attempt before it had of a rejection is no news either, and workers hear in another order.
+    if (run.code !== 0 || run.wasComplete || run.spec.fleet || sessions.length < runsOfLedger(scene).length)
+      return UNTRIED;
+    const news = callsInLedger(scene).filter(
+      ({operation, value, recorded}) => recorded && !storedBefore.has(rejectedAs(operation, value, run.spec)),
+    );
+    for (const calls of grouped(news, ({operation}) => operation))
+      for (const streak of streaksOf(calls)) {
+        const values = new Set(streak.map(({value}) => value)).size;
+        if (values >= STREAK) return `${values} values, from ${showCall(streak[0] as Call)} on`;
+      }
+    return undefined;
+  },
+};
+
 /** Refusals with nothing answered in between, in the order in which they were heard of. */
 function streaksOf(calls: readonly Call[]): Call[][] {
   const streaks: Call[][] = [[]];
@@ -346,12 +373,33 @@ function streaksOf(calls: readonly Call[]): Call[][] {
   return streaks;
 }
 
+const streakCounted: Check = {
+  promise: 'The longest streak of ten values or more that were refused in a row is told, and no shorter one.',
+  fields: ['lookups.*.refused_in_a_row'],
+  broken(scene) {
+    const {run, storedBefore} = scene;
+    if (run.summary === undefined || run.ledger === undefined || runsOfLedger(scene).length > 1)
+      return UNTRIED;
+    for (const [name, {refused_in_a_row: told}] of Object.entries(run.summary.lookups)) {
+      const news = run.calls.filter(
+        ({operation, value}) =>
+          operation === name && !storedBefore.has(rejectedAs(operation, value, run.spec)),
+      );
+      const lengths = streaksOf(news).map(streak => new Set(streak.map(({value}) => value)).size);
+      const longest = Math.max(...lengths);
+      const expected = longest < STREAK ? 0 : longest;
+      if (told !== expected) return `${told} of ${name}, and ${expected} in truth`;
+    }
+    return undefined;
+  },
+};
+
 const quiet: Check = {
   promise: 'With --offline nobody is asked.',
-  broken: ({run}) =>
-    run.spec.offline && run.spec.cache !== 'none' && run.calls.length > 0
-      ? `${run.calls.length} calls`
-      : undefined,
+  broken({run}) {
+    if (run.spec.offline !== true || run.spec.cache === 'none') return UNTRIED;
+    return run.calls.length > 0 ? `${run.calls.length} calls` : undefined;
+  },
 };
 
 const apart: Check = {
@@ -362,6 +410,7 @@ const apart: Check = {
     );
     const [first, last] = [run.calls[0], run.calls.at(-1)];
     const [others, othersLast] = [beside?.calls[0], beside?.calls.at(-1)];
+    if (beside === undefined) return UNTRIED;
     if (!first || !last || !others || !othersLast) return undefined;
     return first.order < othersLast.order && others.order < last.order
       ? `#${first.number} to #${last.number}, and #${others.number} to #${othersLast.number} of run ${beside?.nth}`
@@ -372,13 +421,13 @@ const apart: Check = {
 /** Of a fleet's calls only the workers know how they went, and the books what the run was told. */
 const ofOneProcess = (check: Check): Check => ({
   ...check,
-  broken: scene => (scene.run.spec.fleet ? undefined : check.broken(scene)),
+  broken: scene => (scene.run.spec.fleet ? UNTRIED : check.broken(scene)),
 });
 
 /** Also of a fleet where nothing was cut off, so that no chunk is left over: its workers ask for this very run. */
 const alsoOfCalmFleets = (check: Check): Check => ({
   ...check,
-  broken: scene => (!scene.run.spec.fleet || isCalm(scene) ? check.broken(scene) : undefined),
+  broken: scene => (!scene.run.spec.fleet || isCalm(scene) ? check.broken(scene) : UNTRIED),
 });
 
 function isCalm({runs}: Scene): boolean {
@@ -388,24 +437,56 @@ function isCalm({runs}: Scene): boolean {
   );
 }
 
+const united: Check = {
+  promise: 'As long as a fleet has a run, one of another endpoint or account is refused and sends nothing.',
+  broken({run, runs, service}) {
+    const first = runs.find(
+      one => one !== run && one.before === run.before && scopeOfSpec(one.spec) !== scopeOfSpec(run.spec),
+    );
+    const isLater = first !== undefined && first.startedAt < run.startedAt && run.startedAt < first.endedAt;
+    // A claim lasts a while after a kill.
+    if (!run.spec.fleet || !isLater || first.process.killed || run.process.killed) return UNTRIED;
+    const own = service.calls.filter(call => scopeOfCall(call) === scopeOfSpec(run.spec));
+    if (own.length > 0) return `${own.length} calls`;
+    return run.error?.code === 'fleet_refused' ? undefined : `it was not: ${run.message}`;
+  },
+};
+
+/** Members say this often that they are there. */
+const BEAT_MS = 2_000;
+
+const claimed: Check = {
+  promise: "A fleet's claims are renewed long before they end: no other run gets in between.",
+  broken({run, hadTrouble}) {
+    if (!run.spec.fleet || run.healed || hadTrouble || run.calls.length === 0) return UNTRIED;
+    const late = run.calls.find(({claimedMs}) => claimedMs < 2 * BEAT_MS);
+    return late && `${showCall(late)} was made with ${late.claimedMs} ms of them left`;
+  },
+};
+
 const neverTwice: Check = {
   promise: 'With --resends 0 no worker sends again what may have been carried out.',
   broken(scene) {
     const sessions = runsOfLedger(scene);
-    if (sessions.some(run => run.spec.resends > 0 || run.spec.restart || run.spec.fromFile)) return undefined;
+    if (sessions.some(run => run.spec.resends > 0 || run.spec.restart || run.spec.fromFile)) return UNTRIED;
+    let doubts = 0;
     for (const calls of histories(scene)) {
       const carried = calls.findIndex(call => call.carriedOut && !hasAnswer(call, scene));
+      if (carried >= 0) doubts += 1;
       const again = carried < 0 ? undefined : calls[carried + 1];
       if (again !== undefined && scene.run.calls.includes(again))
         return `${showCall(again)} after ${showCall(calls[carried] as Call)}`;
     }
-    return undefined;
+    return doubts === 0 ? UNTRIED : undefined;
   },
 };
 
 export const callChecks: readonly Check[] = [
   named,
+  united,
+  claimed,
   neverTwice,
   ...[known, kept, quiet].map(alsoOfCalmFleets),
-  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll, unblamed, apart].map(ofOneProcess),
+  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll].map(ofOneProcess),
+  ...[unblamed, streakTold, streakCounted, apart].map(ofOneProcess),
 ];

@@ -3,7 +3,16 @@ import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {inputPath, outputPath, statePath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
-import {type Check, isBegunAnew, rowsIn, type Scene, scopeOfCall, scopeOfSpec, storedAs} from './scene.ts';
+import {
+  type Check,
+  isBegunAnew,
+  rowsIn,
+  type Scene,
+  scopeOfCall,
+  scopeOfSpec,
+  storedAs,
+  UNTRIED,
+} from './scene.ts';
 
 const noFault: Check = {
   promise: 'No run ends with an internal error.',
@@ -14,9 +23,8 @@ const silent: Check = {
   promise: 'A run that could not start, or says that nothing was sent, has sent nothing.',
   broken({run}) {
     const saysSo = run.error !== undefined || /nothing was sent/i.test(run.message);
-    return saysSo && run.calls.length > 0 && !run.spec.fleet
-      ? `${run.calls.length} calls: ${run.message}`
-      : undefined;
+    if (!saysSo || run.spec.fleet) return UNTRIED;
+    return run.calls.length > 0 ? `${run.calls.length} calls: ${run.message}` : undefined;
   },
 };
 
@@ -24,7 +32,7 @@ const refused: Check = {
   promise:
     'No run takes its settings for wrong because of values that are refused, where it knows answers of that operation.',
   broken({run, service, storedBefore}: Scene) {
-    if (run.stop !== 'refused' && run.stop !== 'credentials') return undefined;
+    if (run.stop !== 'refused' && run.stop !== 'credentials') return UNTRIED;
     const [, most, operation] = /first (\d+) (\w+) calls/.exec(run.message) ?? [];
     const scope = scopeOfSpec(run.spec);
     const last = stoppedAt(
@@ -67,7 +75,8 @@ function sameJob(a: RunSpec, b: RunSpec): boolean {
 const doneBefore: Check = {
   promise: 'The same command again after its end says that there is nothing to do.',
   broken({run, runs}) {
-    if (run.error?.code !== 'output_exists' || run.spec.restart || run.spec.force) return undefined;
+    if (run.error?.code !== 'output_exists' && !run.wasComplete) return UNTRIED;
+    if (run.wasComplete || run.spec.restart || run.spec.force) return undefined;
     const path = outputPath(run.spec);
     const maker = runs.findLast(
       one =>
@@ -75,7 +84,7 @@ const doneBefore: Check = {
         one.before.get(path)?.equals(one.after.get(path) ?? EMPTY) !== true &&
         one.after.has(path),
     );
-    if (maker === undefined || !sameJob(maker.spec, run.spec) || maker.input !== run.input) return undefined;
+    if (maker === undefined || !sameJob(maker.spec, run.spec) || maker.input !== run.input) return UNTRIED;
     const isAsItWas = [path, run.job?.paths.summary ?? '', run.job?.paths.rejects ?? ''].every(
       name => maker.after.get(name)?.equals(run.before.get(name) ?? EMPTY) !== false,
     );
@@ -92,7 +101,7 @@ const keptAttempt: Check = {
   broken({run, runs}) {
     const path = join(statePath(run.spec), 'ledger.db');
     const isAtItsEnd = run.wasComplete || run.message.startsWith('The last run');
-    if (!isAtItsEnd || !run.before.has(path) || run.after.has(path)) return undefined;
+    if (!isAtItsEnd || !run.before.has(path) || run.after.has(path)) return UNTRIED;
     const earlier = runs.filter(one => one.nth < run.nth && statePath(one.spec) === statePath(run.spec));
     const last = earlier.findLast(({ledger}) => ledger !== undefined);
     // What its calls were answered is in no output: that of this state has not changed since.
@@ -101,7 +110,8 @@ const keptAttempt: Check = {
       last?.process.killed === true &&
       outputPath(last.spec) === output &&
       last.before.get(output)?.equals(run.after.get(output) ?? EMPTY) === true;
-    const paid = isCutOff ? last.calls.filter(({told, recorded}) => told === 'answered' && recorded) : [];
+    if (!isCutOff) return UNTRIED;
+    const paid = last.calls.filter(({told, recorded}) => told === 'answered' && recorded);
     return paid.length > 0
       ? `${paid.length} answers of run ${last?.nth} are gone: ${run.message}`
       : undefined;
@@ -126,6 +136,7 @@ const excused: Check = {
   promise: 'That settings or the input were changed is only said where they were.',
   broken({run, runs}) {
     const code = run.error?.code ?? run.stop;
+    if (code !== 'settings_changed' && code !== 'input_changed') return UNTRIED;
     const others = runs.filter(one => one.nth < run.nth);
     if (code === 'settings_changed' && others.every(({spec}) => isSame(spec, run.spec))) return run.message;
     if (code === 'input_changed' && others.every(({input}) => input === run.input)) return run.message;
@@ -137,11 +148,13 @@ const untorn: Check = {
   promise: 'What a crash leaves is never taken for damage: the same command goes on from it.',
   broken({run, runs}) {
     const code = run.error?.code ?? run.stop;
+    const earlier = runs.findLast(one => one.nth < run.nth && one.ledger === run.ledger);
+    if (code === undefined && earlier?.process.killed !== true) return UNTRIED;
     // Over an output that a run with another state has replaced since, no publishing can be completed.
     const others = runs.some(
       ({spec}) => outputPath(spec) === outputPath(run.spec) && spec.state !== run.spec.state,
     );
-    if (code === 'publish_lost' && others) return undefined;
+    if (code === 'publish_lost' && others) return UNTRIED;
     return code === 'partial_short' || code === 'publish_lost' ? run.message : undefined;
   },
 };
@@ -150,6 +163,7 @@ const told: Check = {
   promise: 'The sentence at the end is true.',
   broken({run, runs}) {
     const {message, after, spec, wasComplete} = run;
+    if (message === '') return UNTRIED;
     const written = /^([\d,]+) rows? written to (\S+?)[.,]/.exec(message);
     const output = after.get(outputPath(spec));
     if (written !== null && output === undefined) return message;
@@ -171,16 +185,15 @@ const bound: Check = {
   broken({run, runs}) {
     const before = runs.findLast(one => one.nth < run.nth && one.ledger === run.ledger);
     const written = before?.summary?.rows.written ?? 0;
-    return isBegunAnew(run) && run.ledger !== undefined && written > 0
-      ? `run ${before?.nth} had written ${written}`
-      : undefined;
+    if (!isBegunAnew(run) || run.ledger === undefined || before === undefined) return UNTRIED;
+    return written > 0 ? `run ${before?.nth} had written ${written}` : undefined;
   },
 };
 
 const ofOneInput: Check = {
   promise: 'What a complete run looked up is of its own input: no more values than it has cells.',
   broken({run}) {
-    if (run.stop !== undefined || run.error !== undefined || !run.isAlone) return undefined;
+    if (run.stop !== undefined || run.error !== undefined || !run.isAlone) return UNTRIED;
     const lookups = Object.entries(run.summary?.lookups ?? {});
     const [name, counts] = lookups.find(([, {values, distinct}]) => distinct > values) ?? [];
     return counts && `${counts.distinct} of ${name}, and ${counts.values} cells`;

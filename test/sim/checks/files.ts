@@ -1,7 +1,7 @@
 import {dirname, relative} from 'node:path';
 import {links, statePath} from '../model/places.ts';
 import {ROOT} from '../world/patched-fs.ts';
-import type {Check} from './scene.ts';
+import {type Check, UNTRIED} from './scene.ts';
 
 const untouched: Check = {
   promise: 'The input is never changed, and links stay links.',
@@ -19,6 +19,7 @@ const PLACES = [
   /^work\/(out|to)\d\.csv(\.gz)?$/,
   /^work\/out\d\.csv(\.gz)?\.calls\.ndjson$/,
   /^work\/(out|to)\d(\.csv(\.gz)?)?\.(summary\.json|rejects\.ndjson)$/,
+  /^work\/out\d\.csv(\.gz)?\.(prom|report\.md)$/,
   /^work\/(out\d\.csv(\.gz)?\.run|state\d)\/[\w.-]+$/,
   /^home\/(cache\/bulk-enrich|other-cache)\/answers\.db$/,
   /^home\/config\/bulk-enrich\/accounts\/first\.yaml$/,
@@ -27,7 +28,7 @@ const PLACES = [
 ];
 /** What was on its way to its place when its run was killed. */
 const ON_ITS_WAY =
-  /^(work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls\.ndjson)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
+  /^(work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
 
 const tidy: Check = {
   promise: "Nothing outside of the job's own places is touched.",
@@ -45,8 +46,8 @@ const gone: Check = {
   promise: 'A complete run leaves nothing of its state behind, but what it says is kept.',
   broken({run}) {
     const {code, stop, error, spec, isAlone} = run;
-    if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return undefined;
-    if (run.wasComplete && / was cut off/.test(run.message)) return undefined;
+    if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return UNTRIED;
+    if (run.wasComplete && / was cut off/.test(run.message)) return UNTRIED;
     const left = [...run.after.keys()].filter(path => dirname(path) === statePath(spec));
     return left.length === 0 ? undefined : left.join(', ');
   },

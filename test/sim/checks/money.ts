@@ -12,6 +12,8 @@ import {
   grouped,
   isBegunAnew,
   isMore,
+  mostOf,
+  priceOf,
   runsOfLedger,
   type Scene,
   STALE_MS,
@@ -19,6 +21,7 @@ import {
   scopeOfSpec,
   storedAs,
   textOf,
+  UNTRIED,
 } from './scene.ts';
 
 /** The books of the run's own ledger; undefined where it told of none, or where some of it could not be read. */
@@ -39,7 +42,7 @@ const balanced: Check = {
   promise: 'What is spent is no more than the service took for this run, and with what may be spent no less.',
   broken(scene) {
     const books = booksOf(scene);
-    if (books === undefined) return undefined;
+    if (books === undefined) return UNTRIED;
     const {not_counted: others} = books.earlier;
     const all = {spent: books.spent + others.spent, maybe_spent: books.maybe_spent + others.maybe_spent};
     return bounded(all, credits(callsInLedger(scene)));
@@ -56,17 +59,20 @@ function ofScope(scene: Scene) {
 
 const balancedByScope: Check = {
   promise: 'The same of one endpoint and account, whatever was spent at others.',
+  fields: ['credits.spent', 'credits.maybe_spent'],
   broken(scene) {
     const scoped = ofScope(scene);
-    return scoped && bounded(scoped.books, credits(scoped.calls));
+    if (scoped === undefined) return UNTRIED;
+    return bounded(scoped.books, credits(scoped.calls));
   },
 };
 
 const balancedByOperation: Check = {
   promise: 'The same of each operation; together they are all that is spent.',
+  fields: ['credits.by_operation'],
   broken(scene) {
     const scoped = ofScope(scene);
-    if (scoped === undefined) return undefined;
+    if (scoped === undefined) return UNTRIED;
     const {books, calls} = scoped;
     for (const name of operationNames) {
       const charged = credits(calls.filter(({operation}) => operation === name));
@@ -82,11 +88,12 @@ const balancedByOperation: Check = {
 
 const counted: Check = {
   promise: 'As many calls are counted as were sent, and those of which nobody heard beside them.',
+  fields: ['calls.total'],
   broken(scene) {
     const {run} = scene;
     const runs = runsOfLedger(scene);
     const mayBeSeveral = runs.some(one => one.spec.restart || one.spec.fromFile || isBegunAnew(one));
-    if (run.summary === undefined || run.ledger === undefined || mayBeSeveral) return undefined;
+    if (run.summary === undefined || run.ledger === undefined || mayBeSeveral) return UNTRIED;
     const {total, unconfirmed} = run.summary.calls;
     const sent = callsInLedger(scene).filter(({told}) => told !== 'not sent').length;
     return total > sent || sent > total + unconfirmed
@@ -120,9 +127,9 @@ const exact: Check = {
   broken(scene) {
     const books = booksOf(scene);
     if (books === undefined || runsOfLedger(scene).some(({process, spec}) => process.killed || spec.fleet))
-      return undefined;
+      return UNTRIED;
     const doubtful = callsInLedger(scene).filter(isDoubtful);
-    const most = doubtful.reduce((sum, {spec}) => sum + spec.cost, 0);
+    const most = doubtful.reduce((sum, call) => sum + priceOf(call), 0);
     const maybe = books.maybe_spent + books.earlier.not_counted.maybe_spent;
     return isMore(maybe, most) ? `${maybe} credits are said to be spent perhaps, of ${most}` : undefined;
   },
@@ -133,7 +140,7 @@ const limited: Check = {
   broken(scene) {
     const {spec, calls} = scene.run;
     const {maxCredits} = spec;
-    if (maxCredits === undefined || !calls.some(({charged}) => charged)) return undefined;
+    if (maxCredits === undefined || !calls.some(({charged}) => charged)) return UNTRIED;
     const runs = runsOfLedger(scene);
     const scope = scopeOfSpec(spec);
     const fresh = runs.some(one => startsFresh(one.spec));
@@ -152,17 +159,45 @@ const limited: Check = {
 const isOfAccount = ({spec}: {readonly spec: RunSpec}) => spec.endpoint === 0 && spec.account === 0;
 const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
 
+/** UTC. */
+const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7);
+
 const limitedByAccount: Check = {
-  promise: "The limit of an account's day is never passed, by no number of jobs.",
-  broken({run, service, accountPerDay}) {
-    if (accountPerDay === undefined || !isOfAccount(run)) return undefined;
-    const days = grouped(
-      service.calls.filter(call => call.charged && isOfAccount(call)),
-      ({sentAt}) => String(Math.floor(sentAt / DAY_MS)),
-    );
-    const most = Math.max(0, ...days.map(credits));
-    return isMore(most, accountPerDay) && !run.healed
-      ? `the service took ${most} of ${accountPerDay} a day`
+  promise: "The limits of an account's day and month are never passed, by no number of jobs.",
+  broken({run, service, accountPerDay, accountPerMonth}) {
+    if ((accountPerDay ?? accountPerMonth) === undefined || !isOfAccount(run) || run.healed) return UNTRIED;
+    const charged = service.calls.filter(call => call.charged && isOfAccount(call));
+    const mostBy = (periodOf: (call: Call) => string) =>
+      Math.max(0, ...grouped(charged, periodOf).map(credits));
+    const ofDay = mostBy(({sentAt}) => String(dayOf(sentAt)));
+    if (accountPerDay !== undefined && isMore(ofDay, accountPerDay))
+      return `the service took ${ofDay} of ${accountPerDay} a day`;
+    const ofMonth = mostBy(({sentAt}) => monthOf(sentAt));
+    return accountPerMonth !== undefined && isMore(ofMonth, accountPerMonth)
+      ? `the service took ${ofMonth} of ${accountPerMonth} a month`
+      : undefined;
+  },
+};
+
+const used: Check = {
+  promise: "What is told to be used of an account's day and month is no less than the service took in them.",
+  fields: ['credits.account.per_day', 'credits.account.per_month'],
+  broken({run, service, accountPerDay, accountPerMonth}) {
+    const {summary, ledger, isAlone} = run;
+    if (summary === undefined || ledger === undefined || !isAlone || !isOfAccount(run) || run.healed)
+      return UNTRIED;
+    const {per_day: day, per_month: month} = summary.credits.account;
+    if (
+      (day?.limit ?? accountPerDay) !== accountPerDay ||
+      (month?.limit ?? accountPerMonth) !== accountPerMonth
+    )
+      return `the limits are ${day?.limit} and ${month?.limit}`;
+    const charged = service.calls.filter(call => call.charged && isOfAccount(call));
+    const ofDay = credits(charged.filter(({sentAt}) => dayOf(sentAt) === dayOf(run.endedAt)));
+    const ofMonth = credits(charged.filter(({sentAt}) => monthOf(sentAt) === monthOf(run.endedAt)));
+    if (day !== undefined && isMore(ofDay, day.used)) return `${day.used} of the day's ${ofDay}`;
+    return month !== undefined && isMore(ofMonth, month.used)
+      ? `${month.used} of the month's ${ofMonth}`
       : undefined;
   },
 };
@@ -183,18 +218,18 @@ const usedUp: Check = {
   broken(scene) {
     const books = booksOf(scene);
     const {spec, summary} = scene.run;
-    if (summary === undefined || books === undefined) return undefined;
-    if (summary.reason !== 'budget' && !skipsForBudget(scene)) return undefined;
-    if (scene.accountPerDay !== undefined) return undefined;
+    if (summary === undefined || books === undefined) return UNTRIED;
+    if (summary.reason !== 'budget' && !skipsForBudget(scene)) return UNTRIED;
+    if ((scene.accountPerDay ?? scene.accountPerMonth) !== undefined) return UNTRIED;
     // Rows that an earlier session had skipped at a limit which there is no more, or is higher by now.
-    if (isRaised(scene)) return undefined;
+    if (isRaised(scene)) return UNTRIED;
     const limit = books.limit ?? Number.POSITIVE_INFINITY;
     const left = limit - books.spent - books.maybe_spent;
     // Where old answers serve, new ones are asked for by half of it; they don't wait for a call that may turn out free.
     const isServed = spec.stale && summary.status === 'partial';
-    if (isServed && callsInLedger(scene).some(call => !call.charged && !isDoubtful(call))) return undefined;
-    return isMore(left + 1e-5, spec.cost + (isServed ? limit / 2 : 0))
-      ? `${left} credits were left, and a call costs ${spec.cost}`
+    if (isServed && callsInLedger(scene).some(call => !call.charged && !isDoubtful(call))) return UNTRIED;
+    return isMore(left + 1e-5, mostOf(spec) + (isServed ? limit / 2 : 0))
+      ? `${left} credits were left, and a call costs ${mostOf(spec)}`
       : undefined;
   },
 };
@@ -211,14 +246,17 @@ const givenBack: Check = {
     const {summary, ledger} = run;
     const used = summary?.credits.account.per_day?.used;
     const isOwn = ledger !== undefined && run.isAlone;
-    if (used === undefined || summary === undefined || !isOwn || lostState) return undefined;
+    if (used === undefined || summary === undefined || !isOwn || lostState) return UNTRIED;
     const killed = runs.filter(one => isOfAccount(one) && one.process.killed);
     // A block stays with the state of the run that has it, until that is resumed.
-    if (killed.some(one => one.ledger !== ledger)) return undefined;
-    const today = dayOf(Date.parse(summary.finished_at));
-    const sent = service.calls.filter(call => isOfAccount(call) && dayOf(call.sentAt) === today);
-    const mayCost = sent.reduce((sum, {spec}) => sum + spec.cost, 0);
-    const unsent = killed.reduce((sum, {spec}) => sum + spec.concurrency * spec.cost, 0);
+    if (killed.some(one => one.ledger !== ledger)) return UNTRIED;
+    // It was read a moment before the end, which may be after midnight.
+    const endedAt = Math.min(run.endedAt, Date.parse(summary.finished_at));
+    const sent = service.calls.filter(
+      call => isOfAccount(call) && dayOf(call.sentAt) >= dayOf(endedAt - 1_000) && call.sentAt <= endedAt,
+    );
+    const mayCost = sent.reduce((sum, call) => sum + priceOf(call), 0);
+    const unsent = killed.reduce((sum, {spec}) => sum + spec.concurrency * mostOf(spec), 0);
     return isMore(used, mayCost + unsent) ? `${used} are counted, of ${mayCost} that were sent` : undefined;
   },
 };
@@ -226,14 +264,15 @@ const givenBack: Check = {
 const halved: Check = {
   promise: 'Values that have an answer get half of what a published run may spend, whatever limits it.',
   broken(scene) {
-    const {run, runs, accountPerDay} = scene;
+    const {run, runs, accountPerDay, accountPerMonth} = scene;
     const {spec, storedBefore, summary} = run;
     const isOnly = !runs.some(one => one !== run && one.ledger === run.ledger);
-    if (!spec.publishesAtLimit || summary === undefined || !isOnly || !run.storeIsOld) return undefined;
+    if (!spec.publishesAtLimit || summary === undefined || !isOnly || !run.storeIsOld) return UNTRIED;
     const perDay = isOfAccount(run) && !run.healed ? accountPerDay : undefined;
-    const limit = Math.min(spec.maxCredits ?? Number.POSITIVE_INFINITY, perDay ?? Number.POSITIVE_INFINITY);
+    const limits = [spec.maxCredits, perDay, isOfAccount(run) && !run.healed ? accountPerMonth : undefined];
+    const limit = Math.min(...limits.map(each => each ?? Number.POSITIVE_INFINITY));
     const isOneDay = dayOf(run.startedAt) === dayOf(Date.parse(summary.finished_at));
-    if (perDay !== undefined && !isOneDay) return undefined;
+    if (perDay !== undefined && !isOneDay) return UNTRIED;
     // An answer that is too old to serve is as good as none.
     const oldest = run.startedAt - ageOf(spec) - (spec.stale ? STALE_MS : 0);
     const renewed = run.calls.filter(
@@ -251,8 +290,8 @@ const proven: Check = {
     const {spec, summary, after, wasComplete} = run;
     const file = after.get(callsPath(spec));
     const isOwn = recordsCalls(spec) && run.isAlone;
-    if (!isOwn || summary === undefined || wasComplete || run.ledger === undefined) return undefined;
-    if (/had ended while it put/.test(run.message) || summary.credits.earlier.unknown) return undefined;
+    if (!isOwn || summary === undefined || wasComplete || run.ledger === undefined) return UNTRIED;
+    if (/ended while it put/.test(run.message) || summary.credits.earlier.unknown) return UNTRIED;
     if (file === undefined) return summary.calls.total === 0 ? undefined : 'there are none';
     const sums = {spent: 0, maybe: 0, free: 0};
     for (const line of file.toString().split('\n').filter(Boolean)) {
@@ -275,8 +314,8 @@ const recorded: Check = {
     const isOwn = runs.every(one => recordsCalls(one.spec) && !startsFresh(one.spec));
     const file = run.after.get(callsPath(run.spec));
     const isTold = isOwn && run.isAlone && run.summary !== undefined && !run.wasComplete && !lostState;
-    if (!isTold || file === undefined || run.ledger === undefined) return undefined;
-    if (run.healed || /had ended while it put/.test(run.message)) return undefined;
+    if (!isTold || file === undefined || run.ledger === undefined) return UNTRIED;
+    if (run.healed || /ended while it put/.test(run.message)) return UNTRIED;
     const scope = scopeOfSpec(run.spec);
     const sent = callsInLedger(scene).filter(call => scopeOfCall(call) === scope && call.told !== 'not sent');
     if (/"not_recorded"/.test(file.toString())) return 'some of what was spent is in no line';
@@ -289,11 +328,11 @@ const told: Check = {
   promise: 'What the history adds up to is what the service took, at each endpoint and account.',
   broken({run, runs, service, history, lostState}) {
     const isOwn = run.ledger !== undefined && run.isAlone;
-    if (run.summary === undefined || !isOwn || lostState) return undefined;
+    if (run.summary === undefined || !isOwn || lostState) return UNTRIED;
     // What a kill leaves is told by the session that comes after it.
-    if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return undefined;
+    if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return UNTRIED;
     for (const {spec} of runs) {
-      const lines = history.filter(
+      const lines = [...history.values()].filter(
         ({account}) => account.endpoint === endpointOf(spec) && account.label === accountOf(spec),
       );
       const sum = (of: 'spent' | 'maybe_spent') => lines.reduce((all, {credits: each}) => all + each[of], 0);
@@ -314,6 +353,7 @@ export const moneyChecks: readonly Check[] = [
   exact,
   limited,
   limitedByAccount,
+  used,
   usedUp,
   givenBack,
   halved,

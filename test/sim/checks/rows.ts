@@ -4,7 +4,8 @@ import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
-import {type Call, DENIED, REJECTED, serialField, serialOf} from '../world/service.ts';
+import {type Call, DENIED, REJECTED, serialOf} from '../world/service.ts';
+import {type LookedUp, lookedUp, readRows, recordsOf, targets, targetsOf, valueIn} from './output.ts';
 import {
   ageOf,
   type Check,
@@ -18,21 +19,8 @@ import {
   storedAs,
   TURN_MS,
   textOf,
+  UNTRIED,
 } from './scene.ts';
-
-const targets = {
-  ip: {column: 1, prefix: 'ip_'},
-  email: {column: 2, prefix: 'email_'},
-  verify: {column: 3, prefix: 'verdict_'},
-} as const;
-type Target = keyof typeof targets;
-
-function targetsOf({columns}: RunSpec): Target[] {
-  const words = columns.replace('?', '').split(' ');
-  return (Object.keys(targets) as Target[]).filter(name =>
-    words.includes(name === 'verify' ? 'token' : name),
-  );
-}
 
 const whole: Check = {
   promise:
@@ -51,7 +39,7 @@ const whole: Check = {
     if (said !== undefined && run.isAlone && run.lasting.get(path)?.equals(after) !== true)
       return 'it may be gone after a power cut';
     const isNew = !stood.some(one => one?.equals(after));
-    if (!isNew && (said === undefined || run.stop !== undefined)) return undefined;
+    if (!isNew && (said === undefined || run.stop !== undefined)) return UNTRIED;
     const text = textOf(after);
     const faults = candidates(run, runs, said).map(candidate => faultIn(text, candidate, scene));
     return faults.includes(undefined) ? undefined : faults.join(' | ');
@@ -74,13 +62,6 @@ function candidates(run: Ended, runs: readonly Ended[], said: string | undefined
   return [run, ...beside, ...earlier.reverse()];
 }
 
-/** An input's rows, and what can't be read as one. */
-function recordsOf(input: string): {readonly rows: readonly string[]; readonly broken: readonly string[]} {
-  const lines = input.split('\n').slice(1, -1);
-  const isRow = (line: string) => line.split(',').length === HEADER.length;
-  return {rows: lines.filter(isRow), broken: lines.filter(line => !isRow(line))};
-}
-
 /** What is wrong with an output as that of a run; undefined where nothing is. */
 function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
   const lines = readRows(text, run.spec);
@@ -92,67 +73,36 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
     const row = rows[index] ?? '';
     if (HEADER.map(line).join() !== row)
       return `run ${run.nth}: "${HEADER.map(line).join()}" is not of "${row}"`;
-    const cell = line;
     for (const name of targetsOf(run.spec)) {
-      const value = row.split(',')[targets[name].column] ?? '';
-      const {prefix} = targets[name];
+      const value = valueIn(row, name);
       const result = {
-        status: cell(`${prefix}status`) ?? '',
-        error: cell(`${prefix}error`) ?? '',
-        serial: cell(prefix + serialField[name]) ?? '',
-        isStale: cell(`${prefix}stale`) === 'true',
+        ...lookedUp(line, name),
         // What a row before it was told of the same token holds for this one, but that it was verified since.
-        redeemed: name === 'verify' ? cell(`${prefix}redeemed`) : undefined,
-        isLater: serials.has(`${name} ${value}`),
+        redeemed: name === 'verify' ? line(`${targets[name].prefix}redeemed`) : undefined,
+        isLater: serials.has(`${targets[name].operation} ${value}`),
       };
-      const fault = faultOf(name, value, result, row, run, scene);
+      const {operation} = targets[name];
+      const fault = faultOf(operation, value, result, row, run, scene);
       if (fault !== undefined)
         return `run ${run.nth}: ${name} of "${row}" is ${JSON.stringify(result)}: ${fault}`;
       if (result.status !== 'ok' && !(name === 'verify' && result.serial !== '')) continue;
-      const other = serials.get(`${name} ${value}`);
+      const other = serials.get(`${operation} ${value}`);
       if (other !== undefined && other !== result.serial)
         return `run ${run.nth}: ${value} has two answers, ${other} and ${result.serial}`;
-      serials.set(`${name} ${value}`, result.serial);
+      serials.set(`${operation} ${value}`, result.serial);
     }
   }
   return undefined;
 }
 
-/** A row's cells by their names, however the output is written. */
-type OutputRow = (name: string) => string | undefined;
-
-function readRows(text: string, {ndjson}: RunSpec): OutputRow[] {
-  const lines = text.split('\n').slice(0, -1);
-  if (ndjson) return lines.map(objectOf);
-  const [header = '', ...others] = lines;
-  const names = header.split(',');
-  if (names.slice(0, HEADER.length).join() !== HEADER.join()) return [];
-  return others.map(line => {
-    const cells = line.split(',');
-    return name => cells[names.indexOf(name)];
-  });
-}
-
-function objectOf(line: string): OutputRow {
-  try {
-    const row = JSON.parse(line) as Record<string, unknown>;
-    return name => (row[name] === null || row[name] === undefined ? undefined : String(row[name]));
-  } catch {
-    return () => undefined;
-  }
-}
-
-interface Result {
-  readonly status: string;
-  readonly error: string;
-  readonly serial: string;
-  readonly isStale: boolean;
+/** What a row says of a lookup, with what the model knows of it. */
+interface Result extends LookedUp {
   readonly redeemed: string | undefined;
   readonly isLater: boolean;
 }
 
 function faultOf(
-  name: Target,
+  name: Operation,
   value: string,
   result: Result,
   row: string,
@@ -160,7 +110,7 @@ function faultOf(
   scene: Scene,
 ): string | undefined {
   const {service, runs, lostState} = scene;
-  const isAskable = value !== '' && value !== 'no address' && value !== 'nonsense';
+  const isAskable = value !== '' && value !== 'no address' && value !== 'nonsense' && value !== 'no number';
   if (!isAskable) {
     const expected = value === '' ? 'empty' : 'invalid';
     return result.status === expected ? undefined : `it can be nothing but ${expected}`;
@@ -192,7 +142,7 @@ function faultOf(
 }
 
 /** True if the store had an answer before the run began, within its age until now. */
-function isGoodStill(name: Target, value: string, run: Ended, scene: Scene): boolean {
+function isGoodStill(name: Operation, value: string, run: Ended, scene: Scene): boolean {
   const {spec, summary, storeIsSound} = run;
   const isOnly = run === scene.run && runsOfLedger(scene).length === 1 && run.ledger !== undefined;
   if (!isOnly || name === 'verify' || spec.cache === 'none' || !storeIsSound || summary === undefined)
@@ -310,7 +260,7 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   if (error === 'condition') return spec.columns === 'ip email?' ? undefined : 'there is no condition';
   if (error === 'filter') return spec.where && row.startsWith('r2,') ? undefined : 'nothing asks for that';
   const why = {
-    budget: (one: RunSpec) => (one.maxCredits ?? scene.accountPerDay) !== undefined,
+    budget: (one: RunSpec) => (one.maxCredits ?? scene.accountPerDay ?? scene.accountPerMonth) !== undefined,
     deadline: (one: RunSpec) => one.until !== undefined,
     outage: (one: RunSpec) =>
       one.fleet !== undefined ||
@@ -349,7 +299,7 @@ const judged: Check = {
   broken({run}) {
     const {code, spec, after, isAlone, input, message} = run;
     const output = after.get(outputPath(spec));
-    if (code !== 0 || output === undefined || !isAlone || !WROTE.test(message)) return undefined;
+    if (code !== 0 || output === undefined || !isAlone || !WROTE.test(message)) return UNTRIED;
     const {broken} = recordsOf(input);
     if (broken.length > 0) return `${broken.length} rows were rejected`;
     for (const cell of readRows(textOf(output), spec))
@@ -371,16 +321,15 @@ const setAside: Check = {
   promise: 'Rows that could not be read are in the rejects, each once, whatever was cut off meanwhile.',
   broken({run}) {
     const {code, spec, after, isAlone, input, message, job} = run;
-    if (code !== 3 || !isAlone || !WROTE.test(message)) return undefined;
+    if (code !== 3 || !isAlone || !WROTE.test(message)) return UNTRIED;
     const {broken} = recordsOf(input);
+    if (broken.length === 0) return UNTRIED;
     const path = job?.paths.rejects;
     const text = path === undefined ? '' : (after.get(path)?.toString() ?? '');
     const lost = broken.find(line => !text.includes(line.split(',')[0] ?? line));
     if (lost !== undefined && spec.clash === undefined) return `"${lost}" is not in ${path}`;
     const lines = text.split('\n').filter(line => line !== '').length;
-    return broken.length > 0 && lines !== broken.length
-      ? `${lines} are there, of ${broken.length}`
-      : undefined;
+    return lines !== broken.length ? `${lines} are there, of ${broken.length}` : undefined;
   },
 };
 
@@ -391,16 +340,16 @@ const accounted: Check = {
     const path = outputPath(spec);
     const output = after.get(path);
     const summary = job?.paths.summary === undefined ? undefined : after.get(job.paths.summary);
-    if (output === undefined || before.get(path)?.equals(output) === true || !run.isAlone) return undefined;
+    if (output === undefined || before.get(path)?.equals(output) === true || !run.isAlone) return UNTRIED;
     // What a run that stopped has put in place is of the one before, and the last summary is its own.
-    if (run.stop !== undefined) return undefined;
+    if (run.stop !== undefined) return UNTRIED;
     if (summary === undefined) return 'there is none';
     // One that completed an earlier publishing may be cut short in its own, of which the output comes last.
     if (run.process.killed && isAnothers(output, after.get(join(statePath(spec), 'publish.json'))))
-      return undefined;
+      return UNTRIED;
     const told = JSON.parse(summary.toString());
     // Nor did one that was killed once it had told why it stopped.
-    if (told.output.bytes === null && !COMPLETE.has(told.exit_code)) return undefined;
+    if (told.output.bytes === null && !COMPLETE.has(told.exit_code)) return UNTRIED;
     if (told.output.bytes !== output.length)
       return `it tells of ${told.output.bytes} bytes, and there are ${output.length}`;
     const rows = rowsIn(output);

@@ -3,11 +3,12 @@ import {lookupOf} from '../../../src/ledger/lookup.ts';
 import type {Operation} from '../../../src/operations/table.ts';
 import type {RunRecord} from '../../../src/report/run-record.ts';
 import {scopeKey} from '../../../src/store/store-file.ts';
-import type {RunSpec} from '../model/commands.ts';
+import {costOf, type RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {accountOf, endpointOf} from '../model/places.ts';
 import type {Upkeep} from '../model/stored-answers.ts';
 import type {Call, Service} from '../world/service.ts';
+import {operationsOf} from './output.ts';
 
 /** What a check looks at: a run that has just ended, what the service knows, and the runs before it. */
 export interface Scene {
@@ -22,20 +23,28 @@ export interface Scene {
   readonly upkeep: Upkeep;
   /** Whether what a run had asked before may have become unreadable. */
   readonly lostState: boolean;
+  /** Whether Redis was away, or took no writes, at any time. */
+  readonly hadTrouble: boolean;
   /** Most credits a day of the first account at the first endpoint. */
   readonly accountPerDay: number | undefined;
+  readonly accountPerMonth: number | undefined;
   /** Most calls a second of it. */
   readonly accountRate: number | undefined;
   /** The inputs as their owner left them, by path. */
   readonly inputs: ReadonlyMap<string, string>;
-  /** What the history of all runs says, lines that wait for it included. */
-  readonly history: readonly RunRecord[];
+  /** What the history of all runs says, lines that wait for it included, by session. */
+  readonly history: ReadonlyMap<string, RunRecord>;
 }
 
-/** One promise: its sentence, and what speaks against it; undefined where nothing does. */
+/** What a check comes to that had nothing to look at: the promise was not tried. */
+export const UNTRIED = Symbol('untried');
+
+/** One promise: its sentence, and what speaks against it; undefined if it was tried and is kept. */
 export interface Check {
   readonly promise: string;
-  readonly broken: (scene: Scene) => string | undefined;
+  /** The fields of the summary that it derives, each with all below it; a star for any name. */
+  readonly fields?: readonly string[];
+  readonly broken: (scene: Scene) => string | undefined | typeof UNTRIED;
 }
 
 /** The text of an output, compressed or not; what is cut off is as good as none. */
@@ -101,11 +110,16 @@ export function callsInLedger({run, service}: Scene): readonly Call[] {
     : service.calls.slice(0, run.callsByThen).filter(({ledger}) => ledger === run.ledger);
 }
 
+export const priceOf = ({spec, operation}: Call) => costOf(spec, operation);
+
+/** What the dearest call of a run costs. */
+export function mostOf(spec: RunSpec): number {
+  return Math.max(...operationsOf(spec).map(name => costOf(spec, name)));
+}
+
 /** Credits without the tails of binary fractions. */
 export function credits(calls: readonly Call[]): number {
-  return (
-    calls.reduce((sum, {charged, spec}) => sum + (charged ? Math.round(spec.cost * 1_000) : 0), 0) / 1_000
-  );
+  return calls.reduce((sum, call) => sum + (call.charged ? Math.round(priceOf(call) * 1_000) : 0), 0) / 1_000;
 }
 
 export const isMore = (a: number, b: number) => a > b + 1e-6;

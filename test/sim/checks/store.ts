@@ -12,6 +12,7 @@ import {
   STALE_MS,
   SURELY_FRESH,
   storedAs,
+  UNTRIED,
 } from './scene.ts';
 
 /** So long after a job's run others leave what it may use. */
@@ -33,6 +34,7 @@ const useful: Check = {
   promise:
     'From the store goes only what is past every age that a job went by in the last 35 days, by a date that two runs agree on.',
   broken({runs, upkeep: {uses, removals}}: Scene) {
+    if (removals.length === 0) return UNTRIED;
     const early = removals.filter(({cameAt, removed}) => {
       const before = uses.filter(({noted}) => noted.steadyMs <= removed.steadyMs);
       const ages = before
@@ -55,7 +57,7 @@ const dated: Check = {
   promise: 'What is in the store has the time at which it was bought, wherever it was kept in between.',
   broken({run, service, storedBefore, storedNow}: Scene) {
     const changed = [...storedNow].filter(([name, at]) => storedBefore.get(name) !== at);
-    if (changed.length === 0 || run.spec.fleet) return undefined;
+    if (changed.length === 0 || run.spec.fleet) return UNTRIED;
     const calls = service.calls.filter(({told}) => told === 'answered' || told === 'rejected');
     const isBought = ([name, at]: readonly [string, number]) =>
       calls.some(call => isTimeOf(call, at) && nameOf(call) === name);
@@ -90,7 +92,7 @@ const outlived: Check = {
     const earlier = runs.filter(one => one.nth < run.nth && one.spec.cache === run.spec.cache);
     const ahead = earlier.filter(one => one.startedAt > run.startedAt);
     const [wrong] = ahead;
-    if (wrong === undefined || ahead.length > 1 || !run.storeIsSound || !run.storeIsOld) return undefined;
+    if (wrong === undefined || ahead.length > 1 || !run.storeIsSound || !run.storeIsOld) return UNTRIED;
     const before = earlier.filter(one => one.nth < wrong.nth);
     const again = paidAgain(scene, before, Number.POSITIVE_INFINITY);
     return again && `#${again.number} (${again.operation} ${again.value}) after run ${wrong.nth}`;
@@ -116,11 +118,11 @@ const undated: Check = {
       earlier.some(other => other.nth < one.nth && other.startedAt - one.startedAt > HOUR_MS),
     );
     const [wrong] = behind;
-    if (wrong === undefined || behind.length > 1 || !run.storeIsSound || !run.storeIsOld) return undefined;
+    if (wrong === undefined || behind.length > 1 || !run.storeIsSound || !run.storeIsOld) return UNTRIED;
     const before = earlier.filter(one => one.nth < wrong.nth);
     // Later runs than the wrong one may leap from its date.
     if (earlier.some(one => one.nth > wrong.nth) || before.some(one => one.startedAt > run.startedAt))
-      return undefined;
+      return UNTRIED;
     const again = paidAgain(scene, before, confirmedStart(before));
     return again && `#${again.number} (${again.operation} ${again.value}) after run ${wrong.nth}`;
   },

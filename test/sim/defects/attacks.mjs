@@ -75,13 +75,13 @@ export const attacks = [
     edits: [
       [
         'src/lookup/queue-executor.ts',
-        "else if (this.#isOverBudget(task)) this.#leave(task, 'budget');",
-        "else if (this.#isOverBudget(task)) this.#leave(task, 'outage');",
+        "else if (this.#isOverBudget(task)) this.#settle(task, {unasked: 'budget'});",
+        "else if (this.#isOverBudget(task)) this.#settle(task, {unasked: 'outage'});",
       ],
       [
         'src/lookup/queue-executor.ts',
-        "lane.release(task, false);\n    this.#leave(task, 'budget');",
-        "lane.release(task, false);\n    this.#leave(task, 'outage');",
+        "lane.release(task, false);\n    this.#settle(task, {unasked: 'budget'});",
+        "lane.release(task, false);\n    this.#settle(task, {unasked: 'outage'});",
       ],
     ],
   },

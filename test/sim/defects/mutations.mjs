@@ -33,8 +33,8 @@ export const mutations = [
     edits: [
       [
         'src/lookup/queue-executor.ts',
-        '(renews || this.#flow.inFlight === 0) &&',
-        '(renews || this.#flow.inFlight >= 0) &&',
+        '(isRenewal || this.#flow.inFlight.count === 0) &&',
+        '(isRenewal || this.#flow.inFlight.count >= 0) &&',
       ],
     ],
   },

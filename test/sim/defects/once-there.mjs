@@ -59,7 +59,7 @@ export const onceThere = [
         'this.#giveUp(error);\n      this.#lost = true;',
       ],
       ['src/store/store.ts', 'return fails || missed > 0 ?', 'return fails && missed < 0 ?'],
-      ['src/lookup/answers.ts', 'ledger.notLookedUp(operation);', 'void operation;'],
+      ['src/lookup/answers.ts', 'ledger.tally.operations[operation].notLookedUp += 1;', 'void operation;'],
     ],
   },
   {
@@ -67,7 +67,7 @@ export const onceThere = [
     edits: [
       [
         'src/run/open/open-executor.ts',
-        'isAnswered: operation => ledger.isAnswered(operation) || store.knows(operation),',
+        'isAnswered: operation => isAnswered(ledger.tally, operation) || store.knows(operation),',
         'isAnswered: () => false,',
       ],
     ],
@@ -145,6 +145,28 @@ export const onceThere = [
         'src/lookup/answers.ts',
         'doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),',
         'doubts: Math.min(1, entries.reduce((sum, {doubts}) => sum + doubts, 0)),',
+      ],
+    ],
+  },
+  {
+    name: 'an output that is taken over for another account loses the answers of the run before',
+    edits: [
+      ['src/store/store.ts', 'if (this.stored === 0) yield* ledger.givenUp.answersElsewhere();', 'void 0;'],
+    ],
+  },
+  {
+    name: 'a streak of refusals whose rows have earlier answers is no matter',
+    edits: [
+      ['src/run/exit.ts', "totalOf(tally, 'longestStreak') > 0", "totalOf(tally, 'longestStreak') < 0"],
+    ],
+  },
+  {
+    name: 'a kill ends a streak of refusals',
+    edits: [
+      [
+        'src/lookup/queue-executor.ts',
+        'refusals: operation => options.ledger.tally.operations[operation],',
+        "refusals: operation => Object.assign(options.ledger.tally.operations[operation], {longestStreak: 0, refused: {count: 0, code: '', isMixed: false, credentials: true}}),",
       ],
     ],
   },

@@ -283,7 +283,198 @@ export function aimed(
     ]),
   );
 
+  /** A run is cut off before the store has its answers, and its output is begun anew for another account or endpoint. */
+  const takenOver = night(
+    rows(4, 10),
+    tuple(
+      specWith({...plain, cache: 'own', maxCredits: undefined, requireStore: false, until: undefined}),
+      cutOff(30, 80),
+      constantFrom({account: 1}, {endpoint: 1}),
+      sometimes(constant<Command>({do: 'store', cache: 'own', how: 'lock', seconds: 60})),
+    ).map(([one, fate, other, lock]): Command[] => [
+      ...(lock === undefined ? [] : [lock]),
+      {do: 'run', spec: {...one, account: 0, endpoint: 0}, course: {...fine, fate}},
+      again(fine, {...other, restart: true}),
+      again(fine, {account: 0, endpoint: 0, restart: true, force: true}),
+    ]),
+  );
+
+  /** An account is refused, or was after its answers fell due, in a run that is cut off once or twice. */
+  const refusedOn = night(
+    integer({min: 14, max: 22}).map(count =>
+      Array.from({length: count}, (_, ip) => ({ip: ip + 20, email: 0, token: 0})),
+    ),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        maxAge: '1d',
+        concurrency: 1,
+        maxCredits: undefined,
+        maxErrors: undefined,
+        until: undefined,
+        requireStore: false,
+      }),
+      constantFrom(0, 1),
+      array(cutOff(30, 60), {minLength: 1, maxLength: 2}),
+    ).map(([one, input, fates]): Command[] => {
+      const course: Course = {faults: [{from: 1, count: 40, kind: 'denied'}], latencyMs: 200};
+      return [
+        {do: 'run', spec: {...one, input, output: 1}, course: fine},
+        {do: 'clock', hours: 23},
+        ...fates.map(
+          (fate, nth): Command =>
+            nth === 0
+              ? {do: 'run', spec: {...one, input: 0}, course: {...course, fate}}
+              : again({...course, fate}, {force: true}),
+        ),
+        again(course, {force: true}),
+      ];
+    }),
+  );
+
+  /** Answers grow older than any age that a job goes by, over nights that agree on the date. */
+  const outgrown = night(
+    rows(1, 6),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        stale: false,
+        maxCredits: undefined,
+        requireStore: false,
+      }),
+      constantFrom(190, 400),
+    ).map(([one, hours]): Command[] => {
+      const later = {do: 'run', spec: {...one, input: 1, force: true}, course: fine} as const;
+      const wait = {do: 'clock', hours} as const;
+      return [{do: 'run', spec: {...one, maxAge: '1h'}, course: fine}, wait, later, wait, later, wait, later];
+    }),
+  );
+
+  /** A run with a block of its account's credits goes past midnight. */
+  const overMidnight = record({
+    inputs: rows(4, 9).map(own => [own, own.slice(0, 1)]),
+    commands: tuple(
+      specWith({...plain, endpoint: 0, account: 0, columns: 'ip', cache: 'none', until: undefined}),
+      constantFrom(20, 60),
+      sometimes(cutOff(16, 30)),
+    ).map(([one, latencyMs, fate]): Command[] => [
+      {do: 'midnight'},
+      {do: 'run', spec: {...one, rate: 'unlimited'}, course: {faults: [], latencyMs, fate}},
+      again(fine),
+    ]),
+    accountPerDay: constantFrom(10_000, 10_000, undefined),
+    accountPerMonth: constantFrom(undefined, 20_000),
+    fleet: constant(false),
+  });
+
+  /** An attempt with rows that can't be read is cut off, and started over once its list is repaired. */
+  const repaired = record({
+    inputs: rows(2, 6).map(own => [
+      [{ip: 0, email: 0, token: 0, broken: true as const}, ...own],
+      own.slice(0, 1),
+    ]),
+    commands: tuple(
+      specWith({...plain, columns: 'ip', concurrency: 1, maxErrors: undefined}),
+      cutOff(22, 45),
+      rows(1, 4),
+    ).map(([one, fate, own]): Command[] => [
+      {do: 'run', spec: one, course: {...fine, latencyMs: 60, fate}},
+      {do: 'input', input: 0, how: 'replace', rows: own.map(({broken: _, ...row}) => row)},
+      again(fine, {restart: true, force: true}),
+    ]),
+    fleet: constant(false),
+  });
+
+  /** Another endpoint or account joins a fleet that has had work for longer than a claim lasts. */
+  const joined = night(
+    rows(8, 12),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        concurrency: 1,
+        cache: 'none',
+        maxCredits: undefined,
+        until: undefined,
+      }),
+      constantFrom({endpoint: 1, output: 1}, {account: 1, output: 1}),
+      constantFrom(5_000, 9_000, 12_000),
+    ).map(([one, changes, apartMs]): Command[] => [
+      {
+        do: 'both',
+        spec: one,
+        others: [changes],
+        courses: [{faults: [], latencyMs: 4_000}, fine],
+        apartMs,
+      },
+    ]),
+    true,
+  );
+
+  /** The state's directory is moved to another disk, or back, between a kill and the session after it. */
+  const moved = night(
+    rows(1, 6),
+    tuple(
+      specWith({...plain, columns: 'ip', state: 1, packed: false}),
+      cutOff(20, 60),
+      sometimes(cutOff(5, 60)),
+    ).map(([one, fate, second]): Command[] => [
+      {do: 'run', spec: {...one, state: 1}, course: {...fine, fate}},
+      {do: 'mount', state: 1},
+      again({...fine, fate: second}),
+      again(fine),
+    ]),
+  );
+
+  /** Two endpoints or accounts have the same list and output in turn, each starting over what the other left. */
+  const inTurn = night(
+    rows(2, 8),
+    tuple(
+      specWith({...plain, endpoint: 0, account: 0, maxCredits: undefined}),
+      constantFrom({endpoint: 1}, {account: 1}),
+      tuple(cutOff(18, 50), cutOff(18, 50), sometimes(cutOff(18, 50))),
+      constantFrom('own' as const, 'none' as const),
+    ).map(([one, other, [first, second, third], cache]): Command[] => [
+      {do: 'run', spec: {...one, cache}, course: {...fine, latencyMs: 60, fate: first}},
+      again({...fine, latencyMs: 60, fate: second}, {...other, restart: true}),
+      again({...fine, latencyMs: 60, fate: third}, {endpoint: 0, account: 0, restart: true}),
+      again(fine, {...other, restart: true, force: true}),
+    ]),
+  );
+
+  /** Values have been sent as often as they may while the service is out of order for all. */
+  const held = night(
+    rows(5, 10),
+    tuple(
+      specWith({
+        ...plain,
+        columns: 'ip',
+        resends: 1,
+        cache: 'none',
+        maxCredits: undefined,
+        maxErrors: undefined,
+      }),
+      integer({min: 7, max: 14}),
+      constantFrom('broken' as const, 'reset' as const),
+      sometimes(cutOff(25, 60)),
+    ).map(([one, count, kind, fate]): Command[] => [
+      {do: 'run', spec: {...one, concurrency: 4}, course: {...fine, faults: [{from: 1, count, kind}], fate}},
+      again(fine),
+    ]),
+  );
+
   return oneof(
+    held,
+    outgrown,
+    overMidnight,
+    repaired,
+    joined,
+    moved,
+    inTurn,
     atLimit,
     doubted,
     limited,
@@ -296,5 +487,7 @@ export function aimed(
     behind,
     denied,
     worn,
+    takenOver,
+    refusedOn,
   );
 }

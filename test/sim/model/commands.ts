@@ -1,3 +1,4 @@
+import type {Operation} from '../../../src/operations/table.ts';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
 
@@ -8,6 +9,9 @@ export interface InputRow {
   readonly ip: number;
   readonly email: number;
   readonly token: number;
+  /** Of the address of the last login; the same as the first where it is left out. */
+  readonly last?: number;
+  readonly phone?: number;
   readonly broken?: true;
 }
 
@@ -21,7 +25,17 @@ export interface RunSpec {
   readonly state: number;
   readonly endpoint: number;
   readonly account: number;
-  readonly columns: 'ip' | 'email' | 'token' | 'ip email' | 'ip token' | 'ip email token' | 'ip email?';
+  readonly columns:
+    | 'ip last'
+    | 'ip phone'
+    | 'phone'
+    | 'ip'
+    | 'email'
+    | 'token'
+    | 'ip email'
+    | 'ip token'
+    | 'ip email token'
+    | 'ip email?';
   readonly cache: 'own' | 'other' | 'none';
   readonly maxCredits?: number | undefined;
   readonly publishesAtLimit: boolean;
@@ -33,6 +47,8 @@ export interface RunSpec {
   readonly concurrency: number;
   readonly rate: 'unlimited' | '5/s' | 'ip=10/s,email=10/s,verify=10/s';
   readonly cost: number;
+  /** Whether each operation has a price of its own. */
+  readonly prices: 'one' | 'apart';
   readonly fromFile: boolean;
   readonly rejectedCharge: 'free' | 'maybe' | 'spent';
   readonly requireStore: boolean;
@@ -51,8 +67,18 @@ export interface RunSpec {
   /** Whether the output is compressed as it is put in place, and whether its rows are objects. */
   readonly packed: boolean;
   readonly ndjson: boolean;
+  /** Whether addresses are scored. */
+  readonly scored: boolean;
+  /** Whether it writes metrics and a report too. */
+  readonly tells: boolean;
   /** A file that is named where another one is already. */
   readonly clash?: 'summary' | 'rejects' | 'both' | 'output' | undefined;
+}
+
+/** What a call of a run costs, where operations have prices of their own as multiples of one. */
+export function costOf({cost, prices}: Pick<RunSpec, 'cost' | 'prices'>, operation: Operation): number {
+  const times = prices === 'one' ? 1 : {ip: 1, phone: 2, email: 3, verify: 2}[operation];
+  return Math.round(cost * 1_000 * times) / 1_000;
 }
 
 /** True if the run, should it start over, has all of its limit again: a command says so with `--restart` alone. */
@@ -74,8 +100,9 @@ export type Command =
   | {
       readonly do: 'both';
       readonly spec: RunSpec;
-      readonly changes: Partial<RunSpec>;
-      readonly courses: readonly [Course, Course];
+      /** What is said otherwise by each of those beside it. */
+      readonly others: readonly Partial<RunSpec>[];
+      readonly courses: readonly Course[];
       readonly apartMs: number;
     }
   | {readonly do: 'clock'; readonly hours: number}
@@ -92,6 +119,8 @@ export type Command =
       readonly how: 'lock' | 'delete' | 'version' | 'damage';
       readonly seconds: number;
     }
+  /** A state's directory is moved to another disk, or back. */
+  | {readonly do: 'mount'; readonly state: 1 | 2}
   | {readonly do: 'state'; readonly how: 'delete' | 'version' | 'damage'}
   /** Another program has the history's file locked for a while. */
   | {readonly do: 'history'; readonly seconds: number}
@@ -111,6 +140,7 @@ export interface Sequence {
   readonly fleet: boolean;
   /** Most credits a day of all jobs of the first account at the first endpoint. */
   readonly accountPerDay?: number | undefined;
+  readonly accountPerMonth?: number | undefined;
   /** Most calls a second of it, of all processes together. */
   readonly accountRate?: number | undefined;
 }

@@ -18,6 +18,7 @@ export interface Ended {
   readonly process: Process;
   /** When its code began, by the computer's clock. */
   readonly startedAt: number;
+  readonly endedAt: number;
   readonly job: Job | undefined;
   /** Undefined where it was killed. */
   readonly code: number | undefined;

@@ -1,6 +1,7 @@
 import {join} from 'node:path';
+import {perOperation} from '../../../src/operations/table.ts';
 import {ROOT} from '../world/patched-fs.ts';
-import {type InputRow, type RunSpec, type Sequence, startsFresh} from './commands.ts';
+import {costOf, type InputRow, type RunSpec, type Sequence, startsFresh} from './commands.ts';
 
 /** Where everything is, and what it is called. */
 
@@ -63,10 +64,12 @@ export const links: ReadonlyMap<string, string> = new Map(
  * twice is tested alone.
  */
 export const recordsCalls = ({requireStore, clash}: RunSpec) => !requireStore && clash === undefined;
+export const metricsPath = (spec: RunSpec) => `${outputPath(spec)}.prom`;
+export const reportPath = (spec: RunSpec) => `${outputPath(spec)}.report.md`;
 export const callsPath = (spec: RunSpec) => `${outputPath(spec)}.calls.ndjson`;
 
-export function statePath(spec: RunSpec): string {
-  return spec.state === 0 ? `${outputPath(spec)}.run` : join(WORK, `state${spec.state}`);
+export function statePath(spec: RunSpec | {readonly state: 1 | 2}): string {
+  return 'output' in spec && spec.state === 0 ? `${outputPath(spec)}.run` : join(WORK, `state${spec.state}`);
 }
 
 export const endpoints = ['https://one.example.com', 'https://two.example.com'] as const;
@@ -96,18 +99,32 @@ const ips: Readonly<Record<number, string>> = {
 const emails: Readonly<Record<number, string>> = {7: 'bad@example.com', 8: 'nonsense'};
 const tokens: Readonly<Record<number, string>> = {7: 'token-7-used', 8: ''};
 
+/** Phone numbers as lists have them, each with its country, and as the service is asked for it. */
+export const phones = [
+  {cell: '(212) 555-0143', country: 'US', number: '+12125550143'},
+  {cell: '020 7946 0018', country: 'GB', number: '+442079460018'},
+  {cell: '+44 20 7946 0099', country: '', number: '+442079460099'},
+  {cell: '212-555-0172', country: 'United States', number: '+12125550172'},
+  {cell: '', country: 'US', number: ''},
+  {cell: '12', country: 'US', number: 'no number'},
+] as const;
+
 /** A row's cells; a broken one has a cell too many. */
-function cellsOf({ip, email, token, broken}: InputRow, id: number): string[] {
+function cellsOf({ip, email, token, last = ip, phone = 0, broken}: InputRow, id: number): string[] {
+  const {cell, country} = phones[phone] ?? phones[0];
   const cells = [
     `r${id}`,
     ips[ip] ?? `192.0.2.${ip}`,
     emails[email] ?? `user${email}@example.com`,
     tokens[token] ?? `token-${token}`,
+    ips[last] ?? `192.0.2.${last}`,
+    cell,
+    country,
   ];
   return broken === true ? [...cells, 'one too many'] : cells;
 }
 
-export const HEADER = ['id', 'ip', 'email', 'token'];
+export const HEADER = ['id', 'ip', 'email', 'token', 'last_ip', 'phone', 'country'];
 
 export function inputText(rows: readonly InputRow[]): string {
   return [HEADER, ...rows.map((row, index) => cellsOf(row, index + 1))]
@@ -117,10 +134,12 @@ export function inputText(rows: readonly InputRow[]): string {
 
 export function accountText({
   accountPerDay,
+  accountPerMonth,
   accountRate,
-}: Pick<Sequence, 'accountPerDay' | 'accountRate'>): string {
+}: Pick<Sequence, 'accountPerDay' | 'accountPerMonth' | 'accountRate'>): string {
   const limits = [
     ...(accountPerDay === undefined ? [] : [`max_credits_per_day: ${accountPerDay}`]),
+    ...(accountPerMonth === undefined ? [] : [`max_credits_per_month: ${accountPerMonth}`]),
     ...(accountRate === undefined ? [] : [`rate: ${accountRate}/s`]),
   ];
   return [`endpoint: ${endpoints[0]}`, 'account: default', ...limits].join('\n');
@@ -129,6 +148,22 @@ export function accountText({
 export const REDIS_URL = 'redis://queue.example.com';
 
 const columns = {ip: 'ip', email: 'email'} as const;
+
+/** Prices as a command has them: one for all, or one for each operation. */
+function costs(spec: RunSpec): Readonly<Record<string, number>> {
+  return spec.prices === 'one' ? {all: spec.cost} : perOperation(name => costOf(spec, name));
+}
+
+export const LEVELS = {medium: 30, high: 70} as const;
+export const RULES = [
+  {when: 'ip.is_vpn', add: 40, reason: 'vpn'},
+  {when: 'ip.country == "France"', add: 35, reason: 'france'},
+] as const;
+
+/** True for a run whose rows get a score, by their addresses. */
+export function isScored({scored, columns}: RunSpec): boolean {
+  return scored && columns.startsWith('ip');
+}
 
 /** The settings as a command has them. */
 export function settingsOf(spec: RunSpec): Record<string, unknown> {
@@ -143,6 +178,8 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
   }[spec.clash ?? 'none'];
   return {
     ...named,
+    ...(words.includes('last') && {ip: ['ip', 'last_ip']}),
+    ...(words.includes('phone') && {phone: 'phone', country: 'country'}),
     ...(words.includes('email?') && {email: {column: 'email', when: 'ip.is_vpn'}}),
     ...(words.includes('token') && {verdict: {token: 'token', action: 'signup'}}),
     ...clash,
@@ -152,6 +189,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(spec.maxErrors !== undefined && {maxErrors: spec.maxErrors}),
     ...(spec.until !== undefined && {until: spec.until}),
     ...(recordsCalls(spec) && {calls: callsPath(spec)}),
+    ...(spec.tells && spec.clash === undefined && {metrics: metricsPath(spec), report: reportPath(spec)}),
     ...(spec.ndjson && {outputFormat: 'ndjson', flatten: true}),
     ...(spec.where && {where: 'row.id != "r2"'}),
     ...(spec.fromFile && {endpoint: 'live'}),
@@ -166,10 +204,10 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     // What paces a fleet is bottleneck's own scripts in Redis, which are not simulated.
     rate: spec.fleet ? 'unlimited' : spec.rate,
     ...(spec.fleet && {fleet: REDIS_URL}),
-    cost: {all: spec.cost, rejected: spec.rejectedCharge},
+    cost: {...costs(spec), rejected: spec.rejectedCharge},
     requireStore: spec.requireStore && spec.cache !== 'none',
     account: accountOf(spec),
-    score: 'none',
+    score: isScored(spec) ? {levels: LEVELS, rules: RULES} : 'none',
     timeout: '5s',
     maxOutage: '30s',
   };

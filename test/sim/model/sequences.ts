@@ -8,9 +8,10 @@ import {type Command, type Course, MIDNIGHT, type RunSpec, type Sequence} from '
 
 const {constant, constantFrom, integer, boolean, oneof, record, array, tuple} = fc;
 
-/** Mostly the first of these. */
+/** Mostly the first of these, which is what the others shrink to. */
 function mostly<const T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
   return oneof(
+    {withCrossShrink: true},
     {weight: 5, arbitrary: constant(usual)},
     ...others.map(value => ({weight: 1, arbitrary: constant(value)})),
   );
@@ -18,7 +19,11 @@ function mostly<const T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
 
 /** Once in so many times. */
 const sometimes = <T>(value: fc.Arbitrary<T>, rarity: number) =>
-  oneof({weight: rarity - 1, arbitrary: constant(undefined)}, {weight: 1, arbitrary: value});
+  oneof(
+    {withCrossShrink: true},
+    {weight: rarity - 1, arbitrary: constant(undefined)},
+    {weight: 1, arbitrary: value},
+  );
 
 const row = oneof(
   {
@@ -28,6 +33,8 @@ const row = oneof(
       // Few, so that one is wanted again and again.
       email: oneof(integer({min: 0, max: 2}), integer({min: 0, max: 8})),
       token: integer({min: 0, max: 8}),
+      last: integer({min: 0, max: 14}),
+      phone: integer({min: 0, max: 5}),
     }),
   },
   {weight: 1, arbitrary: constant({ip: 0, email: 0, token: 0, broken: true as const})},
@@ -69,6 +76,7 @@ const fate: fc.Arbitrary<Fate> = record({
 
 const course: fc.Arbitrary<Course> = record({
   faults: oneof(
+    {withCrossShrink: true},
     {weight: 3, arbitrary: constant([])},
     {weight: 2, arbitrary: array(fault, {minLength: 1, maxLength: 3})},
   ),
@@ -94,6 +102,9 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
       'ip email?',
       'ip email?',
       'email',
+      'ip last',
+      'ip phone',
+      'phone',
     ] as const),
   ),
   cache: mostly('own' as const, 'none', 'none', 'other'),
@@ -107,6 +118,7 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   concurrency: constantFrom(1, 2, 4, 8),
   rate: mostly('unlimited' as const, '5/s', 'ip=10/s,email=10/s,verify=10/s'),
   cost: mostly(1, 0.7, 0.1),
+  prices: mostly('one' as const, 'apart'),
   fromFile: mostly(false, true),
   rejectedCharge: mostly('maybe' as const, 'free', 'free', 'spent'),
   requireStore: mostly(false, false, false, true),
@@ -122,6 +134,8 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary
   linked: mostly(false, true),
   packed: mostly(false, true),
   ndjson: mostly(false, true),
+  scored: mostly(false, true),
+  tells: mostly(false, true),
   clash: sometimes(
     constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const),
     40,
@@ -132,6 +146,7 @@ const spec = record(settings) as fc.Arbitrary<RunSpec>;
 
 /** The same command again, mostly just that. */
 const changes = oneof(
+  {withCrossShrink: true},
   {weight: 4, arbitrary: constant({})},
   {weight: 1, arbitrary: constant({restart: true})},
   {weight: 1, arbitrary: constant({force: true})},
@@ -153,13 +168,11 @@ const command: fc.Arbitrary<Command> = oneof(
     arbitrary: record({
       do: constant('both' as const),
       spec,
-      changes: oneof(
-        constant({}),
-        constant({state: 1}),
-        constant({output: 1}),
-        constant({output: 1, input: 1}),
+      others: array(
+        oneof(constant({}), constant({state: 1}), constant({output: 1}), constant({output: 1, input: 1})),
+        {minLength: 1, maxLength: 2},
       ),
-      courses: fc.tuple(course, course),
+      courses: fc.tuple(course, course, course),
       apartMs: constantFrom(0, 5, 40, 200),
     }),
   },
@@ -198,6 +211,10 @@ const command: fc.Arbitrary<Command> = oneof(
   {weight: 1, arbitrary: record({do: constant('history' as const), seconds: constantFrom(1, 6, 60)})},
   {
     weight: 1,
+    arbitrary: record({do: constant('mount' as const), state: constantFrom(1 as const, 2 as const)}),
+  },
+  {
+    weight: 1,
     arbitrary: record({
       do: constant('state' as const),
       how: constantFrom('delete' as const, 'version' as const, 'damage' as const),
@@ -208,12 +225,15 @@ const command: fc.Arbitrary<Command> = oneof(
 /** Mostly few: what takes many is found by many sequences as well, and each costs as much as its runs. */
 const someOf = (commands: fc.Arbitrary<Command>, fewest: number) =>
   oneof(
+    {withCrossShrink: true},
     {weight: 5, arbitrary: array(commands, {minLength: fewest, maxLength: fewest + 2})},
     {weight: 1, arbitrary: array(commands, {minLength: fewest + 3, maxLength: fewest + 10})},
   );
 
 /** Few, that are soon spent; or many, of which runs take blocks. */
 const accountPerDay = sometimes(oneof(integer({min: 1, max: 15}), constant(10_000)), 5);
+
+const accountPerMonth = sometimes(oneof(integer({min: 3, max: 20}), constant(10_000)), 8);
 
 const alone: fc.Arbitrary<Sequence> = record({
   inputs: fc.tuple(
@@ -222,6 +242,7 @@ const alone: fc.Arbitrary<Sequence> = record({
   ),
   commands: someOf(command, 2),
   accountPerDay,
+  accountPerMonth,
   accountRate: sometimes(integer({min: 2, max: 9}), 5),
   fleet: constant(false),
 });
@@ -229,6 +250,7 @@ const alone: fc.Arbitrary<Sequence> = record({
 /** A session that is cut off in the middle of its calls. */
 const tornCourse: fc.Arbitrary<Course> = record({
   faults: oneof(
+    {withCrossShrink: true},
     {weight: 1, arbitrary: constant([])},
     {weight: 2, arbitrary: array(fault, {minLength: 1, maxLength: 3})},
   ),

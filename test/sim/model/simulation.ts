@@ -46,7 +46,10 @@ export class Simulation {
   readonly #workers: Process[] = [];
   /** Whether a run's state was made unreadable: then nobody knows what was asked before. */
   lostState = false;
+  /** Whether Redis was away, or took no writes, at any time. */
+  hadTrouble = false;
   readonly accountPerDay: number | undefined;
+  readonly accountPerMonth: number | undefined;
   readonly accountRate: number | undefined;
   #healing = false;
   /** Stores that were out of order at any time since the last command. */
@@ -54,13 +57,15 @@ export class Simulation {
   /** Stores that were deleted, or made unreadable. */
   readonly #replaced = new Set<string>();
 
-  constructor(seed: number, {inputs, fleet, accountPerDay, accountRate}: Omit<Sequence, 'commands'>) {
+  constructor(seed: number, {inputs, fleet, ...account}: Omit<Sequence, 'commands'>) {
+    const {accountPerDay, accountPerMonth, accountRate} = account;
     this.#isFleet = fleet;
     this.accountPerDay = accountPerDay;
+    this.accountPerMonth = accountPerMonth;
     this.accountRate = accountRate;
     this.world = new World(seed);
     this.world.onPowerCut = () => this.disk.cutPower(this.world.random);
-    this.service = new Service(this.world);
+    this.service = new Service(this.world, () => this.redis.leastLeft(CLAIMS));
     this.#databases = new Databases(this.disk, this.world, {
       opened: (path, inode, process) => {
         if (path.endsWith('ledger.db')) process.ledger = inode;
@@ -80,8 +85,8 @@ export class Simulation {
     for (const path of directories) this.disk.makeDirectory(path);
     for (const [index, rows] of inputs.entries()) this.#setInput(index, [...rows]);
     for (const [path, target] of links) this.disk.links.set(path, target);
-    if (accountPerDay !== undefined || accountRate !== undefined)
-      this.disk.create(accountPath, 0o644).data = Buffer.from(accountText({accountPerDay, accountRate}));
+    if (Object.values(account).some(limit => limit !== undefined))
+      this.disk.create(accountPath, 0o644).data = Buffer.from(accountText(account));
     this.disk.syncAll();
     this.redis = new RedisServer(this.world);
     this.#uninstall = install(this.world, new Files(this.disk, this.world), this.#databases, this.redis);
@@ -109,14 +114,12 @@ export class Simulation {
         return ended;
       }
       case 'both': {
-        const [first, second] = command.courses;
-        this.#last = command.spec;
-        const other = {...command.spec, ...command.changes};
+        const spec = this.#isFleet ? {...command.spec, ...OF_A_FLEET} : command.spec;
+        this.#last = spec;
+        const specs = [spec, ...command.others.map(changes => ({...spec, ...changes}))];
+        const courseOf = (nth: number) => command.courses[nth] ?? {faults: [], latencyMs: 20};
         return this.#run(
-          [
-            {spec: command.spec, course: first},
-            {spec: other, course: second},
-          ],
+          specs.map((one, nth) => ({spec: one, course: courseOf(nth)})),
           command.apartMs,
         );
       }
@@ -145,12 +148,14 @@ export class Simulation {
     return ended;
   }
 
-  /** What `spend` would add up: the history's lines, with those that wait for it. */
-  history(): readonly RunRecord[] {
+  /** What `spend` would add up: the history's lines, with those that wait for it, by the sessions that they are of. */
+  history(): ReadonlyMap<string, RunRecord> {
     const {files} = this.disk;
     const inode = files.get(historyPath);
     const known = inode && this.#databases.contents(inode, historyPath).real;
-    const rows = known === undefined ? [] : known.prepare('SELECT bill, line FROM run').all([]);
+    // One whose run was killed early has no table yet.
+    const tables = known?.prepare("SELECT 1 FROM sqlite_master WHERE name = 'run'").all([]) ?? [];
+    const rows = known && tables.length > 0 ? known.prepare('SELECT bill, line FROM run').all([]) : [];
     const lines = new Map(rows.map(({bill, line}) => [String(bill), JSON.parse(String(line)) as RunRecord]));
     for (const [path, {data}] of files) {
       if (dirname(path) !== waitingPath || basename(path).startsWith('.')) continue;
@@ -160,7 +165,7 @@ export class Simulation {
         lines.set(bill, before === undefined ? told : merged(before, told));
       }
     }
-    return [...lines.values()];
+    return lines;
   }
 
   inputTexts(): ReadonlyMap<string, string> {
@@ -198,11 +203,13 @@ export class Simulation {
         before: this.#asker && (this.#asker.process.ledger ?? this.#asker.before),
         calls: 0,
       };
-      this.#asker = asker;
+      // A fleet works for the first of them: others are refused.
+      if (!spec.fleet || index === 0) this.#asker = asker;
       const callsBefore = this.service.calls.length;
-      const seen = {calls: 0, startedAt: this.world.wallMs + index * apartMs};
+      const seen = {calls: 0, startedAt: this.world.wallMs + index * apartMs, endedAt: 0};
       process.handles.add(() => {
         seen.calls = this.service.calls.length;
+        seen.endedAt = this.world.wallMs;
       });
       const storedBefore = this.stored.copyOf(
         spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
@@ -235,10 +242,12 @@ export class Simulation {
         ...one,
         ...saidBy(process, one.report),
         nth: this.runs.length + index + 1,
-        calls: spec.fleet
-          ? this.service.calls.slice(callsBefore, seen.calls)
-          : this.service.calls.filter(call => call.process === process),
+        calls:
+          spec.fleet && index === 0
+            ? this.service.calls.slice(callsBefore, seen.calls)
+            : this.service.calls.filter(call => call.process === process),
         startedAt: seen.startedAt,
+        endedAt: seen.endedAt,
         callsByThen: seen.calls,
         before,
         after,
@@ -278,6 +287,9 @@ export class Simulation {
       case 'store':
         this.#disturbStore(command);
         return;
+      case 'mount':
+        this.disk.mount(statePath({state: command.state}));
+        return;
       case 'state':
         this.#disturbState(command.how);
         return;
@@ -288,6 +300,7 @@ export class Simulation {
         if (this.#isFleet) this.#startWorker(command.fate);
         return;
       case 'redis': {
+        this.hadTrouble = true;
         const fromMs = world.steadyMs + command.afterMs;
         this.redis[command.how] = {
           fromMs,
@@ -347,7 +360,7 @@ export class Simulation {
 
 /** True of a run that was complete before, or whose files were only left to be put in place. */
 function hadNothingToDo({outcome}: Report): boolean {
-  return outcome?.wasComplete === true || outcome?.message.startsWith('The last run had ended') === true;
+  return outcome?.wasComplete === true || outcome?.message.startsWith('The last run ended') === true;
 }
 
 /** A run has more patience than this with a store that is locked. */
@@ -363,6 +376,8 @@ const OF_A_FLEET = {
   clash: undefined,
   offline: undefined,
 } as const;
+/** What all members of a fleet agree on, as Redis has it. */
+const CLAIMS = ['bulk-enrich:identity', 'bulk-enrich:key'];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NOTHING = Buffer.alloc(0);

@@ -2,29 +2,37 @@ import {callChecks} from '../checks/calls.ts';
 import {endChecks, faultOfHealed} from '../checks/ends.ts';
 import {fileChecks} from '../checks/files.ts';
 import {moneyChecks} from '../checks/money.ts';
+import {numberChecks} from '../checks/numbers.ts';
 import {rowChecks} from '../checks/rows.ts';
 import type {Check, Scene} from '../checks/scene.ts';
 import {storeChecks} from '../checks/store.ts';
+import {toldChecks} from '../checks/told.ts';
 import type {Ended} from './ended.ts';
 import {storePath} from './places.ts';
 import type {Simulation} from './simulation.ts';
 
-const all: readonly Check[] = [
+export const checks: readonly Check[] = [
   ...endChecks,
   ...fileChecks,
   ...moneyChecks,
   ...callChecks,
   ...storeChecks,
   ...rowChecks,
+  ...numberChecks,
+  ...toldChecks,
 ];
+
+/** How often each promise was tried, by its sentence: since this was loaded. */
+export const tried = new Map<string, number>(checks.map(({promise}) => [promise, 0]));
 
 /** The first promise that these runs broke, with what speaks against it. */
 export function violationOf(simulation: Simulation, ended: readonly Ended[]): string | undefined {
   for (const run of ended) {
     const scene = sceneOf(simulation, run);
-    for (const {promise, broken} of all) {
+    for (const {promise, broken} of checks) {
       const why = broken(scene);
-      if (why !== undefined) return `${promise} Run ${run.nth}: ${why}`;
+      if (typeof why === 'string') return `${promise} Run ${run.nth}: ${why}`;
+      if (why === undefined) tried.set(promise, (tried.get(promise) ?? 0) + 1);
     }
   }
   return undefined;
@@ -50,7 +58,9 @@ function sceneOf(simulation: Simulation, run: Ended): Scene {
     storedNow: stored.copyOf(store),
     upkeep: stored.upkeepOf(store),
     lostState: simulation.lostState,
+    hadTrouble: simulation.hadTrouble,
     accountPerDay: simulation.accountPerDay,
+    accountPerMonth: simulation.accountPerMonth,
     accountRate: simulation.accountRate,
     inputs: simulation.inputTexts(),
     history: simulation.history(),

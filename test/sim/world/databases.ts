@@ -71,6 +71,8 @@ export class Connection {
   /** Commits of its own, which it does not take for another's. */
   #ownCommits = 0;
   #written: (() => void)[] = [];
+  /** What the transaction under way has done, as a failure tells it. */
+  #done: Done[] = [];
   #isClosed = false;
 
   constructor(databases: Databases, given: string) {
@@ -154,6 +156,7 @@ export class Connection {
       run: values => {
         ready();
         const result = real.run(values);
+        this.#done.push({sql, first: values[0]});
         if (sql.startsWith('INSERT'))
           this.#written.push(() => this.#databases.onlooker.written(this.#inode, sql, values));
         if (sql.startsWith('DELETE FROM answer')) this.#written.push(() => this.#tellRemoved());
@@ -198,8 +201,10 @@ export class Connection {
       return;
     }
     const {world} = this.#databases;
+    const done = this.#done;
+    this.#done = [];
     world.step(
-      () => `commit ${shown(this.#path)}`,
+      () => `commit ${shown(this.#path)}${doneIn(done)}`,
       () => {
         this.#contents.real.exec('COMMIT');
         this.#transaction = 'none';
@@ -213,6 +218,7 @@ export class Connection {
 
   #rollback(): void {
     this.#written = [];
+    this.#done = [];
     const wrote = this.#transaction === 'writing';
     this.#transaction = 'none';
     if (wrote) this.#contents.real.exec('ROLLBACK');
@@ -242,4 +248,24 @@ export class Connection {
     if (this.#databases.world.current?.alive === false) throw new Killed();
     if (this.#isClosed) throw new TypeError('The database connection is not open');
   }
+}
+
+interface Done {
+  readonly sql: string;
+  readonly first: unknown;
+}
+
+/** What a transaction held: by verb and table, how often, and of which keys. */
+function doneIn(done: readonly Done[]): string {
+  const firsts = new Map<string, unknown[]>();
+  for (const {sql, first} of done) {
+    const [verb = ''] = sql.split(' ');
+    const [, table = ''] = /(?:INTO|UPDATE|FROM) (?:OR \w+ )?(\w+)/.exec(sql) ?? [];
+    const name = `${verb.toLowerCase()} ${table}`;
+    firsts.set(name, [...(firsts.get(name) ?? []), first]);
+  }
+  const parts = [...firsts].map(([name, own]) =>
+    `${name} ${own.map(first => String(first ?? '').slice(0, 12)).join(' ')}`.trim(),
+  );
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }

@@ -48,6 +48,18 @@ export class Disk {
     this.directories.set(root, ++this.#inodes);
   }
 
+  /** Directories that are on another disk. */
+  readonly #elsewhere = new Set<string>();
+
+  /** Moves a directory to another disk, or back. */
+  mount(directory: string): void {
+    if (!this.#elsewhere.delete(directory)) this.#elsewhere.add(directory);
+  }
+
+  deviceOf(path: string): number {
+    return this.#elsewhere.has(path) || this.#elsewhere.has(dirname(path)) ? 78 : 77;
+  }
+
   exists(path: string): boolean {
     return this.files.has(path) || this.directories.has(path);
   }

@@ -71,9 +71,11 @@ export class Files {
   stat(path: string, {throwIfNoEntry = true, bigint = false} = {}): unknown {
     const full = this.#at(path);
     const inode = this.#disk.files.get(full);
-    if (inode !== undefined) return statOf(inode, bigint);
+    const device = this.#disk.deviceOf(full);
+    if (inode !== undefined) return statOf(inode, bigint, device);
     const directory = this.#disk.directories.get(full);
-    if (directory !== undefined) return statOf(new Inode(directory, 0o40_700, this.#disk.uid), bigint);
+    if (directory !== undefined)
+      return statOf(new Inode(directory, 0o40_700, this.#disk.uid), bigint, device);
     if (throwIfNoEntry) throw failure('ENOENT', path);
     return undefined;
   }
@@ -153,6 +155,7 @@ export class Files {
     if (!this.#disk.files.has(source)) throw failure('ENOENT', from);
     if (!this.#disk.directories.has(dirname(target))) throw failure('ENOENT', to);
     if (this.#disk.directories.has(target)) throw failure('EISDIR', to);
+    if (this.#disk.deviceOf(source) !== this.#disk.deviceOf(target)) throw failure('EXDEV', from);
     this.#world.step(
       () => `rename ${shown(source)} to ${shown(target)}`,
       () => this.#disk.rename(source, target),
@@ -260,11 +263,11 @@ function meaningOf(flags: string | number) {
   };
 }
 
-function statOf(inode: Inode, bigint: boolean): Partial<fs.Stats> {
+function statOf(inode: Inode, bigint: boolean, device: number): Partial<fs.Stats> {
   const isDirectory = (inode.mode & 0o40_000) !== 0;
   const number = (value: number) => (bigint ? BigInt(value) : value) as number;
   return {
-    dev: number(77),
+    dev: number(device),
     ino: number(inode.number),
     uid: number(inode.uid),
     gid: number(0),

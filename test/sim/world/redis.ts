@@ -75,6 +75,13 @@ export class RedisServer {
     return true;
   }
 
+  /** For how long the first of these to expire is there still, in milliseconds. */
+  leastLeft(keys: readonly string[]): number {
+    const left = (key: string) =>
+      this.value(key) === undefined ? 0 : (this.expiries.get(key) ?? 0) - this.world.steadyMs;
+    return Math.min(...keys.map(left));
+  }
+
   isWithin({fromMs, untilMs}: Span): boolean {
     return this.world.steadyMs >= fromMs && this.world.steadyMs < untilMs;
   }

@@ -37,8 +37,13 @@ export interface Call {
   /** The event in which it was told. */
   toldIn: number;
   code: string;
+  /** The status of the answer that it was told, and how long that took; undefined where it was told none. */
+  status: number | undefined;
+  latencyMs: number;
   /** Whether what it was told is in its ledger. */
   recorded: boolean;
+  /** For how long the claims of its fleet last, if no member renews them, in milliseconds. */
+  readonly claimedMs: number;
   /** Whether a verdict said that the token had been verified before. */
   redeemed: boolean;
 }
@@ -88,8 +93,11 @@ export class Service {
   #order = 0;
   readonly #redeemed = new Set<string>();
 
-  constructor(world: World) {
+  readonly #claimedMs: () => number;
+
+  constructor(world: World, claimedMs: () => number) {
     this.#world = world;
+    this.#claimedMs = claimedMs;
   }
 
   /** A process has written its ledger: what it was told before is in there. */
@@ -138,7 +146,10 @@ export class Service {
       toldAt: 0,
       toldIn: 0,
       code: '',
+      status: undefined,
+      latencyMs: 0,
       recorded: false,
+      claimedMs: this.#claimedMs(),
       redeemed: false,
     };
     const fault = manners.faults.find(({from, count}) => nth >= from && nth < from + count)?.kind;
@@ -167,6 +178,7 @@ export class Service {
             call.toldOrder = ++this.#order;
             call.toldAt = this.#world.wallMs;
             call.toldIn = this.#world.fired;
+            call.latencyMs = delay;
             resolve(plan.response(delay));
           },
         ),
@@ -250,6 +262,7 @@ function says(
 ): Plan {
   const {message} = body as {message?: string};
   call.code = told === 'unreadable' ? 'bad_response' : (message ?? `http_${status}`);
+  call.status = status;
   const pace = {limits: {}, retryAfter};
   return {told, arrive, response: latencyMs => ({status, body: JSON.stringify(body), latencyMs, pace})};
 }
@@ -258,6 +271,19 @@ function fails(call: Call, told: 'ambiguous' | 'not sent', code: string, arrive:
   call.code = code;
   const kind = told === 'ambiguous' ? 'ambiguous' : 'not_sent';
   return {told, arrive, response: latencyMs => ({kind, code, latencyMs})};
+}
+
+/** What an answer says of its own call beside the serial: a country, and at times what the interface does not have. */
+function countryOf({number}: Pick<Call, 'number'>): string {
+  return number % 2 === 0 ? 'Germany' : 'France';
+}
+
+export function hasOddType({number, operation}: Pick<Call, 'number' | 'operation'>): boolean {
+  return operation === 'ip' && number % 7 === 0;
+}
+
+export function hasUnknownField({number, operation}: Pick<Call, 'number' | 'operation'>): boolean {
+  return operation !== 'verify' && number % 5 === 0;
 }
 
 function answerOf(call: Call): Record<string, unknown> {
@@ -269,7 +295,12 @@ function answerOf(call: Call): Record<string, unknown> {
   return {
     data: {
       [serialField[call.operation]]: serial,
-      ...(call.operation === 'ip' && {is_vpn: call.number % 4 !== 0}),
+      ...(call.operation === 'ip' && {
+        is_vpn: call.number % 4 !== 0,
+        country: countryOf(call),
+        ...(hasOddType(call) && {is_tor_node: 'perhaps'}),
+      }),
+      ...(hasUnknownField(call) && {shade: 'grey'}),
     },
   };
 }

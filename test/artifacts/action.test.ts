@@ -1,0 +1,202 @@
+import {spawnSync} from 'node:child_process';
+import {copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {beforeEach, expect, test} from 'vitest';
+import {parse} from 'yaml';
+import {KEY, type Service, startService} from '../e2e/service.ts';
+import {runIn} from '../jobs/confinement.ts';
+import {createSite, ROWS, type Site} from '../jobs/site.ts';
+import {reply} from '../support/api-server-reply.ts';
+import {lacks} from '../support/real-parts.ts';
+
+interface Step {
+  readonly id?: string;
+  readonly uses?: string;
+  readonly if?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Action {
+  readonly inputs: Readonly<Record<string, {readonly default?: string; readonly required?: boolean}>>;
+  readonly outputs: Readonly<Record<string, {readonly value: string}>>;
+  readonly runs: {readonly steps: readonly Step[]};
+}
+
+const path = new URL('../../action.yml', import.meta.url).pathname;
+const {inputs, outputs, runs} = parse(readFileSync(path, 'utf8')) as Action;
+
+let service: Service;
+let site: Site;
+
+beforeEach(async () => {
+  service = await startService();
+  site = createSite();
+  // In place of the runner's npm: the command is there afterwards.
+  writeFileSync(
+    join(site.programs, 'npm'),
+    `#!/bin/sh\necho "$@" >"$RUNNER_TEMP/npm"\nmkdir -p "$3/node_modules/.bin"\nln -sf "${site.programs}/bulk-enrich" "$3/node_modules/.bin/bulk-enrich"\n`,
+    {mode: 0o755},
+  );
+  return async () => {
+    site[Symbol.dispose]();
+    await service.close();
+  };
+});
+
+const expression = (text: string) => `\${{ ${text} }}`;
+
+/** Runs the steps that have a script as a runner does, in a checkout; gives the outputs as other steps see them. */
+async function runAction(given: Readonly<Record<string, string>>) {
+  const temp = join(site.root, 'runner');
+  rmSync(temp, {recursive: true, force: true});
+  mkdirSync(temp);
+  const file = join(temp, 'output');
+  const valued = (text: string) =>
+    text.replace(
+      /\$\{\{ inputs\.([\w-]+) \}\}/g,
+      (_, name: string) => given[name] ?? inputs[name]?.default ?? '',
+    );
+  let code: number | undefined = 0;
+  let stderr = '';
+  for (const {run, env = {}} of runs.steps) {
+    if (run === undefined || code !== 0) continue;
+    const own = Object.fromEntries(Object.entries(env).map(([name, text]) => [name, valued(text)]));
+    // As the runner starts `shell: bash`.
+    const script = join(temp, 'script.sh');
+    writeFileSync(script, run);
+    const ended = await runIn(site, `exec bash --noprofile --norc -eo pipefail ${script}`, {
+      env: {
+        PATH: `${site.programs}:/usr/bin:/bin`,
+        HOME: site.home,
+        CI: 'true',
+        RUNNER_TEMP: temp,
+        GITHUB_OUTPUT: file,
+        GITHUB_WORKSPACE: site.directory,
+        ...own,
+      },
+    });
+    code = ended.code;
+    stderr += ended.stderr;
+  }
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+  const set = Object.fromEntries(lines.map(line => line.split(/=(.*)/s).slice(0, 2))) as Record<
+    string,
+    string
+  >;
+  return {
+    code,
+    stderr,
+    set,
+    installed: readFileSync(join(temp, 'npm'), 'utf8'),
+    left: existsSync(join(temp, 'bulk-enrich.key')),
+  };
+}
+
+const JOB = `input: samples/signups.csv
+output: signups.enriched.csv
+endpoint: live
+ip: signup_ip
+force: true
+rate: unlimited
+`;
+
+test('installs its version, runs the job, and says what it cost and where things are; the next one pays for nothing', async () => {
+  site.write('nightly.yaml', JOB);
+  const given = {job: 'nightly.yaml', 'base-url': service.url, 'api-key': KEY};
+  const first = await runAction(given);
+  expect(first, first.stderr).toMatchObject({code: 0, left: false});
+  expect(first.installed).toMatch(/^install --prefix \S+ --ignore-scripts .*bulk-enrich@\d+\.\d+\.\d+\n$/);
+  const {credits} = service.ledger;
+  expect(credits).toBeGreaterThan(0);
+  expect(first.set).toEqual({
+    'exit-code': '0',
+    credits: String(credits),
+    'maybe-credits': '0',
+    output: site.path('signups.enriched.csv'),
+    summary: site.path('.bulk-enrich/summary.json'),
+  });
+  const second = await runAction(given);
+  expect(second.set).toMatchObject({'exit-code': '0', credits: '0'});
+  expect(service.ledger.credits).toBe(credits);
+  for (const name of site.files().filter(file => file.startsWith('.bulk-enrich')))
+    expect(readFileSync(site.path(name)).includes(KEY), name).toBe(false);
+});
+
+test('a run that is cut off fails the step with its exit code, and the next one resumes from what the cache keeps', async () => {
+  site.write('nightly.yaml', JOB);
+  const given = {job: 'nightly.yaml', 'base-url': service.url, 'api-key': KEY};
+  service.setScript(({call}) => (call > 10 ? reply.unavailable(3_600) : undefined));
+  const down = await runAction(given);
+  expect([down.code, down.set['exit-code'], down.set.output]).toEqual([5, '5', undefined]);
+  service.setScript(undefined);
+  const resumed = await runAction(given);
+  expect(resumed.set['exit-code'], resumed.stderr).toBe('0');
+  const summary = JSON.parse(readFileSync(resumed.set.summary ?? '', 'utf8')) as object;
+  expect(summary).toMatchObject({rows: {written: ROWS}, resumed: {times: 1}});
+});
+
+test('a job that can not begin has an exit code and no figures, not those of the run before', async () => {
+  site.write('nightly.yaml', JOB.replace('live', 'embedded'));
+  expect((await runAction({job: 'nightly.yaml'})).set['exit-code']).toBe('0');
+  const failed = await runAction({job: 'nightly.yaml', arguments: '--rate\nfast\n'});
+  expect([failed.code, failed.set]).toEqual([2, {'exit-code': '2'}]);
+});
+
+test('every output comes from a step, what it uses is named by its commit, and what it keeps is saved after a failure', () => {
+  for (const {value} of Object.values(outputs))
+    expect(value).toMatch(/^\$\{\{ steps\.run\.outputs\.[\w-]+ \}\}$/);
+  const used = runs.steps.flatMap(({uses}) => uses ?? []);
+  for (const name of used) expect(name).toMatch(/^actions\/[\w/-]+@[\da-f]{40}$/);
+  const [restore, save] = ['restore', 'save'].map(half =>
+    runs.steps.find(({uses}) => uses?.includes(`cache/${half}@`)),
+  );
+  expect([save?.if, save?.with?.path, save?.with?.key]).toEqual([
+    'always()',
+    restore?.with?.path,
+    restore?.with?.key,
+  ]);
+  // An expression in a script is code that others write.
+  for (const {run = ''} of runs.steps) expect(run).not.toContain('{{');
+});
+
+test.skipIf(lacks('actionlint'))(
+  'actionlint finds nothing wrong with it, nor with a workflow that uses it',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-action-'));
+    try {
+      mkdirSync(join(folder, '.git'));
+      mkdirSync(join(folder, '.github/workflows'), {recursive: true});
+      copyFileSync(path, join(folder, 'action.yml'));
+      const shown = Object.keys(outputs).map(name => ({
+        run: `echo "${expression(`steps.enrich.outputs.${name}`)}"`,
+      }));
+      const using = {
+        id: 'enrich',
+        uses: './',
+        with: {job: 'jobs/nightly.yaml', 'api-key': expression('secrets.KEY')},
+      };
+      const checkout = {uses: 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1'};
+      // Its own steps as those of a job, which is what actionlint reads; a called workflow has inputs too.
+      const called = Object.fromEntries(Object.keys(inputs).map(name => [name, {type: 'string'}]));
+      const workflow = {
+        on: {push: null, workflow_call: {inputs: called}},
+        jobs: {
+          user: {'runs-on': 'ubuntu-latest', steps: [checkout, using, ...shown]},
+          own: {'runs-on': 'ubuntu-latest', steps: runs.steps},
+        },
+      };
+      const written = join(folder, '.github/workflows/enrich.yaml');
+      writeFileSync(written, JSON.stringify(workflow));
+      const {status, stdout} = spawnSync('actionlint', ['-no-color', written], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      expect([status, stdout]).toEqual([0, '']);
+    } finally {
+      rmSync(folder, {recursive: true});
+    }
+  },
+);

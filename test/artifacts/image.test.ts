@@ -1,0 +1,86 @@
+import {spawnSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {parse, parseAllDocuments} from 'yaml';
+import {packageVersion} from '../../src/job/version.ts';
+import {builder, lacks} from '../support/real-parts.ts';
+
+const root = new URL('../../', import.meta.url).pathname;
+const read = (name: string) => readFileSync(`${root}${name}`, 'utf8');
+const dockerfile = read('Dockerfile');
+const instructions = dockerfile
+  .replaceAll('\\\n', ' ')
+  .split('\n')
+  .filter(line => /^[A-Z]/.test(line));
+
+test('the image is built in a stage of its own, on a base named by its content, and runs without root', () => {
+  expect(dockerfile).toMatch(/^ARG NODE=node:[\w.-]+@sha256:[\da-f]{64}$/m);
+  const bases = instructions.filter(line => line.startsWith('FROM '));
+  expect(bases).toEqual(['FROM $NODE AS build', 'FROM $NODE']);
+  const last = instructions.slice(instructions.lastIndexOf('FROM $NODE') + 1);
+  // Nothing but what is installed comes from the stage, and nothing is run in the image itself.
+  expect(last.filter(line => /^(COPY|ADD|RUN)/.test(line))).toEqual([
+    'COPY --from=build /installed/ /usr/local/',
+  ]);
+  expect(last).toContain('USER node');
+});
+
+test('Compose and Kubernetes start the image that the Dockerfile makes, of this version', () => {
+  const image = `registry.example.com/bulk-enrich:${packageVersion()}`;
+  expect(dockerfile).toContain(`docker build -t ${image} .`);
+  const compose = parse(read('jobs/fleet/compose.yaml'), {merge: true}) as {
+    services: Record<string, {image: string; build?: string; read_only?: boolean; tmpfs?: string[]}>;
+  };
+  for (const name of ['worker', 'run'])
+    expect(compose.services[name]).toMatchObject({image, build: '../..', read_only: true, tmpfs: ['/tmp']});
+  const pods = ['jobs/fleet/kubernetes.yaml', 'jobs/schedule/kubernetes-cronjob.yaml'].flatMap(name =>
+    parseAllDocuments(read(name)).map(document => JSON.stringify(document.toJS())),
+  );
+  const images = pods.flatMap(text => [...text.matchAll(/"image":"([^"]+)"/g)].map(([, found]) => found));
+  expect(images.filter(found => !found?.startsWith('redis:'))).toEqual([image, image, image]);
+});
+
+test('the build is given all that it reads, and nothing that is secret or large', () => {
+  const ignored = read('.dockerignore').split('\n');
+  expect(ignored).toEqual(
+    expect.arrayContaining(['.git', 'node_modules', 'jobs/fleet/fleet.env', 'jobs/fleet/tls']),
+  );
+  const {scripts, files} = JSON.parse(read('package.json')) as {
+    scripts: Record<string, string>;
+    files: string[];
+  };
+  const needed = [
+    ...files,
+    ...Object.values(scripts)
+      .join(' ')
+      .matchAll(/test\/support\/[\w.-]+/g),
+  ].map(String);
+  for (const name of needed.filter(file => !file.startsWith('!') && file !== 'dist'))
+    expect(ignored.includes(name), name).toBe(false);
+  expect(ignored).toEqual(expect.arrayContaining(['test/*', '!test/support']));
+});
+
+test.skipIf(lacks('container'))(
+  'the image is built, and looks a value up as its user, on a root file system that can only be read',
+  {timeout: 900_000},
+  () => {
+    const program = builder() ?? '';
+    const run = (...args: string[]) => spawnSync(program, args, {cwd: root, encoding: 'utf8'});
+    const tag = 'bulk-enrich-test';
+    const built = run('build', '-t', tag, '.');
+    expect(built, built.stderr).toMatchObject({status: 0});
+    // buildah builds, and runs nothing by its name.
+    if (program === 'buildah') return;
+    const looked = run(
+      'run',
+      '--rm',
+      '--read-only',
+      '--tmpfs',
+      '/tmp',
+      tag,
+      ...'bulk-enrich lookup ip 192.0.2.1 --endpoint embedded'.split(' '),
+    );
+    expect(looked, looked.stderr).toMatchObject({status: 0, stdout: expect.stringContaining('is_bogon')});
+    run('rmi', tag);
+  },
+);

@@ -1,0 +1,229 @@
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {parseAllDocuments} from 'yaml';
+import {PREFIX, QUEUE} from '../../src/fleet/protocol.ts';
+import {findAccount} from '../../src/run/open/account.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Selector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: 'In';
+    readonly values: readonly string[];
+  }[];
+}
+
+interface Container {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env?: readonly {readonly name: string; readonly value?: string}[];
+  readonly ports?: readonly {readonly name: string; readonly containerPort: number}[];
+  readonly livenessProbe?: {readonly httpGet?: {readonly path: string; readonly port: string}};
+  readonly readinessProbe?: Container['livenessProbe'];
+  readonly securityContext: object;
+  readonly volumeMounts: readonly {readonly name: string; readonly mountPath: string}[];
+}
+
+interface Pod {
+  readonly labels: Labels;
+  readonly spec: {
+    readonly automountServiceAccountToken?: boolean;
+    readonly securityContext: object;
+    readonly containers: readonly Container[];
+    readonly volumes: readonly ({readonly name: string} & Readonly<Record<string, unknown>>)[];
+  };
+}
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: {readonly name: string};
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: Spec;
+}
+
+interface Template {
+  readonly metadata?: {readonly labels?: Labels};
+  readonly spec: Pod['spec'];
+}
+
+interface PolicyRule {
+  readonly to?: readonly {readonly podSelector?: Selector}[];
+  readonly ports: readonly {readonly port: string | number}[];
+}
+
+/** Each kind has some of these. */
+interface Spec {
+  readonly template?: Template;
+  readonly jobTemplate?: {readonly spec: {readonly template: Template}};
+  readonly podSelector?: Selector;
+  readonly policyTypes?: readonly string[];
+  readonly ingress?: readonly PolicyRule[];
+  readonly egress?: readonly PolicyRule[];
+  readonly maxUnavailable?: number;
+  readonly selector?: Selector;
+  readonly scaleTargetRef?: {readonly name: string};
+  readonly triggers?: readonly {
+    readonly metadata: Labels;
+    readonly authenticationRef: {readonly name: string};
+  }[];
+}
+
+const manifestsOf = (name: string): Manifest[] =>
+  parseAllDocuments(readFileSync(new URL(`../../jobs/${name}`, import.meta.url), 'utf8')).map(document => {
+    expect(document.errors).toEqual([]);
+    return document.toJS() as Manifest;
+  });
+
+const fleet = manifestsOf('fleet/kubernetes.yaml');
+const scaling = manifestsOf('fleet/scaling.yaml');
+const alone = manifestsOf('schedule/kubernetes-cronjob.yaml');
+
+function podsOf(manifests: readonly Manifest[]): Pod[] {
+  return manifests.flatMap(({spec}) => {
+    const template = spec?.jobTemplate?.spec.template ?? spec?.template;
+    return template === undefined ? [] : [{labels: template.metadata?.labels ?? {}, spec: template.spec}];
+  });
+}
+
+const named = (manifests: readonly Manifest[], kind: string, name: string) => {
+  const found = manifests.find(one => one.kind === kind && one.metadata.name === name);
+  expect(found, `${kind} ${name}`).toBeDefined();
+  return found as Manifest;
+};
+
+/** A selector that is missing selects nothing here, so that a test that needs one fails. */
+const selects = (selector: Selector | undefined, labels: Labels) =>
+  selector !== undefined && isSelected(selector, labels);
+
+const isSelected = ({matchLabels = {}, matchExpressions = []}: Selector, labels: Labels) =>
+  Object.entries(matchLabels).every(([name, value]) => labels[name] === value) &&
+  matchExpressions.every(({key, values}) => values.includes(labels[key] ?? ''));
+
+/** Kinds of volumes that the restricted profile allows. */
+const VOLUMES = [
+  'configMap',
+  'csi',
+  'downwardAPI',
+  'emptyDir',
+  'ephemeral',
+  'persistentVolumeClaim',
+  'projected',
+  'secret',
+];
+
+describe.each([
+  ['fleet/kubernetes.yaml', fleet],
+  ['schedule/kubernetes-cronjob.yaml', alone],
+] as const)('the pods of %s', (_, manifests) => {
+  const pods = podsOf(manifests);
+
+  test('keep to the restricted profile of Pod Security', () => {
+    expect(pods.length).toBeGreaterThan(0);
+    for (const {spec} of pods) {
+      expect(spec.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: expect.toSatisfy((user: number) => user > 0),
+        seccompProfile: {type: 'RuntimeDefault'},
+      });
+      for (const {securityContext} of spec.containers)
+        expect(securityContext).toEqual({
+          readOnlyRootFilesystem: true,
+          allowPrivilegeEscalation: false,
+          capabilities: {drop: ['ALL']},
+        });
+      for (const {name: __, ...source} of spec.volumes) expect(VOLUMES).toContain(Object.keys(source)[0]);
+      for (const host of ['hostNetwork', 'hostPID', 'hostIPC']) expect(spec).not.toHaveProperty(host);
+      expect(spec.automountServiceAccountToken).toBe(false);
+    }
+  });
+
+  test('mount what they have as volumes', () => {
+    for (const {spec} of pods)
+      expect(spec.containers.flatMap(({volumeMounts}) => volumeMounts.map(({name}) => name)).sort()).toEqual(
+        spec.volumes.map(({name}) => name).sort(),
+      );
+  });
+});
+
+describe('a fleet on Kubernetes', () => {
+  const pods = podsOf(fleet);
+  const called = (name: string) => {
+    const found = pods.filter(({labels}) => labels['app.kubernetes.io/name'] === name);
+    expect(found).toHaveLength(1);
+    return found[0] as Pod;
+  };
+
+  test('asks a worker if it lives, and if it is ready, at the port where it answers', () => {
+    const [container] = called('worker').spec.containers;
+    expect(container?.livenessProbe?.httpGet).toEqual({path: '/healthz', port: 'metrics'});
+    expect(container?.readinessProbe?.httpGet).toEqual({path: '/readyz', port: 'metrics'});
+    const [{containerPort} = {containerPort: 0}] = container?.ports ?? [];
+    expect(container?.args).toContain(`0.0.0.0:${containerPort}`);
+  });
+
+  test('has a policy for what each pod is reached by, and for what it reaches', () => {
+    const policies = fleet.filter(({kind}) => kind === 'NetworkPolicy');
+    for (const {labels} of pods) {
+      const own = policies.filter(({spec}) => selects(spec?.podSelector, labels));
+      expect(own.flatMap(({spec}) => spec?.policyTypes).sort()).toEqual(['Egress', 'Ingress']);
+    }
+    const ports = pods.flatMap(({spec}) => spec.containers.flatMap(({ports: own = []}) => own));
+    for (const {spec} of policies)
+      for (const {port} of (spec?.ingress ?? []).flatMap(rule => rule.ports))
+        expect(ports.map(({name}) => name)).toContain(port);
+    const calls = named(fleet, 'NetworkPolicy', 'bulk-enrich-calls').spec?.egress;
+    const redis = calls?.find(({to}) => to?.[0]?.podSelector !== undefined);
+    expect(selects(redis?.to?.[0]?.podSelector, called('redis').labels)).toBe(true);
+    expect(redis?.ports[0]?.port).toBe(ports.find(({name}) => name === 'redis')?.containerPort);
+  });
+
+  test('drains one worker at a time, and another app not at all', () => {
+    const {spec: {maxUnavailable, selector} = {}} = named(fleet, 'PodDisruptionBudget', 'bulk-enrich-worker');
+    expect([maxUnavailable, pods.filter(({labels}) => selects(selector, labels))]).toEqual([
+      1,
+      [called('worker')],
+    ]);
+  });
+
+  test("gives its run the account's file where the run looks for it, as a ConfigMap comes", () => {
+    const {data = {}} = named(fleet, 'ConfigMap', 'bulk-enrich-accounts');
+    const {spec} = called('run');
+    const [container] = spec.containers;
+    const config = container?.env?.find(({name}) => name === 'XDG_CONFIG_HOME')?.value ?? '';
+    const volume = spec.volumes.find(({configMap}) => configMap !== undefined);
+    const mount = container?.volumeMounts.find(({name}) => name === volume?.name);
+    expect(mount?.mountPath).toBe(`${config}/bulk-enrich/accounts`);
+    const home = mkdtempSync(join(tmpdir(), 'bulk-enrich-configmap-'));
+    try {
+      const accounts = join(home, 'bulk-enrich', 'accounts');
+      mkdirSync(join(accounts, '..2026_01_05'), {recursive: true});
+      symlinkSync('..2026_01_05', join(accounts, '..data'));
+      for (const [name, text] of Object.entries(data)) {
+        writeFileSync(join(accounts, '..2026_01_05', name), text);
+        symlinkSync(join('..data', name), join(accounts, name));
+      }
+      const endpoint = container?.env?.find(({name}) => name === 'BULK_ENRICH_BASE_URL')?.value ?? '';
+      const account = findAccount({endpoint, label: 'default'}, {XDG_CONFIG_HOME: home}, () => {});
+      expect(account?.max_credits_per_day).toBe(5_000);
+    } finally {
+      rmSync(home, {recursive: true});
+    }
+  });
+
+  test('scales its workers by the queue that runs fill', () => {
+    const {spec} = named(scaling, 'ScaledObject', 'bulk-enrich-worker');
+    named(fleet, 'Deployment', spec?.scaleTargetRef?.name ?? '');
+    const [trigger] = spec?.triggers ?? [];
+    expect(trigger?.metadata.listName).toBe(`${PREFIX}:${QUEUE}:wait`);
+    expect(trigger?.metadata.address).toBe(
+      `${named(fleet, 'Service', 'bulk-enrich-redis').metadata.name}:6379`,
+    );
+    named(scaling, 'TriggerAuthentication', trigger?.authenticationRef.name ?? '');
+    const policy = named(scaling, 'NetworkPolicy', 'bulk-enrich-scaling');
+    expect(pods.filter(({labels}) => selects(policy.spec?.podSelector, labels))).toEqual([called('redis')]);
+  });
+});

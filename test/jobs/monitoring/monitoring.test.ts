@@ -1,0 +1,147 @@
+import {spawnSync} from 'node:child_process';
+import {copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {pino} from 'pino';
+import {describe, expect, test} from 'vitest';
+import {parse} from 'yaml';
+import {serveMetrics} from '../../../src/cli/worker-metrics.ts';
+import {createClient} from '../../../src/client/client.ts';
+import {exitCodes} from '../../../src/errors.ts';
+import {FleetWorker} from '../../../src/fleet/worker/worker.ts';
+import {lacks} from '../../support/real-parts.ts';
+import {startRedis} from '../../support/redis.ts';
+import {ips, openStage, type Stage} from '../../support/stage.ts';
+
+const pathOf = (name: string) => new URL(`../../../${name}`, import.meta.url).pathname;
+const read = (name: string) => readFileSync(pathOf(name), 'utf8');
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: {readonly severity: string};
+  readonly annotations: {readonly summary: string; readonly runbook: string};
+}
+
+interface Panel {
+  readonly id: number;
+  readonly title: string;
+  readonly type: string;
+  readonly gridPos: {readonly x: number; readonly y: number; readonly w: number; readonly h: number};
+  readonly targets?: readonly {readonly expr: string}[];
+}
+
+const alerts = (parse(read('jobs/monitoring/alerts.yaml')) as {groups: {rules: Alert[]}[]}).groups.flatMap(
+  ({rules}) => rules,
+);
+const panels = (JSON.parse(read('jobs/monitoring/dashboard.json')) as {panels: Panel[]}).panels;
+const shown = panels.flatMap(({targets = []}) => targets.map(({expr}) => expr));
+const queries = [...alerts.map(({expr}) => expr), ...shown];
+
+/** Runs promtool in a folder that holds these files. */
+function promtool(files: Readonly<Record<string, string>>, ...args: string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-promtool-'));
+  try {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    copyFileSync(pathOf('jobs/monitoring/alerts.yaml'), join(folder, 'alerts.yaml'));
+    const {status, stdout, stderr} = spawnSync('promtool', args, {cwd: folder, encoding: 'utf8'});
+    return {status, said: stdout + stderr};
+  } finally {
+    rmSync(folder, {recursive: true});
+  }
+}
+
+describe.skipIf(lacks('promtool'))('promtool', () => {
+  test('finds nothing wrong with the alerts, nor with the queries of the dashboard', () => {
+    // Grafana fills its variables in before Prometheus reads a query.
+    const rules = shown.map((expr, index) => ({
+      record: `shown:${index}`,
+      expr: expr.replaceAll('$job_name', '.*').replaceAll('$__rate_interval', '5m'),
+    }));
+    const asRules = JSON.stringify({groups: [{name: 'dashboard', rules}]});
+    const {status, said} = promtool({'shown.yaml': asRules}, 'check', 'rules', 'alerts.yaml', 'shown.yaml');
+    expect([status, said]).toEqual([0, expect.stringContaining(`${rules.length} rules found`)]);
+  });
+
+  test('fires each alert when it should, and none in a good night', () => {
+    const tests = read('test/jobs/monitoring/alerts.promtool.yaml');
+    expect(promtool({'tests.yaml': tests}, 'test', 'rules', 'tests.yaml')).toMatchObject({status: 0});
+    for (const {alert} of alerts) expect(tests, alert).toContain(alert.replace('BulkEnrich', ''));
+  });
+});
+
+/** Texts that a run writes while it is under way and at its end, and that a worker serves meanwhile. */
+async function scrapes(stage: Stage, redisUrl: string): Promise<string[]> {
+  const {api, env} = stage;
+  const secret = env.BULK_ENRICH_API_KEY ?? '';
+  const worker = await FleetWorker.start({
+    redisUrl,
+    endpoint: api.url,
+    secret,
+    concurrency: 4,
+    lostAfterMs: 30_000,
+    clientFor: timeoutMs => createClient({baseUrl: api.url, apiKey: secret, timeoutMs}),
+    log: pino({level: 'silent'}),
+    onFatal: () => {},
+  });
+  const server = await serveMetrics({host: '127.0.0.1', port: 0}, worker);
+  try {
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const pages: Promise<string>[] = [];
+    const live: string[] = [];
+    api.setScript(({call}) => {
+      if (call !== 30) return undefined;
+      live.push(stage.read('out.prom'));
+      pages.push(fetch(`http://127.0.0.1:${port}/metrics`).then(page => page.text()));
+      return undefined;
+    });
+    const settings = {ip: 'ip', rate: '500/s', maxCredits: 100, metrics: stage.path('out.prom')};
+    const ended = await stage.run(settings, {name: 'nightly', env: {BULK_ENRICH_REDIS_URL: redisUrl}});
+    expect(ended).toMatchObject({code: 0});
+    return [...live, stage.read('out.prom'), ...(await Promise.all(pages))];
+  } finally {
+    server.close();
+    server.closeAllConnections();
+    await worker.drain();
+  }
+}
+
+test.skipIf(lacks('redis'))(
+  'every metric that the alerts and the dashboard name is in a real scrape, with its labels',
+  async () => {
+    await using redis = await startRedis();
+    await using stage = await openStage();
+    stage.account('main.yaml', 'endpoint: URL\nmax_credits_per_day: 1000\n');
+    stage.write('list.csv', ips(60));
+    const texts = await scrapes(stage, redis.url);
+    expect(texts).toHaveLength(3);
+    const lines = texts.join('').split('\n');
+    for (const query of queries)
+      for (const [, name = '', matchers = ''] of query.matchAll(/\b(bulk_enrich_\w+)(?:\{([^}]*)\})?/g)) {
+        const own = lines.filter(line => line.startsWith(`${name}{`));
+        expect(own, name).not.toEqual([]);
+        for (const [, label = '', is, value = ''] of matchers.matchAll(/(\w+)(=~?)"([^"]*)"/g))
+          for (const one of is === '=' ? [value] : value === '$job_name' ? [] : value.split('|'))
+            expect(own.join('\n'), query).toContain(`${label}="${one}"`);
+      }
+  },
+);
+
+test('the panels of the dashboard have titles and ids of their own, and none covers another', () => {
+  expect(new Set(panels.map(({id}) => id)).size).toBe(panels.length);
+  const cells = panels.flatMap(({title, gridPos: {x, y, w, h}}) => {
+    expect(title).not.toBe('');
+    expect(x + w).toBeLessThanOrEqual(24);
+    return Array.from({length: w * h}, (_, n) => `${x + (n % w)},${y + Math.floor(n / w)}`);
+  });
+  expect(new Set(cells).size).toBe(cells.length);
+});
+
+test('the runbook has an entry for each exit code and each alert, and for no other', () => {
+  const headings = [...read('docs/runbook.md').matchAll(/^### (.+)$/gm)].map(([, heading]) => heading);
+  const codes = Object.values(exitCodes).map(code => `Exit ${code}`);
+  expect(headings).toEqual([...codes, ...alerts.map(({alert}) => alert)]);
+  for (const {alert, annotations} of alerts)
+    expect(annotations.runbook).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+});
