@@ -13,7 +13,7 @@ export interface OtherWords {
 export const otherWords = {
   English: {
     another:
-      'by, spouse, husband, wife, relative, next of kin, mother, father, child, nas, owner, agent, assistant, rep, representative, support, helpdesk, server, host, admin, administrator, staff, employee, operator, manager, supervisor, assigned, assignee, approver, reviewer, submitter, referrer, referer, referral, affiliate, reseller, seller, vendor, merchant, supplier, partner, dealer, broker, adviser, advisor, recruiter, sales, salesperson, internal, system, our, gateway, nat, proxy, balancer, lb, upstream, backend, origin, edge, node, router, firewall, local, destination, dest, dst, target, organizer, organiser, venue, to email, to address, recipient address, emergency, guardian, guarantor, parent, reply to, return path, bcc, webmaster, postmaster, fax, pager',
+      'by, spouse, husband, wife, relative, next of kin, mother, father, child, nas, owner, agent, assistant, rep, representative, support, helpdesk, server, host, admin, administrator, staff, employee, operator, manager, supervisor, assigned, assignee, approver, reviewer, submitter, referrer, referer, referral, affiliate, reseller, seller, vendor, merchant, supplier, partner, dealer, broker, adviser, advisor, recruiter, sales, salesperson, internal, system, our, gateway, nat, proxy, balancer, lb, upstream, backend, origin, edge, node, router, firewall, local, destination, dest, dst, target, organizer, organiser, venue, to email, to address, recipient address, emergency, guardian, guarantor, parent, reply to, return path, bcc, webmaster, postmaster, fax, pager, opposing, opponent, counterparty, third party, witness, referee, reference, landlord, depot, warehouse, branch',
     otherDigits:
       'id, ids, at, uid, guid, uuid, key, order, invoice, account, acct, ref, reference, sku, ean, upc, gtin, isbn, zip, zipcode, postal, postcode, code, amount, price, total, balance, revenue, date, time, timestamp, ts, epoch, year, birthday, dob, created, updated, qty, quantity, count, version, iban, bic, card, ssn, tax, vat, ein, lat, lon, lng, latitude, longitude, size, bytes, imei, imsi, iccid, serial, tracking, points, score, rank, index, row, line, hash, fax',
     cards:
@@ -21,7 +21,7 @@ export const otherWords = {
   },
   German: {
     another:
-      'betreuer, kundenbetreuer, besitzer, inhaber, eigentümer, verantwortlicher, sachbearbeiter, bearbeiter, mitarbeiter, vertreter, vertriebsmitarbeiter, vermittler, berater, assistent, assistentin, assistenz, ersteller, erstellt von, geändert von, zuständig, zuständiger, zugewiesen, empfehler, lieferant, händler, notfall, notfallkontakt, hotline, server',
+      'betreuer, kundenbetreuer, besitzer, inhaber, eigentümer, verantwortlicher, sachbearbeiter, bearbeiter, mitarbeiter, vertreter, vertriebsmitarbeiter, vermittler, berater, assistent, assistentin, assistenz, ersteller, erstellt von, geändert von, zuständig, zuständiger, zugewiesen, empfehler, lieferant, händler, notfall, notfallkontakt, hotline, server, gegner, zeuge, referenz, vermieter, filiale',
     otherDigits:
       'kundennummer, kundennr, bestellung, bestellnummer, rechnung, rechnungsnummer, rechnungsnr, konto, kontonummer, plz, postleitzahl, betrag, preis, summe, datum, zeit, jahr, geburtsdatum, steuernummer, artikel, artikelnummer, artikelnr, menge, anzahl, auftrag, auftragsnummer, lfd',
     cards: 'steuernummer, ausweis, ausweisnummer, reisepass, versichertennummer, mitgliedsnummer, iban',

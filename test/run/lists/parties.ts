@@ -3,13 +3,13 @@ export const parties = `
 one value beside distinct ones ▸ Email,Contacto ⏎ 12× p{n}@example.com,ventas@example.org ▸ email=Email → p0@example.com p1@example.com p2@example.com … 12 ▸ "Contacto" (only one value in 12 rows, where other columns differ: they may be another party's); add --email Contacto.
 a few agents' addresses ▸ mail,mail kam ⏎ 4× p{n}@example.com,a@example.org ⏎ 4× q{n}@example.com,b@example.org ⏎ 4× r{n}@example.com,c@example.org ▸ email=mail → p0@example.com p1@example.com p2@example.com … 12 ▸ Not looked up, though 100% of its values are e-mail addresses: "mail kam" (only 3 values in 12 rows
 without a header ▸ [--no-header] 4× p{n}@example.com,a@example.org ⏎ 4× q{n}@example.com,b@example.org ▸ email=column_1 → p0@example.com p1@example.com p2@example.com … 8 ▸ "column_2" (only 2 values in 8 rows
-few numbers in national form ask for no country ▸ Phone,Branch Tel ⏎ 8× +1202555010{n},0171 123456 ▸ phone=Phone → +12025550100 +12025550101 +12025550102 … 8 ▸ Branch Tel
+few numbers in national form ask for no country ▸ Phone,Zentrale ⏎ 8× +1202555010{n},0171 123456 ▸ phone=Phone → +12025550100 +12025550101 +12025550102 … 8 ▸ "Zentrale"
 addresses of a gate ▸ ip,via_ip ⏎ 8× 198.51.100.{n},203.0.113.7 ▸ ip=ip → 198.51.100.0 198.51.100.1 198.51.100.2 … 8 ▸ "via_ip" (only one value in 8 rows
 a branch's number alone beside persons' addresses ▸ E-Mail,Tel ⏎ 12× p{n}@example.com,+12025550199 ▸ email=E-Mail → p0@example.com p1@example.com p2@example.com … 12 ▸ "Tel" (only one value in 12 rows
 colleagues share a number ▸ E-Mail,Tel ⏎ 4× p{n}@example.com,+12025550198 ⏎ 4× q{n}@example.com,+12025550199 ▸ phone=Tel email=E-Mail → +12025550198 p0@example.com p1@example.com … 10
 visits from one address ▸ ip,path ⏎ 30× 198.51.100.7,/{n} ▸ ip=ip → 198.51.100.7
 a few visitors' addresses beside distinct mail ▸ ip,email ⏎ 12× 198.51.100.7,p{n}@example.com ⏎ 12× 198.51.100.8,q{n}@example.com ▸ ip=ip email=email → 198.51.100.7 p0@example.com p1@example.com … 26
-a server's address beside distinct mail ▸ ip,email ⏎ 24× 203.0.113.7,p{n}@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 24 ▸ "ip" (only one value in 24 rows
+a server's address beside distinct mail ▸ ip,email ⏎ 12× 203.0.113.7,p{n}@example.com ▸ email=email → p0@example.com p1@example.com p2@example.com … 12 ▸ "ip" (only one value in 12 rows
 one person's visits ▸ email,ip ⏎ 24× p@example.com,198.51.100.{n} ▸ ip=ip email=email → 198.51.100.0 p@example.com 198.51.100.1 … 25
 a short list says nothing ▸ email,email 2 ⏎ 4× p{n}@example.com,q@example.org ▸ email=email email=email 2 → p0@example.com q@example.org p1@example.com … 5
 both are one value ▸ email,email 2 ⏎ 12× p@example.com,q@example.org ▸ email=email email=email 2 → p@example.com q@example.org
@@ -28,4 +28,11 @@ an order's own number, which is empty, stops nothing ▸ Email,Billing Phone,Bil
 numbers of identity cards are no phone numbers ▸ Contact No.,Aadhaar No.,SSN ⏎ 6× +1202555010{n},9123 4567 890{n},202-55-010{n} ▸ phone=Contact No. → +12025550100 +12025550101 +12025550102 … 6
 identity numbers in national form ▸ [--default-country IN] Contact No.,Aadhaar No. ⏎ 6× 011-2338644{n},9123 4567 890{n} ▸ phone=Contact No. → +911123386440 +911123386441 +911123386442 … 6
 numbers without a country ▸ Email,Phone ⏎ 6× p{n}@example.com,030 2312500{n} ▸ column_unsure --default-country COUNTRY ▸ Add their country: --country COLUMN, or, if all are of one country, --default-country with that country, such as DE.
+a booking, its hotel and its agency ▸ Guest Email,Guest Phone,Hotel Email,Hotel Phone,Agency Mail,Booked from IP ⏎ 6× p{n}@example.com,+1202555010{n},desk@example.org,+12025550190,a@example.org,198.51.100.{n} ⏎ 6× q{n}@example.com,+1202555011{n},desk@example.org,+12025550190,b@example.org,198.51.101.{n} ▸ ip=Booked from IP phone=Guest Phone email=Guest Email → 198.51.100.0 +12025550100 p0@example.com … 36 ▸ "Hotel Phone" (only one value in 12 rows … "Hotel Email" (only one value in 12 rows … "Agency Mail" (only 2 values in 12 rows
+a chat, whose users write twice ▸ conv,from,to ⏎ 6× a{n},p{n}@example.com,x@example.org ⏎ 6× b{n},p{n}@example.com,y@example.org ▸ email=from → p0@example.com p1@example.com p2@example.com … 6 ▸ "to" (only 2 values in 12 rows
+calls to a switchboard ▸ caller,callee,cell_id ⏎ 9× +1202555010{n},+12025550190,310-410-{n} ▸ phone=caller → +12025550100 +12025550101 +12025550102 … 9 ▸ "callee" (only one value in 9 rows
+a shipment's depot ▸ consignee_email,depot_ip ⏎ 6× p{n}@example.com,203.0.113.{n} ▸ email=consignee_email → p0@example.com p1@example.com p2@example.com … 6 ▸ "depot_ip" (its header says another party
+references of an applicant ▸ Mail,Tel,Referenz Mail,Referenz Tel ⏎ 6× p{n}@example.com,+1202555010{n},q{n}@example.org,+1202555011{n} ▸ phone=Tel email=Mail → +12025550100 p0@example.com +12025550101 … 12 ▸ "Referenz Mail" (its header says another party … "Referenz Tel" (its header
+a household's number beside each one's own ▸ Mobile,Home phone ⏎ +12025550100,+12025550110 ⏎ +12025550101,+12025550110 ⏎ +12025550102,+12025550111 ⏎ +12025550103,+12025550111 ⏎ +12025550104,+12025550112 ⏎ +12025550105,+12025550112 ▸ phone=Mobile phone=Home phone → +12025550100 +12025550110 +12025550101 … 9
+a firewall's log ▸ src,via,assigned ⏎ 6× 198.51.100.{n},203.0.113.9,10.8.0.{n} ▸ ip=src → 198.51.100.0 198.51.100.1 198.51.100.2 … 6 ▸ "via" (only one value in 6 rows
 `;
