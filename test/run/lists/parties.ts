@@ -32,7 +32,7 @@ a booking, its hotel and its agency ▸ Guest Email,Guest Phone,Hotel Email,Hote
 a chat, whose users write twice ▸ conv,from,to ⏎ 6× a{n},p{n}@example.com,x@example.org ⏎ 6× b{n},p{n}@example.com,y@example.org ▸ email=from → p0@example.com p1@example.com p2@example.com … 6 ▸ "to" (only 2 values in 12 rows
 calls to a switchboard ▸ caller,callee,cell_id ⏎ 9× +1202555010{n},+12025550190,310-410-{n} ▸ phone=caller → +12025550100 +12025550101 +12025550102 … 9 ▸ "callee" (only one value in 9 rows
 a shipment's depot ▸ consignee_email,depot_ip ⏎ 6× p{n}@example.com,203.0.113.{n} ▸ email=consignee_email → p0@example.com p1@example.com p2@example.com … 6 ▸ "depot_ip" (its name means another party
-references of an applicant ▸ Mail,Tel,Referenz Mail,Referenz Tel ⏎ 6× p{n}@example.com,+1202555010{n},q{n}@example.org,+1202555011{n} ▸ phone=Tel email=Mail → +12025550100 p0@example.com +12025550101 … 12 ▸ "Referenz Mail" (its name means another party … "Referenz Tel" (its header
+references of an applicant ▸ Mail,Tel,Referenz Mail,Referenz Tel ⏎ 6× p{n}@example.com,+1202555010{n},q{n}@example.org,+1202555011{n} ▸ phone=Tel email=Mail → +12025550100 p0@example.com +12025550101 … 12 ▸ "Referenz Mail" (its name means another party … "Referenz Tel" (its name
 a household's number beside each one's own ▸ Mobile,Home phone ⏎ +12025550100,+12025550110 ⏎ +12025550101,+12025550110 ⏎ +12025550102,+12025550111 ⏎ +12025550103,+12025550111 ⏎ +12025550104,+12025550112 ⏎ +12025550105,+12025550112 ▸ phone=Mobile phone=Home phone → +12025550100 +12025550110 +12025550101 … 9
 a firewall's log ▸ src,via,assigned ⏎ 6× 198.51.100.{n},203.0.113.9,10.8.0.{n} ▸ ip=src → 198.51.100.0 198.51.100.1 198.51.100.2 … 6 ▸ "via" (only one value in 6 rows
 `;
