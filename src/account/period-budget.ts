@@ -140,11 +140,8 @@ export class PeriodBudget {
   /** Returns what was not spent. */
   close(): void {
     const {holder, owner} = this;
-    const work = () => {
-      if (this.#left > 0) this.#add(-this.#left);
-      if (holder !== undefined) this.#sql.letGo.run(holder, owner, this.#current.length);
-    };
-    if (this.#left > 0 || holder !== undefined) this.#guarded(() => this.#db.transaction(work));
+    if (this.#left > 0) this.#change(() => -this.#left);
+    if (holder !== undefined) this.#guarded(() => this.#sql.letGo.run(holder, owner, this.#current.length));
     this.#db.close();
   }
 
@@ -152,7 +149,7 @@ export class PeriodBudget {
   #turn(): void {
     const current = this.#period();
     if (current === this.#current) return;
-    this.#return();
+    if (this.#left > 0) this.#change(() => -this.#left);
     this.#current = current;
     this.#warned = false;
   }
@@ -166,16 +163,12 @@ export class PeriodBudget {
     const missing = cost - this.#left;
     const most = holder === undefined ? 0 : Math.min(BLOCK_AT_MOST, Math.ceil(maxCredits * BLOCK_SHARE));
     const block = Math.max(missing, most);
-    const isTaken = this.#guarded(() =>
-      this.#db.transaction(() => {
-        const free = maxCredits - this.#used();
-        if (free < missing) return false;
-        this.#add(Math.min(block, free));
-        return true;
-      }),
-    );
+    const taken = this.#change(() => {
+      const free = maxCredits - this.#used();
+      return free < missing ? 0 : Math.min(block, free);
+    });
     this.#warnWhenNear();
-    return isTaken;
+    return taken > 0;
   }
 
   #warnWhenNear(): void {
@@ -189,19 +182,24 @@ export class PeriodBudget {
     );
   }
 
-  #return(): void {
-    if (this.#left > 0) this.#guarded(() => this.#db.transaction(() => this.#add(-this.#left)));
-  }
-
   #used(): number {
     return Number(this.#sql.used.get(this.#options.owner, this.#current)?.thousandths ?? 0);
   }
 
-  #add(credits: number): void {
+  /** Takes credits, or returns them if less than 0. They count once they are written: what a full disk refused is never returned. */
+  #change(work: () => number): number {
     const {owner, holder} = this;
-    this.#sql.add.run(owner, this.#current, credits);
-    if (holder !== undefined) this.#sql.hold.run(holder, owner, this.#current, credits);
+    const credits = this.#guarded(() =>
+      this.#db.transaction(() => {
+        const taken = work();
+        if (taken === 0) return 0;
+        this.#sql.add.run(owner, this.#current, taken);
+        if (holder !== undefined) this.#sql.hold.run(holder, owner, this.#current, taken);
+        return taken;
+      }),
+    );
     this.#left += credits;
+    return credits;
   }
 
   #guarded<T>(work: () => T): T {

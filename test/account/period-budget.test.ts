@@ -2,9 +2,10 @@ import {randomUUID} from 'node:crypto';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {giveBackBlocks, PeriodBudget, type PeriodBudgetOptions} from '../../src/account/period-budget.ts';
 import {Sqlite} from '../../src/disk/sqlite.ts';
+import {OutputError} from '../../src/errors.ts';
 
 let directory: string;
 let now: number;
@@ -54,6 +55,28 @@ test('what was taken and not spent is returned at the end; a crash loses a block
   const next = open(1_000);
   expect(next.used).toBeLessThanOrEqual(3 + 10);
   expect(3 + 1 + takeAll(next)).toBeLessThanOrEqual(1_000);
+});
+
+test('a block that could not be written is not given back: nobody gets more than the day has', () => {
+  const first = open(1_000);
+  takeAll(first);
+  first.close();
+  const budget = open(2_000);
+  const keep = vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(function (
+    this: Sqlite,
+    work,
+  ) {
+    // As SQLite rolls a transaction back whose commit the disk refuses.
+    this.exec('BEGIN');
+    work();
+    this.exec('ROLLBACK');
+    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
+  });
+  expect(() => budget.take('k', 1)).toThrow(OutputError);
+  keep.mockRestore();
+  expect(budget.used).toBe(1_000);
+  budget.close();
+  expect(open(2_000).used).toBe(1_000);
 });
 
 test('what a killed session took of a period and did not spend is given back, once', () => {

@@ -47,7 +47,7 @@ const gone: Check = {
   broken({run}) {
     const {code, stop, error, spec, isAlone} = run;
     if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return UNTRIED;
-    if (run.wasComplete && / was interrupted/.test(run.message)) return UNTRIED;
+    if (run.wasComplete && /A later run of it was interrupted/.test(run.message)) return UNTRIED;
     const left = [...run.after.keys()].filter(path => dirname(path) === statePath(spec));
     return left.length === 0 ? undefined : left.join(', ');
   },

@@ -198,6 +198,11 @@ function bookedCalls(scene: Scene): readonly Call[] | undefined {
 
 const isSent = ({told}: Call) => told !== 'not sent';
 
+/** True if every call that was heard of is in the ledger: no kill and no disk kept any out of it. */
+function isWritten(scene: Scene): boolean {
+  return !scene.hadDiskTrouble && !runsOfLedger(scene).some(({process}) => process.killed);
+}
+
 /** Bounds of how many calls there are: those whose outcome is written for sure, and those that were heard of. */
 function countOf(calls: readonly Call[], isExact: boolean): readonly [number, number] {
   const written = calls.filter(({recorded, told}) => recorded && told !== undefined).length;
@@ -211,7 +216,7 @@ const ofCalls: Check = {
     const calls = bookedCalls(scene);
     const {summary} = scene.run;
     if (calls === undefined || summary === undefined) return UNTRIED;
-    const isExact = !runsOfLedger(scene).some(({process}) => process.killed);
+    const isExact = isWritten(scene);
     const {by_status: byStatus, by_error: byError, unsent, unconfirmed, total} = summary.calls;
     const statuses = new Set([
       ...calls.flatMap(({status}) => status ?? []).map(String),
@@ -302,7 +307,7 @@ const ofLatency: Check = {
     const calls = bookedCalls(scene);
     const {summary} = scene.run;
     if (calls === undefined || summary === undefined) return UNTRIED;
-    if (runsOfLedger(scene).some(({process}) => process.killed)) return UNTRIED;
+    if (!isWritten(scene)) return UNTRIED;
     const took = calls.filter(call => isSent(call) && call.recorded).map(({latencyMs}) => latencyMs);
     const {max, p50, p95, p99} = summary.calls.latency_ms;
     if (took.length === 0)
@@ -330,7 +335,7 @@ const ofTypes: Check = {
     const calls = bookedCalls(scene);
     const {summary} = scene.run;
     if (calls === undefined || summary === undefined) return UNTRIED;
-    const isExact = !runsOfLedger(scene).some(({process}) => process.killed);
+    const isExact = isWritten(scene);
     const answered = calls.filter(({told}) => told === 'answered');
     const sum = (counts: Readonly<Record<string, number>>) =>
       Object.values(counts).reduce((all, count) => all + count, 0);
@@ -356,12 +361,14 @@ const ofSession: Check = {
     for (const [name, told] of Object.entries(summary.session.by_operation)) {
       const own = calls.filter(call => call.operation === name);
       const charged = credits(own);
-      const doubtful = own.filter(isDoubtful).reduce((sum, call) => sum + priceOf(call), 0);
+      // With a disk that is full a session ends its books before all is heard of.
+      const isOpen = (call: Call) => isDoubtful(call) || (scene.hadDiskTrouble && !call.recorded);
+      const doubtful = own.filter(isOpen).reduce((sum, call) => sum + priceOf(call), 0);
       const heard = own.filter(call => isSent(call) && call.told !== undefined).length;
       const wrong = outside(
         {...told, together: told.spent + told.maybe_spent},
         {
-          calls: [heard, heard],
+          calls: [scene.hadDiskTrouble ? 0 : heard, heard],
           spent: [0, charged],
           maybe_spent: [0, doubtful],
           together: [charged, Number.POSITIVE_INFINITY],

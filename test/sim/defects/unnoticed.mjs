@@ -5,8 +5,8 @@ export const unnoticed = [
     edits: [
       [
         'src/account/period-budget.ts',
-        '    this.#return();\n    this.#current = current;\n',
-        '    this.#current = current;\n    this.#return();\n',
+        '    if (this.#left > 0) this.#change(() => -this.#left);\n    this.#current = current;\n',
+        '    this.#current = current;\n    if (this.#left > 0) this.#change(() => -this.#left);\n',
       ],
     ],
   },
