@@ -71,7 +71,7 @@ const mistakes: readonly Mistake[] = [
     2,
     /unknown option '--resend=never'\. Write resends: 0 \(--resends 0\) for never, and nothing for always\./,
   ],
-  ['-f', ['run', 'list.csv', '-f'], 2, /\(To replace an output: --force; .*\)\n$/],
+  ['-f', ['run', 'list.csv', '-f'], 2, /\(To replace an output: --force\. .*\)\n$/],
   [
     'removed flag',
     ['run', 'list.csv', '--threads', '4'],
@@ -150,7 +150,7 @@ const mistakes: readonly Mistake[] = [
     'national phone numbers',
     ['run', 'national.csv'],
     2,
-    /^Error: Column "Telefon" holds phone numbers in national form \(100% .*--default-country .*--country COLUMN\.\n/,
+    /^Error: Column "Telefon" holds phone numbers in national form \(100% .*--country COLUMN, .*--default-country .*\.\n/,
   ],
   [
     'country that is none',

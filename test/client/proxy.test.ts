@@ -23,9 +23,9 @@ describe('a proxy that can not be one', () => {
   test.each([
     ['HTTPS_PROXY', 'socks5://127.0.0.1:1080', 'socks5://…'],
     ['ALL_PROXY', 'socks5h://user:canary-password@127.0.0.1:1080', 'socks5h://…'],
-    ['https_proxy', 'nonsense', 'no URL'],
-    ['all_proxy', 'http://', 'no URL'],
-    ['HTTPS_PROXY', 'http://a b:3128', 'no URL'],
+    ['https_proxy', 'nonsense', 'not the URL'],
+    ['all_proxy', 'http://', 'not the URL'],
+    ['HTTPS_PROXY', 'http://a b:3128', 'not the URL'],
     ['HTTPS_PROXY', 'http://us%er:canary-password@127.0.0.1:3128', 'user or password'],
   ])('%s=%s is a mistake in the settings, before anything is sent', async (name, value, why) => {
     vi.stubEnv(name, value);
