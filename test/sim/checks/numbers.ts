@@ -23,6 +23,7 @@ import {
   grouped,
   isBegunAnew,
   isMore,
+  mostOf,
   priceOf,
   runsOfLedger,
   type Scene,
@@ -370,7 +371,8 @@ const ofSession: Check = {
         {
           calls: [scene.hadDiskTrouble ? 0 : heard, heard],
           spent: [0, charged],
-          maybe_spent: [0, doubtful],
+          // What a full disk kept from being sent is reserved.
+          maybe_spent: [0, doubtful + (scene.hadDiskTrouble ? spec.concurrency * mostOf(spec) : 0)],
           together: [charged, Number.POSITIVE_INFINITY],
         },
         `session.by_operation.${name}.`,
@@ -403,7 +405,11 @@ const ofValues: Check = {
       const own = cells.filter(cell => cell.name === name && isDone(cell));
       const values = new Set(own.map(({value}) => value));
       const asked = new Set(calls.filter(call => call.operation === name).map(({value}) => value));
-      const all = new Set([...values, ...asked]).size;
+      // What was to be sent, and could not be, was looked for all the same.
+      const leftOut = cells.filter(
+        ({name: of, status, error}) => of === name && status === 'skipped' && CANNOT.has(error),
+      );
+      const all = new Set([...values, ...asked, ...leftOut.map(({value}) => value)]).size;
       const unasked = [...values].filter(value => !asked.has(value));
       const bought = new Set(
         calls
