@@ -149,7 +149,10 @@ export const inputCodes = {
     'nearly none of the first rows can be read',
     'check delimiter and encoding; `--max-rejects 100%` continues anyway',
   ],
-  input_title: ['a title stands above the header', 'add `--skip-lines N` from the message'],
+  input_title: [
+    'a title, or a line that names groups of columns, is above the header',
+    'add `--skip-lines N` from the message',
+  ],
   input_unreadable: [
     'the list exists but can’t be read',
     'check its permissions, and that it is not a directory',

@@ -29,11 +29,11 @@ export function isSuccess(exitCode: number): boolean {
   return exitCode === exitCodes.ok || exitCode === exitCodes.incomplete;
 }
 
-/** What the command that led here lacks. */
+/** The missing part of the command that led here. */
 export interface Remedy {
   /** Flags that are added to it; one that it has already is replaced. */
   readonly flags?: readonly string[];
-  /** What it should read instead of a file: the output of this command. */
+  /** The command whose output it should read instead of a file. */
   readonly pipe?: {readonly command: string; readonly input: string};
   /** A word that was mistyped, and what it should be; empty where it is too much. */
   readonly instead?: {readonly given: string; readonly meant: string} | undefined;
@@ -56,7 +56,7 @@ export abstract class CodedError extends Error {
   readonly code: string;
   /** The exit code that the command ends with. */
   readonly exitCode: ExitCode;
-  /** What it would take for the same command to work. */
+  /** The change with which the same command works. */
   readonly remedy: Remedy;
 
   constructor(code: string, exitCode: ExitCode, message: string, options?: RemedyOptions) {

@@ -38,7 +38,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
   addFleet(program, run);
   program.commandsGroup('More:');
   addVerify(addWith, run);
-  addServe(add('serve', 'Run the embedded service, which answers from open data.')).action(
+  addServe(add('serve', 'Run the embedded service, which has open data.')).action(
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
   // The scripts themselves hand over what is typed.

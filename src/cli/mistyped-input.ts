@@ -20,7 +20,7 @@ function isMissing(path: string): boolean {
   try {
     return statSync(path, {throwIfNoEntry: false}) === undefined;
   } catch {
-    // What keeps it from being read, the run says.
+    // The run says why it can't be read.
     return false;
   }
 }

@@ -89,7 +89,7 @@ const DEFAULT_MAX_BODY_BYTES = 1_048_576;
  *
  * `open` makes what carries its calls: HTTP, unless a test has something else in place.
  *
- * @throws {UsageError} when the timeout is out of bounds, the base URL is no URL, carries a query, or is plain HTTP to a host that is
+ * @throws {UsageError} when the timeout is out of bounds, the base URL is not a valid URL, carries a query, or is plain HTTP to a host that is
  * not loopback, or when the environment names an invalid proxy.
  */
 export function createClient(

@@ -133,7 +133,7 @@ class CellCount {
   constructor(mapping: Mapping) {
     this.#mapping = mapping;
     this.operations = new Map(
-      // Filtered are those of rows that are not worth asking about (`where`).
+      // Filtered are those of rows that are not worth a call (`where`).
       operationsOf(mapping.targets).map(name => [name, {values: 0, empty: 0, invalid: 0, filtered: 0}]),
     );
   }

@@ -78,7 +78,7 @@ const AHEAD = 2;
 /** Values that are out at least, as long as no worker is known. */
 const FEWEST_SLOTS = 2 * CHUNK_VALUES;
 
-/** A run's fleet: values that may leave go out in chunks, and workers on other machines ask about them. */
+/** A run's fleet: values that may leave go out in chunks, and workers on other machines look them up. */
 export class Fleet implements Outlet {
   readonly #options: FleetOptions;
   readonly #redis: Redis;

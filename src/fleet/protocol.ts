@@ -18,7 +18,7 @@ export const CHUNK_VALUES = 8;
 /** Milliseconds after which keys that a crash left in Redis expire: one day. */
 export const KEEP_MS = 86_400_000;
 
-/** One value to ask about. */
+/** One value to look up. */
 export interface ChunkAsk {
   /** Number of the ledger's reservation. The outcome that comes back belongs to this send of the value only. */
   readonly dispatch: number;

@@ -15,7 +15,7 @@ import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
 import type {RecordReader} from './records/record-reader.ts';
 import type {InputFormat, InputRecord, ReadOn, ReadSoFar} from './row.ts';
-import {refuseLog, refuseTitle, skipLines} from './title-lines.ts';
+import {groupsIn, refuseLog, refuseTitle, skipLines} from './title-lines.ts';
 
 /** Bytes of text that are read to find out a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
@@ -187,7 +187,7 @@ function createReader(
   const skipped = skipLines(sample, settings.skipLines ?? 0);
   const dialect = detectDialect(skipped.rest, said);
   if (header && said === undefined && skipped.lines === 0) refuseLog(sample, name);
-  if (header && skipped.lines === 0) refuseTitle(sample, said, name);
+  if (header) refuseTitle(skipped.rest, said, name, skipped.lines);
   if (settings.delimiter !== undefined) refuseOtherDelimiter(skipped.rest, settings.delimiter, name);
   const {delimiter, eol} = dialect;
   const reader = new CsvReader({
@@ -202,7 +202,11 @@ function createReader(
     unnamedColumns: settings.padShortRows === true ? emptyColumnsBehind(skipped.rest, dialect) : 0,
   });
   const sepLine = dialect.sepLineBytes > 0 ? {sepLine: true} : {};
-  const format = (): InputFormat | undefined =>
-    reader.layout && {kind: 'csv', delimiter, eol, bom, encoding, perhaps, ...sepLine, ...reader.layout};
+  const above = header ? groupsIn(skipped.last, delimiter) : undefined;
+  const format = (): InputFormat | undefined => {
+    const {layout} = reader;
+    const groups = above?.length === layout?.columns.length ? {groups: above} : {};
+    return layout && {kind: 'csv', delimiter, eol, bom, encoding, perhaps, ...sepLine, ...layout, ...groups};
+  };
   return {reader, skip: skipped.bytes + dialect.sepLineBytes, format, looseLine: () => reader.looseLine};
 }

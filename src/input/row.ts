@@ -16,6 +16,8 @@ export type InputFormat =
       readonly sepLine?: boolean;
       /** The header's cells as they are in the file; undefined without a header. */
       readonly header: readonly string[] | undefined;
+      /** Each column's group, by a line above the header that names groups of columns. */
+      readonly groups?: readonly string[] | undefined;
       /** The names by which columns are addressed: duplicates as `name#2`, unnamed ones as `column_3`. */
       readonly columns: readonly string[];
     }

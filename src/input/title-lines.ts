@@ -10,7 +10,13 @@ export function skipLines(sample: string, lines: number) {
     if (end === null) break;
     at += end.index + end[0].length;
   }
-  return {rest: sample.slice(at), bytes: Buffer.byteLength(sample.slice(0, at)), lines};
+  const skipped = sample.slice(0, at);
+  const last =
+    skipped
+      .trimEnd()
+      .split(/\r\n|\n|\r/)
+      .at(-1) ?? '';
+  return {rest: sample.slice(at), bytes: Buffer.byteLength(skipped), lines, last};
 }
 
 /** So many lines are looked at, of which so many may be a title. */
@@ -21,11 +27,17 @@ const AGREEING = 0.9;
 const FEWEST_BELOW = 2;
 
 /**
- * A report's name, its date and a blank line above the header would be taken for the header.
+ * A report's name, its date and a blank line above the header would be taken for the header; and so would a line that names
+ * groups of columns. `skipped` lines are left out already.
  *
  * @throws {InputError} with the flag that leaves them out.
  */
-export function refuseTitle(sample: string, delimiter: string | undefined, name: string): void {
+export function refuseTitle(
+  sample: string,
+  delimiter: string | undefined,
+  name: string,
+  skipped: number,
+): void {
   const lines = sample.split(/\r\n|\n|\r/).slice(0, MOST_LINES);
   if (/^"?sep=/i.test(lines[0] ?? '')) return;
   const tables = (delimiter === undefined ? DELIMITERS : [delimiter]).map(candidate =>
@@ -33,8 +45,16 @@ export function refuseTitle(sample: string, delimiter: string | undefined, name:
   );
   // A delimiter that cuts less than another one stands in texts.
   const [table = []] = tables.sort((a, b) => usualWidth(b) - usualWidth(a));
-  const count = titleLines(table);
-  if (count === 0) return;
+  const title = skipped === 0 ? titleLines(table) : 0;
+  const isGrouped = namesGroups(table.slice(title));
+  const count = skipped + title + (isGrouped ? 1 : 0);
+  if (count === skipped) return;
+  if (isGrouped)
+    throw new InputError(
+      'input_title',
+      `${name}: line ${count} names groups of columns, and line ${count + 1} the columns. Read the header from there: --skip-lines ${count}. The columns keep their groups.`,
+      {flags: ['--skip-lines', String(count)]},
+    );
   throw new InputError(
     'input_title',
     `${name}: the first ${count === 1 ? 'line seems' : `${count} lines seem`} to be a title; line ${count + 1} looks like the header. Skip what is above it with --skip-lines ${count}.`,
@@ -89,6 +109,35 @@ function titleLines(rows: readonly (readonly string[])[]): number {
   const isHeader = rows[header]?.every(cell => !/@|^[\d.:/+() -]+$/.test(cell)) === true;
   const stands = below.length >= FEWEST_BELOW && agreeing >= AGREEING * below.length;
   return isHeader && stands && rows.slice(0, header).every(isTitle) && filled(rows[0] ?? []) > 0 ? header : 0;
+}
+
+/** True if the first line names groups of the columns that the second one names: `Employee,,Manager,` above `Name,Email,Name,Email`. */
+function namesGroups([first = [], second = [], ...below]: readonly (readonly string[])[]): boolean {
+  const rows = below.filter(row => filled(row) > 0);
+  const isHeader = second.length > 1 && second.every(cell => cell.trim() !== '' && !hasValue(cell));
+  if (first.length !== second.length || !isHeader || first.some(hasValue) || rows.length < FEWEST_BELOW)
+    return false;
+  const isWide = first.some(
+    (cell, at) => at > 0 && first[at - 1] !== '' && (cell === '' || cell === first[at - 1]),
+  );
+  const isOfValues = (at: number) => rows.filter(row => hasValue(row[at] ?? '')).length > rows.length / 2;
+  return isWide && second.some((_, at) => isOfValues(at));
+}
+
+/** True for what stands in rows and in no header: an address, a number, a date. */
+function hasValue(cell: string): boolean {
+  return /@|(?:\d\D?){4}/.test(cell);
+}
+
+/** The group of each column by the line above the header: a group reaches to the next one. Undefined for a title. */
+export function groupsIn(line: string, delimiter: string): string[] | undefined {
+  const cells = fieldsOf(line, delimiter).map(cell => cell.trim());
+  if (cells.slice(1).every(cell => cell === '')) return undefined;
+  let group = '';
+  return cells.map(cell => {
+    group = cell || group;
+    return group;
+  });
 }
 
 function filled(row: readonly string[]): number {

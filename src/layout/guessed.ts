@@ -189,7 +189,7 @@ function nationalForm({column, national}: Guess, others: readonly Guess[], list:
   const add =
     flags[0] === '--country'
       ? `Column "${flags[1]}" has their country: add --country ${shellWord(flags[1])}.`
-      : 'Add their country: --default-country with a country such as DE, or --country COLUMN.';
+      : 'Add their country: --country COLUMN, or, if all are of one country, --default-country with that country, such as DE.';
   const without = flagsOf(
     others.filter(other => !lacksCountry(other)),
     list,
@@ -267,7 +267,7 @@ export function refuseValuesAsHeader(
   const names = numberedColumns(header.length);
   const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
   const list = {columns: names, rows: all};
-  const guesses = detectColumns(names, all, {headless: true});
+  const {guesses} = detectColumns(names, all, {headless: true});
   const sure = flagsOf(
     guesses.filter(({confidence}) => confidence === 'sure'),
     list,

@@ -2,10 +2,10 @@ import {UsageError} from '../errors.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
 import type {ColumnChoice} from '../job/values.ts';
-import {columnsOf} from '../lookup/columns/column.ts';
-import {chooseCountries, countryFor} from '../lookup/columns/country-column.ts';
+import {columnsOf, headersOf} from '../lookup/columns/column.ts';
+import {type CountryChoices, chooseCountries, countryFor} from '../lookup/columns/country-column.ts';
 import type {Guess} from '../lookup/columns/guess.ts';
-import {type ColumnHints, detectColumns} from '../lookup/detect.ts';
+import {type Detected, detectColumns} from '../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan-row.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
 import type {CellRules} from '../operations/cell.ts';
@@ -50,10 +50,13 @@ export function resolveMapping(
     empties: new Set(settings.empty?.map(text => text.trim().toLowerCase())),
     ipFromList: settings.ipFromList,
   };
-  const guesses = detect ? guessColumns(job, format, rows, rules) : [];
+  const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
+  const guesses = detect ? all : [];
+  if (detect && rows.length > 0)
+    demandSure(all, all.filter(isLookup(settings.only)), format.columns, rows, job.inputs[0] ?? '-');
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
   const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
-  const countries = countriesOf(phoneColumns(targets, settings), from, rows, format);
+  const countries = from.length === 0 ? new Map() : countriesOf(phoneColumns(targets, settings), choices);
   const cells = {...planCells(job, format, countries), rules};
   const planAll = createPlan(targets, cells, rows);
   const doubts = [
@@ -63,7 +66,7 @@ export function resolveMapping(
       .flatMap(guess =>
         guess.aside === undefined ? [] : [passedOver(guess, {columns: format.columns, rows})],
       ),
-    detect || job.fromFile ? undefined : leftOutBeside(named, job, format, rows, rules),
+    detect || job.fromFile ? undefined : leftOutBeside(named, all, job, format, rows),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
     ...[...new Set(countries.values())].map(country =>
       doubtCountries(country, cellReader(country, format.columns), rows),
@@ -82,14 +85,13 @@ export function resolveMapping(
 /** What columns that are named at the command line keep from being found; tokens are sent by themselves. */
 function leftOutBeside(
   {choices, mentioned}: MentionedColumns,
+  guesses: readonly Guess[],
   {settings}: Job,
   format: InputFormat,
   rows: readonly Row[],
-  rules: CellRules,
 ): string | undefined {
   if (choices.has('verify')) return undefined;
   const names = new Set(mentioned.map(([, column]) => column));
-  const guesses = detectColumns(format.columns, rows, knownOf(settings, format, rules));
   const others = guesses
     .filter(isLookup(settings.only))
     .filter(
@@ -171,17 +173,9 @@ function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): s
 }
 
 /** @throws {UsageError} where several columns of countries fit one column of numbers, and make others of them. */
-function countriesOf(
-  phones: readonly string[],
-  countries: readonly string[],
-  rows: readonly Row[],
-  {columns}: InputFormat,
-): Map<string, string> {
-  const all = columnsOf([...new Set([...columns, ...phones, ...countries])], columns);
-  const among = all.filter(({name}) => phones.includes(name));
-  const choices = chooseCountries(all, among, rows, countries);
+function countriesOf(phones: readonly string[], choices: CountryChoices): Map<string, string> {
   const found = new Map<string, string>();
-  for (const phone of countries.length === 0 ? [] : phones) {
+  for (const phone of phones) {
     const choice = countryFor(choices, phone);
     if (choice !== undefined && 'torn' in choice)
       throw tornFor(
@@ -211,25 +205,24 @@ function planCells(
   };
 }
 
-function guessColumns(
-  {settings, inputs}: Job,
+/** What is found out about the columns. A job file names all that it means, so that only countries are chosen for it. */
+function columnsIn(
+  {settings, fromFile}: Job,
+  {mentioned}: MentionedColumns,
   format: InputFormat,
   rows: readonly Row[],
   rules: CellRules,
-): Guess[] {
-  const guesses = detectColumns(format.columns, rows, knownOf(settings, format, rules));
-  if (rows.length > 0)
-    demandSure(guesses, guesses.filter(isLookup(settings.only)), format.columns, rows, inputs[0] ?? '-');
-  return guesses;
-}
-
-function knownOf(settings: Job['settings'], format: InputFormat, rules: CellRules): ColumnHints {
-  return {
-    countries: settings.country,
-    fallback: settings.defaultCountry,
-    rules,
-    headless: format.kind === 'csv' && format.header === undefined,
-  };
+): Detected {
+  const {country: countries, phone = [], verdict, defaultCountry: fallback} = settings;
+  const beside = verdict?.phone === undefined ? [] : [verdict.phone];
+  const numbers = [...phone.map(({column}) => column), ...beside];
+  const headers = headersOf(format);
+  if (!fromFile)
+    return detectColumns(format.columns, rows, {numbers, countries, fallback, rules, ...headers});
+  const names = new Set([...format.columns, ...mentioned.map(([, column]) => column)]);
+  const columns = columnsOf([...names], format.columns, headers);
+  const phones = columns.filter(({name}) => numbers.includes(name));
+  return {guesses: [], choices: chooseCountries(columns, phones, rows, countries)};
 }
 
 function isSureOf(operation: Guess['operation']) {

@@ -41,9 +41,12 @@ export interface LedgerOptions extends Limits {
 }
 
 /**
- * The run's ledger: per distinct value a durable reservation before it is sent, and its outcome for good after. From it
- * come the dedupe, the resume, the budget and the books. Each transaction takes what is about to be sent together with the
- * outcomes that arrived since. A failed write is final: calls that are still heard of are counted in memory alone.
+ * The run's ledger: per distinct value a durable reservation before it is sent, and its outcome for good after. From
+ * it come the dedupe, the resume, the budget and the books.
+ *
+ * Every transaction is grouped: those that are about to be sent come with the outcomes that arrived since. A failed
+ * write is final, as the books in memory are ahead of the file's from then on.
+ *
  * @throws {StateError} when its file is damaged or of another version; {@link OutputError} when it can't be written.
  */
 export class Ledger {
@@ -132,11 +135,8 @@ export class Ledger {
 
   /** Books what became of an attempt; resolves once that is in the file. */
   record(booked: BookedAttempt): Promise<void> {
-    if (this.#state === 'ended' || this.#state === 'closed')
-      return Promise.reject(new Error('the ledger is closed'));
-    const nth = bookAttempt(this.tally, booked);
-    if (this.#state === 'failed') return Promise.reject(new Error('the ledger can not be written'));
-    this.#unwritten.book(booked, nth);
+    if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
+    this.#unwritten.book(booked, bookAttempt(this.tally, booked));
     this.budget.release(booked.key, booked.cost, booked.charge);
     return this.#soon();
   }

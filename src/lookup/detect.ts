@@ -1,8 +1,8 @@
 import type {Row} from '../input/row.ts';
 import type {CellRules} from '../operations/cell.ts';
 import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
-import {type Column, columnsOf} from './columns/column.ts';
-import {chooseCountries, countryFor} from './columns/country-column.ts';
+import {type Column, columnsOf, type Headers} from './columns/column.ts';
+import {type CountryChoices, chooseCountries, countryFor} from './columns/country-column.ts';
 import {guessCountries} from './columns/country-guesses.ts';
 import {type Aside, type Fault, type Guess, MOSTLY} from './columns/guess.ts';
 import {namesFax, namesOtherDigits} from './columns/header.ts';
@@ -15,14 +15,20 @@ const CONTENT_SPEAKS = 0.9;
 const FEW_VALUES = 5;
 
 /** What is known of a list before its columns are guessed. */
-export interface ColumnHints {
-  /** The columns of countries. */
+export interface ColumnHints extends Headers {
+  /** The columns of phone numbers that are named, and those of countries. */
+  readonly numbers?: readonly string[] | undefined;
   readonly countries?: readonly string[] | undefined;
   /** The country where no column says it. */
   readonly fallback?: string | undefined;
   readonly rules?: CellRules | undefined;
-  /** Whether columns have numbers for names, which say nothing. */
-  readonly headless?: boolean;
+}
+
+/** What was found out about a list's columns. */
+export interface Detected {
+  readonly guesses: readonly Guess[];
+  /** The country column of each column of phone numbers. */
+  readonly choices: CountryChoices;
 }
 
 /** Looks at header words and at the first rows: which column holds what, and how sure that is. */
@@ -30,10 +36,14 @@ export function detectColumns(
   given: readonly string[],
   sample: readonly Row[],
   known: ColumnHints = {},
-): Guess[] {
-  const names = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
-  const columns = columnsOf(names, given, known.headless);
-  const phones = columns.filter(({says, isAnothers}) => says.has('phone') && !isAnothers);
+): Detected {
+  const found = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
+  const {numbers = []} = known;
+  const names = [...new Set([...found, ...numbers, ...(known.countries ?? [])])];
+  const columns = columnsOf(names, given, known);
+  const phones = columns.filter(
+    ({name, says, isAnothers}) => numbers.includes(name) || (says.has('phone') && !isAnothers),
+  );
   const choices = chooseCountries(columns, phones, sample, known.countries);
   const chosen = choices.of.size > 0 ? [...choices.of] : [[undefined, choices.others] as const];
   const countries = known.countries === undefined ? guessCountries(chosen) : [];
@@ -47,10 +57,9 @@ export function detectColumns(
   });
   const isOfFaint = (guess: Guess) =>
     isFaint(guess) && guesses.some(other => other.operation === guess.operation && !isFaint(other));
-  return [
-    ...countries,
-    ...guesses.filter(guess => !isOfFaint(guess)).map(guess => asideOthers(guess, guesses)),
-  ];
+  const others = guesses.filter(guess => !isOfFaint(guess)).map(guess => asideOthers(guess, guesses));
+  const isPhone = others.some(({operation}) => operation === 'phone');
+  return {guesses: isPhone ? [...countries, ...others] : others, choices};
 }
 
 /**
@@ -162,9 +171,9 @@ function isShare(
   );
 }
 
-function asideOf({name, isAnothers, isInList}: Column, {values, beyond}: ColumnTally): Aside | undefined {
+function asideOf({heading, isAnothers, isInList}: Column, {values, beyond}: ColumnTally): Aside | undefined {
   if (values > 0 && beyond === values) return 'unknowable';
-  if (isAnothers) return namesFax(name) ? 'fax' : 'another';
+  if (isAnothers) return namesFax(heading) ? 'fax' : 'another';
   return isInList ? 'list' : undefined;
 }
 
@@ -175,7 +184,7 @@ function byName({values, valid, unclear, beyond}: ColumnTally): Guess['confidenc
 /** What its values alone say; `likely` where no header and no sign of their own makes them sure, `alike` where they may be something else. */
 function byContent(
   operation: Intelligence,
-  {name}: Column,
+  {heading}: Column,
   cells: ColumnCells,
   {values, valid, telling, beyond}: ColumnTally,
   headless: boolean,
@@ -187,9 +196,12 @@ function byContent(
   if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough)
     return operations[operation].mayBeOthers?.(cells.map(([text]) => text)) === true ? 'alike' : 'sure';
   if (isLikely !== undefined && values >= FEW_VALUES) {
-    const isOther = namesOtherDigits(name);
+    const isOther = namesOtherDigits(heading, 'otherDigits');
+    const isCard = namesOtherDigits(heading, 'cards');
     const fits = (text: string, country: string | undefined) =>
-      !(isOther && /^\d+$/.test(text.trim())) && isLikely(text, country);
+      !(isOther && /^\d+$/.test(text.trim())) &&
+      !(isCard && isTelling?.(text) !== true) &&
+      isLikely(text, country);
     if (isShare(CONTENT_SPEAKS, cells, fits)) return 'likely';
   }
   if (valid === 0) return undefined;

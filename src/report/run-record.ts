@@ -36,7 +36,7 @@ export const runRecordSchema = z.object({
     .describe('Credits that the whole run saved. Null if exit_code is null.'),
   hit_rate: z.number().min(0).max(1).nullable().describe('Share of distinct values with a stored answer.'),
   store_trouble: z.boolean().describe('True if the answer store could not be used.'),
-  drift: z.array(z.string()).describe('What jumped against the last runs.'),
+  drift: z.array(z.string()).describe('Names of the figures that jumped against the last runs.'),
 });
 
 export type RunRecord = z.output<typeof runRecordSchema>;

@@ -25,7 +25,7 @@ import {
 } from './identity.ts';
 import {pipesOf, type RunIo} from './io.ts';
 import {findAccount} from './open/account.ts';
-import {openAnswerStore, termsOf} from './open/answer-store.ts';
+import {openAnswerStore, termsOf, warnOfAge} from './open/answer-store.ts';
 import {giverBack, openBudgets, warnOfEarlier} from './open/budgets.ts';
 import {connectTo} from './open/connection.ts';
 import {DEFAULT_CONCURRENCY, lanesOf} from './open/lanes.ts';
@@ -140,6 +140,8 @@ export function openSession(
     prepareCalls(job, ledger);
     warnOfEarlier(ledger.givenUp.earlier, job, io.warn);
     const judge = judgeBy(termsOf(job), identity.startedAt);
+    if (checkpoint !== undefined)
+      warnOfAge(job, operationsOf(layout.mapping.targets), identity.startedAt, io);
     const store = opened(
       openAnswerStore(job, answersKey(job), judge, io, {ledger, stored: checkpoint?.stored ?? 0}),
       stage => stage.close(),

@@ -139,7 +139,7 @@ interface Judged {
   readonly missing: readonly string[];
 }
 
-/** What becomes of each rule, and what was missing where nobody can tell. */
+/** The result of each rule, and the missing signals of those that are undecided. */
 function judge(rules: readonly ReadyRule[], facts: RowFacts, nameSignal: NameSignal): Judged {
   const held: ReadyRule[] = [];
   const undecided: number[] = [];
@@ -159,7 +159,7 @@ class Missing {
   readonly #nameSignal: NameSignal;
   readonly #names = new Set<string>();
   readonly #seen = new Set<Reference>();
-  /** Where each subject is one lookup, a reference has one name in a row. */
+  /** If each subject is one lookup, a reference has one name in a row. */
   readonly #only: Lacking = {
     add: reference => {
       if (this.#seen.has(reference)) return;
@@ -188,7 +188,7 @@ class Missing {
 const NO_CHOICE: Combination = new Map();
 const NOWHERE: Lacking = {add: () => {}};
 
-/** Whether a rule holds for any of the lookups that it speaks of; undefined where nobody can tell. */
+/** True if a rule holds for any of the lookups that it names; undefined if that is undecided. */
 function decide(rule: ReadyRule, facts: RowFacts): Decision {
   let any: Decision = false;
   for (const combination of rule.combinations) {

@@ -148,9 +148,9 @@ it('init says how to limit all runs of a day, in a file that holds as it is writ
   sandbox.write('list.csv', LIST);
   await runHere(sandbox, ['init', 'list.csv'], service);
   const text = sandbox.read('list.yaml');
-  const [, path = ''] = /^# Most credits a day.* write these two lines to (.*)$/m.exec(text) ?? [];
+  const [, path = ''] = /^# To limit all runs.* write these two lines to (.*)$/m.exec(text) ?? [];
   expect(path).toBe(join(sandbox.home, 'config/bulk-enrich/accounts/main.yaml'));
-  const [, lines = ''] = /^# Most credits a day.*\n((?:# {3}.*\n){2})/m.exec(text) ?? [];
+  const [, lines = ''] = /^# To limit all runs.*\n((?:# {3}.*\n){2})/m.exec(text) ?? [];
   mkdirSync(dirname(path), {recursive: true});
   writeFileSync(path, lines.replaceAll('#   ', '').replace('5000', '1'));
   expect(await runHere(sandbox, ['run', '--job', 'list.yaml'], service)).toMatchObject({

@@ -1,18 +1,23 @@
 import {expect, test} from 'vitest';
 import {troubleLines} from '../../src/cli/terminal/trouble.ts';
 import type {Settings} from '../../src/job/settings.ts';
+import {meaningOf} from '../../src/report/codes.ts';
 
 const heading = {heading: 'Wrong:', most: 2, allIn: 'the summary', settings: {}};
 
 test('a code is followed by its words, which are broken between words', () => {
   const lines = troubleLines(heading, [{code: 'phone.country_unknown', count: 3, rows: [4, 5, 6]}], 50);
-  expect(lines).toEqual([
+  const [first, ...broken] = lines.slice(1);
+  expect([lines[0], first]).toEqual([
     'Wrong:',
-    '  3 × phone.country_unknown, rows 4, 5, 6: A',
-    '    number in national form, and its country is',
-    '    missing or not known. Add --country COLUMN or',
-    '    --default-country COUNTRY.',
+    expect.stringMatching(/^ {2}3 × phone\.country_unknown, rows 4, 5, 6: \S/),
   ]);
+  expect(broken.length).toBeGreaterThan(1);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(50);
+  for (const line of broken) expect(line).toMatch(/^ {4}\S.*\S$/);
+  expect([first, ...broken].map(line => line?.trim()).join(' ')).toContain(
+    meaningOf('phone.country_unknown'),
+  );
   expect(troubleLines(heading, [{code: 'email.email_malformed', count: 1, rows: [4]}])).toEqual([
     'Wrong:',
     '  1 × email.email_malformed, row 4: Not an e-mail address.',

@@ -121,6 +121,7 @@ test('docs/operations.md has every event of the log, with its level and its sent
 /** Files that commands make, or that a reader makes of what a page shows. */
 const MADE = [
   'samples/signups.enriched.csv',
+  'samples/signups.enriched.summary.json',
   'jobs/list.yaml',
   'jobs/fleet/fleet.env',
   '.github/workflows/enrich.yaml',

@@ -1,6 +1,7 @@
 import {writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {spelled} from '../../src/job/setting-names.ts';
+import {encodings} from '../../src/job/settings/row-settings.ts';
 import {describeSettings} from '../../src/job/settings.ts';
 import {root, textOf} from './blocks.ts';
 
@@ -40,4 +41,9 @@ test('docs/settings.md has the table of all settings (UPDATE=1 writes it)', () =
   const expected = `${before}${BEGIN}\n${settingsTable()}\n${END}${after}`;
   if (process.env.UPDATE === '1') writeFileSync(`${root}${page}`, expected);
   expect(textOf(page)).toBe(expected);
+});
+
+test('docs/formats.md names every encoding', () => {
+  const [, names = ''] = /^The names: (.*)\.$/m.exec(textOf('docs/formats.md')) ?? [];
+  expect(names.replaceAll('`', '').split(', ')).toEqual([...encodings]);
 });

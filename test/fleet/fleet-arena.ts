@@ -4,9 +4,9 @@ import {pino} from 'pino';
 import {createClient} from '../../src/client/client.ts';
 import {FleetWorker} from '../../src/fleet/worker/worker.ts';
 import type {ApiServerOptions} from '../support/api-server.ts';
-import type {CommandOutcome, RunningCommand} from '../support/command.ts';
+import type {RunningCommand} from '../support/command.ts';
 import {type Arena, openArena} from '../support/crash.ts';
-import {runHere} from '../support/main.ts';
+import {type HereOutcome, runHere} from '../support/main.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 
 /** A server, a Redis, and workers: as processes of their own, or in this one. */
@@ -23,7 +23,7 @@ export interface FleetArena extends Arena {
   workerHere(redisUrl?: string): Promise<void>;
   run(args?: readonly string[], env?: Readonly<Record<string, string | undefined>>): RunningCommand;
   /** Runs a command in this process, to its end. */
-  here(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CommandOutcome>;
+  here(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<HereOutcome>;
 }
 
 export interface FleetArenaOptions extends Partial<ApiServerOptions> {

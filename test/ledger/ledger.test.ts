@@ -53,19 +53,6 @@ test('reserves in order what the limit allows, and credits of free calls again',
   ledger.close();
 });
 
-test('calls that are heard of after a failed write are counted, and refused by the file', async () => {
-  const ledger = open();
-  ledger.reserve([call('a'), call('b')]);
-  const write = vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
-    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
-  });
-  await expect(ledger.record(answered('a'))).rejects.toThrow("can't be written");
-  write.mockRestore();
-  await expect(ledger.record(answered('b'))).rejects.toThrow();
-  expect(ledger.tally.operations.ip).toMatchObject({calls: 2, spent: 2, maybeSpent: 0});
-  ledger.abandon();
-});
-
 test('what a killed session took of a shared budget and did not spend is given back by the next one', async () => {
   const day = (where: string) =>
     new PeriodBudget({

@@ -4,9 +4,17 @@ import {detectColumns} from '../../src/lookup/detect.ts';
 import {intelligenceNames, operations} from '../../src/operations/table.ts';
 import {csvRows, ndjsonRow} from './rows.ts';
 
+const guessesOf = (...list: Parameters<typeof detectColumns>) => detectColumns(...list).guesses;
+
+test('numbers of identity cards are not phone numbers, however they are grouped', () => {
+  expect(guess('Aadhaar No.', six('9123 4567 8901'), 'IN')).toBeUndefined();
+  expect(guess('Member no', six('030 2312 5001'), 'DE')).toBeUndefined();
+  expect(guess('nr', six('030 2312 5001'), 'DE')).toBe('phone unsure');
+});
+
 /** What is detected in one column of this name and content: `ip sure`, or nothing. */
 function guess(name: string, cells: readonly string[], country?: string): string | undefined {
-  const found = detectColumns([name], csvRows(...cells.map(cell => [cell])), {fallback: country});
+  const found = guessesOf([name], csvRows(...cells.map(cell => [cell])), {fallback: country});
   return found[0] === undefined ? undefined : `${found[0].operation} ${found[0].confidence}`;
 }
 
@@ -135,28 +143,28 @@ describe('countries', () => {
   const rows = csvRows(...six(['2025550143', 'US']));
 
   test('a country column makes national numbers phone numbers', () => {
-    expect(detectColumns(['phone', 'country'], rows)).toMatchObject([
+    expect(guessesOf(['phone', 'country'], rows)).toMatchObject([
       {operation: 'country', column: 'country', confidence: 'sure'},
       {operation: 'phone', column: 'phone', confidence: 'sure', share: 1},
     ]);
-    expect(detectColumns(['phone', 'x'], rows)).toMatchObject([
+    expect(guessesOf(['phone', 'x'], rows)).toMatchObject([
       {operation: 'phone', confidence: 'unsure', share: 0},
     ]);
   });
 
   test('a phone column whose numbers lack nothing but their country says so', () => {
-    const [phone] = detectColumns(
+    const [phone] = guessesOf(
       ['Telefon', 'x'],
       csvRows(...six(['030 23125 001', '']), ['+49 30 23125 002', '']),
     );
     expect(phone).toMatchObject({confidence: 'unsure', national: 6 / 7, share: 1 / 7});
     expect(phone !== undefined && lacksCountry(phone)).toBe(true);
-    const [words] = detectColumns(['Telefon', 'x'], csvRows(...six(['call me', ''])));
+    const [words] = guessesOf(['Telefon', 'x'], csvRows(...six(['call me', ''])));
     expect(words !== undefined && lacksCountry(words)).toBe(false);
   });
 
   test('a named country column goes before a detected one', () => {
-    expect(detectColumns(['phone', 'where'], rows, {countries: ['where']})).toMatchObject([
+    expect(guessesOf(['phone', 'where'], rows, {countries: ['where']})).toMatchObject([
       {operation: 'phone', share: 1},
     ]);
   });
@@ -165,7 +173,7 @@ describe('countries', () => {
     '%s is one',
     name => {
       const named = csvRows(...six(['2025550143', name]));
-      expect(detectColumns(['phone', 'country'], named)).toMatchObject([
+      expect(guessesOf(['phone', 'country'], named)).toMatchObject([
         {operation: 'country', confidence: 'sure'},
         {operation: 'phone', confidence: 'sure'},
       ]);
@@ -174,13 +182,13 @@ describe('countries', () => {
 
   test('what names no country is none', () => {
     const named = csvRows(...six(['2025550143', 'Utopia']));
-    expect(detectColumns(['phone', 'country'], named).map(found => found.operation)).toEqual(['phone']);
+    expect(guessesOf(['phone', 'country'], named).map(found => found.operation)).toEqual(['phone']);
   });
 });
 
 test('several columns of one kind are all found, in order', () => {
   const rows = csvRows(...six(['192.0.2.1', 'jo@example.com', '198.51.100.7']));
-  const found = detectColumns(['signup_ip', 'email', 'last_login_ip'], rows);
+  const found = guessesOf(['signup_ip', 'email', 'last_login_ip'], rows);
   expect(found.map(({operation, column}) => [operation, column])).toEqual([
     ['ip', 'signup_ip'],
     ['email', 'email'],
@@ -190,7 +198,7 @@ test('several columns of one kind are all found, in order', () => {
 
 test('addresses that the service does not take are addresses; what most values speak for is named where nothing else is', () => {
   const of = (names: string[], ...rows: string[][]) =>
-    detectColumns(names, csvRows(...rows)).map(
+    guessesOf(names, csvRows(...rows)).map(
       ({operation, column, confidence}) => `${operation} ${column} ${confidence}`,
     );
   const both = Array.from({length: 6}, (_, i) => [
@@ -210,7 +218,7 @@ test('addresses that the service does not take are addresses; what most values s
 
 test('without a header a few values are enough where there is nothing else', () => {
   const rows = csvRows(['192.0.2.1', 'hello'], ['198.51.100.7', 'jo@example.com']);
-  expect(detectColumns(['column_1', 'column_2'], rows, {headless: true})).toMatchObject([
+  expect(guessesOf(['column_1', 'column_2'], rows, {headless: true})).toMatchObject([
     {operation: 'ip', column: 'column_1', confidence: 'sure'},
   ]);
 });
@@ -219,7 +227,7 @@ test('NDJSON: fields within fields are found by their paths; an object is none i
   const rows = six('').map(() =>
     ndjsonRow('{"ip":{"address":"192.0.2.1"},"user":{"mail":"jo@example.com"}}'),
   );
-  expect(detectColumns(['ip', 'user'], rows)).toMatchObject([
+  expect(guessesOf(['ip', 'user'], rows)).toMatchObject([
     {operation: 'ip', column: 'ip.address', confidence: 'sure'},
     {operation: 'email', column: 'user.mail', confidence: 'sure'},
   ]);
@@ -227,7 +235,7 @@ test('NDJSON: fields within fields are found by their paths; an object is none i
 
 test('NDJSON: fields are found by their keys', () => {
   const rows = six('').map(() => ndjsonRow('{"client_ip":"192.0.2.1","n":3}'));
-  expect(detectColumns(['client_ip', 'n'], rows)).toMatchObject([{operation: 'ip', column: 'client_ip'}]);
+  expect(guessesOf(['client_ip', 'n'], rows)).toMatchObject([{operation: 'ip', column: 'client_ip'}]);
 });
 
 test('an operation that is newer than a job is not found by itself, so that an upgrade costs nothing', () => {

@@ -114,7 +114,9 @@ test.each([
   ['郵便番号', true],
   ['nr', false],
   ['Kontakt', false],
-])('%j names other digits: %j', (header, expected) => expect(namesOtherDigits(header)).toBe(expected));
+])('%j names other digits: %j', (header, expected) =>
+  expect(namesOtherDigits(header, 'otherDigits')).toBe(expected),
+);
 
 test('words are the same in any case, with or without accents, and parted in any way', () => {
   expect(tokensOf('Signup IP')).toEqual(['signup', 'ip']);

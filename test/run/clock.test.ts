@@ -46,6 +46,21 @@ test('a run that is resumed under a clock that was set back ends no earlier than
   expect(summary?.finished_at).toBe(summary?.started_at);
 });
 
+test('a run that is resumed when its answers are past their age says so', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  await stage.run({...settings, concurrency: 1, maxCredits: 2}, inDays(0));
+  const sooner = await stage.run({...settings, concurrency: 1, maxCredits: 3}, inDays(20));
+  expect(sooner.warnings).toEqual([]);
+  const {code, warnings} = await stage.run(settings, inDays(40));
+  expect([code, warnings]).toEqual([
+    0,
+    [
+      'This run began 40 days ago, and --max-age is 30 days: the rest of its rows may get answers as old as the run. To look them up again: --restart.',
+    ],
+  ]);
+});
+
 test('a run whose clock is far behind leaves answers their dates: the next run pays for nothing again', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));

@@ -20,5 +20,5 @@ test('every promise of docs/threat-model.md names a test that is there', () => {
   }
   // Each kind of attacker also hears what does not hold.
   const sections = page.split('\n## ').slice(2);
-  for (const section of sections) expect(section, section.split('\n')[0]).toContain('\nNot promised: ');
+  for (const section of sections) expect(section, section.split('\n')[0]).toContain('\nNot protected: ');
 });

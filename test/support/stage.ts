@@ -51,6 +51,8 @@ export interface StageOptions {
 /** How a run ended, as the command's caller sees it. */
 export interface Ended {
   readonly code: number;
+  /** The stable code of the error that was thrown; undefined if none was. */
+  readonly errorCode?: string;
   readonly message: string;
   /** True if an earlier run had done all of it. */
   readonly wasComplete?: boolean | undefined;
@@ -150,7 +152,7 @@ async function attempt(
   }: StageOptions,
   warnings: string[],
   stdout: PassThrough,
-): Promise<Pick<Ended, 'code' | 'message' | 'summary' | 'wasComplete'>> {
+): Promise<Pick<Ended, 'code' | 'errorCode' | 'message' | 'summary' | 'wasComplete'>> {
   const absolute = (path: string) => (path === '-' ? path : join(directory, path));
   const {input = 'list.csv', output = 'out.csv', ...others} = raw as {input?: string; output?: string};
   let summaryPath: string | undefined;
@@ -184,7 +186,7 @@ async function attempt(
     return {code, message, wasComplete, summary: summary()};
   } catch (error) {
     if (!(error instanceof BulkEnrichError)) throw error;
-    return {code: error.exitCode, message: error.message, summary: summary()};
+    return {code: error.exitCode, errorCode: error.code, message: error.message, summary: summary()};
   }
 }
 

@@ -11,6 +11,7 @@ import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
 import type {SettingsFor} from '../../job/settings.ts';
 import {isRowOfValues} from '../../layout/guessed.ts';
+import {type Headers, headersOf} from '../../lookup/columns/column.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFile} from '../../run/open/account.ts';
 import {type Chosen, type Interviewed, interview} from '../init/interview.ts';
@@ -46,11 +47,11 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
     seen = await look();
     say('The first line holds values, so the list has no header. Its columns are column_1, column_2, ….');
   }
-  const {columns, rows} = seen;
+  const {columns, rows, headers} = seen;
   const costOf = (answers: Chosen) => costOfList(input, reading, answers);
   const live = (process.env.BULK_ENRICH_BASE_URL ?? '') !== '';
   const answers = await withPrompt((ask, interactive) =>
-    interview({columns, rows, headless: reading.header === false, live, interactive, costOf}, ask, say),
+    interview({columns, rows, headers, live, interactive, costOf}, ask, say),
   );
   const facts = {
     name,
@@ -137,14 +138,14 @@ function jobName(input: string): string {
 async function lookAt(
   path: string,
   reading: SettingsFor<'reading'>,
-): Promise<{columns: readonly string[]; rows: Row[]; isHeadless: boolean}> {
+): Promise<{columns: readonly string[]; rows: Row[]; headers: Headers; isHeadless: boolean}> {
   const source = await openSource({...reading, paths: [path]});
   const rows = source.sample.filter((record): record is Row => record.type !== 'reject');
   const {format} = source;
   await source.close();
   const isHeadless =
     format.kind === 'csv' && format.header !== undefined && isRowOfValues(format.header, rows);
-  return {columns: format.columns, rows, isHeadless};
+  return {columns: format.columns, rows, headers: headersOf(format), isHeadless};
 }
 
 function say(sentence: string): void {

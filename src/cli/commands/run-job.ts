@@ -18,7 +18,7 @@ import {renderSample} from '../terminal/sample.ts';
 export async function runJob(job: Job, console: Console, yes: boolean): Promise<number> {
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);
-  /** What was told before the question. */
+  /** Text that was shown before the question. */
   const told = new Set<string>();
   try {
     const io = {

@@ -19,13 +19,13 @@ export async function runCommand(
   }
 }
 
-/** A command line that is not right keeps a run from beginning too; undefined where it is still to be said why. */
+/** A command line that is not right keeps a run from beginning too; undefined if the reason is still to be told. */
 export async function refuseRun(error: UsageError, flags: JobFlags): Promise<number | undefined> {
   await deliverWithoutJob(error, flags);
   return said(error, flags);
 }
 
-/** Says why a run could not begin, and gives the exit code; undefined where `main` is to say it. */
+/** Says why a run could not begin, and gives the exit code; undefined if `main` tells it. */
 function said(error: unknown, flags: JobFlags): number | undefined {
   tellGitHubOfError(process.env, error);
   // Another run is at it: nothing for cron to send mail about.

@@ -1,6 +1,7 @@
 import {UsageError} from '../../errors.ts';
 import type {Row} from '../../input/row.ts';
 import {didYouMean} from '../../job/closest.ts';
+import type {Headers} from '../../lookup/columns/column.ts';
 import {countryColumnOf} from '../../lookup/columns/country-column.ts';
 import {type Guess, lacksChoice, lacksCountry} from '../../lookup/columns/guess.ts';
 import {detectColumns} from '../../lookup/detect.ts';
@@ -30,7 +31,7 @@ export interface Interviewed extends Chosen {
 export interface Seen {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
-  readonly headless?: boolean;
+  readonly headers?: Headers;
   /** True if a live service is configured: then it is the one that is meant. */
   readonly live: boolean;
   readonly interactive: boolean;
@@ -47,7 +48,7 @@ const NONE = 'none';
  * @throws {UsageError} when there is nothing to look up.
  */
 export async function interview(seen: Seen, ask: Ask, say: (sentence: string) => void): Promise<Interviewed> {
-  const guesses = detectColumns(seen.columns, seen.rows, {headless: seen.headless === true});
+  const {guesses} = detectColumns(seen.columns, seen.rows, seen.headers);
   const chosen: Guess[] = [];
   let ipFromList: string | undefined;
   const leftOut: {column: string; why: string}[] = [];

@@ -48,20 +48,20 @@ export function jobFile(
   // cron ends a command at a bare %.
   const command = `cd ${shellWord(directory)} && ${program} run --job ${file} --quiet`.replaceAll('%', '\\%');
   return `# To see what it would do and cost:  bulk-enrich plan --job ${file}
-# Go:                          bulk-enrich run --job ${file}
-# Every night, from cron:      15 2 * * *  ${command}
-# Paths start from the directory that the command runs in. All settings: bulk-enrich run --help-all, here with _ for -.
+# To run it:                         bulk-enrich run --job ${file}
+# To run it every night, from cron:  15 2 * * *  ${command}
+# Paths start at the directory where the command runs. All settings: bulk-enrich run --help-all, here with _ for -.
 ${stringify({name, input, ...settingsOf(reading), output})}# The last output is replaced once the new one is complete.
 force: true
 
-# embedded answers from open data; live asks BULK_ENRICH_BASE_URL with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
+# embedded: answers from open data. live: the service in BULK_ENRICH_BASE_URL, with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
 ${stringify({endpoint})}
 ${stringify(columnSettings(answers))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
-${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # maximum of credits for one run\n'}# restart: fresh               # a list that changed has all of max_credits, whatever an unfinished run spent
-# Most credits a day, for all runs of the account together: write these two lines to ${account.path}
+${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # maximum of credits for one run\n'}# restart: fresh               # start over with all of max_credits if the list changed
+# To limit all runs of the account by day, write these two lines to ${account.path}
 #   endpoint: ${account.endpoint}
 #   max_credits_per_day: 5000
 # fail_if: [risk.high > 500]   # exit code 4 if this is true; the output is written anyway
-# A page to look at, of each night.
+# A report of each run, as a page.
 ${stringify({report: `${name}.html`})}`;
 }

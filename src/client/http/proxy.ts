@@ -37,7 +37,7 @@ export function proxyUrl(target: URL): URL | undefined {
   const isHostAndPort = scheme === undefined && /^[^/\s]+:\d+\/?$/.test(given);
   const text = isHostAndPort ? `http://${given}` : given;
   if ((scheme === undefined && !isHostAndPort) || !URL.canParse(text))
-    throw invalid(variable, 'what it holds is no URL of a proxy');
+    throw invalid(variable, 'it is not the URL of a proxy');
   const url = new URL(text);
   try {
     for (const part of [url.username, url.password]) decodeURIComponent(part);

@@ -35,7 +35,7 @@ export class WorkerLane {
     this.#queue = new PQueue({concurrency: options.slots});
   }
 
-  /** Asks about all values of a chunk. Those that are not let through come back unsent. */
+  /** Looks up all values of a chunk. Those that are not let through come back unsent. */
   async ask({asks, pace}: Chunk, client: Sender): Promise<TimedAttempt[]> {
     const closedMs = pace === undefined ? await this.#options.gate.closedMs() : 0;
     if (closedMs > 0) return asks.map(() => givenBack(closedMs));

@@ -68,7 +68,7 @@ const SILENT_MS = 2_000;
 /** Weight of the last chunk's size in the average. */
 const NEWS = 0.1;
 
-/** A fleet's worker: takes chunks, asks about their values at the fleet's pace, and hands the outcomes back. */
+/** A fleet's worker: takes chunks, looks up their values at the fleet's pace, and hands the outcomes back. */
 export class FleetWorker {
   readonly #options: WorkerOptions;
   readonly #redis: Redis;

@@ -48,13 +48,6 @@ const candidates = [...alphabets, [NEVER_GUESSED, alphabets[0]?.[1] ?? []] as co
   ([encodings, some]) => encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
 );
 
-export interface EncodingGuess {
-  readonly name: EncodingName;
-  readonly words: number;
-  /** True if a list may be read so without a person's word. */
-  readonly mayRead: boolean;
-}
-
 /**
  * Of its words so many have to be of a language, and by so much it must be better than an encoding with other
  * words.
@@ -63,6 +56,40 @@ const FITTING = 0.9;
 const MARGIN = 0.1;
 /** Characters in and beside words that tell nothing about the language. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
+
+/**
+ * Words of languages without capitals, as their letters may follow each other. Most of Hebrew's bytes are small letters of
+ * Russian and Greek too. A person is told of these encodings, and nothing is read so.
+ */
+const uncased: readonly (readonly [EncodingName, word: RegExp])[] = [
+  // Five letters have forms of their own at a word's end, and only there.
+  ['windows-1255', /^(?:(?![ךםןףץ][א-ת])[א-ת])+(?<![א-ת][כמנצ])$/u],
+  ['windows-1256', /^(?:(?![ةى][ء-ي])[ء-يپچژگک])+$/u],
+  // Vowels and tones stand above, below and beside a consonant.
+  ['windows-874', /^(?:[เ-ไ]?[ก-ฮ][ัิ-ฺ็-๎]*[ะาำฯๆ]?)+$/u],
+];
+const FEW_UNCASED = 2;
+
+/** The encoding in which the words outside ASCII are Hebrew, Arabic, Persian or Thai ones; undefined if none fits. */
+export function likelyUncased(head: Buffer): EncodingName | undefined {
+  const bytes = oddWords(head);
+  const found = uncased.find(([name, isWord]) => {
+    const words = iconv
+      .decode(bytes, name)
+      .split(NO_LETTERS)
+      .filter(word => /[^\p{ASCII}]/u.test(word));
+    const sound = words.filter(word => isWord.test(word)).length;
+    return words.length >= FEW_UNCASED && sound >= FITTING * words.length;
+  });
+  return found?.[0];
+}
+
+export interface EncodingGuess {
+  readonly name: EncodingName;
+  readonly words: number;
+  /** True if a list may be read so without a person's word. */
+  readonly mayRead: boolean;
+}
 
 /** The encoding in which the words outside ASCII are words of a language; undefined if none or several fit. */
 export function toldByLetters(head: Buffer): EncodingGuess | undefined {
@@ -73,6 +100,8 @@ export function toldByLetters(head: Buffer): EncodingGuess | undefined {
   });
   const [best, ...others] = judged.sort((a, b) => b.score - a.score);
   if (best === undefined || best.fit < FITTING) return undefined;
+  const other = /\p{Lu}/u.test(best.text) ? undefined : likelyUncased(head);
+  if (other !== undefined) return {name: other, words: best.words, mayRead: false};
   const rival = others.find(({text}) => text !== best.text);
   const isClear = rival === undefined || best.score - rival.score >= MARGIN;
   return isClear

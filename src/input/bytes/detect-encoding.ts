@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {toldByLetters} from './alphabets.ts';
+import {likelyUncased, toldByLetters} from './alphabets.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 import {likelyWide} from './wide-letters.ts';
 
@@ -50,7 +50,7 @@ function guessEncoding(head: Buffer): FoundEncoding {
   // UTF-8 with damage in it.
   if (words.some(word => isUtf8(Buffer.from(word, 'latin1')))) return unsure;
   const told = toldByLetters(head);
-  if (told === undefined) return {...unsure, perhaps: likelyWide(head)};
+  if (told === undefined) return {...unsure, perhaps: likelyWide(head) ?? likelyUncased(head)};
   return told.mayRead && told.words >= FEW_WORDS
     ? {name: told.name, bomBytes: 0, guess: 'sure'}
     : {...unsure, perhaps: told.name};

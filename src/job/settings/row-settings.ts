@@ -125,7 +125,9 @@ export const rowSettings = {
     z
       .preprocess(
         text => (typeof text === 'string' ? encodingNamed(text) : text),
-        z.enum(['auto', ...encodings]),
+        z.enum(['auto', ...encodings], {
+          error: 'expected an encoding such as utf-8, windows-1252 or shift_jis (docs/formats.md lists all)',
+        }),
       )
       .prefault('auto'),
     {

@@ -68,7 +68,10 @@ export function chooseCountries(
   const choiceOf = (phone: Column) => {
     const national = nationalCells([phone], sample, each);
     const candidates = some.map(one => candidateOf(one, phone, national));
+    const isEmpty = 'torn' in (others ?? {}) && sample.every(row => (phone.cell(row) ?? '').trim() === '');
     const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
+    // Numbers that come later are not read where no country is surely theirs.
+    if (isEmpty && !isNamed) return undefined;
     // Nothing of its own to go by: as the other columns.
     return national.length === 0 && !isNamed ? others : chosen(candidates, national);
   };

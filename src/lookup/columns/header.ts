@@ -1,6 +1,6 @@
 import {intelligenceNames} from '../../operations/table.ts';
 import {type ColumnKind, headerWords} from './header-words.ts';
-import {otherWords} from './other-words.ts';
+import {type OtherWords, otherWords} from './other-words.ts';
 import {isUnspaced, tokensOf} from './tokens.ts';
 import {HeaderVocabulary, type Match} from './vocabulary.ts';
 
@@ -42,9 +42,9 @@ export function namesFax(header: string): boolean {
   return tokensOf(header).some(token => FAX.test(token) || FAX.test(token.normalize('NFKC')));
 }
 
-/** True if a header names digits that are no phone numbers: an order's, a date's, a customer's. */
-export function namesOtherDigits(header: string): boolean {
-  const words = vocabularyOf('otherDigits');
+/** True if a header names digits that are no phone numbers: an order's, a date's, a customer's; of `cards`, an identity card's. */
+export function namesOtherDigits(header: string, which: 'otherDigits' | 'cards'): boolean {
+  const words = vocabularyOf(which);
   return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
 }
 
@@ -87,7 +87,7 @@ function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' 
   return PARTICLES.has(tail[at] ?? '') && tail.length - at <= LONGEST_OWNER ? 'someone' : 'other';
 }
 
-type HeaderField = ColumnKind | 'behind' | 'behindCountry' | 'another' | 'otherDigits';
+type HeaderField = ColumnKind | 'behind' | 'behindCountry' | keyof OtherWords;
 
 /** Made when a header is first read: a thousand phrases, of no use to commands without a list. */
 const vocabularies = new Map<HeaderField, HeaderVocabulary>();

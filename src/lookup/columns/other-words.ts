@@ -1,43 +1,51 @@
 import type {headerWords} from './header-words.ts';
 
 /** Words of columns that are not meant, whatever their values are; phrases as in header-words.ts. */
-interface OtherWords {
+export interface OtherWords {
   /** Name another party than the row's person, anywhere in the header: `Lead Owner Email`, `server_ip`. */
   readonly another?: string;
   /** Name digits that are no phone numbers, whatever they look like: `order_no`, `zip`. */
   readonly otherDigits?: string;
+  /** Name a number of a card or a file, which is no phone number in groups of digits either: `Aadhaar No.` */
+  readonly cards?: string;
 }
 
 export const otherWords = {
   English: {
     another:
-      'by, spouse, husband, wife, relative, next of kin, mother, father, child, nas, owner, agent, assistant, rep, representative, support, helpdesk, server, host, admin, administrator, staff, employee, operator, manager, supervisor, assigned, assignee, approver, reviewer, submitter, referrer, referer, referral, affiliate, reseller, seller, vendor, merchant, supplier, partner, dealer, broker, adviser, advisor, recruiter, sales, salesperson, internal, system, our, gateway, nat, proxy, balancer, lb, upstream, backend, origin, edge, node, router, firewall, local, destination, dest, dst, target, organizer, organiser, venue, to email, to address, recipient address, emergency, guardian, guarantor, parent, reply to, return path, bcc, webmaster, postmaster, fax, pager',
+      'by, spouse, husband, wife, relative, next of kin, mother, father, child, nas, owner, agent, assistant, rep, representative, support, helpdesk, server, host, admin, administrator, staff, employee, operator, manager, supervisor, assigned, assignee, approver, reviewer, submitter, referrer, referer, referral, affiliate, reseller, seller, vendor, merchant, supplier, partner, dealer, broker, adviser, advisor, recruiter, sales, salesperson, internal, system, our, gateway, nat, proxy, balancer, lb, upstream, backend, origin, edge, node, router, firewall, local, destination, dest, dst, target, organizer, organiser, venue, to email, to address, recipient address, emergency, guardian, guarantor, parent, reply to, return path, bcc, webmaster, postmaster, fax, pager, opposing, opponent, counterparty, third party, witness, referee, reference, landlord, depot, warehouse, branch',
     otherDigits:
       'id, ids, at, uid, guid, uuid, key, order, invoice, account, acct, ref, reference, sku, ean, upc, gtin, isbn, zip, zipcode, postal, postcode, code, amount, price, total, balance, revenue, date, time, timestamp, ts, epoch, year, birthday, dob, created, updated, qty, quantity, count, version, iban, bic, card, ssn, tax, vat, ein, lat, lon, lng, latitude, longitude, size, bytes, imei, imsi, iccid, serial, tracking, points, score, rank, index, row, line, hash, fax',
+    cards:
+      'ssn, aadhaar, aadhar, pan, nino, nhs, mrn, nric, sin, tfn, abn, acn, passport, licence, license, permit, member, membership, student, patient, policy, claim, case, ticket, booking, reservation, flight, room, plate, vin, id, card, iban, imei, iccid',
   },
   German: {
     another:
-      'betreuer, kundenbetreuer, besitzer, inhaber, eigentümer, verantwortlicher, sachbearbeiter, bearbeiter, mitarbeiter, vertreter, vertriebsmitarbeiter, vermittler, berater, assistent, assistentin, assistenz, ersteller, erstellt von, geändert von, zuständig, zuständiger, zugewiesen, empfehler, lieferant, händler, notfall, notfallkontakt, hotline, server',
+      'betreuer, kundenbetreuer, besitzer, inhaber, eigentümer, verantwortlicher, sachbearbeiter, bearbeiter, mitarbeiter, vertreter, vertriebsmitarbeiter, vermittler, berater, assistent, assistentin, assistenz, ersteller, erstellt von, geändert von, zuständig, zuständiger, zugewiesen, empfehler, lieferant, händler, notfall, notfallkontakt, hotline, server, gegner, zeuge, referenz, vermieter, filiale',
     otherDigits:
       'kundennummer, kundennr, bestellung, bestellnummer, rechnung, rechnungsnummer, rechnungsnr, konto, kontonummer, plz, postleitzahl, betrag, preis, summe, datum, zeit, jahr, geburtsdatum, steuernummer, artikel, artikelnummer, artikelnr, menge, anzahl, auftrag, auftragsnummer, lfd',
+    cards: 'steuernummer, ausweis, ausweisnummer, reisepass, versichertennummer, mitgliedsnummer, iban',
   },
   French: {
     another:
       'propriétaire, responsable, commercial, commerciale, conseiller, conseillère, gestionnaire, employé, collaborateur, vendeur, fournisseur, revendeur, parrain, créé par, créateur, modifié par, assigné, attribué, urgence, serveur, hôte, assistance, télécopie',
     otherDigits:
       'commande, facture, compte, code, montant, prix, total, date, heure, année, naissance, siret, siren, cp, postal, référence, quantité, identifiant',
+    cards: 'siret, siren, sécurité sociale, secu, passeport, carte',
   },
   Spanish: {
     another:
       'propietario, responsable, agente, asesor, vendedor, gestor, empleado, encargado, proveedor, distribuidor, creado por, modificado por, asignado, referido, emergencia, servidor, soporte',
     otherDigits:
       'pedido, factura, cuenta, código, importe, precio, fecha, hora, año, nacimiento, dni, nif, nie, cif, cp, referencia, cantidad, identificador',
+    cards: 'dni, nif, nie, cif, curp, pasaporte, cédula, cuit, rut',
   },
   Portuguese: {
     another:
       'proprietário, responsável, atendente, consultor, gerente, funcionário, colaborador, fornecedor, revendedor, criado por, modificado por, atribuído, indicado por, emergência, suporte',
     otherDigits:
       'pedido, fatura, conta, código, valor, preço, data, hora, ano, nascimento, cpf, cnpj, nif, cep, quantidade',
+    cards: 'cpf, cnpj, rg, cnh',
   },
   Italian: {
     another:
@@ -50,6 +58,7 @@ export const otherWords = {
       'eigenaar, medewerker, beheerder, vertegenwoordiger, verkoper, leverancier, aangemaakt door, gewijzigd door, toegewezen, noodgeval',
     otherDigits:
       'klantnummer, order, factuur, rekening, postcode, bedrag, prijs, datum, tijd, jaar, bsn, kvk, aantal',
+    cards: 'bsn, kvk, rijbewijs',
   },
   Swedish: {
     another: 'ägare, handläggare, säljare, ansvarig, medarbetare, leverantör, skapad av, tilldelad',
@@ -68,6 +77,7 @@ export const otherWords = {
       'właściciel, właściciela, opiekun, opiekuna, handlowiec, handlowca, pracownik, pracownika, sprzedawca, dostawca, utworzył, utworzone przez, przypisany, polecający, awaryjny',
     otherDigits:
       'zamówienie, faktura, konto, kod, kwota, cena, data, czas, rok, pesel, nip, regon, ilość, lp',
+    cards: 'pesel, nip, regon, dowód',
   },
   Czech: {
     another: 'vlastník, obchodník, zástupce, zaměstnanec, správce, dodavatel, vytvořil, přiřazeno',

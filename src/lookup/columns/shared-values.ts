@@ -6,13 +6,11 @@ const FEW_VALUES = 5;
 const ROWS_EACH = 2;
 /** The same where no other column is of the kind: colleagues share a company's phone number. */
 const ROWS_EACH_ALONE = 10;
-/** So many rows have to agree before a single IP address is a server's. */
-const ROWS_OF_ONE_IP = 20;
 
 /**
  * True for a column whose values are few and repeat, where another column's differ from row to row. Managers, sellers and shops
  * are such; a person's address is as various as the persons. A column alone of its kind is measured by the columns that tell
- * persons apart: e-mail addresses and phone numbers. IP addresses don't: one person visits from many, and many from one.
+ * persons apart: e-mail addresses and phone numbers. IP addresses don't.
  */
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct} = guess;
@@ -21,8 +19,8 @@ export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const repeats = (rowsEach: number) => values > rowsEach * distinct;
   const isAmong = (other: Guess) => other.operation === operation && other.distinct > ROWS_EACH * distinct;
   if (repeats(ROWS_EACH) && others.some(isAmong)) return true;
-  const isFew =
-    operation === 'ip' ? distinct === 1 && values >= ROWS_OF_ONE_IP : values >= ROWS_EACH_ALONE * distinct;
+  // One person visits from many IP addresses, and many from a few; a server has one.
+  const isFew = values >= ROWS_EACH_ALONE * distinct && (operation !== 'ip' || distinct === 1);
   const tellsPersons = (other: Guess) =>
     other.operation !== 'ip' && other.operation !== operation && other.distinct >= MOSTLY * values;
   return isFew && others.some(tellsPersons);

@@ -1,6 +1,7 @@
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
 import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
+import {many} from '../../report/format.ts';
 import {
   type AnswerStore,
   defaultStoreDirectory,
@@ -10,7 +11,7 @@ import {
 } from '../../store/store.ts';
 import {keepUp} from '../../store/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../store/validity.ts';
-import {dateOf, type World} from '../io.ts';
+import {dateOf, type RunIo, type World} from '../io.ts';
 
 /** How long answers are valid. A verdict that is asked for again would only describe our own call. */
 export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
@@ -21,6 +22,27 @@ export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation,
     return {answers: ofOperation(maxAge, name, own), rejections, stale};
   });
 }
+
+/**
+ * Warns of a resumed run that is older than its answers may be. A run judges answers as of its start, so that all of its
+ * rows are judged alike: the rest of its rows may get answers that are as old as the run.
+ */
+export function warnOfAge(
+  job: Job,
+  operations: readonly Operation[],
+  startedAt: number,
+  {now, warn}: Pick<RunIo, 'now' | 'warn'>,
+): void {
+  const terms = termsOf(job);
+  const term = Math.min(...operations.map(name => terms[name].answers));
+  const age = now() - startedAt;
+  if (age <= term) return;
+  warn(
+    `This run began ${days(age)} ago, and --max-age is ${days(term)}: the rest of its rows may get answers as old as the run. To look them up again: --restart.`,
+  );
+}
+
+const days = (ms: number) => many(Math.round(ms / 8_640_000) / 10, 'day');
 
 /** Whether a value that the service rejects is known to be one, so that no other run asks about it for a while. */
 export function keepsRejections({settings: {store, maxAge}}: Job): boolean {

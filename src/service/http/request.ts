@@ -17,7 +17,7 @@ export interface ServiceCall {
 
 /**
  * Reads a body that must be a JSON object. It is read from Node's own request: through the web `Request` that hono
- * offers, a call takes more than twice the time (`docs/service.md` has the figures).
+ * offers, a call takes more than twice the time.
  * @param limit bytes
  * @throws ServiceError `unsupported_media_type`, `body_too_large`, `malformed_body`, or `malformed_request` if cut off
  */

@@ -12,4 +12,9 @@ Korean NDJSON ▸ [@list.ndjson in euc-kr] 6× {"name":"김민수 박지성","em
 Windows' Latin letters are read ▸ [in windows-1252] Vorname,E-Mail ⏎ 3× Jürgen,p{n}@example.com ⏎ 3× Björn,q{n}@example.com ⏎ Käthe,r@example.com ▸ email=E-Mail → p0@example.com p1@example.com p2@example.com … 7 ▸ is not UTF-8: it is read as windows-1252 and written as UTF-8. If letters look wrong, add --encoding.
 UTF-16 with its mark ▸ [in utf-16] Name,E-Mail ⏎ 6× Zoë,p{n}@example.com ▸ email=E-Mail → p0@example.com p1@example.com p2@example.com … 6
 UTF-16 without ▸ [in utf-16le] Name,E-Mail ⏎ 6× Zoe,p{n}@example.com ▸ input_binary ▸ is not a text file: it looks like a binary file, or utf-16le without a byte order mark. Export it as CSV, or name its encoding: --encoding utf-16le.
+Hebrew, a short list ▸ [in windows-1255] שם,דוא"ל ⏎ 6× דוד כהן,p{n}@example.com ▸ input_header --encoding windows-1255 ▸ looks like windows-1255: --encoding windows-1255.
+Hebrew, named ▸ [--encoding windows-1255 in windows-1255] שם,טלפון,ארץ ⏎ 6× דוד כהן,02-675333{n},ישראל ▸ phone=טלפון country=ארץ → +97226753330 +97226753331 +97226753332 … 6
+Arabic ▸ [in windows-1256] name,email ⏎ 6× أحمد علي,p{n}@example.com ▸ input_rejected --encoding windows-1256 ▸ It looks like windows-1256: add --encoding windows-1256.
+Thai ▸ [in windows-874] name,email ⏎ 6× สมชาย ใจดี,p{n}@example.com ▸ input_rejected --encoding windows-874 ▸ It looks like windows-874: add --encoding windows-874.
+Russian without capitals is not Hebrew ▸ [in windows-1251] имя,почта ⏎ 6× иван петров,p{n}@example.com ▸ input_header ▸ name the right one (--encoding)
 `;

@@ -1,7 +1,6 @@
 import {operationNames} from '../../../src/operations/table.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import {type RunSpec, startsFresh} from '../model/commands.ts';
-import type {Ended} from '../model/ended.ts';
 import {accountOf, callsPath, endpointOf, outputPath, recordsCalls} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
@@ -13,7 +12,6 @@ import {
   grouped,
   isBegunAnew,
   isMore,
-  lacksHistory,
   mostOf,
   priceOf,
   runsOfLedger,
@@ -128,9 +126,8 @@ const exact: Check = {
   promise: 'No more is perhaps spent than the calls cost of which nobody knows.',
   broken(scene) {
     const books = booksOf(scene);
-    // What a disk did not take any more was reserved, and may have been sent.
-    const isSure = ({process, spec}: Ended) => !process.killed && !spec.fleet && !scene.hadDiskTrouble;
-    if (books === undefined || !runsOfLedger(scene).every(isSure)) return UNTRIED;
+    if (books === undefined || runsOfLedger(scene).some(({process, spec}) => process.killed || spec.fleet))
+      return UNTRIED;
     const doubtful = callsInLedger(scene).filter(isDoubtful);
     const most = doubtful.reduce((sum, call) => sum + priceOf(call), 0);
     const maybe = books.maybe_spent + books.earlier.not_counted.maybe_spent;
@@ -295,7 +292,6 @@ const proven: Check = {
     const isOwn = recordsCalls(spec) && run.isAlone;
     if (!isOwn || summary === undefined || wasComplete || run.ledger === undefined) return UNTRIED;
     if (/ended while it put/.test(run.message) || summary.credits.earlier.unknown) return UNTRIED;
-    if (run.warnings.some(sentence => sentence.startsWith('The calls could not be written'))) return UNTRIED;
     if (file === undefined) return summary.calls.total === 0 ? undefined : 'there are none';
     const sums = {spent: 0, maybe: 0, free: 0};
     for (const line of file.toString().split('\n').filter(Boolean)) {
@@ -320,7 +316,6 @@ const recorded: Check = {
     const isTold = isOwn && run.isAlone && run.summary !== undefined && !run.wasComplete && !lostState;
     if (!isTold || file === undefined || run.ledger === undefined) return UNTRIED;
     if (run.healed || /ended while it put/.test(run.message)) return UNTRIED;
-    if (run.warnings.some(sentence => sentence.startsWith('The calls could not be written'))) return UNTRIED;
     const scope = scopeOfSpec(run.spec);
     const sent = callsInLedger(scene).filter(call => scopeOfCall(call) === scope && call.told !== 'not sent');
     if (/"not_recorded"/.test(file.toString())) return 'some of what was spent is in no line';
@@ -334,7 +329,6 @@ const told: Check = {
   broken({run, runs, service, history, lostState}) {
     const isOwn = run.ledger !== undefined && run.isAlone;
     if (run.summary === undefined || !isOwn || lostState) return UNTRIED;
-    if (runs.some(lacksHistory)) return UNTRIED;
     // What a kill leaves is told by the session that comes after it.
     if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return UNTRIED;
     for (const {spec} of runs) {

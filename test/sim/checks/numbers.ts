@@ -199,11 +199,6 @@ function bookedCalls(scene: Scene): readonly Call[] | undefined {
 
 const isSent = ({told}: Call) => told !== 'not sent';
 
-/** True if every call that was heard of is in the ledger: no kill and no disk kept any out of it. */
-function isWritten(scene: Scene): boolean {
-  return !scene.hadDiskTrouble && !runsOfLedger(scene).some(({process}) => process.killed);
-}
-
 /** Bounds of how many calls there are: those whose outcome is written for sure, and those that were heard of. */
 function countOf(calls: readonly Call[], isExact: boolean): readonly [number, number] {
   const written = calls.filter(({recorded, told}) => recorded && told !== undefined).length;
@@ -217,7 +212,7 @@ const ofCalls: Check = {
     const calls = bookedCalls(scene);
     const {summary} = scene.run;
     if (calls === undefined || summary === undefined) return UNTRIED;
-    const isExact = isWritten(scene);
+    const isExact = !runsOfLedger(scene).some(({process}) => process.killed);
     const {by_status: byStatus, by_error: byError, unsent, unconfirmed, total} = summary.calls;
     const statuses = new Set([
       ...calls.flatMap(({status}) => status ?? []).map(String),
@@ -308,7 +303,7 @@ const ofLatency: Check = {
     const calls = bookedCalls(scene);
     const {summary} = scene.run;
     if (calls === undefined || summary === undefined) return UNTRIED;
-    if (!isWritten(scene)) return UNTRIED;
+    if (runsOfLedger(scene).some(({process}) => process.killed)) return UNTRIED;
     const took = calls.filter(call => isSent(call) && call.recorded).map(({latencyMs}) => latencyMs);
     const {max, p50, p95, p99} = summary.calls.latency_ms;
     if (took.length === 0)
@@ -336,7 +331,7 @@ const ofTypes: Check = {
     const calls = bookedCalls(scene);
     const {summary} = scene.run;
     if (calls === undefined || summary === undefined) return UNTRIED;
-    const isExact = isWritten(scene);
+    const isExact = !runsOfLedger(scene).some(({process}) => process.killed);
     const answered = calls.filter(({told}) => told === 'answered');
     const sum = (counts: Readonly<Record<string, number>>) =>
       Object.values(counts).reduce((all, count) => all + count, 0);
@@ -362,14 +357,12 @@ const ofSession: Check = {
     for (const [name, told] of Object.entries(summary.session.by_operation)) {
       const own = calls.filter(call => call.operation === name);
       const charged = credits(own);
-      // With a disk that is full a session ends its books before all is heard of.
-      const isOpen = (call: Call) => isDoubtful(call) || (scene.hadDiskTrouble && !call.recorded);
-      const doubtful = own.filter(isOpen).reduce((sum, call) => sum + priceOf(call), 0);
+      const doubtful = own.filter(isDoubtful).reduce((sum, call) => sum + priceOf(call), 0);
       const heard = own.filter(call => isSent(call) && call.told !== undefined).length;
       const wrong = outside(
         {...told, together: told.spent + told.maybe_spent},
         {
-          calls: [scene.hadDiskTrouble ? 0 : heard, heard],
+          calls: [heard, heard],
           spent: [0, charged],
           // What a full disk kept from being sent is reserved.
           maybe_spent: [0, doubtful + (scene.hadDiskTrouble ? spec.concurrency * mostOf(spec) : 0)],

@@ -23,8 +23,6 @@ export interface Scene {
   readonly upkeep: Upkeep;
   /** Whether what a run had asked before may have become unreadable. */
   readonly lostState: boolean;
-  /** Whether the disk took no writes at any time: then what may fail without harm may have failed. */
-  readonly hadDiskTrouble: boolean;
   /** Whether Redis was away, or took no writes, at any time. */
   readonly hadTrouble: boolean;
   /** Most credits a day of the first account at the first endpoint. */
@@ -129,11 +127,6 @@ export const isMore = (a: number, b: number) => a > b + 1e-6;
 /** The runs that worked with the same ledger. */
 export function runsOfLedger({run, runs}: Scene): readonly Ended[] {
   return runs.filter(({ledger}) => ledger !== undefined && ledger === run.ledger);
-}
-
-/** True for a run that says that the history lacks it. */
-export function lacksHistory({warnings}: Ended): boolean {
-  return warnings.some(sentence => sentence.includes('could not be added to the history'));
 }
 
 /** Whether a run says that it is begun anew, as no row was written that would bind it to its input. */

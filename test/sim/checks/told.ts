@@ -7,7 +7,6 @@ import {
   type Check,
   credits,
   isMore,
-  lacksHistory,
   mostOf,
   priceOf,
   type Scene,
@@ -22,14 +21,13 @@ const sum = (counts: readonly number[]) =>
   Math.round(counts.reduce((all, each) => all + each, 0) * 1e3) / 1e3;
 
 const kept: Check = {
-  promise:
-    'The history has a line of each session, with what its summary says of it, or the run says that it lacks one.',
+  promise: 'The history has a line of each session, with what its summary says of it.',
   fields: ['session.id'],
   broken({run, history}) {
     const {summary, spec, ledger, isAlone} = run;
     if (summary === undefined || ledger === undefined || !isAlone) return UNTRIED;
     const line = history.get(summary.session.id);
-    if (line === undefined) return run.wasComplete || lacksHistory(run) ? UNTRIED : 'there is none';
+    if (line === undefined) return run.wasComplete ? UNTRIED : 'there is none';
     const session = Object.values(summary.session.by_operation);
     const lookups = Object.values(summary.lookups);
     const distinct = sum(lookups.map(each => each.distinct));
@@ -110,8 +108,7 @@ const added: Check = {
   broken(scene) {
     const {run, runs, history, service, lostState} = scene;
     if (run.ledger === undefined || run.summary === undefined || !run.isAlone || lostState) return UNTRIED;
-    if (runs.some(one => (one.process.killed && one.ledger !== run.ledger) || lacksHistory(one)))
-      return UNTRIED;
+    if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return UNTRIED;
     const {groups, total} = spendOf([...history.values()], '2026-01-01', 'operation');
     for (const {name, spent, maybe_spent: maybe} of groups) {
       const charged = credits(service.calls.filter(({operation}) => operation === name));
@@ -163,12 +160,11 @@ function expectedSamples({rows, lookups, calls, credits, exit_code: code}: Summa
 
 const measured: Check = {
   promise: 'Metrics are the numbers of the summary.',
-  broken({run, hadDiskTrouble}) {
+  broken({run}) {
     const {summary, spec, after, before, wasComplete} = run;
     const text = after.get(metricsPath(spec));
     const isNew = text !== undefined && before.get(metricsPath(spec))?.equals(text) !== true;
-    if (!spec.tells || summary === undefined || !isNew || !run.isAlone || wasComplete || hadDiskTrouble)
-      return UNTRIED;
+    if (!spec.tells || summary === undefined || !isNew || !run.isAlone || wasComplete) return UNTRIED;
     const samples = [...samplesIn(text.toString())];
     for (const [name, labels, value] of expectedSamples(summary)) {
       const wanted = labels.split(',').filter(Boolean);
@@ -183,12 +179,11 @@ const measured: Check = {
 
 const reported: Check = {
   promise: 'The report has the numbers of the summary.',
-  broken({run, hadDiskTrouble}) {
+  broken({run}) {
     const {summary, spec, after, before, wasComplete} = run;
     const text = after.get(reportPath(spec));
     const isNew = text !== undefined && before.get(reportPath(spec))?.equals(text) !== true;
-    if (!spec.tells || summary === undefined || !isNew || !run.isAlone || wasComplete || hadDiskTrouble)
-      return UNTRIED;
+    if (!spec.tells || summary === undefined || !isNew || !run.isAlone || wasComplete) return UNTRIED;
     const cells = text
       .toString()
       .split('\n')

@@ -46,8 +46,6 @@ export class Simulation {
   readonly #workers: Process[] = [];
   /** Whether a run's state was made unreadable: then nobody knows what was asked before. */
   lostState = false;
-  /** Whether the disk took no writes at any time. */
-  hadDiskTrouble = false;
   /** Whether Redis was away, or took no writes, at any time. */
   hadTrouble = false;
   readonly accountPerDay: number | undefined;
@@ -289,13 +287,6 @@ export class Simulation {
       case 'store':
         this.#disturbStore(command);
         return;
-      case 'disk': {
-        const fromMs = world.steadyMs + command.afterMs;
-        this.disk.trouble = {code: command.how, fromMs, untilMs: fromMs + command.seconds * 1_000};
-        this.hadDiskTrouble = true;
-        for (const cache of ['own', 'other'] as const) this.#unsound.add(storePath(cache));
-        return;
-      }
       case 'mount':
         this.disk.mount(statePath({state: command.state}));
         return;

@@ -59,7 +59,6 @@ function sceneOf(simulation: Simulation, run: Ended): Scene {
     upkeep: stored.upkeepOf(store),
     lostState: simulation.lostState,
     hadTrouble: simulation.hadTrouble,
-    hadDiskTrouble: simulation.hadDiskTrouble,
     accountPerDay: simulation.accountPerDay,
     accountPerMonth: simulation.accountPerMonth,
     accountRate: simulation.accountRate,

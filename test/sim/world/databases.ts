@@ -200,13 +200,7 @@ export class Connection {
       this.#rollback();
       return;
     }
-    const {world, disk} = this.#databases;
-    const refusal = disk.refusal(world.steadyMs);
-    // As SQLite does, which has rolled the transaction back by then.
-    if (refusal !== undefined) {
-      this.#rollback();
-      throw sqliteError(refusal === 'EIO' ? 'SQLITE_IOERR_WRITE' : 'SQLITE_FULL');
-    }
+    const {world} = this.#databases;
     const done = this.#done;
     this.#done = [];
     world.step(

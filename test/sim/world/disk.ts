@@ -48,15 +48,6 @@ export class Disk {
     this.directories.set(root, ++this.#inodes);
   }
 
-  /** When it takes no writes, by the steady clock, and what it says then. */
-  trouble: {readonly code: 'ENOSPC' | 'EIO'; readonly fromMs: number; readonly untilMs: number} | undefined;
-
-  /** What it says to a write at this moment; undefined where it takes it. */
-  refusal(steadyMs: number): 'ENOSPC' | 'EIO' | undefined {
-    const {code, fromMs = 0, untilMs = 0} = this.trouble ?? {};
-    return steadyMs >= fromMs && steadyMs < untilMs ? code : undefined;
-  }
-
   /** Directories that are on another disk. */
   readonly #elsewhere = new Set<string>();
 

@@ -91,7 +91,6 @@ export class Files {
     }
     if (found === undefined) {
       if (!creates || !this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
-      this.#demandRoom(path);
       const inode = this.#world.step(
         () => `create ${shown(full)}`,
         () => this.#disk.create(full, mode & 0o777),
@@ -126,7 +125,6 @@ export class Files {
       some.copy(data, at);
       this.#set(inode, data);
     };
-    this.#demandRoom(path);
     this.#world.step(
       () => `write ${shown(path)} ${at}+${bytes.length}`,
       () => put(bytes),
@@ -143,7 +141,6 @@ export class Files {
 
   sync(fd: number): void {
     const {path, inode} = this.#handle(fd);
-    if (inode !== undefined) this.#demandRoom(path);
     this.#world.step(
       () => `sync ${shown(path)}`,
       () => {
@@ -180,7 +177,6 @@ export class Files {
     const full = plain(path);
     if (this.#disk.exists(full)) throw failure('EEXIST', path);
     if (!this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
-    this.#demandRoom(path);
     this.#world.step(
       () => `mkdir ${shown(full)}`,
       () => this.#disk.makeDirectory(full),
@@ -231,12 +227,6 @@ export class Files {
   #opened(open: Open): number {
     this.#open.set(++this.#next, open);
     return this.#next;
-  }
-
-  /** A run meets a disk that is full or broken; the user's own writes don't. */
-  #demandRoom(path: string): void {
-    const code = this.#world.current && this.#disk.refusal(this.#world.steadyMs);
-    if (code !== undefined) throw failure(code, path);
   }
 
   #set(inode: Inode, data: Buffer): void {
