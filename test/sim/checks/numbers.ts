@@ -23,7 +23,6 @@ import {
   grouped,
   isBegunAnew,
   isMore,
-  mostOf,
   priceOf,
   runsOfLedger,
   type Scene,
@@ -364,8 +363,7 @@ const ofSession: Check = {
         {
           calls: [heard, heard],
           spent: [0, charged],
-          // What a full disk kept from being sent is reserved.
-          maybe_spent: [0, doubtful + (scene.hadDiskTrouble ? spec.concurrency * mostOf(spec) : 0)],
+          maybe_spent: [0, doubtful],
           together: [charged, Number.POSITIVE_INFINITY],
         },
         `session.by_operation.${name}.`,
