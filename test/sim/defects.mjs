@@ -21,9 +21,12 @@ for (const {name, edits, test} of allDefects.filter(one => one.name.includes(wor
 async function played(edits) {
   // Several of these may be under way at once.
   const {directory, file} = await compile(`defect-${process.pid}`, edits);
-  const {stdout, stderr} = spawnSync(process.execPath, [play, file, 'once', `1+${sequences}`], {
-    encoding: 'utf8',
-  });
+  // A defect may ask for memory without an end.
+  const {stdout, stderr} = spawnSync(
+    process.execPath,
+    ['--max-old-space-size=1024', play, file, 'once', `1+${sequences}`],
+    {encoding: 'utf8'},
+  );
   rmSync(directory, {recursive: true, force: true});
   const line = stdout.trim().split('\n').at(-1);
   const told = line?.startsWith('{') ? JSON.parse(line) : {message: stderr};

@@ -396,7 +396,11 @@ const ofValues: Check = {
       const own = cells.filter(cell => cell.name === name && isDone(cell));
       const values = new Set(own.map(({value}) => value));
       const asked = new Set(calls.filter(call => call.operation === name).map(({value}) => value));
-      const all = new Set([...values, ...asked]).size;
+      // What was to be sent, and could not be, was looked for all the same.
+      const leftOut = cells.filter(
+        ({name: of, status, error}) => of === name && status === 'skipped' && CANNOT.has(error),
+      );
+      const all = new Set([...values, ...asked, ...leftOut.map(({value}) => value)]).size;
       const unasked = [...values].filter(value => !asked.has(value));
       const bought = new Set(
         calls

@@ -12,7 +12,7 @@ export const targets = {
   last: {operation: 'ip', column: 4, prefix: 'last_ip_'},
   phone: {operation: 'phone', column: 5, prefix: 'phone_'},
 } as const;
-export type Target = keyof typeof targets;
+type Target = keyof typeof targets;
 
 /** The operations that a run's columns are looked up by, each once. */
 export function operationsOf(spec: RunSpec): Operation[] {

@@ -350,5 +350,5 @@ export const sequence: fc.Arbitrary<Sequence> = oneof(
   {weight: 6, arbitrary: alone},
   {weight: 2, arbitrary: night},
   {weight: 2, arbitrary: together},
-  {weight: 2, arbitrary: aimed(spec, rows)},
+  {weight: 3, arbitrary: aimed(spec, rows)},
 );
