@@ -36,10 +36,7 @@ export interface LedgerOptions extends Limits {
   readonly temporary?: boolean | undefined;
   /** True to record each call: see {@link CallRecords}. */
   readonly recordsCalls?: boolean | undefined;
-  /**
-   * Returns the unspent rest of a killed session's blocks to shared budgets. `taken`: what that session took of a
-   * limit.
-   */
+  /** Gives the unspent rest of a killed session's blocks back. `taken`: what that session took of a limit. */
   readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }
 
@@ -166,9 +163,7 @@ export class Ledger {
     this.#unwritten.adopt(key, {operation, outcome, firstRow: undefined});
   }
 
-  /**
-   * Ends the judgement of a rejection: kept for other runs if it is about the value, else a failure of this run only.
-   */
+  /** Judges a rejection: kept for other runs if it is about the value, else a failure of this run only. */
   judgeRejection(key: string, isKept: boolean): void {
     this.#unwritten.judge(key, isKept ? ++this.tally.bought : null);
   }
@@ -178,10 +173,7 @@ export class Ledger {
     return guarded(() => this.#sql.unjudged.all()).map(answerOf);
   }
 
-  /**
-   * Yields the answers that this run bought after the `nth`, in groups. From 0 on, answers of earlier attempts come
-   * first.
-   */
+  /** Yields the answers bought after the `nth`, in groups. From 0 on, those of earlier attempts come first. */
   *answersAfter(nth: number): Generator<KeptAnswer[]> {
     if (this.#state === 'open') this.#drain();
     if (nth === 0) yield* this.givenUp.answers();
