@@ -6,7 +6,7 @@ import {INTERRUPTED} from './ledger-file.ts';
 /** Distinct values refused in a row, without an answer in between. */
 export interface Refusals {
   count: number;
-  /** The last code; empty if there is none. */
+  /** The last code, or an empty string. */
   code: string;
   /** True if there were several codes. */
   isMixed: boolean;
@@ -45,7 +45,7 @@ export interface OperationTally extends RefusalTally {
   maybeSpent: number;
 }
 
-/** What calls took of one limit, including those in flight, in thousandths of a credit. */
+/** Use of one limit by calls, including those in flight, in thousandths of a credit. */
 export interface Draw {
   taken: number;
   /** The part that renewed known answers. */

@@ -59,7 +59,7 @@ export interface PolicySettings {
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
-/** Who is to blame: the value; the service, in an outage; or the value for good, since its time is over. */
+/** The party to blame: the value; the service, in an outage; or the value for good, since its time is over. */
 export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
