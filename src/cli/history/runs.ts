@@ -33,7 +33,7 @@ function summaryOf(run: string): string {
   if (text === undefined)
     throw new UsageError(
       'unknown_run',
-      `No kept summary is of a run whose identifier begins with "${run}". Each job keeps its last 30. To list runs: bulk-enrich runs.`,
+      `There is no summary of a run "${run}": each job keeps its last 30. To list runs: bulk-enrich runs.`,
     );
   return text;
 }
