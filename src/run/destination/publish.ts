@@ -18,9 +18,10 @@ const digest = z.object({bytes: z.number(), sha256: z.string()});
 const publishRecord = z.object({
   /** Where the output goes, by which it is seen that the record is another job's. */
   output_path: z.string(),
-  /** Where rejects go; no earlier version wrote it. */
+  /** Where rejects go, if they go to a file. */
   rejects_path: z.string().optional(),
-  /** What was read: the same input need not be run again. */
+  /** What it was made of: settings and the input as far as it was read, as in the summary. */
+  settings_sha256: z.string(),
   input: digest,
   output: digest.nullable(),
   rejects: digest.nullable(),
@@ -112,7 +113,7 @@ export function unfinishedPublishing(
       `The unfinished run in ${directory} was putting ${output_path} in place. Run the command for that, or give this one another --state.`,
     );
   // By a link to the output, or with another --rejects, they would be looked for where they never were.
-  if (record.rejects !== null && rejects_path !== undefined && rejects_path !== written.rejects)
+  if (record.rejects !== null && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
       `The unfinished run in ${directory} was putting rejected rows in place as ${rejects_path}. Run the command for those, or start over with --restart; answers already paid for are kept.`,
