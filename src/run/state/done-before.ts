@@ -29,7 +29,7 @@ export async function finishedBefore(
   return (await isMadeOf(summary, job, pipes)) ? summary : undefined;
 }
 
-/** What a result was made of, as its summary and the record of its publishing say. */
+/** Settings and input of a result, from its summary or from the record of its publishing. */
 interface MadeOf {
   readonly settings_sha256: string;
   readonly input: FileDigest;
