@@ -1,7 +1,7 @@
 import type {Sqlite, SqlRow, SqlValue} from '../disk/sqlite.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from './entry.ts';
-import {INTERRUPTED} from './ledger-file.ts';
+import {guarded, INTERRUPTED} from './ledger-file.ts';
 
 /**
  * Made where a run first records its calls, so that a ledger without them stays what it was. `scope`: NULL once a fresh
@@ -102,9 +102,9 @@ export class CallRecords {
 
   /** All attempts that are in the books of a scope, in the order in which they were sent. */
   *of(scope: string): Generator<CallRecord> {
-    this.#db.exec('CREATE INDEX IF NOT EXISTS call_key ON call (key, id)');
+    guarded(() => this.#db.exec('CREATE INDEX IF NOT EXISTS call_key ON call (key, id)'));
     for (let after = 0; ; ) {
-      const rows = this.#sql.read.all(after, scope);
+      const rows = guarded(() => this.#sql.read.all(after, scope));
       for (const row of rows) yield recordOf(row);
       if (rows.length < READ_AT_ONCE) return;
       after = Number(rows.at(-1)?.id);

@@ -108,7 +108,7 @@ export class GivenUp {
 
   /** The same of all other scopes, which this run asks for nothing. */
   *answersElsewhere(): Generator<ScopedAnswers> {
-    for (const row of this.#sql.scopes.all(this.#scope)) {
+    for (const row of guarded(() => this.#sql.scopes.all(this.#scope))) {
       const scope = String(row.scope);
       for (const answers of this.#answersIn(scope)) yield {scope, answers};
     }
@@ -116,7 +116,7 @@ export class GivenUp {
 
   #answersIn(scope: string): Generator<KeptAnswer[]> {
     const {answersFrom} = this.#sql;
-    return answersOf(last => answersFrom.all(scope, String(last?.key ?? '')).map(withAnswer));
+    return answersOf(last => guarded(() => answersFrom.all(scope, String(last?.key ?? ''))).map(withAnswer));
   }
 
   /** What was spent by now counts against nobody's limit; where operations were answered is known as before. */
