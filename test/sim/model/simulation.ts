@@ -287,6 +287,12 @@ export class Simulation {
       case 'store':
         this.#disturbStore(command);
         return;
+      case 'disk': {
+        const fromMs = world.steadyMs + command.afterMs;
+        this.disk.trouble = {code: command.how, fromMs, untilMs: fromMs + command.seconds * 1_000};
+        for (const cache of ['own', 'other'] as const) this.#unsound.add(storePath(cache));
+        return;
+      }
       case 'mount':
         this.disk.mount(statePath({state: command.state}));
         return;
