@@ -146,11 +146,11 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     const {client, url} = arena.redis;
     await client.set('bulk-enrich:identity', 'protocol 0 asking https://other.example');
     const worker = (env = {}) => told(arena.here(['worker'], env));
-    expect(await worker()).toEqual(refused(`protocol 1 asking ${arena.api.url},`));
+    expect(await worker()).toEqual(refused(`protocol 1 asking ${arena.api.url})`));
     await client.flushall();
     await arena.workerHere();
     expect(await worker({BULK_ENRICH_BASE_URL: 'https://other.example'})).toEqual(
-      refused('asking https://other.example,'),
+      refused('asking https://other.example)'),
     );
     expect(await worker({BULK_ENRICH_API_KEY: 'another-key-0001'})).toEqual(refused('another API key'));
     arena.sandbox.write(
