@@ -225,11 +225,11 @@ export class FlowControl {
   }
 
   /** A worker that gave the value back is held by the fleet's gate, or is about to go: that is no failure. */
-  #notSent(key: string, {code, heldMs}: AttemptThatIs<'not_sent'>, now: number): void {
-    if (heldMs === undefined) this.#outages.notSent(key, code, now);
+  #notSent(key: string, {code, closedMs}: AttemptThatIs<'not_sent'>, now: number): void {
+    if (closedMs === undefined) this.#outages.notSent(key, code, now);
     else {
       this.#outages.inconclusive(key);
-      if (heldMs > 0) this.#gate.close({reason: 'throttled', detail: code, untilMs: now + heldMs});
+      if (closedMs > 0) this.#gate.close({reason: 'throttled', detail: code, untilMs: now + closedMs});
     }
   }
 

@@ -1,10 +1,8 @@
 import Bottleneck from 'bottleneck';
 import {type Rate, windowOf} from '../../job/values.ts';
 import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
-import type {RateController} from './rate-controller.ts';
+import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller.ts';
 
-/** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
-const LEASE_SECONDS = 0.01;
 /** Leases are spread over a little more than the rate allows, as timers come late in bursts: 99.5% of it is used. */
 const USE = 0.995;
 /** A lease that comes late brings what was missed meanwhile, of this long at most: a busy machine costs no throughput. */
@@ -13,8 +11,6 @@ const CATCH_UP_SECONDS = 0.25;
 const LONGEST_SPACING_MS = 100;
 /** Later than this comes nothing of it, but where it is misled. */
 const LATE_MS = 500;
-/** A change of the rate smaller than this is not worth a change of the leases. */
-const NOTICEABLE = 0.02;
 
 /**
  * Hands out permits to send, in leases: bottleneck spaces the leases out, and a log of the last sends makes the count
@@ -70,10 +66,10 @@ export class Pacer implements LanePacer {
       setImmediate(() => this.#grant(left));
       return;
     }
-    const permits = Math.max(1, Math.floor(rate * LEASE_SECONDS));
+    const permits = leaseAt(rate);
     this.#space(rate, permits);
     // The next permit may have begun to be earned, but no more: what nobody asked for expires.
-    this.#due = Math.max(this.#due, this.#now() - 900 / (USE * rate));
+    this.#due = Math.max(this.#due, this.#now() - earnedIn(0.9, USE * rate));
     this.#whenSpaced(() => this.#grantWithin(rate, permits));
   }
 
@@ -128,7 +124,7 @@ export class Pacer implements LanePacer {
       this.#grantLater(sharedMs, rate, permits);
       return;
     }
-    this.#due += (granted * 1_000) / (USE * rate);
+    this.#due += earnedIn(granted, USE * rate);
     this.#grant(granted);
   }
 
@@ -163,9 +159,9 @@ export class Pacer implements LanePacer {
   }
 
   #space(rate: number, permits: number): void {
-    if (Math.abs(rate - this.#applied) <= NOTICEABLE * rate) return;
+    if (isAbout(rate, this.#applied)) return;
     this.#applied = rate;
-    const minTime = Math.min((permits * 1_000) / (USE * rate), LONGEST_SPACING_MS);
+    const minTime = Math.min(earnedIn(permits, USE * rate), LONGEST_SPACING_MS);
     this.#limiter.updateSettings({minTime});
   }
 
