@@ -136,11 +136,11 @@ export function rateClaim(rate: string): Claim {
   };
 }
 
-/** An account's credits are counted in one place, so all its runs that make the fleet work are started there. */
-export function creditsClaim(place: string): Claim {
+/** An account's credits have one counter, so all its runs that make the fleet work are started there. */
+export function creditsClaim(counter: string): Claim {
   return {
     name: 'credits',
-    value: place,
+    value: counter,
     refusal: () =>
       "Another run of this fleet counts the account's credits of the day and month on another machine, or in another state directory: start all runs there, because two counts would allow twice the limit.",
   };

@@ -18,7 +18,7 @@ import {deliverMetrics} from './deliver-metrics.ts';
  *
  * @throws {UsageError} where there is none; {@link OutputError} where one that the output waits for can't be written.
  */
-export function checkReportPlaces({settings, output}: Job): void {
+export function checkReportPaths({settings, output}: Job): void {
   const {summary, rejects, report, calls} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
   const changes = settings.changes?.file;
@@ -30,10 +30,10 @@ export function checkReportPlaces({settings, output}: Job): void {
   }
   // The output is not put in place without these.
   for (const [flag, path] of Object.entries({summary, rejects, changes, calls}))
-    if (path !== undefined && !isStream(path)) checkPlace(flag, path);
+    if (path !== undefined && !isStream(path)) demandWritable(flag, path);
 }
 
-function checkPlace(flag: string, path: string): void {
+function demandWritable(flag: string, path: string): void {
   try {
     checkWritable(dirname(realPath(path)));
   } catch (error) {

@@ -43,7 +43,7 @@ export async function joinFleet(
     secret: sealingSecret(job.endpoint, io.env),
     lanes,
     rate: rateText(job, account),
-    creditsAt: account && creditsPlace(account, io.env),
+    creditsAt: account && creditsCounter(account, io.env),
     timeoutMs: job.settings.timeout,
     maxOutageMs: job.settings.maxOutage,
     report: () => ({
@@ -105,11 +105,11 @@ export async function bookCollected(
 }
 
 /** Where the account's credits are counted, by a name that says nothing of it: undefined where it has no limit. */
-function creditsPlace(account: Account, env: World['env']): string | undefined {
+function creditsCounter(account: Account, env: World['env']): string | undefined {
   if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
     return undefined;
-  const place = `${hostname()} ${stateDirectory(env, `credits in ${account.path}`)}`;
-  return createHash('sha256').update(place).digest('hex').slice(0, 16);
+  const counter = `${hostname()} ${stateDirectory(env, `credits in ${account.path}`)}`;
+  return createHash('sha256').update(counter).digest('hex').slice(0, 16);
 }
 
 /** `all=20/s`, or `all=20/s,ip=50/s`: what the runs of a fleet have to agree on, whatever operations each of them has. */
