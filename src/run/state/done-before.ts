@@ -10,8 +10,7 @@ import type {Destination} from '../destination/destination.ts';
 import {settingsDigest} from '../identity.ts';
 
 /**
- * The summary of a run of this very job that is complete: made with the same settings of the same input, its output and
- * rejects as it wrote them.
+ * The summary of a complete run of this very job: the same settings and input, and its output and rejects unchanged.
  */
 export async function finishedBefore(
   job: Job,
@@ -30,7 +29,7 @@ export async function finishedBefore(
   return (await isMadeOf(summary, job, pipes)) ? summary : undefined;
 }
 
-/** What a result was made of, as its summary and the record of its publishing say. */
+/** Settings and input of a result, from its summary or from the record of its publishing. */
 interface MadeOf {
   readonly settings_sha256: string;
   readonly input: FileDigest;
@@ -44,7 +43,7 @@ export async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes
   return read.sha256 === input.sha256;
 }
 
-/** Whether the last run's rejects are there, which this one has none of: written by this job, as far as can be told. */
+/** True if the last run's rejects exist, and this run has none. They must be this job's, as far as can be told. */
 export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});
@@ -55,7 +54,7 @@ export function hasEarlierRejects(job: Job): boolean {
 
 const digest = z.object({bytes: z.number().nullable(), sha256: z.string().nullable()});
 
-/** What is read of a summary, which lies where others may have written it. */
+/** The fields that are read from a summary. Others may have changed that file. */
 const readable = z.object({
   settings_sha256: z.string(),
   status: z.string(),
