@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {type Period, PeriodBudget} from '../../src/account/period-budget.ts';
+import {OutputError} from '../../src/errors.ts';
 import {Budget} from '../../src/ledger/budget.ts';
 import {emptyTally, type Tally} from '../../src/ledger/tally.ts';
 
@@ -143,13 +144,20 @@ describe('limits that are shared', () => {
     expect([one.budget.affords(1, true), one.budget.affords(1)]).toEqual([false, true]);
   });
 
-  test('that are abandoned are closed, and not read again', () => {
-    const {budget} = dayAndMonth(1_000, 1_000);
+  test('are all closed, whatever one of them has against it', () => {
+    const {day, month, budget} = dayAndMonth(1_000, 1_000);
     budget.take('a', 2);
-    budget.abandon();
+    day.close();
+    expect(() => budget.close()).toThrow(OutputError);
+    expect(() => month.used).toThrow(OutputError);
     expect(budget.uses).toEqual([]);
-    const again = shared('day', 1_000);
-    opened.push(again);
-    expect(again.used).toBe(2);
+  });
+
+  test('have nothing taken where one of them can not be written', () => {
+    const {day, month, budget} = dayAndMonth(1_000, 1_000);
+    opened.push(day);
+    month.close();
+    expect(() => budget.take('a', 2)).toThrow(OutputError);
+    expect([day.used, budget.committed]).toEqual([0, 0]);
   });
 });

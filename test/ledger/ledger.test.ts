@@ -53,6 +53,58 @@ test('reserves in order what the limit allows, and credits of free calls again',
   ledger.close();
 });
 
+test('after a failed write, a session counts what was sent, and the next one counts it as perhaps charged', async () => {
+  const ledger = open({maxCredits: 10});
+  ledger.reserve([call('a'), call('b'), call('c')]);
+  const write = vi.spyOn(Sqlite.prototype, 'transaction').mockImplementation(() => {
+    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
+  });
+  await expect(ledger.record(answered('a'))).rejects.toThrow("can't be written");
+  // Never sent, so neither spent nor in doubt.
+  expect(() => ledger.reserve([call('d')])).toThrow("can't be written");
+  write.mockRestore();
+  await expect(ledger.record(answered('b'))).rejects.toThrow("can't be written");
+  expect([ledger.isReadable, ledger.budget.committed]).toEqual([false, 3]);
+  expect(() => ledger.end()).toThrow("can't be written");
+  ledger.abandon();
+  expect(ledger.tally.operations.ip).toMatchObject({calls: 2, spent: 2, maybeSpent: 1, distinct: 3});
+  const next = open();
+  expect(next.interrupted).toBe(3);
+  expect(next.tally.operations.ip).toMatchObject({calls: 0, spent: 0, maybeSpent: 3, distinct: 3});
+  next.close();
+});
+
+test('a batch whose shared budget can not be written is not sent: nothing of it is reserved', () => {
+  const day = new PeriodBudget({
+    directory,
+    owner: 'o',
+    holder: 'h',
+    period: 'day',
+    limit: 'a limit',
+    maxCredits: 100,
+    now: Date.now,
+  });
+  const ledger = open({shared: [day]});
+  const take = vi.spyOn(day, 'take');
+  take.mockReturnValueOnce(true).mockImplementationOnce(() => {
+    throw new Error('full');
+  });
+  expect(() => ledger.reserve([call('a'), call('b')])).toThrow('full');
+  ledger.close();
+  expect(ledger.tally.operations.ip).toMatchObject({maybeSpent: 0, distinct: 0});
+  expect(ledger.budget.committed).toBe(0);
+});
+
+test('an index of calls that a full disk refuses is an error of the output, and says so', () => {
+  const ledger = open({recordsCalls: true});
+  const exec = vi.spyOn(Sqlite.prototype, 'exec').mockImplementationOnce(() => {
+    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
+  });
+  expect(() => [...ledger.callRecords()]).toThrow("can't be written");
+  exec.mockRestore();
+  ledger.close();
+});
+
 test('what a killed session took of a shared budget and did not spend is given back by the next one', async () => {
   const day = (where: string) =>
     new PeriodBudget({

@@ -18,9 +18,10 @@ const digest = z.object({bytes: z.number(), sha256: z.string()});
 const publishRecord = z.object({
   /** Target of the output. A different one shows that the record is another job's. */
   output_path: z.string(),
-  /** Target of the rejects; missing in records of older versions. */
+  /** Target of the rejects, if they go to a file. */
   rejects_path: z.string().optional(),
-  /** Digest of what was read: the same input needs no further run. */
+  /** The settings, and below the input as far as the run read it; both as in the summary. */
+  settings_sha256: z.string(),
   input: digest,
   output: digest.nullable(),
   rejects: digest.nullable(),
@@ -118,7 +119,7 @@ export function unfinishedPublishing(
       `The unfinished run in ${directory} was putting ${output_path} in place. Run the command for that, or give this one another --state.`,
     );
   // With a link to the output or another --rejects, the files would be searched for in the wrong place.
-  if (record.rejects !== null && rejects_path !== undefined && rejects_path !== written.rejects)
+  if (record.rejects !== null && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
       `The unfinished run in ${directory} was putting rejected rows in place as ${rejects_path}. Run the command for those, or start over with --restart; answers already paid for are kept.`,

@@ -72,6 +72,7 @@ async function complete(session: Session): Promise<RunOutcome> {
   const text = summaryText(summary);
   state.destination.publish(state, {
     ...published,
+    settings_sha256: summary.settings_sha256,
     input: input.source.position,
     obsolete: published.rejects === null && hasEarlierRejects(job),
     summary: job.paths.summary === undefined ? null : text,

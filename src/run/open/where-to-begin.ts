@@ -1,17 +1,16 @@
-import {digestFiles} from '../../disk/digest.ts';
 import {type ExitCode, exitCodes, StateError, UsageError} from '../../errors.ts';
-import {isReadOnce} from '../../input/bytes/raw.ts';
+import {isReadOnce, type Pipes} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
 import {tellBills} from '../end/bills.ts';
-import {checkReportPlaces, deliver} from '../end/deliver-reports.ts';
+import {checkReportPaths, deliver} from '../end/deliver-reports.ts';
 import {rememberRun} from '../end/history.ts';
 import {type Beginning, endRun} from '../identity.ts';
 import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
-import {finishedBefore} from '../state/done-before.ts';
+import {finishedBefore, isMadeOf} from '../state/done-before.ts';
 import {
   closeState,
   forgetLedger,
@@ -33,9 +32,9 @@ export async function beginningOf(
   state: RunState,
   stopper: Stopper,
 ): Promise<RunOutcome | Beginning> {
-  checkReportPlaces(job);
+  checkReportPaths(job);
   const record = job.restarts === 'now' ? undefined : await completed(job, state);
-  if (record !== undefined && !(job.settings.force && (await isOther(job, record))))
+  if (record !== undefined && !(job.settings.force && (await isOther(job, record, pipesOf(io, stopper)))))
     return end(job, io, state, completedNow(job, record));
   const {destination} = state;
   if (destination.exists() && !job.settings.force) {
@@ -99,11 +98,12 @@ async function completed(job: Job, state: RunState): Promise<PublishRecord | und
   }
 }
 
-/** True if the input is not the one that was being published: last night's run must not pass for tonight's. */
-async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> {
-  if (inputs.some(isReadOnce)) return true;
+/** True if this job's result is not the one that was being published: last night's run must not pass for tonight's. */
+async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<boolean> {
+  // Only the run itself may read those.
+  if (job.inputs.some(isReadOnce)) return true;
   try {
-    return (await digestFiles(inputs)).sha256 !== input.sha256;
+    return !(await isMadeOf(record, job, pipes));
   } catch {
     // Reading it as the run's input reports the error.
     return true;

@@ -1,6 +1,6 @@
 import {statSync} from 'node:fs';
 import {z} from 'zod';
-import {digestFiles, hasDigest} from '../../disk/digest.ts';
+import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {textOf} from '../../disk/path.ts';
 import {isReadOnce, openOnce, type Pipes} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
@@ -17,18 +17,30 @@ export async function finishedBefore(
   destination: Destination,
   pipes: Pipes,
 ): Promise<Summary | undefined> {
-  const {inputs, paths, settings} = job;
+  const {paths} = job;
   const summary = earlierSummary(job);
   if (summary?.settings_sha256 !== settingsDigest(job)) return undefined;
-  const {status, input, output, rejects} = summary;
+  const {status, output, rejects} = summary;
   if (status !== 'completed' && status !== 'partial') return undefined;
   const {bytes, sha256} = output;
   if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return undefined;
   if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
     return undefined;
-  const sources = inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
-  const read = await digestFiles(sources, settings.limit === undefined ? undefined : input.bytes);
-  return read.sha256 === input.sha256 ? summary : undefined;
+  return (await isMadeOf(summary, job, pipes)) ? summary : undefined;
+}
+
+/** Settings and input of a result, from its summary or from the record of its publishing. */
+interface MadeOf {
+  readonly settings_sha256: string;
+  readonly input: FileDigest;
+}
+
+/** True if the job as it is now, with its inputs as they are now, makes this result. */
+export async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes: Pipes): Promise<boolean> {
+  if (settings_sha256 !== settingsDigest(job)) return false;
+  const sources = job.inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
+  const read = await digestFiles(sources, job.settings.limit === undefined ? undefined : input.bytes);
+  return read.sha256 === input.sha256;
 }
 
 /** True if the last run's rejects exist, and this run has none. They must be this job's, as far as can be told. */

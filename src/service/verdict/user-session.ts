@@ -37,7 +37,7 @@ export function readSessions(path: string): UserSession[] {
     .split('\n')
     .map((text, index) => ({text: text.trim(), place: `${path}:${index + 1}`}))
     .filter(({text}) => text !== '')
-    .map(({text, place}) => parseSession(text, place));
+    .map(({text, place}) => parseUserSession(text, place));
 }
 
 /** The sessions that come with the service, by their tokens. */
@@ -54,7 +54,7 @@ function readText(path: string): string {
   }
 }
 
-function parseSession(text: string, place: string): UserSession {
+function parseUserSession(text: string, place: string): UserSession {
   let value: unknown;
   try {
     value = JSON.parse(text);

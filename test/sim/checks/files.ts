@@ -1,4 +1,6 @@
-import {dirname, relative} from 'node:path';
+import {basename, dirname, join, relative} from 'node:path';
+import {partialApart, partialNames} from '../../../src/run/destination/partial.ts';
+import type {Ended} from '../model/ended.ts';
 import {links, statePath} from '../model/places.ts';
 import {ROOT} from '../world/patched-fs.ts';
 import {type Check, UNTRIED} from './scene.ts';
@@ -48,9 +50,21 @@ const gone: Check = {
     const {code, stop, error, spec, isAlone} = run;
     if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return UNTRIED;
     if (run.wasComplete && /A later run of it was interrupted/.test(run.message)) return UNTRIED;
-    const left = [...run.after.keys()].filter(path => dirname(path) === statePath(spec));
+    const left = [...run.after.keys()].filter(
+      path => dirname(path) === statePath(spec) && !isOfOtherState(path, run),
+    );
     return left.length === 0 ? undefined : left.join(', ');
   },
 };
+
+/** True for the partial of an unfinished run with another state, which had to be beside its output. */
+function isOfOtherState(path: string, {after, spec}: Ended): boolean {
+  const others = ([1, 2] as const)
+    .map(state => statePath({state}))
+    .filter(directory => directory !== statePath(spec) && after.has(join(directory, 'ledger.db')));
+  return others.some(directory =>
+    partialNames.some(name => basename(path) === partialApart(name, directory)),
+  );
+}
 
 export const fileChecks: readonly Check[] = [untouched, tidy, gone];

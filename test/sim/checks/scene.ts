@@ -129,6 +129,22 @@ export function runsOfLedger({run, runs}: Scene): readonly Ended[] {
   return runs.filter(({ledger}) => ledger !== undefined && ledger === run.ledger);
 }
 
+/** True if the program can't tell what this call cost. */
+export function isDoubtful({told, code, spec}: Call): boolean {
+  if (told === 'rejected') return spec.rejectedCharge === 'maybe';
+  return told === undefined || told === 'ambiguous' || (told === 'fatal' && code.startsWith('http_'));
+}
+
+/** True if what a call came to is in the books: in the ledger, or counted in memory by the run itself that heard of it. */
+export function isBooked({recorded, told, process}: Call, {run}: Scene): boolean {
+  return told !== undefined && (recorded || process === run.process);
+}
+
+/** True for a run that says that the history lacks it. */
+export function lacksHistory({warnings}: Ended): boolean {
+  return warnings.some(sentence => sentence.includes('could not be added to the history'));
+}
+
 /** Whether a run says that it is begun anew, as no row was written that would bind it to its input. */
 export function isBegunAnew({warnings}: Ended): boolean {
   return warnings.some(sentence => sentence.includes('a new run begins'));

@@ -119,6 +119,8 @@ export type Command =
       readonly how: 'lock' | 'delete' | 'version' | 'damage';
       readonly seconds: number;
     }
+  /** The disk takes no writes after a while, for a while: it is full, or broken. */
+  | {readonly do: 'disk'; readonly how: 'ENOSPC' | 'EIO'; readonly afterMs: number; readonly seconds: number}
   /** A state's directory is moved to another disk, or back. */
   | {readonly do: 'mount'; readonly state: 1 | 2}
   | {readonly do: 'state'; readonly how: 'delete' | 'version' | 'damage'}

@@ -216,6 +216,15 @@ const command: fc.Arbitrary<Command> = oneof(
   {
     weight: 1,
     arbitrary: record({
+      do: constant('disk' as const),
+      how: constantFrom('ENOSPC' as const, 'EIO' as const),
+      afterMs: integer({min: 0, max: 150}),
+      seconds: constantFrom(1, 60),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: record({
       do: constant('state' as const),
       how: constantFrom('delete' as const, 'version' as const, 'damage' as const),
     }),

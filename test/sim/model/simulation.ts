@@ -287,6 +287,12 @@ export class Simulation {
       case 'store':
         this.#disturbStore(command);
         return;
+      case 'disk': {
+        const fromMs = world.steadyMs + command.afterMs;
+        this.disk.trouble = {code: command.how, fromMs, untilMs: fromMs + command.seconds * 1_000};
+        for (const cache of ['own', 'other'] as const) this.#unsound.add(storePath(cache));
+        return;
+      }
       case 'mount':
         this.disk.mount(statePath({state: command.state}));
         return;
@@ -377,7 +383,7 @@ const OF_A_FLEET = {
   offline: undefined,
 } as const;
 /** What all members of a fleet agree on, as Redis has it. */
-const CLAIMS = ['bulk-enrich:identity', 'bulk-enrich:key'];
+const CLAIMS = ['bulk-enrich:protocol', 'bulk-enrich:key'];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NOTHING = Buffer.alloc(0);

@@ -99,6 +99,7 @@ export class Connection {
     else if (this.#transaction === 'writing') this.#make(sql);
     else {
       this.#access();
+      this.#demandRoom();
       this.#databases.world.step(
         () => `write schema of ${shown(this.#path)}`,
         () => this.#make(sql),
@@ -155,7 +156,8 @@ export class Connection {
     return {
       run: values => {
         ready();
-        const result = real.run(values);
+        const result =
+          this.#transaction === 'none' ? this.#alone(sql, () => real.run(values)) : real.run(values);
         this.#done.push({sql, first: values[0]});
         if (sql.startsWith('INSERT'))
           this.#written.push(() => this.#databases.onlooker.written(this.#inode, sql, values));
@@ -201,6 +203,7 @@ export class Connection {
       return;
     }
     const {world} = this.#databases;
+    this.#demandRoom();
     const done = this.#done;
     this.#done = [];
     world.step(
@@ -214,6 +217,21 @@ export class Connection {
         if (world.current !== undefined) this.#databases.onlooker.committed(this.#path, world.current);
       },
     );
+  }
+
+  /** A statement that is a transaction of its own. */
+  #alone<T>(sql: string, work: () => T): T {
+    this.#demandRoom();
+    return this.#databases.world.step(() => `write ${shown(this.#path)}${doneIn([{sql, first: ''}])}`, work);
+  }
+
+  /** A disk that takes no writes has SQLite roll the transaction back. */
+  #demandRoom(): void {
+    const {disk, world} = this.#databases;
+    const refusal = disk.refusal(world.current, world.steadyMs);
+    if (refusal === undefined) return;
+    this.#rollback();
+    throw sqliteError(refusal === 'EIO' ? 'SQLITE_IOERR_WRITE' : 'SQLITE_FULL');
   }
 
   #rollback(): void {

@@ -15,6 +15,11 @@ export class Inode {
   }
 }
 
+/** Whoever writes: told that a write was refused. */
+interface Writer {
+  refused: boolean;
+}
+
 /** A change of directories that is durable once one of them is synced. */
 interface Pending {
   readonly directories: readonly string[];
@@ -46,6 +51,17 @@ export class Disk {
 
   constructor(root: string) {
     this.directories.set(root, ++this.#inodes);
+  }
+
+  /** When it takes no writes, by the steady clock, and what it says then. */
+  trouble: {readonly code: 'ENOSPC' | 'EIO'; readonly fromMs: number; readonly untilMs: number} | undefined;
+
+  /** What it says to a write of this process at this moment; undefined where it takes it. The user's own it always takes. */
+  refusal(process: Writer | undefined, steadyMs: number): 'ENOSPC' | 'EIO' | undefined {
+    const {code, fromMs = 0, untilMs = 0} = this.trouble ?? {};
+    if (process === undefined || steadyMs < fromMs || steadyMs >= untilMs) return undefined;
+    process.refused = true;
+    return code;
   }
 
   /** Directories that are on another disk. */

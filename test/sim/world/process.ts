@@ -36,6 +36,8 @@ export class Process {
   leftOut = false;
   /** By which others know it, from its beginning on. */
   pid = 0;
+  /** True once the disk took a write of it no more. */
+  refused = false;
   alive = true;
   killed = false;
   steps = 0;
