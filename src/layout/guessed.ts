@@ -23,10 +23,10 @@ export function isLookup(only: readonly Operation[] | undefined) {
     guess.operation !== 'country' && only?.includes(guess.operation) !== false;
 }
 
-/** A column of which fewer values fit is named by nobody who has looked at it. */
+/** Share of fitting values below which a column is not worth naming in a suggestion. */
 const LEAST_WORTH_NAMING = 0.1;
 
-/** The flags that name these columns, sure or not, as one command takes them. */
+/** The flags that name these columns in a suggested command, sure or not. */
 export function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
@@ -35,13 +35,14 @@ export function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): str
   return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national, columns, rows)];
 }
 
-/** The header and the first rows of a list. */
 interface Looked {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
 }
 
-/** The flag that names the country of these phone numbers: a column that fits, else a word for its owner to replace. */
+/**
+ * The flag for the country of these phone numbers: the column that fits, else a placeholder for the user to replace.
+ */
 function countryFlags(
   phones: readonly string[],
   columns: readonly string[],
@@ -51,7 +52,7 @@ function countryFlags(
   return column === undefined ? ['--default-country', 'COUNTRY'] : ['--country', column];
 }
 
-/** A name with `=` in it would be taken for a column and its prefix. */
+/** Names with `=` get an explicit prefix: without it, `a=b` means column `a` with prefix `b`. */
 function asChoice(operation: Guess['operation'], column: string): string {
   return operation !== 'country' && column.includes('=')
     ? `${column}=${operations[operation].prefix}`
@@ -59,9 +60,9 @@ function asChoice(operation: Guess['operation'], column: string): string {
 }
 
 /**
- * Credits are spent only on columns that are surely what they look like.
+ * Stops the run before it spends credits on a column that may hold something else.
  *
- * @throws {UsageError} when one is unsure, or there is none; with the flags that make it sure.
+ * @throws {UsageError} if a column is unsure, or no column is sure; with the flags that name the columns.
  */
 export function demandSure(
   all: readonly Guess[],
@@ -113,7 +114,7 @@ const reasons: Readonly<Record<Aside, string>> = {
   shared: '',
 };
 
-/** A sentence on a column that holds what is looked up, and is not. */
+/** A sentence on a column that holds such values and is not looked up, with the flag that adds it. */
 export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string {
   const {operation, column, ofKind, national, aside = 'values'} = guess;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
@@ -131,7 +132,6 @@ export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string 
   return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${aside === 'shared' ? repeats(guess) : reasons[aside]}${add}.`;
 }
 
-/** ` (only 3 values in 12 rows, where other columns differ: …)`. */
 function repeats({values, distinct}: Guess): string {
   const few = distinct === 1 ? 'one value' : `${distinct} values`;
   return ` (only ${few} in ${values} rows, where other columns differ: they may be another party's)`;
@@ -153,7 +153,7 @@ function tornCountries(
         : `The countries in ${names} give different phone numbers (row ${first.row})`;
   const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
   const own = countries.filter(({confidence}) => confidence === 'sure');
-  // One country for all would make wrong numbers of those that have their own.
+  // One country for all numbers would make wrong numbers of those that have a column of their own.
   if (own.length > 0)
     return new UsageError(
       'column_unsure',
@@ -168,7 +168,7 @@ function tornCountries(
   );
 }
 
-/** Several named columns of countries, each of which would make other numbers of this column. */
+/** The error for one column of numbers and several country columns that give different numbers. */
 export function tornFor(phone: string, countries: readonly string[]): UsageError {
   return new UsageError(
     'column_unsure',
@@ -176,13 +176,13 @@ export function tornFor(phone: string, countries: readonly string[]): UsageError
   );
 }
 
-/** The name of a list of objects in an object, as exports wrap their rows. */
+/** The name of the property that holds the rows. Exports often wrap them: `{"rows": [{…}, {…}]}`. */
 function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
   const isRows = (some: unknown) => Array.isArray(some) && typeof some[0] === 'object' && some[0] !== null;
   return Object.keys(value).find(name => /^[a-z_]\w*$/i.test(name) && isRows(value[name]));
 }
 
-/** The country comes first: without it the column is not looked up, and it may be the one that matters. */
+/** Names the country first. The command without this column comes last, since it may be the column that matters. */
 function nationalForm({column, national}: Guess, others: readonly Guess[], list: Looked): UsageError {
   const phones = others.filter(lacksCountry).map(other => other.column);
   const flags = countryFlags([column, ...phones], list.columns, list.rows);
@@ -213,7 +213,6 @@ function listedForm({column, listed}: Guess): UsageError {
   );
 }
 
-/** `is named like phone numbers, but none of its values is one (row 1: phone_list, several numbers in one cell)`. */
 function faultIn({operation, share, byHeader, fault}: LookupGuess): string {
   const {plural, codes} = operations[operation];
   const words: Readonly<Record<string, string>> = codes;
@@ -249,12 +248,15 @@ const isValue = (cell: string) =>
     return isTelling?.(cell) !== false && canonical(cell).state === 'value';
   });
 
-/** True for a header that is a row of values: one shows it by itself, or numbers are below what is written as one. */
+/**
+ * True if the first line is a row: a cell is a value to look up, or a cell and those below it are written as phone
+ * numbers.
+ */
 export function isRowOfValues(header: readonly string[], rows: readonly Row[]): boolean {
   return header.some(isValue) || phoneColumns(header, rows).length > 0;
 }
 
-/** @throws {UsageError} when the header is a row of values; with the flags that read it as one. */
+/** @throws {UsageError} if the header is a row of values; with the flags that read it as a row. */
 export function refuseValuesAsHeader(
   header: readonly string[],
   rows: readonly Row[],
@@ -273,7 +275,7 @@ export function refuseValuesAsHeader(
     list,
   );
   const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
-  // Only its owner knows the country.
+  // Only the user knows the country, so the suggestion has a country only if the user gave one.
   const flags = ['--no-header', ...(defaultCountry === undefined ? sure : asPhones)];
   throw new UsageError(
     'header_is_value',
@@ -284,7 +286,7 @@ export function refuseValuesAsHeader(
 
 const MOSTLY = 0.9;
 
-/** The columns whose header is written as a phone number, as what stands below it is; none where any header is a name. */
+/** Columns whose header and cells are written as phone numbers. Returns no column if any header is a known name. */
 function phoneColumns(header: readonly string[], rows: readonly Row[]): number[] {
   const isPhone = (text = '') => hasPhoneShape(text.trim());
   if (rows.length === 0 || header.some(cell => readHeader(cell).size > 0)) return [];

@@ -9,14 +9,14 @@ import {phoneCountry, saysNoCountry} from '../operations/country.ts';
 import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import {adviceOf} from '../report/codes.ts';
 
-/** Judging a list by fewer rows than this would be judging single rows. */
+/** With fewer rows, one bad row would decide. */
 const FEW_ROWS = 5;
 const FEW_VALUES = 20;
 const MOSTLY = 0.9;
 
 /**
- * @throws {InputError} when nearly none of the first rows can be read: then the file is read in the wrong way. A job that
- * says how many rejects it bears (`isBorne`) is asked no further.
+ * @throws {InputError} if nearly all of the first rows are unreadable: the file is then read in the wrong way.
+ * `isBorne`: the job sets a limit of rejects, which decides instead.
  */
 export function refuseMostlyRejected(
   sample: readonly InputRecord[],
@@ -39,7 +39,7 @@ export function refuseMostlyRejected(
   );
 }
 
-/** @throws {InputError} when nearly all rows end in a delimiter that the header lacks; with the flag that reads them. */
+/** @throws {InputError} if nearly all rows end in a delimiter that the header lacks; with the flag that reads them. */
 function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): void {
   const ends = sample.filter(
     record =>
@@ -58,9 +58,9 @@ function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): vo
 }
 
 /**
- * Sentences on columns that hold something else, where there are too few values to stop for.
+ * Returns a sentence for each column that seems to hold something else, if it has too few values to stop the run.
  *
- * @throws {UsageError} where there are enough.
+ * @throws {UsageError} if it has enough.
  */
 export function judgeValues(
   targets: readonly Target[],
@@ -97,7 +97,7 @@ export function judgeValues(
   return doubts;
 }
 
-/** What a column's values are, where all of them show it by themselves. */
+/** The operation that all these values fit, if their notation proves it. */
 function kindOf({cell}: Target, rows: readonly Row[]): Intelligence | undefined {
   const texts = rows.map(row => cell(row) ?? '').filter(text => text.trim() !== '');
   return intelligenceNames.find(name => {
@@ -112,7 +112,7 @@ function mostFrequent(codes: readonly string[]): string | undefined {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
 }
 
-/** A sentence on the first cell of the country column that names no country; undefined where each does. */
+/** A sentence on the first cell of the country column that is not a country; undefined if all are countries. */
 export function doubtCountries(
   column: string | undefined,
   cell: CellReader | undefined,

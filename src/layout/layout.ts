@@ -21,25 +21,24 @@ import {createThresholds, type Threshold} from '../score/thresholds.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
 import {outputFormat, writtenInput} from './output-format.ts';
 
-/** How rows become output: all of it is known before the first call. */
+/** How rows become output: all columns are known before the first call. */
 export interface Layout {
   readonly mapping: Mapping;
   readonly columns: readonly TargetColumns[];
-  /** What the input was read as. */
   readonly encoding: string;
-  /** What stands above the input's rows, as a line. */
+  /** The input's header as one line, with any lines above it. */
   readonly header: string;
   readonly format: OutputFormat;
   readonly encoder: Encoder;
-  /** Undefined where the job asks for no score. */
+  /** Undefined if the job asks for no score. */
   readonly scorer: Scorer | undefined;
   readonly rules: RuleSet | undefined;
-  /** Which of the lookups with a condition are asked; undefined where none has one. */
+  /** Decides on the lookups with a condition; undefined if no lookup has one. */
   readonly waterfall: Waterfall | undefined;
   readonly thresholds: readonly Threshold[];
 }
 
-/** @throws {UsageError} when columns are missing, unsure, clash, or fields or rules are not right. */
+/** @throws {UsageError} if columns are missing, unsure or clash, or if fields or rules are invalid. */
 export function layOut(job: Job, source: Source, startedAt: number): Layout {
   const rules = loadRules(job.settings.score, job.placeOf);
   const background = backgroundOf(rules, startedAt);
@@ -82,7 +81,6 @@ function thresholdsOf({settings, placeOf}: Job, {targets}: Mapping, rules: RuleS
   return createThresholds(settings.failIf, summaryOf(operationsOf(targets), fieldsOf, reasons), placeOf);
 }
 
-/** The operations that columns are looked up by. */
 export function operationsOf(targets: readonly Target[]): Operation[] {
   return operationNames.filter(name => targets.some(({operation}) => operation === name));
 }

@@ -17,20 +17,20 @@ import type {Background} from '../score/given.ts';
 import {demandSure, flagsOf, isLookup, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
 import {doubtCountries, judgeValues, refuseMostlyRejected} from './judged-rows.ts';
 
-/** Which columns are looked up, how that was found out, and the plan that follows. */
+/** The columns that are looked up, how they were found, and the plan of each row. */
 export interface Mapping {
   readonly targets: readonly Target[];
   readonly guesses: readonly Guess[];
-  /** The columns with the country of phone numbers, by the column of the numbers. */
+  /** Country column by phone number column. */
   readonly countries: ReadonlyMap<string, string>;
   readonly planRow: PlanRow;
-  /** Every column that a setting names, with that setting. */
+  /** Each column that a setting names, with that setting. */
   readonly mentioned: MentionedColumns['mentioned'];
-  /** Sentences about columns that may not be what was meant. */
+  /** Sentences about columns that may not be those the user meant. */
   readonly doubts: readonly string[];
 }
 
-/** @throws {UsageError} when a named column is missing, or nothing was named and the guess is not sure. */
+/** @throws {UsageError} if a named column is missing, or if no column is named and the guess is not sure. */
 export function resolveMapping(
   job: Job,
   format: InputFormat,
@@ -82,7 +82,10 @@ export function resolveMapping(
   };
 }
 
-/** What columns that are named at the command line keep from being found; tokens are sent by themselves. */
+/**
+ * A sentence on the columns that would be looked up if the user had named none. Says nothing for tokens, which are
+ * often sent alone.
+ */
 function leftOutBeside(
   {choices, mentioned}: MentionedColumns,
   guesses: readonly Guess[],
@@ -115,7 +118,7 @@ function targetsFrom(
     .flatMap(([operation, some]) => targetsOf(operation, some, columns));
 }
 
-/** Of rows that are not worth asking about, nothing is asked; what can be told without a call still is. */
+/** Applies the row filter: rows that it leaves out make no calls, but keep the verdicts that cost nothing. */
 function filtered(
   planRow: PlanRow,
   {settings, placeOf}: Job,
@@ -132,7 +135,6 @@ function filtered(
 
 interface MentionedColumns {
   readonly choices: ReadonlyMap<Operation, readonly ColumnChoice[]>;
-  /** Every column that a setting names, with that setting. */
   readonly mentioned: readonly (readonly [string, string])[];
 }
 
@@ -166,13 +168,13 @@ function namedColumns({settings, fromFile, endpoint}: Job): MentionedColumns {
   return {choices, mentioned};
 }
 
-/** The columns of phone numbers: those that are looked up, and the one that is sent with a token. */
+/** Columns of phone numbers that are looked up or sent with a token. */
 function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): string[] {
   const phones = targets.filter(({operation}) => operation === 'phone').map(({column}) => column);
   return verdict?.phone === undefined ? phones : [...phones, verdict.phone];
 }
 
-/** @throws {UsageError} where several columns of countries fit one column of numbers, and make others of them. */
+/** @throws {UsageError} if several country columns fit one column of numbers and would make different numbers. */
 function countriesOf(phones: readonly string[], choices: CountryChoices): Map<string, string> {
   const found = new Map<string, string>();
   for (const phone of phones) {
@@ -205,7 +207,7 @@ function planCells(
   };
 }
 
-/** What is found out about the columns. A job file names all that it means, so that only countries are chosen for it. */
+/** Guesses the columns. A job file names its columns, so only country columns are chosen for it. */
 function columnsIn(
   {settings, fromFile}: Job,
   {mentioned}: MentionedColumns,

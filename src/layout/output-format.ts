@@ -5,7 +5,7 @@ import {planRepairs, planRisk} from '../output/columns.ts';
 import type {OutputFormat} from '../output/encoder.ts';
 import {flatColumns} from '../output/flat.ts';
 
-/** How the output is written: as the settings say, else like the input. */
+/** The output's format: from the settings, else like the input's. */
 export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
   const named = settings.outputFormat;
   const kind = named === undefined ? format.kind : named === 'ndjson' ? 'ndjson' : 'csv';
@@ -14,7 +14,7 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
     kind,
     delimiter,
     eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
-    // A mark is what spreadsheets want; readers of NDJSON trip over it.
+    // Spreadsheets need a byte order mark; NDJSON parsers fail on it.
     bom: settings.bom ?? ((format.bom && kind === format.kind) || (kind === 'csv' && isConverted(format))),
     sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',
@@ -25,7 +25,10 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
   };
 }
 
-/** What an old Windows program wrote is opened by one again: without a mark it would take UTF-8 for what it wrote itself. */
+/**
+ * True if the input has a legacy encoding. Its user's program, such as an old Excel, takes UTF-8 without a mark for
+ * that encoding.
+ */
 function isConverted({encoding}: InputFormat): boolean {
   return encoding !== 'utf-8';
 }
@@ -39,7 +42,7 @@ function outputDelimiter(
   return named === 'csv' && own === '\t' ? ',' : own;
 }
 
-/** The input's format with the columns that its rows are written in. */
+/** The input's format, with the columns that its rows have in the output. */
 export function writtenInput({format, sample}: Source, output: OutputFormat): InputFormat {
   const flat = output.flatten && output.kind === 'csv' && format.kind === 'ndjson';
   return flat ? {...format, columns: flatColumns(sample)} : format;

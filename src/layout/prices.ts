@@ -4,7 +4,7 @@ import {ofOperation} from '../job/values.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
-/** What one call costs, in thousandths of a credit; verdicts with a test action id are free. */
+/** Cost of one call in thousandths of a credit. A verdict with a test action id is free. */
 export function costOf({settings}: Job): (lookup: Lookup) => number {
   return ({operation, params}) =>
     operations[operation].isFree(params)
@@ -12,7 +12,7 @@ export function costOf({settings}: Job): (lookup: Lookup) => number {
       : thousandths(ofOperation(settings.cost, operation, operations[operation].cost));
 }
 
-/** The same for any call of an operation. */
+/** Cost of one call of an operation, in thousandths of a credit. */
 export function priceOf(job: Job): (operation: Operation) => number {
   const params = {action_id: job.endpoint.actionId ?? ''};
   return operation => costOf(job)({operation, key: '', params});

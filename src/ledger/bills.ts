@@ -1,36 +1,35 @@
 import {randomUUID} from 'node:crypto';
 import {emptyTally, type SpendingBy, spentSince, type Tally} from './tally.ts';
 
-/** What one session of a run spent at one endpoint and account: the history has a line for each bill. */
+/** Spending of one session of a run at one endpoint and account. The history has one line for each bill. */
 export interface Bill {
-  /** By which the history knows it: told twice, it is one line. */
+  /** Telling the history the same bill twice leaves one line. */
   readonly id: string;
-  /** What its line says beside the money, in the words of the code that opened it. */
+  /** The rest of its line, beside the money, as the code that opened the bill gave it. */
   readonly about: unknown;
-  /** When the last of it was booked, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch of the last booking. */
   readonly at: number;
   readonly by: SpendingBy;
 }
 
-/** The bill that calls are booked to. */
 interface Open {
   readonly id: string;
   readonly about: unknown;
-  /** The books when it was opened. */
+  /** The books when this bill was opened. */
   readonly before: SpendingBy;
-  /** What the history has of it. */
+  /** The part that the history has. */
   readonly told: SpendingBy | undefined;
 }
 
-/** As the ledger's file has them. */
+/** Bills as the ledger's file keeps them. */
 export interface SavedBills {
   readonly open: Open;
   readonly ended: readonly Bill[];
 }
 
 /**
- * The bills of a run's sessions, until the history has them. A bill is what came to the books while it was open: what a
- * session leaves in flight at a kill is still its own.
+ * The bills of a run's sessions, until the history has them. A bill is the difference between the books now and when it
+ * was opened, so calls that a killed session leaves in flight are on that session's bill.
  */
 export class Bills {
   readonly #books: Tally;
@@ -38,7 +37,7 @@ export class Bills {
   #open: Open;
   #ended: readonly Bill[];
 
-  /** `save` has to be durable on return. */
+  /** `save` must be durable on return. */
   constructor(books: Tally, saved: SavedBills | undefined, save: (bills: SavedBills) => void) {
     this.#books = books;
     this.#save = save;
@@ -46,22 +45,19 @@ export class Bills {
     this.#ended = saved?.ended ?? [];
   }
 
-  /** What is booked now is on this one: until {@link begin}, that of the session before. */
+  /** The bill that is being booked on: before {@link begin}, that of the last session. */
   get open(): Bill {
     const {id, about, before} = this.#open;
     return {id, about, at: this.#books.bookedAt, by: spentSince(this.#books, before)};
   }
 
-  /** Those of which the history may not have everything. */
+  /** Bills that the history may not have in full. */
   get untold(): readonly Bill[] {
     const {open} = this;
     return isSame(open.by, this.#open.told ?? NOTHING) ? this.#ended : [...this.#ended, open];
   }
 
-  /**
-   * Ends the open bill, and opens another for what is booked from now on, once `restart` has the books begin anew. `about`:
-   * what the history is to know of it.
-   */
+  /** Ends the open bill, runs `restart` (which may reset the books), and opens a bill for `about`. */
   begin(about: unknown, restart: () => void = () => {}): void {
     this.#ended = this.untold;
     restart();
@@ -69,7 +65,7 @@ export class Bills {
     this.#save({open: this.#open, ended: this.#ended});
   }
 
-  /** The history has these now. */
+  /** Marks bills as known to the history. */
   told(bills: readonly Bill[]): void {
     this.#ended = this.#ended.filter(bill => !bills.includes(bill));
     const open = bills.find(({id}) => id === this.#open.id);

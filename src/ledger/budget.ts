@@ -3,41 +3,44 @@ import type {Charge} from '../job/settings/cost.ts';
 import {type Draw, spendingOf, type Tally} from './tally.ts';
 
 export interface Limits {
-  /** Most that may be spent, maybe spent and reserved together; in thousandths of a credit, as all money in here. */
+  /**
+   * Limit of spent, maybe spent and reserved credits together. All money in this file is in thousandths of a credit.
+   */
   readonly maxCredits?: number | undefined;
-  /** Budgets that this run shares with others: its account's of day and month. */
+  /** Budgets that this run shares with others: its account's of the day and the month. */
   readonly shared?: readonly PeriodBudget[] | undefined;
 }
 
-/** What a shared budget came to. */
 export interface PeriodUse {
   readonly period: Period;
   readonly limit: number;
   readonly used: number;
 }
 
-/** The session that takes blocks of shared budgets, and what its run had taken of each limit before, by the limit's name. */
+/**
+ * The session that takes blocks of shared budgets, and how much its run had taken of each limit before, by the limit's
+ * name.
+ */
 export interface Holding {
   readonly holder: string;
   readonly taken: Readonly<Record<string, number>>;
 }
 
-/** A limit of a run: its own, or a shared one. */
 interface CreditLimit {
-  /** By which the books have what the run took of it. */
+  /** The books use it as the key of what the run took. */
   readonly name: string;
   /** Credits that may still be spent. */
   left(): number;
 }
 
-/** What calls in flight may cost, held against the run's limit and the shared ones: none is ever passed. */
+/** Reserves the credits of calls in flight, in the run's limit and the shared ones. No limit is ever exceeded. */
 export class Budget {
   readonly #run: CreditLimit | undefined;
   readonly #shared: readonly PeriodBudget[];
   readonly #books: Tally;
-  /** Calls that have taken their credits and are not booked yet, by their keys. */
+  /** Calls with reserved credits that are not booked yet, by key. */
   readonly #inFlight = new Map<string, {readonly renews: boolean; readonly draws: readonly Draw[]}>();
-  /** What this run took of a limit and what was left of it, together, when that was last read. */
+  /** By limit: what this run had taken plus what was left, when last read. */
   readonly #lastRoom = new Map<string, number>();
   #reserved = 0;
   #exhausted: PeriodBudget | undefined;
@@ -50,7 +53,7 @@ export class Budget {
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
   }
 
-  /** What the next session needs to give back what a kill leaves of this one's blocks; undefined where there are none. */
+  /** With it the next session gives back blocks that a kill left unspent. Undefined without shared budgets. */
   get holding(): Holding | undefined {
     const holder = this.#shared[0]?.holder;
     if (holder === undefined) return undefined;
@@ -58,26 +61,26 @@ export class Budget {
     return {holder, taken: Object.fromEntries(taken)};
   }
 
-  /** What the run took of a limit since then, by the limit's name. */
+  /** Returns a function: how much the run has taken of a limit since this holding was saved. */
   takenSince({taken}: Holding): (name: string) => number {
     return name => (this.#books.draws[name]?.taken ?? 0) - (taken[name] ?? 0);
   }
 
-  /** What is spent, maybe spent, and reserved for calls in flight; that of attempts that were given up included. */
+  /** Spent, maybe spent and reserved credits, with those of attempts that were given up. */
   get committed(): number {
     const {spent, maybeSpent} = spendingOf(this.#books);
     return spent + maybeSpent + this.#reserved;
   }
 
   /**
-   * True if every limit has room for `cost` more. A value that has an answer (`renews`) goes by half of each: values
-   * without one get the other half, wherever they stand in the list.
+   * True if every limit has room for `cost` more. Renewals (`renews`) may use half of each limit; the other half stays
+   * for values without an answer, wherever they are in the list.
    */
   affords(cost: number, renews = false): boolean {
     return this.#limits.every(limit => (renews ? this.#hasHalfFor(limit, cost) : cost <= limit.left()));
   }
 
-  /** Reserves the credits of a call; false where they are more than {@link affords} allows. */
+  /** Reserves the credits of a call. Returns false if a limit has no room. */
   take(key: string, cost: number, renews = false): boolean {
     this.#exhausted = undefined;
     if (renews && !this.affords(cost, renews)) return false;
@@ -106,7 +109,7 @@ export class Budget {
     }
   }
 
-  /** The call is over: what it cost is booked from now on, and reserved no more. */
+  /** Ends the reservation of a call. From here on its charge counts instead. */
   release(key: string, cost: number, charge: Charge): void {
     this.#reserved -= cost;
     for (const budget of this.#shared) budget.release(key, cost, charge);
@@ -115,23 +118,22 @@ export class Budget {
     this.#inFlight.delete(key);
   }
 
-  /** The run's limit holds these credits again, for a call whose outcome came after all. */
+  /** Reserves the credits of a call again whose outcome arrived after the call was given up. */
   hold(cost: number): void {
     this.#reserved += cost;
   }
 
-  /** No call is in flight any more. */
+  /** Drops all reservations: no call is in flight. */
   clear(): void {
     this.#reserved = 0;
     this.#inFlight.clear();
   }
 
-  /** The shared budget that the last reservation was refused for, where it was one. */
+  /** The shared budget that refused the last reservation; undefined if none did. */
   get exhausted(): PeriodBudget | undefined {
     return this.#exhausted;
   }
 
-  /** What the shared budgets came to. */
   get uses(): readonly PeriodUse[] {
     if (!this.#closed) this.#uses = this.#shared.map(useOf);
     return this.#uses;
@@ -160,7 +162,7 @@ export class Budget {
     return this.#run === undefined ? this.#shared : [this.#run, ...this.#shared];
   }
 
-  /** The run's own calls leave the room as it is, so it is read again only where it may suffice. */
+  /** Reads the limit again only if the half may suffice: the run's own calls don't change the sum of taken and left. */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;
     const {taken, renewed} = this.#drawOf(name);

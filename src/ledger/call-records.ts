@@ -3,10 +3,7 @@ import type {Charge} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from './entry.ts';
 import {guarded, INTERRUPTED} from './ledger-file.ts';
 
-/**
- * Made where a run first records its calls, so that a ledger without them stays what it was. `scope`: NULL once a fresh
- * budget has taken the spending out of the books.
- */
+/** Created when a run first records its calls. `scope` is NULL once a fresh budget took the call out of the books. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS call (
     id INTEGER PRIMARY KEY,
@@ -31,25 +28,25 @@ const COLUMNS = [
   ...['request_id', 'charge'],
 ];
 const READ_AT_ONCE = 500;
-/** Of a value that many rows have, so many are named. */
+/** Rows named for a value; a value may be in millions of them. */
 const MOST_ROWS = 20;
 
-/** One attempt and what was booked for it. */
+/** One attempt, and the charge that was booked for it. */
 export interface CallRecord {
   readonly run: string;
-  /** Operation and value, as the ledger knows them. */
+  /** The ledger's key of operation and value. */
   readonly key: string;
   readonly operation: string;
-  /** The rows that waited for it when it was sent, the first of them. */
+  /** The first rows that waited for the call when it was sent. */
   readonly rows: readonly number[];
-  /** Which attempt of its value it is, from 1. */
+  /** Number of the attempt among those of its value, from 1. */
   readonly nth: number;
-  /** What it may have cost, in thousandths of a credit. */
+  /** Maximum cost, in thousandths of a credit. */
   readonly cost: number;
-  /** Milliseconds since the epoch; null where its session ended first. */
+  /** Milliseconds since the epoch. `endedAt` is null if the session ended before the attempt. */
   readonly sentAt: number;
   readonly endedAt: number | null;
-  /** The attempt's kind; `interrupted` where its session ended first. */
+  /** The attempt's kind, or `interrupted` if its session ended first. */
   readonly outcome: string;
   readonly status: number | null;
   readonly code: string | null;
@@ -58,8 +55,8 @@ export interface CallRecord {
 }
 
 /**
- * A line for each attempt, reserved with its credits and settled with its booking, in the ledger's own transactions: what
- * they add up to is the books, whatever a kill leaves.
+ * A row for each attempt, written in the ledger's own transactions: when its credits are reserved, and when its charge
+ * is booked. So the rows add up to the books after any kill.
  */
 export class CallRecords {
   readonly #db: Sqlite;
@@ -71,7 +68,6 @@ export class CallRecords {
     this.#sql = statements(db);
   }
 
-  /** True if an earlier session recorded its calls. */
   static areIn(db: Sqlite): boolean {
     return db.hasTable('call');
   }
@@ -90,17 +86,17 @@ export class CallRecords {
     this.#sql.settle.run(...values);
   }
 
-  /** What was on its way when its session ended may have been charged. */
+  /** Books attempts that were in flight when their session ended as maybe charged. */
   lose(): void {
     this.#sql.lose.run();
   }
 
-  /** What was spent by now is in the books no more. */
+  /** Takes all attempts so far out of the books. */
   forget(): void {
     this.#sql.forget.run();
   }
 
-  /** All attempts that are in the books of a scope, in the order in which they were sent. */
+  /** Yields the attempts that count in the books of a scope, in the order of their sending. */
   *of(scope: string): Generator<CallRecord> {
     guarded(() => this.#db.exec('CREATE INDEX IF NOT EXISTS call_key ON call (key, id)'));
     for (let after = 0; ; ) {

@@ -1,32 +1,32 @@
 import {Sqlite, type Statement} from '../disk/sqlite.ts';
 import {KEY_LENGTH} from './lookup.ts';
 
-/** So many slots (64 MiB) are filled to {@link FULL}, with six million keys; those that follow go to a file. */
+/** In memory at most 64 MiB of slots, filled to {@link FULL}: six million keys. Later keys go to a file. */
 const MOST_SLOTS = 2 ** 23;
 const FIRST_SLOTS = 2 ** 14;
 const FULL = 0.75;
 
 /**
- * Tells new values from repeated ones, with memory that does not grow with their number beyond a bound. In memory, keys
- * are told apart by 64 of their bits: of six million, two are taken for one in a millionth of all lists.
+ * Tells new keys from repeated ones in bounded memory. Memory holds 64 bits of each key: the chance that any two of six
+ * million collide is one in a million.
  */
 export class DistinctKeys {
   readonly #path: string;
   readonly #mostSlots: number;
   readonly #bytes = Buffer.allocUnsafeSlow(KEY_LENGTH);
   readonly #words = new Int32Array(this.#bytes.buffer, 0, 2);
-  /** Two words a slot; both are zero where it is free. */
+  /** Two words per slot; both are zero if it is free. */
   #slots = new Int32Array(2 * FIRST_SLOTS);
   #used = 0;
   #file: KeyFile | undefined;
 
-  /** The file is made at `path` once it is needed. */
+  /** The file is created at `path` when memory is full. */
   constructor(path: string, mostSlots = MOST_SLOTS) {
     this.#path = path;
     this.#mostSlots = mostSlots;
   }
 
-  /** Those among these that were never given before. */
+  /** Returns the lookups whose key is new, and remembers them. */
   fresh<Keyed extends {readonly key: string}>(lookups: readonly Keyed[]): Keyed[] {
     const beyond: Keyed[] = [];
     const fresh = lookups.filter(lookup => {
@@ -43,7 +43,7 @@ export class DistinctKeys {
     this.#file?.close();
   }
 
-  /** Whether it is new; undefined where it is not there, and there is no room for it. */
+  /** True if added, false if known, undefined if unknown and the table is full. */
   #add(key: string): boolean | undefined {
     this.#bytes.write(key, 'base64url');
     const [first = 0, second = 0] = this.#words;
@@ -70,7 +70,7 @@ export class DistinctKeys {
   }
 }
 
-/** Where these words stand, or else a free slot for them. */
+/** The index of the slot with these words, else of a free one. */
 function placeOf(slots: Int32Array, first: number, second: number): number {
   const mask = slots.length - 1;
   let at = (first << 1) & mask;

@@ -7,64 +7,63 @@ import type {Answer, LookupKey, Outcome} from './lookup.ts';
 
 /** A value's attempts so far. */
 export interface History {
-  /** True if any attempt may have been carried out without an answer. */
+  /** True if the service may have carried out an attempt that brought no answer. */
   readonly ambiguous: boolean;
   /** Attempts of this run that may have been charged and brought no answer, and the code of the last one. */
   readonly doubts: number;
   readonly lastCode: string;
 }
 
-/** What the ledger knows of a value: its outcome for good, or what it has been through so far. */
+/** A value's final outcome, or its attempts so far. */
 export interface LedgerEntry extends History {
   readonly outcome: Outcome | undefined;
-  /** The dispatch whose session ended before its outcome was known; undefined where the last one's is. */
+  /** The dispatch whose session ended before its outcome was known. Undefined if the last outcome is known. */
   readonly interrupted: number | undefined;
 }
 
-/** One value that is about to be sent. */
+/** A call that is about to be sent. */
 export interface Reservation extends Booking {
-  /** Whether the ledger knows the value already. */
+  /** True if the ledger has this value already. */
   readonly known: boolean;
-  /** Set for a value that has an answer, where values without one go first: see {@link Budget.affords}. */
+  /** Set for a renewal while values without an answer go first: see {@link Budget.affords}. */
   readonly renews?: boolean | undefined;
-  /** The row that asks first, where later rows are told something else. */
+  /** The first row with the value, kept for operations that answer repeated rows differently. */
   readonly firstRow?: number | undefined;
-  /** The rows that wait for it, by number. */
+  /** Numbers of the rows that wait for the call. */
   readonly rows?: (() => readonly number[]) | undefined;
   /** Milliseconds since the epoch. */
   readonly sentAt?: number | undefined;
 }
 
 interface Booking extends LookupKey {
-  /** This one sending of the value, by a number that no other sending in the run's sessions has. */
+  /** Number of this sending, unique in all sessions of the run. */
   readonly dispatch: number;
-  /** What the call may cost, in thousandths of a credit. */
+  /** Maximum cost, in thousandths of a credit. */
   readonly cost: number;
 }
 
-/** What became of one attempt; `outcome` where it was the value's last. */
+/** The end of one attempt; with `outcome` if it was the value's last. */
 export interface BookedAttempt extends Booking {
   readonly attempt: TimedAttempt;
   readonly charge: Charge;
-  /** True if it brought no answer and may have been charged anyway. */
+  /** True if it brought no answer and may have been charged. */
   readonly doubt: boolean;
-  /** Whether the value had been asked before. */
+  /** True if the value had an attempt before. */
   readonly retry: boolean;
   readonly outcome?: Outcome | undefined;
 }
 
-/** An answer and the value that it is kept for. */
+/** An answer, and the value that it belongs to. */
 export interface KeptAnswer extends LookupKey {
   readonly outcome: Answer;
 }
 
-/** A row of the table as an answer. */
 export function answerOf(row: SqlRow): KeptAnswer {
   const outcome = outcomeOf(row) as Answer;
   return {operation: row.operation as Operation, key: String(row.key), outcome};
 }
 
-/** Yields answers in groups, as memory may not hold them all; `read` returns the rows after the last one read. */
+/** Yields answers in groups, since memory may not hold all. `read` returns the rows after the last one read. */
 export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]): Generator<KeptAnswer[]> {
   for (let last: SqlRow | undefined; ; ) {
     const rows = read(last);
@@ -74,7 +73,6 @@ export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]
   }
 }
 
-/** A row of the table as what is known of its value. */
 export function entryOf(row: SqlRow): LedgerEntry {
   const interrupted = row.error === INTERRUPTED ? Number(row.dispatch) : undefined;
   const doubts = Number(row.ambiguous) + (interrupted === undefined ? 0 : 1);
@@ -82,7 +80,7 @@ export function entryOf(row: SqlRow): LedgerEntry {
   return {ambiguous: doubts > 0, doubts, lastCode, interrupted, outcome: outcomeOf(row)};
 }
 
-/** A row's outcome for good; undefined where it has none yet. */
+/** The final outcome in a row; undefined while it has none. */
 export function outcomeOf(row: SqlRow): Outcome | undefined {
   const error = String(row.error);
   const boughtAt = Number(row.bought_at);
@@ -101,7 +99,7 @@ export function outcomeOf(row: SqlRow): Outcome | undefined {
   }
 }
 
-/** An outcome's state, error, data and time as columns: the inverse of {@link outcomeOf}. */
+/** State, error, data and time of an outcome as columns: the inverse of {@link outcomeOf}. */
 export function columnsOf(outcome: Outcome | undefined) {
   if (outcome === undefined) return [WAITING, null, null, null] as const;
   const state = 'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status];
@@ -113,7 +111,7 @@ export function columnsOf(outcome: Outcome | undefined) {
   ] as const;
 }
 
-/** The columns that an attempt sets in its value's row; `nth` is the number of its answer, null for none. */
+/** The columns that an attempt sets in its value's row. `nth` numbers the answers; null without an answer. */
 export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nth: number | null) {
   const [state, settled, data, boughtAt] = columnsOf(outcome);
   const error = outcome === undefined && doubt && 'code' in attempt ? attempt.code : settled;

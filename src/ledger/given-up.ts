@@ -12,21 +12,22 @@ import {
   withAnswersAlone,
 } from './tally.ts';
 
-/** What attempts of this run that were given up have cost. */
+/** Cost of this run's earlier attempts, which a restart gave up. */
 export interface Earlier {
-  /** In the run's books, and against its limit: at the same endpoint and account. */
+  /** In the books and against the limit, since it was spent at the same endpoint and account. */
   readonly counted: Spending;
-  /** In neither: at another endpoint or account, or before the budget was begun anew. */
+  /** In neither: spent at another endpoint or account, or before `--fresh-budget`. */
   readonly notCounted: Spending;
-  /** Whether there was state that could not be read: nobody knows what that cost, or what it had asked for. */
+  /** True if saved state was unreadable, so that its cost and its values are unknown. */
   readonly unknown: boolean;
 }
 
-/** How a run is started over. */
 export interface StartOver {
-  /** Gives up the count of what was spent. */
+  /** Starts with books of zero. */
   readonly freshBudget?: boolean;
-  /** True if the count of a value's sends in doubt continues; else all of them count as one. */
+  /**
+   * True if doubtful sends of a value add up with those of the attempt given up; else all earlier ones count as one.
+   */
   readonly keepsDoubts?: boolean;
 }
 
@@ -36,14 +37,14 @@ export interface ScopedAnswers {
   readonly answers: readonly KeptAnswer[];
 }
 
-/** Where there is nothing to read of it. */
+/** The value of {@link Earlier} without an earlier attempt. */
 export function nothingEarlier(unknown: boolean): Earlier {
   return {counted: sumOf([]), notCounted: sumOf([]), unknown};
 }
 
 /**
- * What attempts that were given up leave to the one under way: their books, their answers, and the doubt about calls
- * that may have been carried out. All of it belongs to the scope (endpoint and account) that it came from.
+ * Keeps what the run's given-up attempts leave to the current one: books, answers, and doubt about calls that may have
+ * been carried out. Each belongs to the scope (endpoint and account) at which it arose.
  */
 export class GivenUp {
   readonly #lostState: boolean;
@@ -59,8 +60,8 @@ export class GivenUp {
   }
 
   /**
-   * Gives up the attempt under way and begins one in `scope`, within the caller's transaction. Returns the books that
-   * it begins with: with a fresh budget, none.
+   * Gives up the current attempt and begins one in `scope`. Returns its books: empty with a fresh budget. The caller
+   * holds the transaction.
    */
   begin(tally: Tally, scope: string, {freshBudget = false, keepsDoubts = false}: StartOver): Tally {
     const {answers, doubts, countAsOne, forget, keepBooks, clear, setScope} = this.#sql;
@@ -77,7 +78,7 @@ export class GivenUp {
     return beginningWith(this.#books().find(books => books.isCounted)?.tally ?? emptyTally());
   }
 
-  /** Endpoint and account of the attempt under way. */
+  /** Endpoint and account of the current attempt. */
   get scope(): string {
     return this.#scope;
   }
@@ -87,8 +88,8 @@ export class GivenUp {
   }
 
   /**
-   * Returns an earlier attempt's entry of a value, undefined if it did not ask for it. An answer that no longer serves
-   * only proves that the value was asked for.
+   * Returns an earlier attempt's entry of a value; undefined if no attempt sent it. An answer that `serves` refuses
+   * only proves that the value was sent.
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = guarded(() => this.#sql.find.get(key, this.#scope));
@@ -101,12 +102,12 @@ export class GivenUp {
     return {...asked, doubts: Number(row.doubts), lastCode, outcome};
   }
 
-  /** All answers that earlier attempts left in this scope, in groups. */
+  /** Yields all answers of earlier attempts in this scope, in groups. */
   answers(): Generator<KeptAnswer[]> {
     return this.#answersIn(this.#scope);
   }
 
-  /** The same of all other scopes, which this run asks for nothing. */
+  /** Yields the answers of all other scopes, which are worth keeping for other runs and of no use to this one. */
   *answersElsewhere(): Generator<ScopedAnswers> {
     for (const row of guarded(() => this.#sql.scopes.all(this.#scope))) {
       const scope = String(row.scope);
@@ -119,7 +120,7 @@ export class GivenUp {
     return answersOf(last => guarded(() => answersFrom.all(scope, String(last?.key ?? ''))).map(withAnswer));
   }
 
-  /** What was spent by now counts against nobody's limit; where operations were answered is known as before. */
+  /** Takes all spending so far out of every limit. Keeps the knowledge which operations were answered. */
   #forgetSpending(): void {
     const {books, forget, keepBooks} = this.#sql;
     for (const {scope, tally} of books.all()) {
@@ -145,18 +146,18 @@ export class GivenUp {
   }
 }
 
-/** The row with its answer, which a later doubt has left in it. */
+/** Returns a row with its answer, even if a later doubt has set its state to waiting. */
 function withAnswer(row: SqlRow): SqlRow {
   return row.state === WAITING && row.data !== null ? {...row, state: stateOf.ok} : row;
 }
 
 function statements(db: Sqlite) {
   return {
-    // An answer stands for all that was in doubt before it.
+    // An answer settles all doubt before it.
     answers: db.prepare(
       'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, 0, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),
-    // An answer from before it stays beside it.
+    // An earlier answer stays beside the doubt.
     doubts: db.prepare(
       `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
     ),

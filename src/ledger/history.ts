@@ -9,44 +9,46 @@ import type {SharedDate} from '../disk/shared-date.ts';
 import {Sqlite} from '../disk/sqlite.ts';
 import {systemCode} from '../errors.ts';
 
-/** Another run may be adding its own line. A run can leave its line instead of waiting; a reader has to wait. */
+/**
+ * Another run may be adding its line. A writer can leave its line in a file instead of waiting; a reader has to wait.
+ */
 const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
-/** Lines are kept for a year, and no more than so many. */
+/** Lines are kept for a year, up to this number. */
 const KEPT_MS = 366 * DAY_MS;
 const MOST_LINES = 20_000;
-/** So many summaries are kept of each job: of those that wrote all rows, and of others. */
+/** Summaries kept of each job: as many of complete runs as of others. */
 const SUMMARIES = 30;
-/** Raised whenever the table changes its shape. */
+/** Raise it whenever the table's shape changes. */
 const VERSION = 2;
 
-/** One end of a run, as it is kept. */
+/** One session of a run, as the history keeps it. */
 export interface HistoryEntry {
-  /** The bill that it tells of: told twice, it is one line. */
+  /** Adding the same bill again merges it into its line. */
   readonly bill: string;
   readonly runId: string;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
   readonly job: string | null;
-  /** By which a list is known from one run to the next; null where it can't be. */
+  /** Identifies a list across runs; null if it has no identity. */
   readonly list: string | null;
-  /** Whether all rows were written. */
+  /** True if all rows were written. */
   readonly isComplete: boolean;
-  /** JSON, as the summary. */
   readonly line: string;
-  /** Null for what is told of a session that could not tell itself. */
+  /** Null if the session was killed: the next one adds its line. */
   readonly summary: string | null;
 }
 
-/** What becomes of a line that is there when its bill is told again. */
+/** Returns the line to keep of a bill that is added again. */
 type Merge = (known: string, told: string) => string;
 
-/** Lines that were left while the history was locked wait here for the process that opens it next. */
+/** Directory of lines that runs left while the history was locked. The next process to open the history adds them. */
 const WAITING = 'runs.waiting';
 
 /**
- * Leaves lines for a history that is locked, which has them from then on: durable on return. Throws what the file system
- * has against it.
+ * Leaves lines for the next process that opens the history. Durable on return.
+ *
+ * @throws the file system's errors.
  */
 export function leaveForHistory(directory: string, entries: readonly HistoryEntry[]): void {
   const waiting = join(directory, WAITING);
@@ -55,15 +57,15 @@ export function leaveForHistory(directory: string, entries: readonly HistoryEntr
 }
 
 /**
- * What all runs of this user came to, a line for each end of one. In it are no values, no keys and no directories.
+ * The history of all runs of this user: one line per session. It holds no values, keys or directories.
  *
- * Throws what SQLite and the file system have against it, and where it is of another version.
+ * @throws the errors of SQLite and the file system; an error if the file has another version.
  */
 export class RunHistory {
   readonly #db: Sqlite;
   readonly #merge: Merge;
 
-  /** `directory` is the user's state directory. Takes in what was left for it. */
+  /** Opens the history in the user's state directory, and adds the lines that were left for it. */
   constructor(
     directory: string,
     merge: Merge = (_, told) => told,
@@ -84,7 +86,10 @@ export class RunHistory {
     }
   }
 
-  /** Lines go from the directory once they are here for good: until then another process may take them in as well. */
+  /**
+   * Removes the files once their lines are stored. Another process may add them at the same time: a bill stays one
+   * line.
+   */
   #takeIn(directory: string): void {
     const files = namesIn(directory).map(name => join(directory, name));
     if (files.length === 0) return;
@@ -92,7 +97,7 @@ export class RunHistory {
     for (const file of files) removeFile(file);
   }
 
-  /** Adds lines, or merges them with those of their bills; with a date, it forgets what is too old. */
+  /** Adds lines, or merges them with those of their bills. With a date, also deletes lines that are too old. */
   add(entries: readonly HistoryEntry[], date?: SharedDate): void {
     this.#db.transaction(() => {
       for (const entry of entries) this.#addOne(entry);
@@ -120,12 +125,12 @@ export class RunHistory {
       .run(job, Number(isComplete), job, Number(isComplete));
   }
 
-  /** The lines since a moment (milliseconds since the epoch), the oldest first. */
+  /** Lines since a time (milliseconds since the epoch), oldest first. */
   lines(since: number): string[] {
     return texts(this.#db.query(['line AS text'], 'FROM run WHERE ended >= ? ORDER BY id').all(since));
   }
 
-  /** The summaries that are kept of a job's complete runs, the oldest first. */
+  /** Kept summaries of a job's complete runs, oldest first. */
   summaries(job: string): string[] {
     return texts(
       this.#db
@@ -137,7 +142,7 @@ export class RunHistory {
     );
   }
 
-  /** The last summary of a run whose identifier begins so, where it is kept. */
+  /** Last kept summary of the run whose identifier begins with `runId`. */
   summaryOf(runId: string): string | undefined {
     const row = this.#db
       .query(
@@ -148,7 +153,7 @@ export class RunHistory {
     return row === undefined ? undefined : String(row.summary);
   }
 
-  /** The lines of the last complete run over a list. */
+  /** Lines of the last complete run of a list. */
   lastOver(list: string): string[] {
     return texts(
       this.#db
@@ -175,7 +180,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** None where another process has taken them in meanwhile. */
+/** Returns nothing if another process has taken the file meanwhile. */
 function entriesIn(file: string): HistoryEntry[] {
   try {
     return JSON.parse(fileText(file)) as HistoryEntry[];

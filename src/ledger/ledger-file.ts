@@ -3,10 +3,12 @@ import {isDamage, Sqlite, type SqlRow, type SqlValue, sqliteCode} from '../disk/
 import {OutputError, StateError} from '../errors.ts';
 import {damageOf} from './sound.ts';
 
-/** Raised whenever the tables, the tally, the checkpoint or a run's identity change their shape: others are refused. */
+/**
+ * Raise it whenever the tables, the tally, the checkpoint or a run's identity change shape: other versions are refused.
+ */
 const VERSION = 9;
 
-/** `nth` numbers the answers that this run bought, in their order; NULL for those it took over. */
+/** `nth` numbers the answers that this run bought, in order. It is NULL for answers that the run took over. */
 const SCHEMA = `
   CREATE TABLE lookup (
     id INTEGER PRIMARY KEY,
@@ -39,27 +41,29 @@ const SCHEMA = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/** A value's state: not asked yet or to be asked again, on its way, or settled for good. */
+/** State of a value that waits for its first or next call. Others: sent, and the final ones. */
 export const WAITING = 0;
 const SENT = 1;
 export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 
-/** The error of a value whose session ended before its outcome was known: it may have been carried out. */
+/** Error of a value whose session ended before its outcome was known: the service may have carried the call out. */
 export const INTERRUPTED = 'interrupted';
 
-/** How often a value was sent in doubt, in SQL. One that was never sent has the code of an earlier attempt's. */
+/**
+ * SQL: number of a value's doubtful sends. With dispatch 0 the run never sent it: the error is an earlier attempt's.
+ */
 export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
 
-/** So many keys are looked up with one statement; fewer are padded with nulls. */
+/** Keys per statement; fewer are padded with nulls. */
 const FIND_AT_ONCE = 64;
-/** So many answers are read at once when they are copied out of the ledger. */
+/** Answers per read when they are copied out of the ledger. */
 export const COPY_AT_ONCE = 500;
 
 /**
- * Opens a ledger's file, or makes it. `full`: a reservation has to survive a power cut as well, as a budget asks for;
- * without one, the end of the process is enough.
+ * Opens a ledger's file, or creates it. `full`: reservations survive a power cut, as a budget needs; else they survive
+ * the end of the process.
  *
- * @throws {StateError} when it is damaged, in any page of it, or of another version.
+ * @throws {StateError} if any page is damaged, or the file has another version.
  */
 export function openLedgerFile(path: string, full: boolean): Sqlite {
   const db = new Sqlite(path, {synchronous: full ? 'FULL' : 'NORMAL', exclusive: true, busyTimeoutMs: 0});
@@ -80,15 +84,15 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
 }
 
 /**
- * Takes the names of an open ledger's files away: they live on as long as it is open, and nobody has to remove them. Its
- * log has been written to by now, so nothing is opened by name again. (Windows keeps names until files are closed.)
+ * Removes the names of an open ledger's files: the files vanish when they are closed, however the process ends. The log
+ * exists by now, so SQLite opens nothing by name again. (Windows keeps the names until then.)
  */
 export function removeNames(path: string): void {
   for (const suffix of ['', '-wal']) {
     try {
       rmSync(path + suffix, {force: true});
     } catch {
-      // Whoever made the directory removes it in the end.
+      // On Windows the caller removes the directory later.
     }
   }
 }
@@ -100,7 +104,7 @@ function ofVersion(version: number): StateError {
   );
 }
 
-/** So many answers are taken over with one statement: that saves a fifth of the time of one each. */
+/** Answers per statement: a fifth faster than one each. */
 const TAKEN_AT_ONCE = 64;
 
 function adoption(count: number): string {
@@ -110,7 +114,6 @@ function adoption(count: number): string {
 
 export type LedgerStatements = ReturnType<typeof ledgerStatements>;
 
-/** All that is asked of a ledger's file, prepared. */
 export function ledgerStatements(db: Sqlite) {
   const entry = ['key', 'state', 'dispatch', 'ambiguous', 'error', 'data', 'bought_at'];
   const many = Array(FIND_AT_ONCE).fill('?').join(',');
@@ -150,7 +153,7 @@ export function ledgerStatements(db: Sqlite) {
   };
 }
 
-/** Writes down what was taken over: rows of key, operation, state, error, data, time and first row. */
+/** Writes adopted outcomes: rows of key, operation, state, error, data, time and first row. */
 export function adoptRows(sql: LedgerStatements, rows: readonly (readonly SqlValue[])[]): void {
   const grouped = rows.length - (rows.length % TAKEN_AT_ONCE);
   for (let from = 0; from < grouped; from += TAKEN_AT_ONCE)
@@ -158,7 +161,6 @@ export function adoptRows(sql: LedgerStatements, rows: readonly (readonly SqlVal
   for (const row of rows.slice(grouped)) sql.adopt.run(...row);
 }
 
-/** The rows of those keys that are in the table. */
 export function findRows(sql: LedgerStatements, keys: readonly string[]): SqlRow[] {
   const [first] = keys;
   if (keys.length === 1 && first !== undefined) return sql.find.all(first);
@@ -170,7 +172,7 @@ export function findRows(sql: LedgerStatements, keys: readonly string[]): SqlRow
   return rows;
 }
 
-/** Runs `work`; what SQLite says of the file becomes an error that says what to do. */
+/** Runs `work`, and turns SQLite's errors into errors that tell the user what to do. */
 export function guarded<T>(work: () => T): T {
   try {
     return work();
@@ -186,7 +188,10 @@ export function guarded<T>(work: () => T): T {
   }
 }
 
-/** What is in a ledger that nobody has open: whose it is, and whether any call was sent for it. Throws as {@link openLedgerFile} does. */
+/**
+ * Reads a ledger that no process has open: its run, and if any call was sent for it. Throws as {@link openLedgerFile}
+ * does.
+ */
 export function peek<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {
   const db = guarded(() => openLedgerFile(path, false));
   try {
@@ -203,7 +208,7 @@ export function peek<Run>(path: string): {readonly run: Run | undefined; readonl
   }
 }
 
-/** A value that was written as JSON. */
+/** Parses a value that the ledger saved as JSON. */
 export function saved<T>(text: unknown): T {
   try {
     return JSON.parse(String(text)) as T;

@@ -26,37 +26,38 @@ import {LedgerWriter} from './ledger-writer.ts';
 import {isKept, type Outcome} from './lookup.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
 
-/** Keys are random, so that fewer would write the same pages again and again; more only wait in memory. */
+/** Keys are random: smaller groups would write the same pages more often, larger ones only use memory. */
 const ADOPT_AT_ONCE = 4_096;
 
 export interface LedgerOptions extends Limits {
-  /** Whether there was state before this that could not be read. */
+  /** True if the run had state that was unreadable. */
   readonly lostState?: boolean | undefined;
-  /** Nothing goes on from it: its files lose their names at once, so that none is left however the process ends. */
+  /** No run resumes from it: its files lose their names at once, so none is left however the process ends. */
   readonly temporary?: boolean | undefined;
-  /** True if there is to be a record of each call: see {@link CallRecords}. */
+  /** True to record each call: see {@link CallRecords}. */
   readonly recordsCalls?: boolean | undefined;
-  /** Gives back what a killed session took of shared budgets and did not spend: `taken` is what it took of each, by name. */
+  /** Gives the unspent rest of a killed session's blocks back. `taken`: what that session took of a limit. */
   readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }
 
 /**
- * The run's ledger: per distinct value a durable reservation before it is sent, and its outcome for good after. From it
- * come the dedupe, the resume, the budget and the books. Each transaction takes what is about to be sent together with the
- * outcomes that arrived since. A failed write is final: the books in memory still count every call, and the file does not.
- * @throws {StateError} when its file is damaged or of another version; {@link OutputError} when it can't be written.
+ * The run's ledger. For each distinct value it holds a durable reservation before the call, and the final outcome
+ * after. Repeats, resumes, the budget and the books rely on it. After a failed write the ledger refuses all others; its
+ * books in memory still count every call that was sent.
+ *
+ * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
 export class Ledger {
   readonly tally: Tally;
   readonly budget: Budget;
   readonly bills: Bills;
-  /** What attempts of this run left that were started over. */
+  /** The run's attempts that a restart gave up. */
   readonly givenUp: GivenUp;
-  /** Calls that were in flight when the last session ended: they may have been charged. */
+  /** Calls in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   readonly #db: Sqlite;
   readonly #sql: LedgerStatements;
-  /** Undefined where no session has recorded its calls. */
+  /** Undefined if no session has recorded its calls. */
   readonly #calls: CallRecords | undefined;
   readonly #writer: LedgerWriter;
   /** Calls that were sent and are not booked yet, by their keys. */
@@ -85,7 +86,7 @@ export class Ledger {
         saveTally: () => this.#saveMeta('tally', this.tally),
       });
       this.interrupted = guarded(() => this.#bookInterrupted());
-      // What the last session left of its blocks, before this one takes its own.
+      // Gives back the last session's blocks before this one takes its own.
       const before = this.getMeta<Holding>('holding');
       if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
       guarded(() => this.#saveHolding());
@@ -95,12 +96,12 @@ export class Ledger {
     }
   }
 
-  /** False once it can't be read any more: it was closed, or could not be written. */
+  /** False after it was closed, or after a write failed. */
   get isReadable(): boolean {
     return this.#state === 'ended' || (this.#state === 'open' && this.#writer.refusal === undefined);
   }
 
-  /** What is known of these values; those that are new are not in the map. */
+  /** The entries of these values; a new value has no entry. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
     if (keys.some(key => this.#writer.unwritten.open.has(key))) this.#writer.drain();
@@ -113,15 +114,15 @@ export class Ledger {
     return found;
   }
 
-  /** The row for which this value was first asked, or taken over; undefined if no row needs to know it. */
+  /** The first row with this value; undefined if no later row needs it. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
     return row === null ? this.#writer.unwritten.adopted.get(key)?.firstRow : Number(row);
   }
 
   /**
-   * Reserves the credits of as many of these calls as the budgets allow, in order, and marks those values as sent.
-   * Durable on return. Returns how many may be sent.
+   * Reserves the credits of these calls in order, as far as the budgets allow, and marks their values as sent. Durable
+   * on return. Returns how many may be sent.
    */
   reserve(batch: readonly Reservation[]): number {
     const granted: Reservation[] = [];
@@ -143,7 +144,7 @@ export class Ledger {
     return granted.length;
   }
 
-  /** Books what became of an attempt; resolves once that is in the file, and rejects if it never will be. */
+  /** Books an attempt. Resolves once the file has it. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);
     const nth = bookAttempt(this.tally, booked);
@@ -153,14 +154,14 @@ export class Ledger {
     return this.#writer.soon();
   }
 
-  /** Books what became of a call after all that was given up for lost when its session ended. */
+  /** Books a call whose outcome arrives after it was given up as interrupted. */
   found(booked: BookedAttempt): Promise<void> {
     bookLost(this.tally, booked.operation, -1, -booked.cost);
     this.budget.hold(booked.cost);
     return this.record(booked);
   }
 
-  /** Takes over what was not asked for: answers from the store, and outcomes of an attempt that was given up. */
+  /** Takes over an outcome without a call: from the store, or from an attempt that was given up. */
   adopt(operation: Operation, key: string, outcome: Outcome, known = false, firstRow?: number): void {
     this.#writer.unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
@@ -170,22 +171,22 @@ export class Ledger {
     if (this.#writer.unwritten.adopted.size >= ADOPT_AT_ONCE) this.#writer.drain();
   }
 
-  /** Settles a value by its earlier answer, as the call to renew it failed. */
+  /** Settles a value by its earlier answer after the call to renew it failed. */
   keep(operation: Operation, key: string, outcome: Outcome): void {
     this.#writer.unwritten.adopt(key, {operation, outcome, firstRow: undefined});
   }
 
-  /** A rejection is known to be of its value, and kept for other runs; or it is no more than a failure of this one. */
+  /** Judges a rejection: kept for other runs if it is about the value, else a failure of this run only. */
   judgeRejection(key: string, isKept: boolean): void {
     this.#writer.unwritten.judge(key, isKept ? ++this.tally.bought : null);
   }
 
-  /** Rejections that a session before was killed too early to judge. */
+  /** Rejections that a killed session left unjudged. */
   unjudged(): KeptAnswer[] {
     return guarded(() => this.#sql.unjudged.all()).map(answerOf);
   }
 
-  /** The answers that this run bought after the `nth`, in groups; from 0 on, carried ones come first. */
+  /** Yields the answers bought after the `nth`, in groups. From 0 on, those of earlier attempts come first. */
   *answersAfter(nth: number): Generator<KeptAnswer[]> {
     if (this.#state === 'open') this.#writer.drain();
     if (nth === 0) yield* this.givenUp.answers();
@@ -193,8 +194,8 @@ export class Ledger {
   }
 
   /**
-   * Starts the run over at an endpoint and account: outcomes and checkpoint go; answers, doubt and what was spent there
-   * stay at hand, but for the spending where the budget is to be fresh.
+   * Starts the run over at an endpoint and account. Outcomes and checkpoint are deleted. Answers, doubts and spending
+   * are kept; with a fresh budget the spending counts no more.
    */
   restart(scope: string, how: StartOver = {}): void {
     guarded(() =>
@@ -215,20 +216,17 @@ export class Ledger {
     return row && saved<T>(row.value);
   }
 
-  /** Saves a value together with all outcomes that arrived; durable on return. */
+  /** Saves a value together with all outcomes that arrived. Durable on return. */
   setMeta(name: string, value: unknown): void {
     this.#writer.write([], () => this.#saveMeta(name, value));
   }
 
-  /** The attempts that are in the books, each with what was booked for it. */
+  /** Yields the attempts that count in the books. */
   *callRecords(): Generator<CallRecord> {
     if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
-  /**
-   * Books calls in flight as maybe spent, and writes out what is waiting: from here on the books are as they are. Throws if
-   * they can't be written.
-   */
+  /** Writes all that waits, and books calls in flight as maybe spent. The books don't change after this. */
   end(): void {
     if (this.#state !== 'open') return;
     if (this.#loseInFlight()) this.#writer.write([], () => this.#saveLost());
@@ -243,7 +241,7 @@ export class Ledger {
     this.#db.close();
   }
 
-  /** Closes without writing to the file, after an error that makes it pointless. */
+  /** Closes without writing to the file, after an error that makes writing pointless. */
   abandon(): void {
     this.#loseInFlight();
     this.#state = 'closed';
@@ -251,7 +249,7 @@ export class Ledger {
       try {
         close();
       } catch {
-        // The error that led here is the one to report.
+        // Report the error that led here, not this one.
       }
     }
   }
@@ -274,7 +272,7 @@ export class Ledger {
     this.#sql.setMeta.run(name, JSON.stringify(value));
   }
 
-  /** Books the calls that the last session left without an outcome: they may have been charged. Returns how many there are. */
+  /** Books calls that the last session left without an outcome as maybe charged. Returns their number. */
   #bookInterrupted(): number {
     const lost = this.#sql.sent.all();
     for (const {operation, n, cost} of lost)

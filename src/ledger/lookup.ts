@@ -2,19 +2,18 @@ import {hash} from 'node:crypto';
 import type {Params} from '../client/client.ts';
 import {type Intelligence, type Operation, operations} from '../operations/table.ts';
 
-/** Names a value wherever its outcome is kept. Two rows with the same key share one call. */
+/** Two rows with the same key share one call. */
 export interface LookupKey {
   readonly operation: Operation;
-  /** Identifies operation and canonical value in memory, ledger and store, without being readable. */
+  /** Identifies operation and canonical value in memory, ledger and store. The value can't be read from it. */
   readonly key: string;
 }
 
-/** A value to look up. */
 export interface Lookup extends LookupKey {
   readonly params: Params;
 }
 
-/** Why the service can't be asked about what was to be asked. */
+/** Reasons for which the run doesn't call the service for a value. */
 export const unaskedCodes = ['budget', 'deadline', 'outage', 'offline'] as const;
 export type UnaskedCode = (typeof unaskedCodes)[number];
 
@@ -25,8 +24,8 @@ export function isUnasked(code: string): code is UnaskedCode {
 export type SkipCode = 'condition' | 'filter' | UnaskedCode;
 
 /**
- * What became of a lookup, for the run and its resumes: the ledger keeps it. `data` is an answer as JSON text, `boughtAt` the
- * time at which the service answered, in milliseconds since the epoch. What was not bought has neither.
+ * The final outcome of a lookup, for the run and its resumes. `data` is the answer's JSON text. `boughtAt` is the time
+ * of the answer in milliseconds since the epoch. Outcomes that were not bought have neither.
  */
 export type Outcome =
   | Answer
@@ -37,36 +36,36 @@ export type Outcome =
 /** An outcome that holds for other runs too: the answer store keeps it. */
 export type Answer =
   | {readonly status: 'ok'; readonly data: string; readonly boughtAt: number}
-  /** The service has nothing to say of this value but this code. */
+  /** A rejection: the service answers nothing about this value but a code. */
   | {readonly status: 'failed'; readonly error: string; readonly rejected: true; readonly boughtAt: number};
 
-/** Without this, a rejection or a verdict that lacks its time would pass for a failure. */
+/** Makes a rejection or verdict without its time a type error. */
 interface Unbought {
   readonly boughtAt?: never;
   readonly rejected?: never;
   readonly data?: never;
 }
 
-/** What a row says of a lookup: its outcome, or why it has none. */
+/** A lookup as its row reports it: the outcome, or why it has none. */
 export type Result =
   | Outcome
-  /** A rejection, with the key of its value, until it is known to be of its value and not of the account. */
+  /** A rejection that is not yet known to be about its value, and not about the account. It carries the value's key. */
   | (Answer & {readonly unjudged: string})
-  /** Of an earlier run, beyond its term: the service can't be asked, for this reason. */
+  /** An expired answer of an earlier run, given since the service can't be called for this reason. */
   | (Answer & {readonly stale: UnaskedCode})
   | {readonly status: 'skipped'; readonly error: SkipCode}
   | {readonly status: 'empty'}
   | {readonly status: 'invalid'; readonly error: string};
 
-/** Whether the answer store keeps it. */
+/** True if the answer store keeps it. */
 export function isKept(outcome: Outcome): outcome is Answer {
   return outcome.status === 'ok' || 'rejected' in outcome;
 }
 
-/** Characters of base64url. */
+/** Characters of base64url: 132 bits. */
 export const KEY_LENGTH = 22;
 
-/** A lookup; 132 bits of SHA-256 over its text: collisions are out of reach, values unreadable. */
+/** The key is 132 bits of SHA-256: collisions are out of reach, and values can't be read from it. */
 export function lookupOf(operation: Operation, params: Params): Lookup {
   const text = `${operation}\0${operations[operation].keyText(params)}`;
   return {operation, key: keyOf(text), params};
@@ -76,12 +75,11 @@ function keyOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
 }
 
-/** The same lookup under a key of its own: no answer that is known, and no call under way, serves it. */
+/** The same lookup under a key of its own: it shares no known answer and no call in flight. */
 export function askedAnew(lookup: Lookup, occurrence: number): Lookup {
   return {...lookup, key: keyOf(`${lookup.key}\0${occurrence}`)};
 }
 
-/** A lookup of one canonical value. */
 export function intelligenceLookup(operation: Intelligence, value: string): Lookup {
   return lookupOf(operation, {[operation]: value});
 }

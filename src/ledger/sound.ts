@@ -1,22 +1,21 @@
 import type {Sqlite} from '../disk/sqlite.ts';
 import {operationNames} from '../operations/table.ts';
 
-/** So many rows are read at once. */
 const ROWS_AT_ONCE = 500;
 
-/** What is in every row of the table that its session wrote. */
+/** Holds for every row that this program wrote. */
 const IS_SOUND = `operation IN (${operationNames.map(name => `'${name}'`).join(', ')}) AND typeof(state) = 'integer' AND typeof(cost) = 'integer'`;
 
 /**
- * What is wrong with a ledger's file, in any page of it; undefined where it is sound. So damage is found before anything
- * is sent, and not in the middle of the run. Costs 1 µs a value.
+ * Describes the damage of a ledger's file, in any page; undefined if it is sound. Damage is found here before anything
+ * is sent, and not in mid-run. Costs 1 µs a value.
  *
- * @throws SQLite's errors: where pages or texts can't be read at all, too.
+ * @throws SQLite's errors if pages or texts can't be read.
  */
 export function damageOf(db: Sqlite): string | undefined {
   const found = db.query(['quick_check AS found'], 'FROM pragma_quick_check(1)').get()?.found;
   if (found !== 'ok') return String(found);
-  // What SQLite itself does not check is whether texts are UTF-8: to have read all of them shows it.
+  // SQLite doesn't check that texts are UTF-8. Reading all of them does.
   const page = db.query(
     [
       'max(id) AS last',

@@ -3,14 +3,14 @@ import {type Operation, perOperation} from '../operations/table.ts';
 import type {BookedAttempt} from './entry.ts';
 import {INTERRUPTED} from './ledger-file.ts';
 
-/** Distinct values that were refused one after the other, with nothing answered in between. */
+/** Distinct values refused in a row, without an answer in between. */
 export interface Refusals {
   count: number;
-  /** The code of the last one; empty if there is none. */
+  /** The last code, or an empty string. */
   code: string;
-  /** True if there were other codes. */
+  /** True if there were several codes. */
   isMixed: boolean;
-  /** True if all of them speak of the caller. */
+  /** True if all codes speak of the caller's credentials. */
   credentials: boolean;
 }
 
@@ -18,61 +18,62 @@ export function noRefusals(): Refusals {
   return {count: 0, code: '', isMixed: false, credentials: true};
 }
 
-/** An operation's refusals, over all sessions of the run. */
 export interface RefusalTally {
   /** Since the operation's last answer. */
   readonly refused: Refusals;
-  /** Values of the longest streak of refusals, which may be the account's fault; 0 if there was none. */
+  /** Length of the longest streak of refusals that may be the account's fault; 0 without one. */
   longestStreak: number;
 }
 
-/** What one operation's lookups came to so far, over all sessions of the run. */
+/** Counts of one operation, over all sessions of the run. */
 export interface OperationTally extends RefusalTally {
-  /** Distinct values that were looked for, however they were answered. */
+  /** Distinct values, however they were answered. */
   distinct: number;
-  /** Distinct values answered by the store, and those of them that it knows to be rejected. */
+  /** Distinct values answered by the store. `knownRejections` of them were rejections. */
   fromStore: number;
   knownRejections: number;
-  /** Distinct values that were asked for while the store could not be read. */
+  /** Distinct values for which the store could not be read. */
   notLookedUp: number;
-  /** Calls that were answered. */
+  /** Calls with an answer. */
   answered: number;
-  /** Calls that were sent to the service. */
+  /** Calls that reached the service. */
   calls: number;
   /** Calls beyond a value's first. */
   retries: number;
-  /** In thousandths of a credit. */
+  /** Thousandths of a credit. */
   spent: number;
   maybeSpent: number;
 }
 
-/** What calls took of one limit, those in flight included, in thousandths of a credit. */
+/** Use of one limit by calls, including those in flight, in thousandths of a credit. */
 export interface Draw {
   taken: number;
-  /** What of it went to values that have an answer already. */
+  /** The part that renewed known answers. */
   renewed: number;
 }
 
-/** The run's books: written in the same transaction as what they count. */
+/**
+ * The run's books: the counts of calls and credits. The ledger writes them in the same transaction as what they count.
+ */
 export interface Tally {
-  /** Answers that the run has bought so far; the last one has this number. */
+  /** Answers bought so far: the number of the last one. */
   bought: number;
   readonly operations: Record<Operation, OperationTally>;
-  /** Attempts by HTTP status, and by code where there was none; both together are all attempts. */
+  /** Attempts by HTTP status, or by code if there was no status. Together they are all attempts. */
   readonly byStatus: Record<string, number>;
   readonly byError: Record<string, number>;
   /** Attempts that provably never reached the service. */
   unsent: number;
-  /** Attempts of which nobody knows whether they were sent: a session or a fleet's worker ended before it told. */
+  /** Attempts that may or may not have been sent: their session or worker ended before it could tell. */
   unconfirmed: number;
-  /** Calls by latency: a histogram over {@link latencyBucket}s. */
+  /** Calls by latency, in {@link latencyBucket}s. */
   readonly latency: Record<string, number>;
   latencyMaxMs: number;
   readonly unknownFields: Record<string, number>;
   readonly wrongTypes: Record<string, number>;
-  /** When an attempt was booked last, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch of the last booking. */
   bookedAt: number;
-  /** By the limit's name, since this attempt of the run began. */
+  /** By limit, since the run's current attempt began. */
   readonly draws: Record<string, Draw>;
 }
 
@@ -106,7 +107,6 @@ export function emptyTally(): Tally {
   };
 }
 
-/** What calls have cost, and how many there were. */
 export interface Spending {
   readonly spent: number;
   readonly maybeSpent: number;
@@ -127,10 +127,9 @@ export function sumOf(all: readonly Spending[]): Spending {
   return sum;
 }
 
-/** What calls have cost, and how many there were, by operation. */
 export type SpendingBy = Readonly<Record<Operation, Spending>>;
 
-/** What came to the books since; what turned out free, or was not lost after all, is less than nothing. */
+/** The difference to earlier books. Negative if a booked cost was taken back. */
 export function spentSince({operations}: Tally, before: SpendingBy | undefined): SpendingBy {
   return perOperation(name => less(operations[name], before?.[name]));
 }
@@ -143,7 +142,7 @@ function less(now: Spending, before: Spending = {spent: 0, maybeSpent: 0, calls:
   };
 }
 
-/** The books that an attempt begins with after one that was given up: all calls and their cost, and no values yet. */
+/** The books of an attempt after a restart: all calls and their cost, but no values. */
 export function beginningWith(tally: Tally): Tally {
   return {
     ...tally,
@@ -151,7 +150,7 @@ export function beginningWith(tally: Tally): Tally {
     bought: 0,
     operations: perOperation(name => ({
       ...tally.operations[name],
-      // The values of a streak are asked for again.
+      // The new attempt looks the values of a streak up again.
       refused: noRefusals(),
       longestStreak: 0,
       distinct: 0,
@@ -161,7 +160,7 @@ export function beginningWith(tally: Tally): Tally {
   };
 }
 
-/** Books of nothing but which operations were answered. */
+/** Empty books that only know which operations were answered. */
 export function withAnswersAlone({operations}: Tally): Tally {
   const empty = emptyTally();
   return {
@@ -170,12 +169,12 @@ export function withAnswersAlone({operations}: Tally): Tally {
   };
 }
 
-/** One of the books, of all operations together. */
+/** One count, summed over all operations. */
 export function totalOf({operations}: Tally, what: Exclude<keyof OperationTally, 'refused'>): number {
   return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
 }
 
-/** Counts that were saved, over empty ones: what was counted by another version lacks what this one counts too. */
+/** Saved counts over empty ones: another version's may lack some. */
 export function overEmpty<T extends object>(empty: T, saved: T): T {
   const merged = {...empty, ...saved};
   for (const [name, inner] of Object.entries(empty) as [keyof T, unknown][]) {
@@ -189,16 +188,16 @@ function isCounts(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Buckets grow by 5%, so a percentile read from them is right within 5%. */
+/** Buckets grow by 5%, so percentiles are exact to 5%. */
 const GROWTH = Math.log(1.05);
-/** A service may send any field names: the counts of at most this many are kept. */
+/** The service may send any field names: at most this many are counted. */
 const MOST_NAMES = 200;
 
 function latencyBucket(ms: number): number {
   return Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / GROWTH));
 }
 
-/** Percentile `p` (0 to 1) of the latencies, in milliseconds, rounded up to its bucket. */
+/** Percentile `p` (0 to 1) of the latencies in milliseconds, rounded up to its bucket. */
 export function latencyPercentile(tally: Tally, p: number): number | null {
   const buckets = Object.entries(tally.latency).map(([bucket, count]) => [Number(bucket), count] as const);
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);
@@ -219,9 +218,7 @@ export function countUp(counts: Record<string, number>, name: string, by = 1): v
   if (counts[name] === 0) delete counts[name];
 }
 
-/**
- * Books one attempt: how it ended, how long it took, and what it cost. Returns the number of its answer, null for none.
- */
+/** Books one attempt: its end, duration and cost. Returns the number of its answer; null without an answer. */
 export function bookAttempt(
   tally: Tally,
   {operation, attempt, charge, cost, retry, outcome}: BookedAttempt,
@@ -235,30 +232,30 @@ export function bookAttempt(
   if (attempt.kind === 'answered') books.answered += 1;
   if (charge === 'spent') books.spent += cost;
   if (charge === 'maybe') books.maybeSpent += cost;
-  // A rejection has a number once it is known to be of its value.
+  // A rejection gets its number once it is known to be about its value.
   const isNumbered = outcome?.boughtAt !== undefined && outcome.status !== 'failed';
   return isNumbered ? ++tally.bought : null;
 }
 
-/** True if any value of this operation was answered in this run, or is known from an earlier one. */
+/** True if this run or an earlier one has an answer of this operation. */
 export function isAnswered(tally: Tally, operation: Operation): boolean {
   const {answered, fromStore, knownRejections} = tally.operations[operation];
   return answered + fromStore > knownRejections;
 }
 
-/** Books calls that were under way when their session ended: they may have been charged. Negative to take that back. */
+/** Books calls in flight when their session ended as maybe charged. Negative numbers take that back. */
 export function bookLost(tally: Tally, operation: Operation, count: number, cost: number): void {
   tally.operations[operation].maybeSpent += cost;
   tally.unconfirmed += count;
   countUp(tally.byError, INTERRUPTED, count);
 }
 
-/** Returns whether it was a call: something that was sent for sure. */
+/** Returns true if it was a call: it was certainly sent. */
 export function countAttempt(tally: Tally, attempt: Attempt): boolean {
   const status = 'status' in attempt ? attempt.status : undefined;
   if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);
   else countUp(tally.byStatus, String(status));
-  // A connection that could not be made: its certificate, or its proxy's password.
+  // The connection was not made: a bad certificate, or a proxy's wrong password.
   const isUnsent = attempt.kind === 'not_sent' || (attempt.kind === 'fatal' && status === undefined);
   if (isUnsent) {
     tally.unsent += 1;

@@ -10,29 +10,28 @@ interface Adopted {
   readonly firstRow: number | undefined;
 }
 
-/** What is booked and not in the ledger's file yet. */
+/** Bookings that are not in the ledger's file yet. */
 export class Unwritten {
-  /** Each with the number of its answer, null for none. */
+  /** Each with the number of its answer; null without an answer. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
-  /** By key: a value is never asked for again while its answer waits to be written. */
+  /** By key. A value is never sent again while its answer waits to be written. */
   readonly outcomes = new Map<string, Outcome>();
-  /** Keys of values whose outcome is not here, and whose row in the file is not up to date. */
+  /** Keys of values without an outcome here whose row in the file is outdated. */
   readonly open = new Set<string>();
-  /** By the keys of rejected values: the number of what is kept for other runs, null for what is no more than a failure. */
+  /** By key of a rejected value: its number if it is kept for other runs, null if it is a failure of this run only. */
   readonly rejections = new Map<string, number | null>();
 
   get size(): number {
     return this.attempts.length + this.adopted.size + this.rejections.size;
   }
 
-  /** A value's entry while its outcome waits to be written. */
   entryOf(key: string): LedgerEntry | undefined {
     const outcome = this.outcomes.get(key);
     return outcome && {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome};
   }
 
-  /** Within the caller's transaction. */
+  /** The caller holds the transaction. */
   writeTo(sql: LedgerStatements, calls: CallRecords | undefined): void {
     for (const [booked, nth] of this.attempts) {
       sql.settle.run(...attemptColumns(booked, nth));
@@ -56,7 +55,7 @@ export class Unwritten {
     else this.outcomes.set(booked.key, booked.outcome);
   }
 
-  /** A rejection's number among the answers that the run bought; null if it is no more than a failure. */
+  /** Sets a rejection's number among the bought answers; null makes it a failure of this run only. */
   judge(key: string, nth: number | null): void {
     this.rejections.set(key, nth);
     if (nth !== null) return;
@@ -72,7 +71,7 @@ export class Unwritten {
   }
 }
 
-/** Does the work once the calls are reserved that take the slots of those that ended just now. */
+/** Does the work after the calls are reserved that take the free slots, so that one transaction holds both. */
 export function afterNextSends(work: () => void): Promise<void> {
   const next = new Promise(resolve => {
     setImmediate(() => setImmediate(resolve));

@@ -24,19 +24,19 @@ export interface AnswersOptions {
   readonly store: AnswerStore;
   readonly rejections: Rejections;
   readonly executor: Executor;
-  /** What one call costs, in thousandths of a credit. */
+  /** Cost of one call, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
-  /** The store uses the same one. */
+  /** The store must use the same one. */
   readonly judge: Judge;
 }
 
-/** Lookups that were asked for just now, by their keys. */
+/** Lookups of this call that are not pending yet, by key. */
 type Fresh = Map<string, Pending>;
 
-/** What is known of lookups that are to be asked for, by their keys. */
+/** Lookups that need a call, with what is known of them, by key. */
 interface LeftOver {
   readonly carried: ReadonlyMap<string, LedgerEntry>;
-  /** Of the store: known values that are asked for anyway. */
+  /** Answers in the store that need to be renewed. */
   readonly stored: ReadonlyMap<string, KnownAnswer>;
 }
 
@@ -44,7 +44,7 @@ const RECENT_BYTES = 4_194_304;
 
 const NOTHING: ReadonlyMap<string, KnownAnswer> = new Map();
 
-/** Returns the later bought one of the store's answer and a carried one. */
+/** Returns the later bought of the store's answer and a carried one. */
 function newer(
   found: KnownAnswer | undefined,
   carried: Answer,
@@ -55,17 +55,17 @@ function newer(
   return {outcome: carried, validity};
 }
 
-/** Returns the outcome of a value that must not be sent again: its earlier answer, if that is still valid. */
+/** Returns the outcome of a value that must not be sent again: its earlier answer if still valid, else unknown. */
 function unknownOf(last: Outcome | undefined, known: KnownAnswer | undefined): Outcome | undefined {
   if (last === undefined || isKept(last)) return undefined;
   return known?.validity === 'due' ? known.outcome : last;
 }
 
-/** The chain that a lookup passes: in flight already? in the ledger? in the store? Only then does it become a task. */
+/** The chain that a lookup passes: is it in flight, in the ledger, in the store? Only then does it become a task. */
 export class Answers {
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
-  /** Outcomes that came lately, so that the ledger is not read for each row of a value, and its rows share what they come to. */
+  /** Recent outcomes: the ledger is not read for each row of a value. */
   readonly #recent = new Recent<Outcome>(RECENT_BYTES, (_, outcome) =>
     'data' in outcome ? (outcome.data?.length ?? 0) : 0,
   );
@@ -76,11 +76,11 @@ export class Answers {
     this.#inTurn = new InTurn(options.executor);
   }
 
-  /** Answers at once what is known, and submits the rest; resolves when more may be asked. */
+  /** Answers what is known at once and submits the rest. Resolves when more may be asked. */
   async ask(all: readonly Waiter[]): Promise<void> {
     const waiters = all.filter(waiter => !this.#tellRecent(waiter));
     if (waiters.length === 0) return;
-    // Before anything else: from here to the last value's being pending, no other call of this may run.
+    // Must come first: from here until the last value is pending, no other call of `ask` may run.
     const ready = this.#options.store.ready();
     if (ready !== undefined) await ready;
     const fresh: Fresh = new Map();
@@ -125,14 +125,14 @@ export class Answers {
     this.#tell(key, rejections.told({operation, key}, outcome));
   }
 
-  /** It can't be asked for: what is known from before serves, the rest is skipped. */
+  /** The call can't be made: an earlier answer that is still valid serves, else the value is skipped. */
   #unasked({lookup, before, known}: Task, reason: UnaskedCode): void {
     if (before?.validity === 'due')
       this.#options.ledger.adopt(lookup.operation, lookup.key, before.outcome, known);
     this.#tell(lookup.key, withoutAsking(before, reason));
   }
 
-  /** Another run may have been answered since this was queued: then no call is needed, and its cells are told. */
+  /** Answers the task if another run bought its answer since it was queued: no call is needed. */
   #isAnsweredMeanwhile({lookup: {operation, key}, known}: Task, pending: Pending): boolean {
     const {store, ledger} = this.#options;
     const version = store.version();
@@ -148,8 +148,8 @@ export class Answers {
   }
 
   /**
-   * Answers what the store has, or an attempt that was given up. Returns what that one asked for without an answer, or too
-   * long ago, and what the store has that is to be asked for again.
+   * Answers from the store, and from attempts that were given up. Returns the rest, with its doubts and the answers to
+   * renew.
    */
   #takeOver(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
     const carriedOver = new Map<string, LedgerEntry>();
@@ -184,7 +184,7 @@ export class Answers {
     return {carried: carriedOver, stored: left};
   }
 
-  /** All that is left is pending from here on, before the first of it is submitted. */
+  /** Makes all of the rest pending before the first of it is submitted. */
   #open(
     fresh: Fresh,
     known: ReadonlyMap<string, LedgerEntry>,
@@ -227,7 +227,7 @@ export class Answers {
     pending?.tell(result);
   }
 
-  /** What the ledger has, or has just taken over. */
+  /** Answers with an outcome that the ledger has. */
   #deliver(fresh: Fresh, key: string, outcome: Outcome): void {
     const pending = fresh.get(key);
     if (pending === undefined) return;
@@ -236,7 +236,7 @@ export class Answers {
     this.#recent.set(key, pending.tell(this.#options.rejections.told(pending.lookup, outcome)));
   }
 
-  /** The row for which a lookup was first asked, where that matters. */
+  /** The first row of a lookup; undefined if its rows are all answered alike. */
   #firstRow({operation, key}: Lookup): number | undefined {
     return operations[operation].again && this.#options.ledger.firstRow(key);
   }

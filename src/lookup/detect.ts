@@ -9,29 +9,26 @@ import {namesFax, namesOtherDigits} from './columns/header.ts';
 import {isShared} from './columns/shared-values.ts';
 import {fieldPaths} from './field-paths.ts';
 
-/** From this share on, the content alone speaks for a kind. */
+/** Share of fitting values from which the content alone decides. */
 const CONTENT_SPEAKS = 0.9;
-/** Fewer values speak for nothing by themselves. */
+/** Fewer values decide nothing alone. */
 const FEW_VALUES = 5;
 
-/** What is known of a list before its columns are guessed. */
 export interface ColumnHints extends Headers {
-  /** The columns of phone numbers that are named, and those of countries. */
+  /** Phone and country columns that settings name. */
   readonly numbers?: readonly string[] | undefined;
   readonly countries?: readonly string[] | undefined;
-  /** The country where no column says it. */
+  /** The country of rows without one. */
   readonly fallback?: string | undefined;
   readonly rules?: CellRules | undefined;
 }
 
-/** What was found out about a list's columns. */
 export interface Detected {
   readonly guesses: readonly Guess[];
-  /** The country column of each column of phone numbers. */
   readonly choices: CountryChoices;
 }
 
-/** Looks at header words and at the first rows: which column holds what, and how sure that is. */
+/** Guesses from the headers and the first rows which column holds what, and how sure that is. */
 export function detectColumns(
   given: readonly string[],
   sample: readonly Row[],
@@ -63,8 +60,8 @@ export function detectColumns(
 }
 
 /**
- * A column that is named as its kind and holds nothing of it stops no run that another column has the values for; and one whose
- * values are not the rows' own is not bought beside one whose values are.
+ * Leaves out two kinds of columns: named as a kind without any such value, while another column has values; and with
+ * values that are not the rows' own, while another column's are.
  */
 function asideOthers(guess: Guess, all: readonly Guess[]): Guess {
   const isEmpty = guess.confidence === 'unsure' && guess.aside === undefined && guess.ofKind === 0;
@@ -73,7 +70,7 @@ function asideOthers(guess: Guess, all: readonly Guess[]): Guess {
   return isShared(guess, all) ? {...guess, confidence: 'unsure', aside: 'shared'} : guess;
 }
 
-/** What is told of a column that asks for a person: most cells' fault. */
+/** The most frequent fault of an unsure column, to explain the question. */
 function faultOf(
   {operation, confidence}: Guess,
   cells: ColumnCells,
@@ -90,7 +87,7 @@ function faultOf(
   return code === undefined ? undefined : {code, row: sample[codes.indexOf(code)]?.record};
 }
 
-/** The surest, and of those one that its header names. */
+/** The surest guess. Among equals, one that the header names. */
 function best(some: readonly Guess[]): Guess[] {
   return [...some]
     .sort(
@@ -102,7 +99,7 @@ function best(some: readonly Guess[]): Guess[] {
     .slice(0, 1);
 }
 
-/** What only most of its values speak for is mentioned where nothing else is of its kind. */
+/** True if only most values speak for the guess: it is worth a mention if nothing else is of its kind. */
 function isFaint({byHeader, confidence, ofKind}: Guess): boolean {
   return !byHeader && confidence === 'unsure' && ofKind < CONTENT_SPEAKS;
 }
@@ -139,13 +136,13 @@ function guessColumn(
     confidence: confidence === 'sure' && aside === undefined ? 'sure' : 'unsure',
     aside,
   } as const;
-  // Another's column that holds something else is nobody's business.
+  // Another party's column that holds something else is not worth a sentence.
   return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= MOSTLY
     ? guess
     : undefined;
 }
 
-/** True if most values are what a header hints at; any digits may be a phone number, so that those have to be likely ones. */
+/** True if most values are what the header hints at. Any digits may be a phone number, so those must be likely ones. */
 function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number): boolean {
   const {isLikely, isTelling} = operations[operation];
   if (isLikely === undefined) return ofKind >= MOSTLY;
@@ -154,7 +151,7 @@ function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number
   return isShare(MOSTLY, cells, fits);
 }
 
-/** True if so many of the cells that hold something fit; no more of them are looked at than that takes. */
+/** True if this share of the filled cells fits. Stops at the first cell that decides. */
 function isShare(
   share: number,
   cells: ColumnCells,
@@ -181,7 +178,10 @@ function byName({values, valid, unclear, beyond}: ColumnTally): Guess['confidenc
   return values === 0 || (valid + unclear + beyond) / values >= MOSTLY ? 'sure' : 'unsure';
 }
 
-/** What its values alone say; `likely` where no header and no sign of their own makes them sure, `alike` where they may be something else. */
+/**
+ * Judges by the values alone. `likely`: they fit, but neither a header nor a sign such as `+` makes them sure. `alike`:
+ * they may be something that looks the same.
+ */
 function byContent(
   operation: Intelligence,
   {heading}: Column,
@@ -191,7 +191,7 @@ function byContent(
 ): Guess['confidence'] | 'likely' | 'alike' | undefined {
   const {isTelling, isLikely} = operations[operation];
   const isMost = values >= FEW_VALUES && telling / values >= MOSTLY;
-  // Where no header could say otherwise, a few values are enough if there is nothing else.
+  // Without headers a few values suffice, if all are certain.
   const isEnough = values >= FEW_VALUES || (headless && telling === values);
   if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough)
     return operations[operation].mayBeOthers?.(cells.map(([text]) => text)) === true ? 'alike' : 'sure';
@@ -212,10 +212,10 @@ function byContent(
 type ColumnCells = readonly (readonly [text: string, country: string | undefined])[];
 type ColumnTally = ReturnType<typeof tallyOf>;
 
-/** Codes of addresses that the service knows nothing of. */
+/** Codes of addresses that the service knows nothing about. */
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
-/** What a column's cells are, by the counts that a guess is made of. */
+/** Counts a column's cells by what they are. */
 function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules | undefined, isKnown = false) {
   const {canonical, habits, isTelling} = operations[operation];
   const distinct = new Set<string>();
@@ -230,7 +230,7 @@ function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules |
       if (isTelling?.(text) !== false) tally.telling += 1;
       continue;
     }
-    // How the column is written is worth finding out only where single cells don't tell.
+    // Reading the column's habits is slow: it is done only if a single cell can't be read without them.
     if (judged.code === 'calling_code_unclear' && !isKnown)
       return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
     if (judged.code === 'calling_code_unclear') tally.unclear += 1;

@@ -6,42 +6,41 @@ import type {Streak} from './pace/canary.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
 /**
- * What became of a task: its outcome for good, which the ledger has and writes with whatever it writes next; the reason why
- * this run can't ask for it any more; or that no cell waits for it any more, so that it was not asked.
+ * How a task ended: with its outcome, which the ledger writes next; with the reason why this run can't call for it; or
+ * `unwanted`, never sent, as no cell waits for it.
  */
 export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode} | 'unwanted';
 
-/** A lookup that has to be paid for, as neither ledger nor store has its outcome. The executor tells it what becomes of it. */
+/** A lookup that must be paid for: neither ledger nor store has its outcome. */
 export interface Task extends History {
   readonly lookup: Lookup;
-  /** What one call costs, in thousandths of a credit. */
+  /** Cost of one call, in thousandths of a credit. */
   readonly cost: number;
-  /** Whether the ledger has an entry for it already. */
+  /** True if the ledger has an entry for it. */
   readonly known: boolean;
-  /** The row that is to be the first, as long as it is not sent; undefined where it does not matter which one is. */
+  /** The first row, chosen until it is sent; undefined if all rows are answered alike. */
   firstRow(): number | undefined;
-  /** The rows that wait for it by now. */
+  /** The rows that wait for it now. */
   rows(): readonly number[];
-  /** True if a request waits for it: in an outage it is told at once, unless it finds out whether that is over. */
+  /** True if a request waits for it: in an outage it is answered at once, except when it is the probe. */
   isUrgent(): boolean;
-  /** What is known from before: unless it is past any use, it serves where the value can't be asked for. */
+  /** An earlier answer. Unless it is too old to use, it serves if the call can't be made. */
   readonly before?: KnownAnswer | undefined;
   ended(end: Ended): void;
-  /** False once no cell waits for its outcome: a call for it is not made. */
+  /** False once no cell waits: no call is made. */
   isWanted(): boolean;
-  /** True if another run has been answered since it was queued. The cells that waited for it know, and it needs no call. */
+  /** True if another run bought the answer since the task was queued. The waiting cells then have it. */
   isAnsweredMeanwhile(): boolean;
-  /** An outage holds it up: requests are told now, and all rows once the outage is overdue. */
+  /** An outage delays it: answers requests now, and all rows once the outage is overdue. */
   heldUp(isOverdue: boolean): void;
 }
 
-/** What the executor tells the run. */
 export interface ExecutorEvents {
-  /** So many calls of an operation were refused in a row that their values are not to blame. */
+  /** So many calls of an operation were refused in a row that the values are not to blame. */
   refused?(operation: Operation, streak: Streak): void;
-  /** Nothing new is sent any more. */
+  /** Nothing new is sent. */
   stopped(reason: ExecutorStop): void;
-  /** The same, but all that is left, and all that comes, is told as unasked: the run goes on to its end. */
+  /** Nothing new is sent. The rest ends as unasked, and the run continues to its end. */
   closed(reason: ExecutorStop): void;
 }
 
@@ -50,35 +49,36 @@ export type ExecutorStop =
   | {readonly kind: 'budget'}
   | {readonly kind: 'error'; readonly error: unknown};
 
-/** What there is to say of the pace. */
 export interface PaceReport {
-  /** Calls a second at most, as asked for; undefined without a limit. */
+  /** The configured calls per second; undefined without a limit. */
   readonly limit: number | undefined;
-  /** Calls a second at most for now, where throttling has brought it down. */
+  /** The current calls per second, lowered by throttling. */
   readonly current: number | undefined;
   readonly inFlight: number;
   /** Values that wait for a slot, a permit or their next attempt. */
   readonly waiting: number;
-  /** The same over time: each call so far for as many milliseconds as it was in flight. */
+  /** Milliseconds that calls were in flight, summed over all calls. */
   readonly inFlightMs: number;
   readonly pause: Pause | undefined;
   readonly pauses: number;
   readonly pausedMs: number;
 }
 
-/** `queue → pace → send`, on this machine or on a fleet: the only part of a run that differs between them. */
+/**
+ * Takes a task through slot, permit and sending, on this machine or in a fleet: the only part of a run in which those
+ * two differ.
+ */
 export interface Executor {
-  /** True while an outage holds up what requests wait for, too. */
+  /** True while an outage delays even what requests wait for. */
   readonly isDown: boolean;
-  /** Takes a task; resolves when it may take another. */
+  /** Takes a task. Resolves when it may take another. */
   submit(task: Task): Promise<void>;
-  /** Sends nothing new. */
   stop(): void;
-  /** Sends nothing new; what is in flight may end, all else is told as unasked for this reason. */
+  /** Sends nothing new. Calls in flight may end; the rest ends as unasked for this reason. */
   close(reason: UnaskedCode): void;
-  /** Drops values that no caller waits for any more, so that they keep neither a slot nor the process. */
+  /** Drops values that no caller waits for: they must not hold a slot or keep the process alive. */
   dropUnwanted(): void;
-  /** Resolves once nothing is in flight, or after `graceMs`. */
+  /** Resolves once no call is in flight, at the latest after `graceMs`. */
   drained(graceMs: number): Promise<void>;
   pace(): PaceReport;
 }

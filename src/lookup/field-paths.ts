@@ -1,13 +1,13 @@
 import type {Row} from '../input/row.ts';
 import {typedText} from './targets.ts';
 
-/** Deeper, and in more fields than this, nobody keeps what could be looked up. */
+/** Values to look up are not expected deeper than this, or in more fields. */
 const MOST_LEVELS = 5;
 const MOST_PATHS = 500;
 
 /**
- * The fields of NDJSON rows, those of the objects in them by their dotted paths: `user.ip`. Of a list the first entry stands
- * for all: `user.emails.0`.
+ * The fields of NDJSON rows, with those of nested objects as dotted paths: `user.ip`. The first entry stands for a
+ * list: `user.emails.0`.
  */
 export function fieldPaths(names: readonly string[], rows: readonly Row[]): string[] {
   const paths = new Set(names);
@@ -26,7 +26,7 @@ export function fieldPaths(names: readonly string[], rows: readonly Row[]): stri
   return [...paths].filter(path => !objects.has(path));
 }
 
-/** True for a path into a list, of whose entries a row may have more. */
+/** True for a path into a list: a row may have more entries. */
 export function isInList(path: string): boolean {
   return /\.0(?:\.|$)/.test(path);
 }

@@ -4,19 +4,19 @@ import {type LanePacer, type LaneSettings, LEAVE_AT_ONCE, type Outlet} from './o
 import {perSecond, RateController} from './pace/rate-controller.ts';
 import type {TaskState} from './task-state.ts';
 
-/** So many tasks may wait in a lane's queue, per slot: enough to keep it busy, few enough to hold no memory. */
+/** Tasks that may wait in a lane's queue, per slot: enough to keep it busy, few enough for the memory. */
 const QUEUED_PER_SLOT = 4;
 
 const URGENT = {priority: 1};
 
-/** Operations that share one rate: their slots, their permits, and the tasks that hold a slot and wait for a permit. */
+/** Operations that share one rate: their slots, their permits, and the tasks that wait for one. */
 export class Lane {
   readonly settings: LaneSettings;
   readonly controller: RateController;
   readonly #queue: PQueue;
   readonly #pacer: LanePacer;
   readonly #waiting: TaskState[] = [];
-  /** Send times of the last second, to know the rate that the service really sees. */
+  /** Send times of the last second: the rate that the service really sees. */
   readonly #recent: number[] = [];
 
   /** `lease` is called with the number of tasks that may be sent now. */
@@ -35,7 +35,7 @@ export class Lane {
     return this.#waiting;
   }
 
-  /** Runs `work` in a slot, once one is free; urgent work goes first. */
+  /** Runs `work` once a slot is free. Urgent work comes first. */
   inSlot(work: () => Promise<void>, isUrgent = false): Promise<void> {
     return this.#queue.add(work, isUrgent ? URGENT : undefined);
   }
@@ -49,7 +49,7 @@ export class Lane {
     return this.#queue.onIdle();
   }
 
-  /** Waits for a permit; false where the task is not to be sent. */
+  /** Waits for a permit. Returns false if the task must not be sent. */
   permit(task: TaskState): Promise<boolean> {
     return new Promise(resolve => {
       task.permit = resolve;
@@ -64,26 +64,29 @@ export class Lane {
     task.permit(granted);
   }
 
-  /** Ends the wait of tasks for which `isMeant` holds, `most` of them, and returns them. */
+  /** Ends the wait of at most `most` tasks for which `isMeant` holds, and returns them. */
   takeOut(isMeant: (task: TaskState) => boolean, most = Number.POSITIVE_INFINITY): TaskState[] {
     const taken = this.#waiting.filter(isMeant).slice(0, most);
     for (const task of taken) this.release(task, false);
     return taken;
   }
 
-  /** Asks for permits, where a task waits for one. */
+  /** Requests permits if a task waits for one. */
   wake(): void {
     if (this.#waiting.length > 0) this.#pacer.request();
   }
 
-  /** A task left at `now`. Noted after it has left, so that no window is too short by a fraction of a millisecond. */
+  /**
+   * Notes that a task left at `now`. Called after it left: otherwise a window could be a fraction of a millisecond too
+   * short.
+   */
   sent(now: number): void {
     this.#recent.push(now);
     while (this.#recent.length > 0 && (this.#recent[0] as number) < now - 1_000) this.#recent.shift();
     this.#pacer.sent();
   }
 
-  /** What was sent at `sentAt` was throttled; sending resumes at `resumes`. */
+  /** The service throttled a call sent at `sentAt`; sending resumes at `resumes`. */
   slowDown(sentAt: number, resumes: number): void {
     this.controller.throttled(sentAt, resumes, this.#recent.length);
   }
@@ -94,10 +97,9 @@ export class Lane {
   }
 }
 
-/** All lanes of a run. */
 export class Lanes implements Iterable<Lane> {
   readonly #byOperation = new Map<Operation, Lane>();
-  /** Each lane once; the one that sent last is the last to be offered what becomes free. */
+  /** Each lane once. Free slots are offered in this order; the lane that sent last comes last. */
   readonly #turns: Lane[] = [];
 
   constructor(
@@ -122,7 +124,7 @@ export class Lanes implements Iterable<Lane> {
     return lane;
   }
 
-  /** From here on so many calls may be in flight, shared out among the lanes. */
+  /** Shares a new limit of calls in flight out among the lanes. */
   set slots(total: number) {
     for (const lane of this.#turns) lane.slots = Math.max(1, Math.floor(total / this.#turns.length));
   }
@@ -131,7 +133,7 @@ export class Lanes implements Iterable<Lane> {
     for (const lane of this.#turns) lane.wake();
   }
 
-  /** The others are offered first what becomes free next. */
+  /** Moves the lane behind the others, which are offered the next free slot first. */
   sentBy(lane: Lane): void {
     this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
   }
@@ -140,7 +142,7 @@ export class Lanes implements Iterable<Lane> {
     for (const lane of this.#turns) lane.stop();
   }
 
-  /** Resolves once no lane has a call in flight, or there is no more time to wait for that. */
+  /** Resolves once no lane has a call in flight, at the latest after `graceMs`. */
   async idleWithin(graceMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>(resolve => {
@@ -150,7 +152,7 @@ export class Lanes implements Iterable<Lane> {
     clearTimeout(timer);
   }
 
-  /** The rates of all lanes together, in calls a second, as asked for and as they are; undefined where one has no limit. */
+  /** Configured and current calls per second of all lanes together; undefined if a lane has no limit. */
   ratesAt(now: number) {
     const sum = (of: (lane: Lane) => number) => {
       const total = this.#turns.reduce((soFar, lane) => soFar + of(lane), 0);

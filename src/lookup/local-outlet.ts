@@ -3,7 +3,7 @@ import type {Outlet, SharedPermits} from './outlet.ts';
 import {Pacer} from './pace/pacer.ts';
 
 /**
- * Values leave as calls of this process. `now` dates answers, `clock` paces calls and never jumps: both in milliseconds
+ * Sends values from this process. `now` dates answers; `clock` paces calls and never jumps. Both are in milliseconds
  * since the epoch.
  */
 export function localOutlet(

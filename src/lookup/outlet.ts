@@ -7,22 +7,22 @@ import type {RateController} from './pace/rate-controller.ts';
 
 /** Operations that share one rate. */
 export interface LaneSettings {
-  /** The rate's name: an operation with a rate of its own, or `all`. */
+  /** An operation with a rate of its own, or `all`. */
   readonly name: Operation | 'all';
   readonly operations: readonly Operation[];
   readonly rate: Rate | 'unlimited';
-  /** Calls in flight at most. */
+  /** Maximum calls in flight. */
   readonly concurrency: number;
 }
 
-/** How values leave: as calls of this process, or by way of a fleet. */
+/** The way out for values: this process, or a fleet. */
 export interface Outlet {
-  /** Sends one value; `dispatch` is the number under which that is reserved in the ledger. */
+  /** Sends one value. `dispatch` is the number of its reservation in the ledger. */
   send(operation: Operation, params: Params, dispatch: number): Promise<TimedAttempt>;
   pacer(lane: LaneSettings, controller: RateController, lease: Lease): LanePacer;
-  /** Takes back what was not begun: nothing new is to be sent. */
+  /** Takes back what was not begun, as nothing new is sent. */
   withdraw?(): Promise<void>;
-  /** Why nothing comes of it at the moment, for reasons of its own. */
+  /** The outlet's own reason to pause. */
   readonly pause?: Pause | undefined;
 }
 
@@ -30,36 +30,35 @@ export interface Outlet {
 export type Lease = (permits: number) => void;
 
 /**
- * So many values leave at once, where more could: each takes a tenth of a millisecond, and the answers that came meanwhile
- * wait, with the service. Fewer at once would be more transactions and system calls: measured at 4, a call costs a tenth more.
+ * Maximum that leaves in one go, at 0.1 ms each: answers that arrive meanwhile have to wait. Smaller groups mean more
+ * transactions and system calls: with 4, a call costs a tenth more.
  */
 export const LEAVE_AT_ONCE = 16;
 
-/** Permits that other processes take from too: the account's. */
+/** Permits of the account, which other processes take from too. */
 export interface SharedPermits {
-  /** Takes up to `most`, to be used in this very moment of the program; where there are none, says how long to wait. */
+  /**
+   * Takes up to `most`, to be used in this very turn of the event loop. If there are none, returns how long to wait.
+   */
   take(most: number): {readonly permits: number; readonly waitMs: number};
-  /** A call is made with one of them. */
   use(): PermitUse;
 }
 
-/** What becomes of a permit. */
 export interface PermitUse {
-  /** The call begins to leave now: there is a connection for it. */
+  /** The call has its connection and begins to leave. */
   left(): void;
-  /** The call is over; `sent` where it may have left. */
+  /** The call ended; `sent` if it may have left. */
   over(sent: boolean): void;
 }
 
-/** Hands out permits to send, in leases. */
+/** Hands out permits in leases. */
 export interface LanePacer {
   /**
-   * Asks for a lease; however often that is done, one is under way at a time. `isGroup`: as many wait as leave at once,
-   * so that there is nothing to wait for.
+   * Requests a lease; repeated requests share one. `isGroup`: a full group waits, so the lease need not wait for more.
    */
   request(isGroup?: boolean): void;
   /** Notes that a permit was used now. */
   sent(): void;
-  /** Nothing more is granted. */
+  /** Grants nothing more. */
   stop(): void;
 }

@@ -3,26 +3,26 @@ import type {KnownAnswer} from '../store/validity.ts';
 import {again} from './repeated/again.ts';
 import {withoutAsking} from './task-state.ts';
 
-/** A planned cell that waits for its lookup's outcome. */
+/** A planned cell that waits for an outcome. */
 export interface Waiter {
   readonly lookup: Lookup;
-  /** The number of its row among all of the run. */
+  /** Number of its row in the run. */
   readonly row: number;
   tell(result: Result): void;
-  /** False once its outcome is not waited for any more. Left out, it always is. */
+  /** False once its outcome is no longer wanted. Always wanted without this function. */
   isWanted?(): boolean;
-  /** True for a request, which is told at once in an outage. */
+  /** True for a request, which is answered at once in an outage. */
   readonly isUrgent?: boolean;
 }
 
-/** A lookup that is asked about, with all cells that wait for it: they share the one call. */
+/** A lookup under way, with all cells that share its one call. */
 export class Pending {
   readonly lookup: Lookup;
-  /** What is known from before. */
+  /** The earlier answer. */
   before: KnownAnswer | undefined;
-  /** The store's version when the lookup was last looked for there. */
+  /** The store's version at the last read. */
   version = 0;
-  /** The row that is told the answer as it came, where all others are told what the same call would be answered again. */
+  /** The row that gets the answer as it came. The others get what a repeated call would answer. */
   firstRow: number | undefined;
   readonly #waiters: Waiter[];
 
@@ -47,20 +47,20 @@ export class Pending {
     return [...new Set(this.#waiters.map(({row}) => row))];
   }
 
-  /** The first row, chosen now if it was not yet: rows may be given up before anything was sent for them. */
+  /** Returns the first row, and chooses it if needed. Chosen late, since rows may be dropped before the call. */
   chooseFirstRow(): number | undefined {
     this.firstRow ??= this.#waiters.find(isWanted)?.row;
     return this.firstRow;
   }
 
-  /** Tells the first row the outcome, and the others what asking again would come to, which it returns. */
+  /** Gives the first row the outcome, and the others the outcome of a repeated call, which it returns. */
   tell<Kind extends Result>(outcome: Kind): Kind | Outcome {
     const later = again(this.lookup, outcome);
     for (const waiter of this.#waiters) waiter.tell(waiter.row === this.firstRow ? outcome : later);
     return later;
   }
 
-  /** Tells those that can't wait, or all, what they come to while the service can't be asked. */
+  /** Gives urgent cells, or all, what they get while the service can't be called. */
   tellInOutage(isAll = false): void {
     for (const waiter of this.#waiters)
       if (isWanted(waiter) && (isAll || waiter.isUrgent === true))

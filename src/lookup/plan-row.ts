@@ -9,14 +9,14 @@ import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
 import {Recent} from './recent.ts';
 import type {CellReader, Target} from './targets.ts';
 
-/** What the plan says of one mapped column in one row: something to ask, or a result that needs no call. */
+/** The plan for one column of one row: a lookup, or a result without a call. */
 export type PlannedCell =
   | Extract<Result, {status: 'empty' | 'invalid' | 'skipped'}>
   | {readonly status: 'ask'; readonly lookup: Lookup; readonly repairs?: readonly RepairCode[]};
 
-/** The cells beside a target's own that its lookup depends on. */
+/** Cells beside the target's own that its lookup depends on. */
 export interface PlanCells {
-  /** The country of a column's phone numbers. */
+  /** Reads the country of a column's phone numbers. */
   readonly countryOf?: ((column: string) => CellReader | undefined) | undefined;
   readonly defaultCountry?: string | undefined;
   readonly rules?: CellRules | undefined;
@@ -28,8 +28,8 @@ export type VerdictCells = {readonly actionId: string; readonly country?: CellRe
 };
 
 /**
- * A row → what to ask for each target, in the order of `targets`. Pure: it depends on the row alone, and on what the
- * first rows show of its columns.
+ * Plans a row: one cell for each of `targets`, in that order. Pure: the result depends on the row, and on the habits
+ * that the first rows show.
  */
 export type PlanRow = (row: Row) => PlannedCell[];
 
@@ -43,7 +43,7 @@ export function createPlan(
   return row => plans.map(plan => plan(row));
 }
 
-/** The list's rules, and what the first rows show of one column. */
+/** The list's rules, with the habits of one column. */
 function rulesOf(
   habits: IntelligenceSpec['habits'],
   cell: CellReader | undefined,
@@ -55,7 +55,7 @@ function rulesOf(
   return {...cells.rules, ...habits?.(shown)};
 }
 
-/** What was repaired of the cells that are asked about; undefined where nothing was, as in most rows. */
+/** Repairs of the cells that are looked up; undefined if there are none, as in most rows. */
 export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly RepairCode[])[] | undefined {
   const some = planned.some(cell => cell.status === 'ask' && cell.repairs !== undefined);
   return some ? planned.map(cell => (cell.status === 'ask' ? (cell.repairs ?? []) : [])) : undefined;
@@ -110,12 +110,15 @@ function planned(canonical: Canonical, ask: (value: CanonicalValue) => PlannedCe
   }
 }
 
-/** Some 16,000 texts. */
+/** About 16,000 texts. */
 const REMEMBERED_BYTES = 4_000_000;
-/** A lookup with its key, and what holds it. */
+/** A lookup, its key and their container. */
 const CELL_BYTES = 150;
 
-/** A phone number is judged in ten times what it takes to know it again; other values are not worth the memory. */
+/**
+ * Remembers verdicts of phone numbers: judging one takes ten times as long as recognizing it. Other values are not
+ * worth the memory.
+ */
 function remembering(judge: JudgeCell): JudgeCell {
   const known = new Recent<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
   return (text, country) => {
@@ -136,7 +139,7 @@ function toAsk(lookup: Lookup, repairs: readonly RepairCode[] | undefined): Plan
 
 type CountryOf = (row: Row) => string | undefined;
 
-/** What a row says of the country; a cell that names none that is known is no leave to take the default one. */
+/** Reads a row's country. An unknown country does not fall back to the default one. */
 function countryFrom(country: CellReader | undefined, defaultCountry: string | undefined): CountryOf {
   return row => {
     const said = country?.(row)?.trim() ?? '';
@@ -144,7 +147,7 @@ function countryFrom(country: CellReader | undefined, defaultCountry: string | u
   };
 }
 
-/** A token with what is sent beside it; what can't be such a value is left out, as the token still counts. */
+/** Plans a token with the values sent beside it. An invalid one of those is left out: the token still counts. */
 function askWithBeside(
   {name: operation, field, beside}: typeof operations.verify,
   {value, repairs = []}: CanonicalValue,

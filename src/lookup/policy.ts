@@ -5,70 +5,78 @@ import type {Outcome} from '../ledger/lookup.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 
-/** The numbers of the retry policy that are no settings, each with its source. */
+/** The constants of the retry policy, each with its source. */
 export const policyNumbers = {
-  /** First backoff; Google's and AWS's clients begin between 0.1 s and 1 s. */
+  /** First backoff. Google's and AWS's clients begin between 0.1 s and 1 s. */
   backoffBaseMs: 500,
-  /** Longest wait of one value for its retry: beyond it waiting eases the load no further (AWS caps at 20 s, gRPC at 120 s). */
+  /**
+   * Maximum wait of one value for its retry. Longer waits ease the load no further (AWS caps at 20 s, gRPC at 120 s).
+   */
   retryCapMs: 30_000,
-  /** Longest wait of all after throttling that names no time: half of the minute that most quotas are counted by. */
+  /**
+   * Maximum wait of all after throttling without a stated time: half of the minute by which most quotas are counted.
+   */
   gateCapMs: 30_000,
-  /** Longest wait for the next probe: at most 240 calls an hour (half of it is jitter), and half a minute lost at the end. */
+  /**
+   * Maximum wait for the next probe: at most 240 calls an hour (half of the wait is jitter), and half a minute lost at
+   * the end.
+   */
   probeCapMs: 30_000,
-  /** The same for a value that a request waits for: so long after the service is back, a request finds out. */
+  /** The same for a value that a request waits for: a request notices within this time that the service is back. */
   urgentProbeMs: 1_000,
-  /** A run that gives up comes back after this at least: where an outage may last no time, a probe's wait passes first. */
+  /** Minimum time after which a run that gave up should come back, even if no outage is waited for. */
   comeBackAfterMs: 30_000,
-  /** Retry budget: tokens at the start and at most; AWS's standard mode has 500 at 5 a retry. */
+  /** Retry budget: tokens at the start, and the maximum. AWS's standard mode has 500 at 5 per retry. */
   budgetTokens: 100,
-  /** What one success gives back; gRPC's retry throttling suggests a tenth. */
+  /** Tokens that one success gives back. gRPC's retry throttling suggests a tenth. */
   budgetPerSuccess: 0.1,
-  /** Calls in a row that could not be sent, from which on it is an outage and not one odd connection. */
+  /** Unsent calls in a row from which it is an outage and not one odd connection. */
   unsentStreak: 5,
-  /** Values that must fail with nothing succeeding in between, before it is the service and not the values. */
+  /** Values that must fail without a success in between before the service is to blame. */
   outageValues: 5,
-  /** How long values that can't be told from an outage are given, so that an outage of a minute fails none of them. */
+  /** Time for values that look like an outage: an outage of a minute fails none of them. */
   patienceMs: 60_000,
-  /** After an outage calls in flight grow by one a success; beyond this nothing is held back. */
+  /** After an outage each success allows one more call in flight. Beyond this number there is no limit. */
   largestRamp: 64,
-  /** A quota that reads as used up is believed for this long; then a call finds out. */
+  /** A quota that reads as used up is believed for this long. Then a call tests it. */
   quotaPauseMs: 60_000,
   /**
-   * Calls of an operation that are refused in a row. Before anything is answered, with few in flight, the settings are
-   * wrong. Later it may be the account that is refused, so the values are not known as bad.
+   * Refused calls in a row of one operation. Before its first answer the settings are wrong. Later the account may be
+   * refused, so the values are not stored as rejected.
    */
   refusalStreak: 10,
   canaryInFlight: 4,
-  /** So many in a row end a run: with four bad values in five, that happens once in five billion calls. */
+  /** Refused calls in a row that end a run. With four bad values in five this happens once in five billion calls. */
   longestRefusalStreak: 100,
 } as const;
 
 export interface PolicySettings {
-  /** How often a value may be sent again at most. */
+  /** Maximum number of resends of a value. */
   readonly resends: number;
-  /** True if a value that was sent as often as it may be fails in an outage too, and does not wait for its end. */
+  /** True if a value without sends left fails in an outage too, instead of waiting for its end. */
   readonly failsInOutage?: boolean | undefined;
-  /** What calls cost that are turned down. */
+  /** Charges of refused calls. */
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
-/** The failing party: the value; the service, in an outage; or the value for good, as it had all the time there is. */
+/** The party to blame: the value; the service, in an outage; or the value for good, since its time is over. */
 export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
   | {readonly next: 'settle'; readonly outcome: Outcome}
   | {readonly next: 'retry'}
-  /** It may not be sent again, and fails when the outage is over. */
+  /** The value has no sends left: it fails when the outage is over. */
   | {readonly next: 'hold'}
   | {readonly next: 'stop'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>};
 
-/** Full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the exponential bound. `random` is in [0, 1). */
+/**
+ * Full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the exponential bound. `random` is in [0, 1).
+ */
 export function backoffMs(retry: number, capMs: number, random: number): number {
   const bound = Math.min(capMs, policyNumbers.backoffBaseMs * 2 ** retry);
   return Math.round(random * bound);
 }
 
-/** What a call cost, by its outcome. */
 export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
   switch (attempt.kind) {
     case 'answered':
@@ -84,7 +92,7 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
     case 'rejected':
       return attempt.status >= 400 ? settings.cost.rejected : 'spent';
     case 'fatal':
-      // A caller that is not let in, or can't pay, has no account to charge; an answer with any other status may be.
+      // A caller without access or credit has no account to charge. An answer with another status may be charged.
       return attempt.status === undefined || (attempt.status >= 400 && attempt.status < 500)
         ? 'free'
         : 'maybe';
@@ -93,17 +101,20 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
   }
 }
 
-/** True if an attempt brought no answer and may have been charged anyway. */
+/** True if an attempt brought no answer and may have been charged. */
 export function leavesDoubt(attempt: Attempt, settings: PolicySettings): boolean {
   return attempt.kind !== 'answered' && chargeOf(attempt, settings) !== 'free';
 }
 
-/** How often a value may still be sent, after so many attempts that left a doubt. */
+/** Number of sends left to a value after `doubts` attempts that left a doubt. */
 export function sendsLeft(doubts: number, settings: PolicySettings): number {
   return Math.max(0, 1 + settings.resends - doubts);
 }
 
-/** What follows from an outcome, which is in the history already. `isTrusted`: the service is known to answer the operation, and so to mean the value when it rejects. */
+/**
+ * The step after an outcome, which the history includes already. `isTrusted`: the service answers the operation, so a
+ * rejection is about the value.
+ */
 export function nextStep(
   operation: Operation,
   attempt: TimedAttempt,
@@ -138,7 +149,7 @@ export function nextStep(
   }
 }
 
-/** Ends a value that may not be sent again: at once, or after the outage in which its last resend failed. */
+/** Ends a value without sends left: at once, or after the outage in which its last resend failed. */
 export function usedUp(code: string, settings: PolicySettings, blame: Blame): Step {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error: code}};
   if (blame === 'service' && settings.failsInOutage !== true) return {next: 'hold'};
@@ -146,9 +157,9 @@ export function usedUp(code: string, settings: PolicySettings, blame: Blame): St
 }
 
 /**
- * How long a value waits for its next attempt, after so many that left a doubt. Before the last one, where `onlyFailingLeft` (every
- * value that is left has failed, so that none can tell an outage from a value's own fault), a minute: an outage that
- * begins with the last rows of a list must not fail them.
+ * Milliseconds that a value waits for its next attempt. The wait is at least a minute before its last attempt if
+ * `onlyFailingLeft`: then no other value can tell an outage from its own fault, and an outage that begins with the last
+ * rows of a list must not fail them.
  */
 export function retryMs(
   doubts: number,
@@ -161,24 +172,24 @@ export function retryMs(
 }
 
 /**
- * Whether a failure may be its value's own fault: the service's own error does say something of the request, while a
- * gateway's (502, 503, 504), a timeout or a broken connection says nothing of it.
+ * True if a failure may be the value's fault: the service's own error may depend on the request. A gateway's error
+ * (502, 503, 504), a timeout or a broken connection does not.
  */
 export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): boolean {
   return status !== undefined && status >= 500 && (status < 502 || status > 504);
 }
 
 /**
- * Whether a rejection speaks of the value and holds for other runs: by a code of the service's own. A bare status may be
- * a gateway's, and 403 says something of the caller.
+ * True if a rejection is about the value and holds for other runs: it has a code of the service's own. A bare status
+ * may be a gateway's, and 403 is about the caller.
  */
 function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolean {
   return status !== 403 && code !== 'service_error' && !/^http_\d{3}$/.test(code);
 }
 
 /**
- * An answer is an answer, but for a verdict after an attempt that may have been carried out: that attempt may be the
- * reason why the token now counts as redeemed, so the row says that nobody can tell.
+ * Settles an answer. A verdict after a doubtful attempt is `unknown`: that attempt may be the reason why the token
+ * counts as redeemed.
  */
 function answered(
   operation: Operation,
@@ -191,7 +202,7 @@ function answered(
   return {status: 'ok', data: text, boughtAt};
 }
 
-/** The wait that a throttled call asks for, in milliseconds: Retry-After, else the reset of a quota that is used up. */
+/** Milliseconds that a throttled call asks for: Retry-After, else the reset of a used-up quota. */
 export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: number): number | undefined {
   const asked = retryAfterMs(pace, nowMs);
   if (asked !== undefined) return asked;
@@ -200,13 +211,13 @@ export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: nu
 }
 
 /**
- * How long everybody waits after being throttled: what the service asks for at least, full jitter where it does not
- * say. `streak` is how often that has happened with nothing answered in between: what is asked for may be too little.
+ * Milliseconds that all wait after throttling: at least what the service asks for, else full jitter. `streak` counts
+ * throttled calls without an answer in between, since the time asked for may be too short.
  */
 export function throttleMs(asked: number | undefined, streak: number, random: number): number {
   const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, policyNumbers.gateCapMs, random));
   if (asked === undefined) return backoff;
-  // A little beyond what was asked, so that the clocks' difference does not earn the next refusal.
+  // Slightly more than asked for, so that a difference of clocks does not cause the next refusal.
   return Math.max(asked + Math.round(random * 100), streak === 0 ? 0 : backoff);
 }
 

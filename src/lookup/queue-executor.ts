@@ -19,8 +19,8 @@ import {
 } from './task-state.ts';
 
 /**
- * `queue → pace → send`: p-queue holds the slots, the outlet paces and sends; what follows from an answer is decided here.
- * The life of a task:
+ * `queue → pace → send`: p-queue holds the slots, the outlet paces and sends. This class decides what follows from an
+ * answer. The life of a task:
  *
  *               slot           permit, reserved        outcome
  *     queued ─────────▶ waiting ─────────────▶ in flight ─────▶ settled
@@ -31,8 +31,8 @@ import {
  *       └───────────────── backing off ◀───────────┘
  *
  * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry` and `#hold`, `#settle`. `#lease`, `#makeRoom`,
- * `#dropWaiting` and `close` let a task leave `waiting`. Once closed, nothing is sent and the rest is unasked; once stopped,
- * nothing enters a state any more but `settled`.
+ * `#dropWaiting` and `close` let a task leave `waiting`. Once closed, nothing is sent and the rest ends as unasked. Once
+ * stopped, tasks only settle.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
@@ -42,7 +42,7 @@ export class QueueExecutor implements Executor {
   #dispatched = firstDispatch();
   readonly #unsettled: Unsettled;
   #stopped = false;
-  /** Why nothing more is sent, though the run goes on. */
+  /** Why nothing more is sent, though the run continues. */
   #closed: UnaskedCode | undefined;
 
   constructor(options: QueueExecutorOptions) {
@@ -115,7 +115,7 @@ export class QueueExecutor implements Executor {
     };
   }
 
-  /** From here on so many calls may be in flight, shared out among the lanes. */
+  /** Maximum calls in flight from now on, shared out among the lanes. */
   set slots(total: number) {
     this.#slots = this.#lanes.slots = total;
   }
@@ -123,16 +123,16 @@ export class QueueExecutor implements Executor {
   /** → queued. */
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
-    // What goes wrong in here is no failed call but a failed ledger: it ends the run.
+    // An error in here is the ledger's, not a call's: it ends the run.
     lane.inSlot(() => this.#attempt(task, lane), task.isUrgent()).catch(error => this.#fail(error));
   }
 
-  /** waiting → queued, where all slots are held by values that wait for the end of an outage. */
+  /** waiting → queued, if values that wait for the end of an outage hold all slots. */
   #makeRoom(lane: Lane): void {
     for (const other of lane.takeOut(other => !other.isUrgent(), 1)) this.#enqueue(other, lane);
   }
 
-  /** In an outage what a request waits for is not held up, but told. */
+  /** Answers requests that an outage would hold up. */
   #tellWhenDown(): void {
     const {outage} = this.#flow;
     if (outage?.isDown !== true) return;
@@ -151,8 +151,8 @@ export class QueueExecutor implements Executor {
   }
 
   /**
-   * True if the run goes on without this task, as it can't be afforded. One without an answer waits as long as a call is
-   * in flight, which may turn out free and give its credits back.
+   * True if the run continues without this task, which it can't afford. A value without an answer waits while calls are
+   * in flight: one may turn out free and give its credits back.
    */
   #isOverBudget(task: Task): boolean {
     const {publishOn, ledger} = this.#options;
@@ -161,7 +161,7 @@ export class QueueExecutor implements Executor {
     return (isRenewal || this.#flow.inFlight.count === 0) && !ledger.budget.affords(task.cost, isRenewal);
   }
 
-  /** waiting → in flight: those that may be sent now are reserved together, in one transaction. */
+  /** waiting → in flight. Reserves all that may be sent now in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
       this.#dropWaiting(lane);
@@ -185,7 +185,7 @@ export class QueueExecutor implements Executor {
     }
   }
 
-  /** Those of the chosen that no other run has been answered meanwhile; for the others, waiting → settled. */
+  /** Returns the chosen tasks that still need a call. The others: waiting → settled. */
   #stillOpen(lane: Lane, chosen: readonly TaskState[]): readonly TaskState[] {
     const open = chosen.filter(task => {
       if (!task.isAnsweredMeanwhile()) return true;
@@ -197,7 +197,7 @@ export class QueueExecutor implements Executor {
     return open;
   }
 
-  /** Calls in flight may turn out free and give their credits back; without any, the limit is reached. */
+  /** Ends at the limit, unless calls in flight may turn out free and give credits back. */
   #overBudget(lane: Lane, task: TaskState): void {
     if (this.#flow.inFlight.count > 0 && !renews(task, this.#options.publishOn)) return;
     if (!this.#options.publishOn.includes('budget')) {
@@ -225,7 +225,7 @@ export class QueueExecutor implements Executor {
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const isTrusted = isKnown || (attempt.kind === 'rejected' && this.#flow.trusts(task.lookup.operation));
     const {step, booked} = concluded(task, attempt, policy, blame, isTrusted);
-    // Its slot is used again before that is written: in one transaction with what is sent next.
+    // Frees the slot before the booking is written, so that one transaction holds it and the next send.
     ledger.record(booked).catch(error => this.#fail(error));
     if (step.next === 'settle') this.#settle(task, step);
     else if (this.#stopped) return;
@@ -237,7 +237,7 @@ export class QueueExecutor implements Executor {
     this.#lanes.wake();
   }
 
-  /** in flight → backing off → queued. While everybody waits, no task has to wait for itself. */
+  /** in flight → backing off → queued. While the gate is closed, the task needs no wait of its own. */
   #retry(task: TaskState, lane: Lane, attempt: Attempt): void {
     const {policy, random} = this.#options;
     const everybodyWaits = attempt.kind === 'throttled' || this.#flow.pause !== undefined;
@@ -254,7 +254,7 @@ export class QueueExecutor implements Executor {
     this.#tellWhenDown();
   }
 
-  /** queued or held → settled or held: it was sent as often as it may be. */
+  /** queued or held → settled or held: no sends are left. */
   #useUp(task: TaskState): void {
     const {policy, ledger} = this.#options;
     const next = usedUp(task.lastCode, policy, this.#flow.outage === undefined ? 'value' : 'service');
@@ -269,7 +269,7 @@ export class QueueExecutor implements Executor {
     for (const task of lane.takeOut(one => !one.isWanted())) this.#settle(task, 'unwanted');
   }
 
-  /** → settled: for good, without an outcome of this run, or as no cell waits for it, so that it costs nothing. */
+  /** → settled: with an outcome, unasked, or unwanted and free of cost. */
   #settle(task: TaskState, end: Ended): void {
     this.#forget(task);
     task.ended(end);
@@ -281,7 +281,7 @@ export class QueueExecutor implements Executor {
     this.#flow.endWithoutResends();
   }
 
-  /** The service can't be asked any more: all stops, or it is an outage that the run is to go on without. */
+  /** Ends the calls: the run stops, or continues without them if outages are to be published. */
   #giveUp(reason: ExecutorStop): void {
     if (reason.kind === 'outage' && this.#options.publishOn.includes('outage')) {
       this.close('outage');

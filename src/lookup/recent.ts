@@ -1,12 +1,14 @@
 /**
- * What was worked out of texts that came twice lately. What comes once is not worth keeping: the garbage collector moves what is
- * kept, and it dies where that is expensive. Kept in two generations, of which the older one goes when the younger one is full.
- * Both together hold `maxBytes` at most, as `bytesOf` counts them.
+ * Remembers results for texts that came twice lately. A text that comes once is not kept: the garbage collector would
+ * move it and free it late.
+ *
+ * Two generations; the older is dropped when the younger is full. Both together hold at most `maxBytes`, as `bytesOf`
+ * counts them.
  */
 export class Recent<Value> {
   readonly #maxBytes: number;
   readonly #bytesOf: (text: string, value: Value) => number;
-  /** What came lately, by 32 bits of each. */
+  /** Recent texts, by 32 bits of each. */
   readonly #seen = new Int32Array(SLOTS);
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();
@@ -45,7 +47,7 @@ export class Recent<Value> {
     this.#youngBytes += bytes;
   }
 
-  /** Returns true if the text came lately, and marks it as seen. Of a long text some characters tell enough. */
+  /** Returns true if the text came lately, and marks it as seen. Reads only some characters of a long text. */
   #note(text: string): boolean {
     const step = Math.ceil(text.length / SAMPLE);
     let mixed = text.length;
@@ -58,8 +60,8 @@ export class Recent<Value> {
 }
 
 const SLOTS = 2 ** 13;
-/** So many characters of a text are mixed. */
+/** Characters of a text that are hashed. */
 const SAMPLE = 64;
 
-/** About what V8 keeps of an entry beside its text and its value. */
+/** V8's memory of an entry beside its text and its value, roughly. */
 const ENTRY_BYTES = 100;

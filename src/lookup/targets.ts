@@ -5,20 +5,19 @@ import {nestsTooDeep} from '../job/nesting.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
-/** Reads one column's cell as text; undefined where the row has none. */
+/** Reads a column's cell as text; undefined if the row has none. */
 export type CellReader = (row: Row) => string | undefined;
 
-/** A column to look values up in. */
 export interface Target {
   readonly operation: Operation;
   readonly column: string;
-  /** What its output columns begin with, and its key in NDJSON output. */
+  /** Prefix of its output columns, and its key in NDJSON output. */
   readonly prefix: string;
   readonly when?: string | undefined;
   readonly cell: CellReader;
 }
 
-/** A lookup's own name, in signals and answers: its operation, or its prefix where several columns share that. */
+/** A lookup's name in signals and answers: its operation, or its prefix if several columns share the operation. */
 export function keyOf(targets: readonly Target[], index: number): string {
   const target = targets[index];
   if (target === undefined) return '';
@@ -26,7 +25,7 @@ export function keyOf(targets: readonly Target[], index: number): string {
   return several ? target.prefix.replace(/_$/, '') : target.operation;
 }
 
-/** Reads column `name`: by position in CSV; by key, or by dotted path, in NDJSON. */
+/** Reads column `name`: by position in CSV; by key or dotted path in NDJSON. */
 export function cellReader(name: string, columns: readonly string[]): CellReader {
   const index = columns.indexOf(name);
   const path = name.split('.');
@@ -36,12 +35,12 @@ export function cellReader(name: string, columns: readonly string[]): CellReader
   };
 }
 
-/** Whether an object has this column, or what its dotted path begins with. */
+/** True if an object has this column, or the first part of its dotted path. */
 export function holdsColumn(value: object, name: string): boolean {
   return has(value, name) || has(value, name.split('.')[0] ?? name);
 }
 
-/** Also by a class, as its getters; not what every object has. */
+/** Counts a class's getters too, but not what every object has. */
 function has(value: object, name: string): boolean {
   return Object.hasOwn(value, name) || (name in value && !(name in Object.prototype));
 }
@@ -55,11 +54,11 @@ function atPath(value: unknown, path: readonly string[]): unknown {
   return inner;
 }
 
-/** Have blanks, so that they can't be a token either. */
+/** Contains spaces, so that it can't be a token either. */
 const NESTED_TOO_DEEP = 'nested too deep';
 const NO_TEXT = 'has no text';
 
-/** What stands in an object of MongoDB's that says its type: `{"$numberLong": "12025550143"}`; undefined for any other. */
+/** The value of MongoDB's typed object, such as `{"$numberLong": "12025550143"}`; undefined for any other. */
 export function typedText(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
   const [name, ...others] = Object.keys(value);
@@ -68,7 +67,7 @@ export function typedText(value: unknown): string | undefined {
   return typeof inner === 'string' || typeof inner === 'number' ? String(inner) : undefined;
 }
 
-/** Nothing for null; what is no text comes as its JSON, which tells a phone number from what can't be a value. */
+/** Returns undefined for null, and JSON for what is not text: this tells a phone number from an impossible value. */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
@@ -83,7 +82,7 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-/** The targets of one operation: `ip_` where one column is mapped, `<column>_` where several are. */
+/** The targets of one operation. Their prefix is `ip_` for one column, `<column>_` for several. */
 export function targetsOf(
   operation: Operation,
   choices: readonly ColumnChoice[],
@@ -98,7 +97,7 @@ export function targetsOf(
   }));
 }
 
-/** @throws {UsageError} when `name` is no column of a CSV input; NDJSON rows may have keys that the sample lacks. */
+/** @throws {UsageError} if `name` is not a column of a CSV input. NDJSON rows may have keys that the sample lacks. */
 export function requireColumn(
   name: string,
   columns: readonly string[],
@@ -113,7 +112,7 @@ export function requireColumn(
   );
 }
 
-/** What is odd about a column name that no row of an NDJSON sample has; undefined where one has it. */
+/** A sentence on a column name that no row of an NDJSON sample has; undefined if a row has it. */
 export function doubtColumn(
   name: string,
   columns: readonly string[],

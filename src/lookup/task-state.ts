@@ -6,26 +6,26 @@ import {isKept, type Result, type UnaskedCode} from '../ledger/lookup.ts';
 import type {Task} from './executor.ts';
 import {type Blame, chargeOf, leavesDoubt, nextStep, type PolicySettings, type Step} from './policy.ts';
 
-/** A task under way, with what it has been through. */
+/** A task under way, with its attempts. */
 export interface TaskState extends Task {
   known: boolean;
   ambiguous: boolean;
   doubts: number;
   lastCode: string;
-  /** Attempts that reached, or may have reached, the service. */
+  /** Attempts that reached the service, or may have. */
   calls: number;
-  /** What its last sending is reserved under. */
+  /** Number of its last reservation. */
   dispatch: number;
   /** Ends its wait for a permit. */
   permit: (granted: boolean) => void;
 }
 
-/** It stays the same object: whoever submitted it sees what it has been through. */
+/** Extends the same object, so that its submitter sees the attempts. */
 export function taskState(task: Task): TaskState {
   return Object.assign(task, {calls: 0, dispatch: 0, permit: () => {}});
 }
 
-/** True for a task that has an answer, where the run is published at its limit: others go first. */
+/** True for a task with an answer, if the run is published at its limit: values without one go first. */
 export function renews({before}: Task, publishOn: readonly PublishedLimit[]): boolean {
   return before !== undefined && before.validity !== 'past' && publishOn.includes('budget');
 }
@@ -37,12 +37,12 @@ export function noteDoubt(task: TaskState, attempt: Attempt, policy: PolicySetti
   if ('code' in attempt) task.lastCode = attempt.code;
 }
 
-/** Where a session begins to number its dispatches: so far apart that no two of a run's sessions meet. */
+/** The first dispatch number of a session. Random, so that no two sessions of a run meet. */
 export function firstDispatch(): number {
   return randomInt(2 ** 47);
 }
 
-/** Its next sending, under a number of its own. */
+/** The reservation of its next sending, under a new number. */
 export function reservationOf(
   task: TaskState,
   dispatch: number,
@@ -55,7 +55,7 @@ export function reservationOf(
   return {key, operation, cost, known, dispatch, renews, sentAt, rows: task.rows, firstRow: task.firstRow()};
 }
 
-/** Counts an attempt that ended: what follows from it, and what the ledger books. */
+/** Counts an attempt that ended. Returns the next step and the booking. */
 export function concluded(
   task: TaskState,
   attempt: TimedAttempt,
@@ -67,7 +67,7 @@ export function concluded(
   const next = nextStep(operation, attempt, task, policy, blame, isTrusted);
   const kept = keptInstead(next, task);
   const step = kept ?? next;
-  // This attempt did not bring the earlier answer.
+  // The earlier answer was not bought by this attempt.
   const outcome = kept === undefined && next.next === 'settle' ? next.outcome : undefined;
   const charge = task.cost === 0 ? 'free' : chargeOf(attempt, policy);
   const retry = task.calls > 0 || task.ambiguous;
@@ -78,13 +78,13 @@ export function concluded(
   return {step, booked: {operation, key, cost, dispatch, attempt, charge, doubt, retry, outcome}};
 }
 
-/** True if a value is refused with the code that is known of it: that is no news of the service. */
+/** True if the value is refused with the code already known for it, which is no news about the service. */
 export function isKnownRejection({before}: Task, attempt: Attempt): boolean {
   const known = before?.outcome;
   return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;
 }
 
-/** Settles by an earlier answer that is still good, if asking again failed, or an answered value is rejected. */
+/** Settles by a still valid earlier answer if the renewal failed or was rejected. */
 export function keptInstead(step: Step, {before}: Task): Step | undefined {
   if (before?.validity !== 'due' || step.next !== 'settle') return undefined;
   const {outcome} = step;
@@ -92,7 +92,7 @@ export function keptInstead(step: Step, {before}: Task): Step | undefined {
   return {next: 'settle', outcome: before.outcome};
 }
 
-/** The result of a lookup that is not asked for: the answer from before, or none. */
+/** The result without a call: the earlier answer, or skipped. */
 export function withoutAsking(before: Task['before'], reason: UnaskedCode): Result {
   if (before === undefined || before.validity === 'past') return {status: 'skipped', error: reason};
   return before.validity === 'stale' ? {...before.outcome, stale: reason} : before.outcome;

@@ -1,13 +1,16 @@
 import type {Session} from './session.ts';
 import {deadlineStop, publishedInstead} from './stop.ts';
 
-/** Calls in flight get this long when a run ends: less than the 10 s after which containers are killed. */
+/** Time that calls in flight get when a run ends: less than the 10 s after which container platforms kill. */
 export const GRACE_MS = 5_000;
 
-/** A timer can't be set for longer than this: about 25 days. */
+/** Maximum of a timer: about 25 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Ends the run when its time is up, or only its asking, where what is there is to be published. Returns what takes it back. */
+/**
+ * Ends the run when its time is up, or only its calls if the output is to be published then. Returns a function that
+ * cancels this.
+ */
 export function startDeadline(session: Session): () => void {
   const {job, clock, stopper} = session;
   const {untilMs} = job;
@@ -23,7 +26,7 @@ export function startDeadline(session: Session): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Calls that are still under way after their grace are given up, and booked as what may have been charged. */
+/** Ends the calls. Those still in flight after their grace are booked as maybe charged. */
 function closeAt({job, io, asking: {executor, connection}}: Session): NodeJS.Timeout {
   io.warn(publishedInstead(deadlineStop(job)));
   executor.close('deadline');

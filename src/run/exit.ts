@@ -6,7 +6,7 @@ import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import type {Counted} from './stop.ts';
 
-/** How a run ended: by a stop, or with all its rows. */
+/** The end of a run: by a stop, or with all rows. */
 export interface End {
   readonly status: Summary['status'];
   readonly reason: Summary['reason'];
@@ -15,8 +15,9 @@ export interface End {
 }
 
 /**
- * The exit code of a run that wrote all its rows, and why. Where rejections are kept, they are answers: no other run would
- * ask about those values either. A streak of refusals counts although each of its rows has an earlier answer.
+ * The exit code of a run that wrote all its rows, with the reason. Rejections that the store keeps count as answers,
+ * since other runs would not look those values up either. A streak of refusals counts even if every row has an earlier
+ * answer.
  */
 export function completedExit(
   counters: Counters,
@@ -34,7 +35,7 @@ export function completedExit(
   return {exitCode: exitCodes.ok, reason: 'done'};
 }
 
-/** Whether `count` of `total` is more than a limit such as `100` or `1%`. A share says nothing of the first few. */
+/** True if `count` of `total` exceeds a limit such as `100` or `1%`. A share is not judged for the first few. */
 export function exceeds(
   limit: {count: number} | {share: number} | undefined,
   {count, total}: Counted,

@@ -16,73 +16,79 @@ import {dataVersion} from '../service/data/data-version.ts';
 import {type Scope, scopeKey} from '../store/store-file.ts';
 
 /*
- * What makes a run the same run. Each thing that lasts from one session or run to the next goes by one of these:
+ * The identity of each thing that lasts from one session or run to the next:
  *
- *   the lock, the state's directory   the output, by its path
- *   going on (resume)                 rows that were written; input, output, scope and the settings that shape the
- *                                     output; the ledger's version; the bytes that were read before, and the header
- *   answers, doubt and money that     the scope: endpoint and account ({@link scopeOf}), with the
- *   are carried over a restart        embedded service's data; as the answer store ({@link answersKey})
+ *   the lock, the state's directory   the output's path
+ *   resuming                          rows were written; equal input, output, scope and settings that shape the
+ *                                     output; the ledger's version; the bytes read before, and the header
+ *   answers, doubts and money         the scope: endpoint and account ({@link scopeOf}), with the embedded
+ *   that a restart keeps              service's data; as in the answer store ({@link answersKey})
  *   the history                       the job's name, else its list and scope
  *   credits of a day and a month      the scope, however the account's files are named
  */
 
-/** What a run is, over all its sessions. */
+/** Facts of a run that hold over all its sessions. */
 export interface RunIdentity {
   readonly runId: string;
-  /** When it was first started, in milliseconds since the epoch: stored answers are judged fresh by that. */
+  /** Milliseconds since the epoch of its first start. Stored answers are judged as of this time. */
   readonly startedAt: number;
-  /** What shapes the output, by name: its settings, and its {@link HEAD}. */
+  /** Everything that shapes the output, by name: settings, and {@link HEAD}. */
   readonly shape: Readonly<Record<string, unknown>>;
-  /** It is given up as soon as another run begins. */
+  /** Set once the run is to be given up when the next one begins. */
   readonly isOver?: true;
   sessions: number;
 }
 
 /**
- * - `resume`: the run continues from its state.
- * - `anew`: it had written no row, so another run begins by itself. It keeps the count of each value's sends in doubt.
- * - `over`: the user, the job or the run's end says to start over. All sends in doubt of a value count as one.
+ * How a run begins:
+ *
+ * - `resume`: it continues from its state.
+ * - `anew`: no row was written, so another run begins by itself. It keeps the count of each value's doubtful sends.
+ * - `over`: the user, the job or the run's end demands a restart. All doubtful sends of a value count as one.
  */
 export type Beginning = 'resume' | 'anew' | 'over';
 
-/** How a command or a job says that a run which starts over has all of its limit again. */
+/** The words that give a restarted run its full limit again. */
 export const FRESH_BUDGET_HINT = '--restart fresh (in a job file: restart: fresh)';
 
-/** Whose answers and whose money it is: never another endpoint's or account's. */
+/** Endpoint and account that answers and money belong to. They never serve another. */
 export function scopeOf(endpoint: Endpoint, settings: Job['settings']): Scope {
   return {endpoint: endpointName(endpoint), label: settings.account};
 }
 
-/** Who answers a job: with other data, the embedded service is another. */
+/** The scope of a job's answers. The embedded service counts as another endpoint with other data. */
 function answererOf({endpoint, settings}: Job): Scope {
   const scope = scopeOf(endpoint, settings);
   return endpoint.kind === 'embedded' ? {...scope, endpoint: `${scope.endpoint} ${dataVersion()}`} : scope;
 }
 
-/** By which a job's answers, doubt and money are kept. */
+/** The key under which a job's answers, doubts and money are kept. */
 export function answersKey(job: Job): string {
   return scopeKey(answererOf(job));
 }
 
-/** The endpoint's name, in summaries and for accounts. Throws UsageError where the base URL is none. */
+/**
+ * The endpoint's name in summaries and account files.
+ *
+ * @throws {UsageError} if the base URL is invalid.
+ */
 export function endpointName(endpoint: Endpoint): string {
   if (endpoint.kind === 'embedded') return 'embedded';
   const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
-/** The codes of errors that say that the saved state is another run's, or is not whole. */
+/** Error codes that mean that the saved state is another run's, or incomplete. */
 const STALE = new Set(['input_changed', 'settings_changed', 'partial_short']);
 
-/** Whether this error is about saved state that the job says to start over from. */
+/** True if the error is about saved state and the job allows a restart. */
 export function isStale(error: unknown, job: Job): boolean {
   return error instanceof BulkEnrichError && STALE.has(error.code) && job.restarts !== 'never';
 }
 
 /**
- * Decides where a run begins, by the state that it has found. Only written rows bind a run to its input: without any, the
- * input may be another night's by now.
+ * Decides how a run begins, given the state found. Only written rows bind a run to its input: before that, the input
+ * may be another night's.
  */
 export function beginningIn(
   ledger: Ledger,
@@ -98,13 +104,13 @@ export function beginningIn(
   return 'anew';
 }
 
-/** Whatever becomes of the command that says so: the next run is another one, and this one's is given up then. */
+/** Marks the run as given up, so that the next command begins another, however this one ends. */
 export function endRun(ledger: Ledger): void {
   const run = ledger.getMeta<RunIdentity>('run');
   if (run !== undefined) ledger.setMeta('run', {...run, isOver: true});
 }
 
-/** When the run that this state belongs to was first started; now, where one begins. */
+/** Time of the run's first start; now if it begins. */
 export function firstStart(ledger: Ledger, beginning: Beginning, now: number): number {
   return foundRun(ledger, beginning)?.startedAt ?? now;
 }
@@ -114,10 +120,9 @@ function foundRun(ledger: Ledger, beginning: Beginning): RunIdentity | undefined
 }
 
 /**
- * Finds the run that this state belongs to, or begins one.
+ * Finds the run of this state, or begins one.
  *
- * @throws {StateError} when it was begun with settings that would make another output; {@link InputError} when rows that
- * were appended since would.
+ * @throws {StateError} if its settings would give another output; {@link InputError} if rows were added to its input.
  */
 export function identifyRun(
   ledger: Ledger,
@@ -154,7 +159,7 @@ function beginRun(
   startedAt: number,
   beginning: Beginning,
 ): RunIdentity {
-  // What was paid for, or may have been, stays at hand.
+  // Restarts keep what was paid for, or may have been.
   const freshBudget = job.settings.restart === 'fresh';
   ledger.restart(answersKey(job), {freshBudget, keepsDoubts: beginning === 'anew'});
   const identity: RunIdentity = {runId: randomUUID(), shape, startedAt, sessions: 1};
@@ -167,10 +172,10 @@ function changedNames(before: RunIdentity['shape'], after: RunIdentity['shape'])
   return [...names].filter(name => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
 
-/** What the output begins with, among what shapes it: no setting has this name. */
+/** The output's first bytes, among what shapes it. No setting has this name. */
 const HEAD = 'head';
 
-/** What shapes the output: a run goes on only with the same. */
+/** Everything that shapes the output: a run resumes only if it is equal. */
 function shapeOf(job: Job, layout: Layout): RunIdentity['shape'] {
   const values = namesThatShape('output').map(name => [spelled(name, '_'), job.settings[name] ?? null]);
   return {
@@ -195,7 +200,7 @@ function resolvedOf(
       when,
     ]),
     encoding,
-    // All fields by their names are not the whole answer, which in NDJSON has fields that nobody knows yet.
+    // In NDJSON a whole answer has more than all fields by name: the service may add unknown ones.
     fields: columns.map(column => [
       column.whole,
       columnsOf(column)
@@ -209,7 +214,7 @@ function resolvedOf(
   };
 }
 
-/** SHA-256 (hex) of all that the job says about its result: in the summary, it tells what the output was made by. */
+/** SHA-256 (hex) of all settings that affect the result. The summary has it, to tell what the output was made with. */
 export function settingsDigest(job: Job): string {
   const settings: Partial<Settings> = {...job.settings};
   for (const name of namesThatShape('nothing')) delete settings[name];
@@ -222,12 +227,12 @@ export function settingsDigest(job: Job): string {
     .digest('hex');
 }
 
-/** The rules as they are now: a file of rules, or a list that they read, may change under its name. */
+/** The rules' current content: a rules file, or a list that it reads, may change under its name. */
 function rulesIn({settings: {score}, placeOf}: Job): unknown {
   try {
     return shapeOfRules(loadRules(score, placeOf));
   } catch {
-    // The run will say so.
+    // The run reports this error.
     return null;
   }
 }

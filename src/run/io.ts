@@ -6,16 +6,16 @@ import type {Source} from '../input/source.ts';
 import type {Env} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
 
-/** How far something is: its share between 0 and 1, and how many rows, where these are known. */
+/** Progress: the share between 0 and 1, and the number of rows, if known. */
 export interface Reached {
   readonly share?: number | undefined;
   readonly rows?: number;
 }
 
-/** Told of what may take its time before the first call or after the last one, and how far that is; returns its end. */
+/** Announces slow work before the first call or after the last one. Returns a function that ends the announcement. */
 export type Phase = (what: string, reached: () => Reached) => () => void;
 
-/** Does what may take its time, and tells of it meanwhile. */
+/** Does slow work and shows its progress. */
 export async function during<T>(
   phase: Phase | undefined,
   what: string,
@@ -30,47 +30,47 @@ export async function during<T>(
   }
 }
 
-/** The date in shared files: one object for the whole run, so that it tells of a leap once. */
+/** The date that shared files agree on. One object per run, so that a jump is reported once. */
 export function dateOf({date, now, warn}: World): SharedDate {
   return date ?? new SharedDate(now, warn);
 }
 
-/** Where any command meets the world. */
+/** Everything outside of the program that commands use. */
 export interface World {
   readonly env: Env;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Made by the run. */
+  /** Set by the run. */
   readonly date?: SharedDate;
-  /** How long to wait for an answer store that another program keeps locked. */
+  /** Time to wait for an answer store that another program has locked, in milliseconds. */
   readonly storePatienceMs?: number;
-  /** One sentence for a person: something is not as it should be, and the run goes on. */
+  /** Shows one sentence to the user: something is wrong, and the run continues. */
   readonly warn: (sentence: string) => void;
 }
 
-/** Where a run meets the world; a test can put its own in place. */
+/** Everything outside of the program that a run uses. Tests replace it. */
 export interface RunIo extends World {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
-  /** What is read instead of the job's inputs. */
+  /** Read instead of the job's inputs. */
   readonly source?: Source;
-  /** True if no outage ends the run: its rows come as long as it is open. */
+  /** True if no outage ends the run: rows arrive as long as it is open. */
   readonly outlastsOutages?: boolean;
-  /** How long calls in flight get when the run stops, in milliseconds; 5,000 unless it says. */
+  /** Milliseconds that calls in flight get when the run stops; 5,000 by default. */
   readonly graceMs?: number;
-  /** Milliseconds between two writings of the metrics while the run is under way; 15,000 unless it says. */
+  /** Milliseconds between two updates of the metrics; 15,000 by default. */
   readonly metricsEveryMs?: number;
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
-  /** Told once it is clear that a run has work to do, before anything is sent; it throws where that is not to be. */
+  /** Called once a run has work to do, before anything is sent. It throws if the run must not begin. */
   readonly mayBegin?: (job: Job) => Promise<void>;
   readonly phase?: Phase;
-  /** What carries the calls to a live service; HTTP by default. */
+  /** Carries calls to a live service; HTTP by default. */
   readonly transport?: ((options: TransportOptions) => Transport) | undefined;
 }
 
-/** What a run reads once, which ends with it. */
+/** Inputs that can be read only once. They end with the run. */
 export function pipesOf({stdin, warn}: RunIo, {signal}: {readonly signal: AbortSignal}): Pipes {
   return {stdin, warn, signal};
 }

@@ -4,15 +4,15 @@ import type {Session} from './session.ts';
 
 const EVERY_MS = 15_000;
 
-/** No metric says how a run ended that is under way. */
+/** Metrics under way have no exit code. */
 const UNDER_WAY = {
   end: {status: 'interrupted', reason: 'under_way', exitCode: 0},
   published: {output: null, rejects: null},
 } as const;
 
 /**
- * Keeps the job's metrics fresh while the run is under way. Returns its end, after which nothing comes that could replace
- * the metrics of the run's end.
+ * Updates the job's metrics while the run is under way. Returns a function that ends this: afterwards nothing replaces
+ * the final metrics.
  */
 export function startLiveMetrics(session: Session): () => Promise<void> {
   const {job, io, clock, input, asking} = session;

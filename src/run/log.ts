@@ -4,7 +4,7 @@ import type {Summary} from '../report/summary.ts';
 import type {ReadyRecord} from './rows/in-order.ts';
 import type {Session} from './session.ts';
 
-/** What a run writes to its log: rows by their numbers, never by what is in them, and never the key. */
+/** A run's log: rows by number, never by value, and never the key. */
 
 export function logStart({io, job, identity, input, asking}: Session): void {
   const {layout, checkpoint} = input;
@@ -24,7 +24,7 @@ export function logStart({io, job, identity, input, asking}: Session): void {
   );
 }
 
-/** Says when the run is asked to stop, and why. */
+/** Logs when and why the run is asked to stop. */
 export function logStop({io, stopper}: Session): void {
   stopper.onStop(() => {
     const stop = stopper.reason;
@@ -55,7 +55,7 @@ export function logEnd(
   );
 }
 
-/** Called now and then, says when the run begins to wait, and when it goes on. */
+/** Returns a function to be called regularly. It logs the start and the end of a wait. */
 export function pauseLog({io, clock, asking: {executor}}: Session): () => void {
   let since: number | undefined;
   return () => {
@@ -75,7 +75,7 @@ export function pauseLog({io, clock, asking: {executor}}: Session): () => void {
   };
 }
 
-/** The rows among these of which a lookup has no answer. */
+/** Logs the rows with a lookup that has no answer. */
 export function logTrouble({io, input: {layout}}: Session, entries: readonly ReadyRecord[]): void {
   if (!io.log.isLevelEnabled('debug')) return;
   for (const {record, results} of entries) {

@@ -2,17 +2,16 @@ import type {ExitCode} from '../errors.ts';
 import type {Summary} from '../report/summary.ts';
 import type {Stop} from './stop.ts';
 
-/** How a run ended. */
 export interface RunOutcome {
   readonly exitCode: ExitCode;
-  /** Undefined where the run could do nothing, and had no summary of an earlier session either. */
+  /** Undefined if the run did nothing, and no earlier session left a summary. */
   readonly summary: Summary | undefined;
-  /** Why it stopped before its end. */
+  /** Set if the run ended before its input did. */
   readonly stop: Stop | undefined;
-  /** True if an earlier run had done all of it: this one read the list at most, and sent and wrote nothing. */
+  /** True if an earlier run had done everything: this one sent and wrote nothing. */
   readonly wasComplete?: boolean;
-  /** One sentence for a person. */
+  /** One sentence for the user. */
   readonly message: string;
-  /** Rows that are where nothing can happen to them: published, or in the state that the run goes on from. */
+  /** Rows that can't be lost: published, or in the state from which the run resumes. */
   readonly safeRows: number;
 }

@@ -21,10 +21,10 @@ import {closeStages, openSession, type Session, sampleTimeline} from './session.
 import {type Checkpoint, closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
 import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
 
-/** Told once a session is under way; what it returns is called when it is over. */
+/** Called once a session is under way. Its result is called at the end. */
 export type Watch = (session: Session) => () => void;
 
-/** What is done with a session once it stands; when that is over, or the run stops, the run ends. */
+/** The work of an open session. The run ends when it resolves, or when the run stops. */
 export type RunWork = (session: Session) => Promise<void>;
 
 const CHECKPOINT_EVERY_MS = 1_000;
@@ -33,9 +33,9 @@ const ADMIT_AT_ONCE = 256;
 const READER_MS = 1_000;
 
 /**
- * One run, from its inputs to its published output, or to saved state that the same command goes on from.
+ * One run, from its inputs to its published output, or to saved state from which the same command resumes.
  *
- * @throws {BulkEnrichError} when it can't start; what ends it later is in the outcome.
+ * @throws {BulkEnrichError} if it can't start. The outcome tells what ends it later.
  */
 export function run(
   job: Job,
@@ -56,7 +56,7 @@ export function run(
   });
 }
 
-/** What a run of an earlier day left open goes first; what keeps it from its end is a warning, and no day's trouble but its own. */
+/** Finishes an earlier day's run first. A failure here is a warning and never fails today's run. */
 async function finishDay(
   {date, directory, resolve}: UnfinishedDay,
   untilMs: number | undefined,
@@ -99,13 +99,13 @@ async function runOnce(
   } catch (thrown) {
     const error = stoppedBefore(stopper, thrown) ?? thrown;
     await reportFailure(job, io, state, error);
-    // A session that was started over may have made calls, which are in its ledger alone.
+    // A restarted session may have made calls that only its ledger knows.
     if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made');
     throw error;
   }
 }
 
-/** Runs a session to its end; one that finds the state to be another run's starts over, once. */
+/** Runs a session to its end. If the state turns out to be another run's, starts over once. */
 async function openFresh(
   job: Job,
   io: RunIo,
@@ -129,7 +129,7 @@ async function openFresh(
   }
 }
 
-/** What goes on beside the work: the log, the deadline, the timeline. */
+/** Runs the work together with the log, the deadline and the timeline. */
 async function underWay(session: Session, watch: Watch, work: RunWork): Promise<void> {
   logStart(session);
   logStop(session);
@@ -141,7 +141,7 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
     sampleTimeline(session);
     notePause();
   }, SAMPLE_EVERY_MS);
-  // A program that gives rows now and then ends when it likes.
+  // A program that gives rows ends when it likes: the timer must not keep it alive.
   if (session.job.output.kind === 'rows') sampling.unref();
   await work(session);
   endDeadline();
@@ -156,7 +156,7 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
 async function throughFiles(session: Session): Promise<void> {
   const {stopper, output} = session;
   const {window} = output;
-  // What earlier attempts wrote counts too: the same command again would pass the limit by a little each time.
+  // Counts earlier sessions' rows too: otherwise each resume would pass the limit by a little.
   checkLimits(session);
   if (stopper.reason !== undefined) return;
   const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
@@ -168,11 +168,11 @@ async function throughFiles(session: Session): Promise<void> {
   await callsEnd(session);
   window.abort();
   if (session.job.output.lasts) return writing;
-  // Nothing of a stream is saved, and its reader may never take what it was given.
+  // Nothing of a stream is saved, and its reader may never read the rest.
   await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
 }
 
-/** Nothing new is sent; resolves once nothing is in flight, or there is no more time to wait for it. */
+/** Sends nothing new. Resolves once no call is in flight, or after the grace period. */
 export function callsEnd({io, asking: {executor}}: Session): Promise<void> {
   executor.stop();
   return executor.drained(io.graceMs ?? GRACE_MS);
@@ -191,13 +191,13 @@ async function read(session: Session): Promise<void> {
   }
 }
 
-/** In small groups, so that no more rows are in memory than wait for an answer. */
+/** Admits small groups, so that only rows that wait for an answer are in memory. */
 async function admitAll(admission: Admission, {records, position}: Batch, stopper: Stopper): Promise<void> {
   for (let from = 0; from < records.length && stopper.reason === undefined; from += ADMIT_AT_ONCE)
     await admission.admit({records: records.slice(from, from + ADMIT_AT_ONCE), position});
 }
 
-/** in order → sink → checkpoint: complete rows leave in input order; what is written is marked once it is durable. */
+/** in order → sink → checkpoint: finished rows leave in input order. The checkpoint moves once they are durable. */
 async function write(session: Session): Promise<void> {
   const {output, clock} = session;
   const {window, writer} = output;
@@ -213,7 +213,7 @@ async function write(session: Session): Promise<void> {
   await save(session);
 }
 
-/** Output first, then the mark: a checkpoint never speaks of bytes that may be lost. */
+/** Output first, then the checkpoint: it must never cover bytes that may be lost. */
 async function save({input: {checkpoint}, asking: {ledger, store}, output}: Session): Promise<void> {
   const {writer, timeline} = output;
   await store.flush();
@@ -224,7 +224,7 @@ async function save({input: {checkpoint}, asking: {ledger, store}, output}: Sess
   writer.safeRows = reached.counters.rows.written;
 }
 
-/** Stops a run in which more goes wrong than its user allows. */
+/** Stops a run with more errors or rejects than its user allows. */
 export function checkLimits({job, stopper, output}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = output.writer;

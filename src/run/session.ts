@@ -35,31 +35,28 @@ import {RowWriter} from './rows/row-writer.ts';
 import {type Checkpoint, openLedger, type RunState} from './state/run-state.ts';
 import type {Running, Stopper} from './stop.ts';
 
-/** What a run reads: its rows, and how they are read. */
 interface Input {
   readonly source: Source;
   readonly layout: Layout;
-  /** Where the last session got to. */
+  /** The point that the last session reached. */
   readonly checkpoint: Checkpoint | undefined;
 }
 
-/** What a run looks values up with. */
 interface Asking extends Means, OpenedExecutor {
   readonly answers: Answers;
 }
 
-/** What a run writes: rows in their order, and how it went. */
 interface SessionOutput {
   readonly window: InOrder;
   readonly writer: RowWriter;
   readonly timeline: Timeline;
 }
 
-/** A run's stages, opened and joined; closing them is the caller's. */
+/** A run's open stages. The caller closes them. */
 export interface Session extends Running {
   readonly state: RunState;
   readonly identity: RunIdentity;
-  /** By its clock. */
+  /** By {@link Running.clock}. */
   readonly startedAt: number;
   readonly input: Input;
   readonly asking: Asking;
@@ -69,11 +66,11 @@ export interface Session extends Running {
 const UNASKED =
   'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came late (after 100 ms, or as long as three calls take). Tell the operator of the service.';
 
-/** What gathers behind one slow value, before reading stops. */
+/** Maximum that gathers behind one slow value before reading stops. */
 export const WINDOW_BYTES = 64 * 1_048_576;
 
 /**
- * Opens everything that a run needs, in the order in which it can fail: nothing is sent before all of it stands.
+ * Opens everything that a run needs, in the order in which it can fail. Nothing is sent before all is open.
  *
  * @throws every {@link BulkEnrichError} that keeps a run from starting.
  */
@@ -169,14 +166,14 @@ export function openSession(
   });
 }
 
-/** For all clients of a service: a warning where it sends an answer that nobody had asked for. */
+/** For all clients of a service: warns if it sends an answer to no request. */
 export function warningOfUnasked(warn: (sentence: string) => void): AbortController {
   const unasked = new AbortController();
   unasked.signal.onabort = () => warn(UNASKED);
   return unasked;
 }
 
-/** Opens one stage after the other; where one can't be opened, those that stand are closed, the last one first. */
+/** Opens one stage after the other. If one fails, closes those that are open, the last one first. */
 async function inTurn<All>(
   open: (opened: <Stage>(stage: Stage, close: (stage: Stage) => unknown) => Stage) => Promise<All>,
 ): Promise<All> {
@@ -196,7 +193,7 @@ function rowsOf({counters}: RowWriter): number {
   return counters.rows.written + counters.rows.rejected;
 }
 
-/** How it stands now goes into the timeline. */
+/** Adds the current state to the timeline. */
 export function sampleTimeline(session: Session, isLast = false): void {
   const {clock, output, asking} = session;
   const {timeline, writer} = output;
@@ -206,9 +203,9 @@ export function sampleTimeline(session: Session, isLast = false): void {
 }
 
 /**
- * Has the store take what an earlier session could not give it any more.
+ * Gives the store the answers that an earlier session could not.
  *
- * @throws {OutputError} when the store can't be used, and the job requires it.
+ * @throws {OutputError} if the store can't be used, and the job requires it.
  */
 async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
   if (!settings.requireStore) {
@@ -224,7 +221,7 @@ async function readyStore({settings}: Job, store: AnswerStore): Promise<void> {
   );
 }
 
-/** Closes all stages but the ledger and the state, whatever each of them has against it. */
+/** Closes all stages but the ledger and the state, even if some of them fail to close. */
 export async function closeStages({input, asking, output}: Session): Promise<void> {
   const {store, closeExecutor, connection} = asking;
   store.close();

@@ -15,7 +15,6 @@ import {FRESH_BUDGET_HINT} from './identity.ts';
 import type {RunIo} from './io.ts';
 import {exhaustedMessage} from './open/budgets.ts';
 
-/** So many, of so many. */
 export interface Counted {
   readonly count: number;
   readonly total: number;
@@ -27,19 +26,19 @@ export interface Stop {
   /** A short, stable name: `signal`, `deadline`, `outage`, `credentials`, … */
   readonly reason: ErrorCode;
   readonly exitCode: ExitCode;
-  /** One sentence for a person. */
+  /** One sentence for the user. */
   readonly message: string;
-  /** When it makes sense to come back, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch at which a new try makes sense. */
   readonly comeBackMs?: number | undefined;
-  /** True if the same command starts over with what was paid for, as outcomes of this session are in doubt. */
+  /** True if the same command starts over with what was paid for, since outcomes of this session are in doubt. */
   readonly startsOver?: true;
-  /** What a limit of the user's own was held against, so that a higher one can be named. */
+  /** The counts that exceeded a limit, so that a higher one can be suggested. */
   readonly counted?: Counted | undefined;
-  /** The error behind it, where there was one. */
+  /** The error that caused it, if any. */
   readonly error?: unknown;
 }
 
-/** The first reason to stop wins; everybody who waits is told. */
+/** Stops a run. The first reason wins, and all listeners are called. */
 export class Stopper {
   readonly #listeners = new Set<() => void>();
   readonly #controller = new AbortController();
@@ -49,7 +48,7 @@ export class Stopper {
     return this.#stop;
   }
 
-  /** Aborts when the run stops, for what can't be waited for otherwise. */
+  /** Aborts when the run stops. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -61,14 +60,14 @@ export class Stopper {
     this.#controller.abort();
   }
 
-  /** Calls `listener` when the run stops: at once where it has already. Returns what takes it back. */
+  /** Calls `listener` when the run stops: at once if it has stopped. Returns a function that removes it. */
   onStop(listener: () => void): () => void {
     if (this.#stop !== undefined) listener();
     else this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** One that stops with this one, and may stop without it: from then on this one holds nothing of it. */
+  /** A stopper that stops with this one, or alone. Once stopped, this one holds no reference to it. */
   child(): Stopper {
     const child = new Stopper();
     const forget = this.onStop(() => {
@@ -79,8 +78,8 @@ export class Stopper {
   }
 
   /**
-   * What `work` comes to, or undefined as soon as the run stops: nobody waits for what may never end. (A race against
-   * one promise that lasts as long as the run would keep every result of it in memory.)
+   * The result of `work`; undefined as soon as the run stops, since `work` may never end. (`Promise.race` with a
+   * promise as long-lived as the run would keep every result in memory.)
    */
   async unlessStopped<T>(work: Promise<T>): Promise<T | undefined> {
     let forget = () => {};
@@ -95,16 +94,16 @@ export class Stopper {
   }
 }
 
-/** A run that is under way: for whom, where, until when, and by which time. */
+/** A run under way: its job, its surroundings, its stopper and its clock. */
 export interface Running {
   readonly job: Job;
   readonly io: RunIo;
   readonly stopper: Stopper;
-  /** For every length of time: never jumps. */
+  /** For durations: it never jumps. */
   readonly clock: () => number;
 }
 
-/** What it means for the run that its executor stopped. */
+/** The stop that follows from the executor's. */
 export function stopOf(reason: ExecutorStop, ledger: Ledger, endpoint: Endpoint): Stop {
   const keyFrom = endpoint.kind === 'live' ? endpoint.keyFrom : undefined;
   switch (reason.kind) {
@@ -148,7 +147,7 @@ function budgetMessage({budget: {exhausted}, givenUp: {earlier}}: Ledger): strin
   return `${reached} ${many(before, 'credit')} of it went to earlier attempts. Raise it, or begin with all of it: ${FRESH_BUDGET_HINT}.`;
 }
 
-/** Why a run never began that was stopped while it waited for its input; undefined for any other trouble. */
+/** The error of a run that was stopped while it waited for its input; undefined if `thrown` is other trouble. */
 export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichError | undefined {
   if (reason === undefined || (thrown instanceof BulkEnrichError && !(thrown instanceof InputError)))
     return undefined;
@@ -156,7 +155,7 @@ export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichErr
   return new BulkEnrichError(code, exitCode, `${message} Nothing was sent.`, {cause: error});
 }
 
-/** What it means for the run that an error was thrown. */
+/** The stop that follows from an error. */
 export function stopFor(error: unknown): Stop {
   if (error instanceof BulkEnrichError) {
     const {code: reason, exitCode, message} = error;
@@ -204,7 +203,7 @@ function codesOf({code, isMixed}: Streak): string {
   return isMixed ? `several codes, such as "${code}"` : `"${code}"`;
 }
 
-/** Warns of values that were refused in a row, while the run continues. */
+/** Warns of values refused in a row, while the run continues. */
 export function streakWarning(operation: Operation, streak: Streak): string {
   return `${inARow(operation, streak)}. ${PERHAPS_ACCOUNT}`;
 }
@@ -227,12 +226,12 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** What a person is told of what would have stopped the run. */
+/** The sentence for a limit that ends only the calls. */
 export function publishedInstead({message}: Stop): string {
   return `${message} The run makes no more calls and writes the output.`;
 }
 
-/** The time that the job gives the run is up. */
+/** The stop at the job's deadline. */
 export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop {
   const limit =
     until !== undefined && 'afterMs' in until ? duration(until.afterMs) : new Date(untilMs).toISOString();
@@ -244,7 +243,7 @@ export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop {
   };
 }
 
-/** A limit of the user's own was reached. */
+/** The stop at a limit that the user set. */
 export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted): Stop {
   switch (limit) {
     case 'max-errors':

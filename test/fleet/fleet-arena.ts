@@ -1,5 +1,4 @@
 import {rmSync} from 'node:fs';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {pino} from 'pino';
 import {createClient} from '../../src/client/client.ts';
 import {FleetWorker} from '../../src/fleet/worker/worker.ts';
@@ -56,11 +55,7 @@ export async function openFleetArena({
     redis,
     async worker(args = [], own = {}) {
       const worker = start(['worker', '--lost-after', `${LOST_AFTER_MS}ms`, ...args], own);
-      const over = worker.outcome.then(({code, stderr}) => {
-        throw new Error(`the worker ended with ${code}: ${stderr}`);
-      });
-      over.catch(() => {});
-      while (!worker.stderr.includes('Making calls')) await Promise.race([sleep(20), over]);
+      await worker.says('Making calls');
       return worker;
     },
     async workerHere(redisUrl = redis.url) {

@@ -25,18 +25,19 @@ const settings = {ip: 'ip'};
 const list = `${ips(20)}1.2.3.4,one too many\n`;
 
 /** A run that was killed while it published, after so many of its renames. */
-async function cutShort(stage: Stage, renames: number): Promise<string> {
-  stage.write('list.csv', list);
-  expect((await stage.run(settings)).code).toBe(3);
+async function cutShort(stage: Stage, renames: number, limit?: number): Promise<string> {
+  stage.write('list.csv', limit === undefined ? list : ips(30_000));
+  const {summary} = await stage.run(limit === undefined ? settings : {...settings, limit});
   const output = stage.read('out.csv');
   const state = stage.path('out.csv.run');
   mkdirSync(state, {mode: 0o700});
   const record: PublishRecord = {
     output_path: stage.path('out.csv'),
     rejects_path: stage.path('out.rejects.ndjson'),
-    input: await digestFiles([stage.path('list.csv')]),
+    settings_sha256: summary?.settings_sha256 ?? '',
+    input: await digestFiles([stage.path('list.csv')], summary?.input.bytes ?? undefined),
     output: await digestFiles([stage.path('out.csv')]),
-    rejects: await digestFiles([stage.path('out.rejects.ndjson')]),
+    rejects: limit === undefined ? await digestFiles([stage.path('out.rejects.ndjson')]) : null,
     obsolete: false,
     summary: stage.read('out.summary.json'),
     token: 'abcd',
@@ -49,7 +50,8 @@ async function cutShort(stage: Stage, renames: number): Promise<string> {
     ['out.rejects.ndjson', 'rejects.partial'],
     ['out.csv', 'output.partial'],
   ] as const;
-  for (const [name, partial] of moved.slice(renames)) renameSync(stage.path(name), `${state}/${partial}`);
+  const written = moved.slice(limit === undefined ? 0 : 1);
+  for (const [name, partial] of written.slice(renames)) renameSync(stage.path(name), `${state}/${partial}`);
   return output;
 }
 
@@ -109,6 +111,24 @@ test("last night's publishing is completed, and does not stand for this night's 
   expect(existsSync(stage.path('out.rejects.ndjson'))).toBe(false);
 });
 
+test('a publishing of the first rows is completed with --force too, where the job and those rows are the same', async () => {
+  await using stage = await openStage();
+  await cutShort(stage, 0, 5);
+  const {calls} = stage.api.ledger;
+  const ended = await stage.run({...settings, limit: 5, force: true});
+  expect(ended).toMatchObject({message: expect.stringContaining('in place')});
+  expect(stage.api.ledger.calls).toBe(calls);
+});
+
+test('a publishing that other settings led to does not stand for what --force asks for', async () => {
+  await using stage = await openStage();
+  await cutShort(stage, 0);
+  const others = await stage.run({...settings, fields: 'ip.is_vpn', force: true});
+  expect(others).toMatchObject({code: 3, summary: {rows: {written: 20}}});
+  expect(stage.read('out.csv')).not.toContain('ip_city');
+  expect(stage.api.ledger.calls).toBe(20);
+});
+
 test('publishing may be completed as often as one likes', async () => {
   await using stage = await openStage();
   const directory = stage.path('state');
@@ -119,6 +139,7 @@ test('publishing may be completed as often as one likes', async () => {
   const written = {rejects: stage.path('a'), summary: undefined};
   const files = {written, directory, locked: [{path: directory}]};
   publish(files, output, {
+    settings_sha256: '',
     input: {bytes: 0, sha256: ''},
     output: await digest('output'),
     rejects: await digest('rejects'),

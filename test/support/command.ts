@@ -5,6 +5,7 @@ import {dirname, join, relative} from 'node:path';
 import {Readable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import type {Summary} from '../../src/report/summary.ts';
+import {until} from './until.ts';
 
 /** The built command. */
 export const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
@@ -35,6 +36,8 @@ export interface RunningCommand {
   /** What it has written to stderr so far. */
   readonly stderr: string;
   kill(signal?: NodeJS.Signals): void;
+  /** Waits until stderr has this text, and fails where the command ends before. */
+  says(text: string): Promise<void>;
   readonly outcome: Promise<CommandOutcome>;
 }
 
@@ -140,6 +143,15 @@ function startCommand(
       return stderr();
     },
     kill: signal => child.kill(signal),
+    async says(text) {
+      let isOver = false;
+      void outcome.finally(() => {
+        isOver = true;
+      });
+      const isSaid = () => stderr().includes(text);
+      await until(() => isOver || isSaid()).catch(() => {});
+      if (!isSaid()) throw new Error(`"${text}" was never said: ${stderr()}`);
+    },
     outcome,
   };
 }

@@ -1,6 +1,13 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 
-/** Waits until something holds; the test's own time limit is the limit. */
+/** A busy machine is slow; what has not come by then never comes. */
+const LONGEST_MS = 120_000;
+
+/** Waits until something holds, and fails where it never does. */
 export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await sleep(10);
+  const end = Date.now() + LONGEST_MS;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`never came: ${holds}`);
+    await sleep(10);
+  }
 }

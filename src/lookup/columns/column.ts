@@ -4,25 +4,24 @@ import {type CellReader, cellReader} from '../targets.ts';
 import {type HeaderSays, namesAnother, readHeader} from './header.ts';
 import type {ColumnKind} from './header-words.ts';
 
-/** A column whose kind is to be found out. */
+/** A column whose kind is to be guessed. */
 export interface Column {
   readonly name: string;
-  /** What the header says: the name, behind the one of its group. Empty for a column without a header. */
+  /** The header with its group's name before it. Empty without a header. */
   readonly heading: string;
   readonly cell: CellReader;
-  /** What its header says of each kind of value. */
+  /** By kind of value: how strongly the header names it. */
   readonly says: ReadonlyMap<ColumnKind, HeaderSays>;
-  /** True if its header names another party than the row's person. */
+  /** True if the header names another party than the row's person. */
   readonly isAnothers: boolean;
-  /** True if rows have a list there, of which this is the first entry. */
+  /** True if it is the first entry of a list in each row. */
   readonly isInList: boolean;
 }
 
-/** What a list has for headers. */
 export interface Headers {
-  /** True if columns have numbers for names, which say nothing. */
+  /** True if columns are numbered, so that their names say nothing. */
   readonly headless?: boolean | undefined;
-  /** Each given column's group, by a line above the header. */
+  /** Group of each column, from a line above the header. */
   readonly groups?: readonly string[] | undefined;
 }
 
@@ -30,7 +29,6 @@ export function headersOf(format: InputFormat): Headers {
   return format.kind === 'csv' ? {headless: format.header === undefined, groups: format.groups} : {};
 }
 
-/** The columns of a list. */
 export function columnsOf(
   names: readonly string[],
   given: readonly string[] = names,

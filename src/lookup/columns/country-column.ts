@@ -4,48 +4,49 @@ import {validPhone} from '../../operations/phone.ts';
 import {type Column, columnsOf} from './column.ts';
 import {tokensOf} from './tokens.ts';
 
-/** What a column of countries is worth to the phone numbers of its rows. */
+/** A column of countries, and how well it fits the phone numbers of its rows. */
 export interface CountryColumn {
   readonly column: Column;
-  /** Share of its cells that name a country, of those that say something. */
+  /** Share of its meaningful cells that are countries. */
   readonly share: number;
 }
 
-/** The column that says where phone numbers belong, or several of which none can be told to be the one. */
+/** The country column of phone numbers, or several that can't be told apart. */
 export type CountryChoice =
   | {readonly found: CountryColumn}
   | {readonly torn: readonly CountryColumn[]; readonly row: number | undefined}
   | undefined;
 
-/** By how exactly its header names the country of a column of phone numbers; in that order they are preferred. */
+/** How exactly a header names the country of phone numbers, best first. */
 const ranks = ['phone', 'own', 'exact', 'address', 'elsewhere'] as const;
 type Rank = (typeof ranks)[number];
 
 interface CountryCandidate extends CountryColumn {
   readonly rank: Rank;
-  /** What the numbers in national form are with its countries: E.164, where that is valid. */
+  /** The numbers in national form as E.164, read with this column's countries; undefined if invalid. */
   readonly readings: readonly (string | undefined)[];
-  /** Share of those that are valid, of the ones in whose row it names a country; undefined for no such numbers. */
+  /** Share of the numbers that are valid, among rows with a country; undefined without such rows. */
   readonly fit: number | undefined;
 }
 
-/** Half of what a column says has to be countries, and half of the numbers valid with them. */
+/** Required share of countries among a column's cells, and of valid numbers with them. */
 const MOSTLY = 0.5;
-/** So many numbers in national form are tried. */
+/** Numbers in national form that are tried. */
 const MOST_TRIED = 200;
 
-/** The country column of each column of phone numbers, by its name, and of those that have nothing to tell theirs by. */
+/** Country column by phone column, and the choice for phone columns without a sign of their own. */
 export interface CountryChoices {
   readonly of: ReadonlyMap<string, CountryChoice>;
   readonly others: CountryChoice;
 }
 
 /**
- * Each column of phone numbers has a country column of its own: `shipping_phone` may be of another country than
- * `billing_phone`. One that says by its name that it is the numbers' comes first (`phone_country`; `shipping_country` for
- * `shipping_phone`), then `country`, then the one with whose countries the numbers are valid. Never one that is about something
- * else, as `IP Country` and `Birth Country`; and none where two would make different numbers of one. Of `named` columns a single
- * one is believed, and several are chosen from.
+ * Chooses a country column for each phone column: `shipping_phone` may be of another country than `billing_phone`.
+ * Preferred is a name that claims the numbers (`phone_country`; `shipping_country` for `shipping_phone`), then
+ * `country`, then the column that makes the numbers valid.
+ *
+ * Never chooses a column about something else, such as `IP Country` or `Birth Country`, and chooses none if two would
+ * make different numbers. Trusts a single `named` column; chooses among several.
  */
 export function chooseCountries(
   columns: readonly Column[],
@@ -70,9 +71,9 @@ export function chooseCountries(
     const candidates = some.map(one => candidateOf(one, phone, national));
     const isEmpty = 'torn' in (others ?? {}) && sample.every(row => (phone.cell(row) ?? '').trim() === '');
     const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
-    // Numbers that come later are not read where no country is surely theirs.
+    // Later numbers are not read with a country that is not surely theirs.
     if (isEmpty && !isNamed) return undefined;
-    // Nothing of its own to go by: as the other columns.
+    // The column has no sign of its own: choose as for the others.
     return national.length === 0 && !isNamed ? others : chosen(candidates, national);
   };
   return {of: new Map(phones.map(phone => [phone.name, choiceOf(phone)])), others};
@@ -85,7 +86,7 @@ function chosen(candidates: readonly CountryCandidate[], national: readonly Nati
     .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || validOf(b) - validOf(a));
   const [first] = inOrder;
   if (first === undefined) return undefined;
-  // Where nothing else is there to go by, an exact name is believed.
+  // A lone exact name is trusted, even if its countries don't fit.
   if (!isFit(first) && (inOrder.length > 1 || first.rank === 'address'))
     return {torn: [...inOrder].sort((a, b) => validOf(b) - validOf(a)), row: undefined};
   const rivals = inOrder.filter(other => other !== first && other.rank === first.rank && isFit(other));
@@ -96,17 +97,16 @@ function chosen(candidates: readonly CountryCandidate[], national: readonly Nati
   return {found: first};
 }
 
-/** The country column of a column of phone numbers. */
 export function countryFor({of, others}: CountryChoices, phone: string): CountryChoice {
   return of.has(phone) ? of.get(phone) : others;
 }
 
-/** From this share of the numbers on, a column without such a name is worth offering to a person. */
+/** Share of valid numbers from which a column with another name is worth suggesting. */
 const SPEAKS = 0.9;
 
 /**
- * The column with whose countries these phone numbers in national form are valid, though its header does not say so: for a
- * person to confirm. Undefined where none does. One that is named as a country was not taken for a reason, such as `IP Country`.
+ * Finds the column that makes these national numbers valid though its header does not name countries, for a suggestion.
+ * Undefined if none does. Skips columns named as countries: they were rejected already, as `IP Country` is.
  */
 export function countryColumnOf(
   phones: readonly string[],
@@ -145,7 +145,7 @@ interface NationalCell {
   readonly text: string;
 }
 
-/** The numbers that need a country to be read. */
+/** The numbers that can't be read without a country. */
 function nationalCells(phones: readonly Column[], sample: readonly Row[], most: number): NationalCell[] {
   const some: NationalCell[] = [];
   for (const row of sample)
@@ -157,7 +157,7 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
   return some;
 }
 
-/** A column of which most cells name a country. */
+/** Returns the column if most of its cells are countries. */
 function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
   const texts = sample.map(row => column.cell(row) ?? '').filter(text => text.trim() !== '');
   const said = texts.filter(text => !saysNoCountry(text));
@@ -177,7 +177,7 @@ function candidateOf(
   return {column, share, rank: rankOf(column, phone), readings, fit};
 }
 
-/** The country of a phone, a birth, an address on the Internet, a card, a bank: of nobody's phone numbers. */
+/** Countries of something else than a phone: a birth, an IP address, a card, a bank. */
 const ELSEWHERE =
   /^(?:birth|born|ip|geo|card|issu|bank|origin|citizen|national|passport|tax|vat|server|host|browser|locale|currency|store|shop|warehouse|merchant|dest|geburt|herkunft|naissance|nacimiento|nascimento|nascita|出身|出生)/;
 

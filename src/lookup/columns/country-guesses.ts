@@ -1,7 +1,7 @@
 import type {CountryChoice} from './country-column.ts';
 import type {Guess} from './guess.ts';
 
-/** The columns that were chosen, each once; of those that can't be told apart, all. */
+/** The chosen columns, each once. If several can't be told apart, all of them. */
 export function guessCountries(
   choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
 ): Guess[] {

@@ -1,37 +1,40 @@
 import type {Intelligence} from '../../operations/table.ts';
 
-/** What a column seems to hold, and why. */
+/** The probable content of a column, and the evidence. */
 export interface Guess {
   readonly operation: Intelligence | 'country';
   readonly column: string;
-  /** `sure` is used without asking; `unsure` wants a flag. */
+  /** The run looks `sure` columns up; `unsure` ones need a flag. */
   readonly confidence: 'sure' | 'unsure';
-  /** Why an unsure column is passed over where others are sure; undefined where the run asks about it first. */
+  /** Reason to leave an unsure column out while others are sure. Undefined if the run stops for it. */
   readonly aside?: Aside | undefined;
-  /** Share of the sample's non-empty cells that can be such a value, 0 to 1; undefined where all were empty. */
+  /** Share of the sample's filled cells that are such values, 0 to 1; undefined if all cells are empty. */
   readonly share: number | undefined;
-  /** Share of those cells that lack nothing but their country: phone numbers in national form. */
+  /** Share of the filled cells that only lack a country: phone numbers in national form. */
   readonly national: number;
-  /** Share of those cells that hold several IP addresses. */
+  /** Share of the filled cells that hold several IP addresses. */
   readonly listed: number;
-  /** Share of those cells that are of its kind in any way. */
+  /** Share of the filled cells that are of this kind in any way. */
   readonly ofKind: number;
-  /** Number of cells in the sample that hold something, and of different texts in them. */
+  /** Filled cells in the sample, and different values among them. */
   readonly values: number;
   readonly distinct: number;
   readonly byHeader: boolean;
-  /** What most of those cells are that are no such value, and the first row that shows it. */
+  /** The most frequent fault of the misfits, with the first row that has it. */
   readonly fault?: Fault | undefined;
-  /** The columns of phone numbers that a column of countries was chosen for, or may be. */
+  /** Phone columns that a country column was chosen for, or may be. */
   readonly numbers?: readonly string[] | undefined;
-  /** The first row that shows why a column of countries is unsure, where one does. */
+  /** The first row that shows why a country column is unsure. */
   readonly row?: number | undefined;
 }
 
 /**
- * Its header names another party than the row's person, or a fax; nothing but its values speaks for it; it is the first entry of a
- * list; its values are addresses that the service knows nothing of; they may be something else that is written alike; none of
- * them is of its kind, where another column's are; or they are few and repeat, where another column's differ.
+ * Reasons to leave a column out:
+ *
+ * `another`, `fax`: its header names another party than the row's person, or a fax. `values`: only its values speak for
+ * it. `list`: it is the first entry of a list. `unknowable`: all its addresses are private or IPv6. `alike`: its values
+ * may be something that looks the same, such as versions. `nothing`: none of its values fits, while another column's
+ * do. `shared`: its values are few and repeat, while another column's differ.
  */
 export type Aside = 'another' | 'fax' | 'values' | 'list' | 'unknowable' | 'alike' | 'nothing' | 'shared';
 
@@ -40,15 +43,15 @@ export interface Fault {
   readonly row: number | undefined;
 }
 
-/** From this share on the values confirm a kind. */
+/** Share from which the values confirm a kind. */
 export const MOSTLY = 0.5;
 
-/** True if a column is unsure for nothing but the country of its numbers. */
+/** True if only the country of its numbers keeps a column from being sure. */
 export function lacksCountry({confidence, share = 0, national}: Guess): boolean {
   return national > 0 && confidence === 'unsure' && share + national >= MOSTLY;
 }
 
-/** True if a column is unsure for nothing but which of several addresses in a cell is meant. */
+/** True if a column is unsure only since its cells hold several addresses. */
 export function lacksChoice({confidence, share = 0, listed}: Guess): boolean {
   return listed > 0 && confidence === 'unsure' && share + listed >= MOSTLY;
 }

@@ -1,22 +1,21 @@
 import type {Intelligence} from '../../operations/table.ts';
 
-/** What a header may name. */
 export type ColumnKind = Intelligence | 'country';
 
 /**
- * A language's words: phrases parted by commas, in any case and with or without their accents. With a `?` a phrase may mean
- * something else too, as `CEP` in Brazil: then most values have to be of its kind.
+ * A language's words: phrases separated by commas, in any case, with or without accents. A `?` marks a phrase with
+ * another meaning too, such as `CEP` in Brazil: most values must then fit.
  */
 interface LanguageWords extends Readonly<Partial<Record<ColumnKind, string>>> {
-  /** May follow such a name, and leaves it what it is: `Phone 1 - Value`, `Telefon privat`. */
+  /** Words that may follow such a name without changing it: `Phone 1 - Value`, `Telefon privat`. */
   readonly behind?: string;
-  /** The same for countries alone: `country_code`. */
+  /** Such words for countries only: `country_code`. */
   readonly behindCountry?: string;
 }
 
 /**
- * The words by which columns are known, by language: the only place for them, and docs/formats.md names the languages.
- * Kept by hand. What is here has to mean its kind and nothing else; whatever a header says, the values are looked at too.
+ * The words that identify columns, by language. They are kept by hand, only here; docs/formats.md names the languages.
+ * A word must mean its kind and nothing else. The values are checked in any case.
  */
 export const headerWords = {
   English: {
@@ -282,6 +281,6 @@ export const headerWords = {
     behindCountry: '지역, 코드, 이름',
   },
 } as const satisfies Readonly<Record<string, LanguageWords>> & {
-  /** Has words for all that is looked up. */
+  /** English has words for every kind. */
   readonly English: LanguageWords & Readonly<Record<ColumnKind, string>>;
 };

@@ -4,17 +4,16 @@ import {type OtherWords, otherWords} from './other-words.ts';
 import {isUnspaced, tokensOf} from './tokens.ts';
 import {HeaderVocabulary, type Match} from './vocabulary.ts';
 
-/** What a column's header says of one kind of value. */
 export interface HeaderSays {
-  /** `named`: it is of that kind, whatever is in it; `hinted`: it is where its values confirm it. */
+  /** `named`: the column is of that kind, whatever it holds. `hinted`: it is if its values confirm it. */
   readonly strength: 'named' | 'hinted';
-  /** The words before the name: `billing` of `billing_country`. */
+  /** The words before the name: `billing` in `billing_country`. */
   readonly ahead: readonly string[];
 }
 
 const KINDS: readonly ColumnKind[] = [...intelligenceNames, 'country'];
 
-/** What a header says of each kind of value; empty for one that says nothing of any. */
+/** The kinds of values that a header names; empty if it names none. */
 export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> {
   const tokens = tokensOf(header);
   return new Map(
@@ -26,7 +25,7 @@ export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> 
   );
 }
 
-/** True if a header names another party than the row's person: its values belong to staff, a server, a referrer. */
+/** True if a header names another party than the row's person: staff, a server, a referrer. */
 export function namesAnother(header: string): boolean {
   const words = vocabularyOf('another');
   return tokensOf(header).some(
@@ -37,12 +36,15 @@ export function namesAnother(header: string): boolean {
 
 const FAX = /fax|pager|telecopi|факс|פקס|فاكس|传真|傳真|ファックス|팩스/;
 
-/** True if a header names a machine that nobody speaks at. */
+/** True if a header names a fax or a pager. */
 export function namesFax(header: string): boolean {
   return tokensOf(header).some(token => FAX.test(token) || FAX.test(token.normalize('NFKC')));
 }
 
-/** True if a header names digits that are no phone numbers: an order's, a date's, a customer's; of `cards`, an identity card's. */
+/**
+ * True if a header names digits other than phone numbers: an order's, a date's, a customer's. `cards`: an identity
+ * card's.
+ */
 export function namesOtherDigits(header: string, which: 'otherDigits' | 'cards'): boolean {
   const words = vocabularyOf(which);
   return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
@@ -56,20 +58,22 @@ function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Header
   return some.flatMap(({length, isHint}: Match) => {
     const tail = tailOf(kind, tokens.slice(at + length));
     if (tail === 'other' || (tail === 'someone' && kind === 'country')) return [];
-    // Where words are not parted, any name stands at the end of one.
+    // In languages without spaces a name may end any word.
     const isLoose = isHint || tail === 'someone' || (isCompound && !isUnspaced(token));
     const ahead = tokens.slice(0, isCompound ? at + 1 : at);
     return [{strength: isLoose ? 'hinted' : 'named', ahead} as const];
   });
 }
 
-/** Between a name and whose it is: `Teléfono del cliente`. */
+/** Words between a name and its owner: `Teléfono del cliente`. */
 const PARTICLES = new Set(
   'of for de du des d del della dello di do da dos van von der for for til la le el l'.split(' '),
 );
 const LONGEST_OWNER = 3;
 
-/** What follows a name: nothing that changes it, whose it is, or something else, as in `phone_type`. */
+/**
+ * Classifies the words after a name: they change nothing, name its owner, or change its meaning, as in `phone_type`.
+ */
 function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' | 'other' {
   const fields = kind === 'country' ? (['behind', 'behindCountry'] as const) : (['behind'] as const);
   let at = 0;
@@ -89,7 +93,7 @@ function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' 
 
 type HeaderField = ColumnKind | 'behind' | 'behindCountry' | keyof OtherWords;
 
-/** Made when a header is first read: a thousand phrases, of no use to commands without a list. */
+/** Built on first use: a thousand phrases, which commands without a list don't need. */
 const vocabularies = new Map<HeaderField, HeaderVocabulary>();
 
 function vocabularyOf(field: HeaderField): HeaderVocabulary {

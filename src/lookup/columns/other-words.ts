@@ -1,12 +1,12 @@
 import type {headerWords} from './header-words.ts';
 
-/** Words of columns that are not meant, whatever their values are; phrases as in header-words.ts. */
+/** Words of columns to leave out, whatever they hold. Phrases are written as in header-words.ts. */
 export interface OtherWords {
-  /** Name another party than the row's person, anywhere in the header: `Lead Owner Email`, `server_ip`. */
+  /** Another party than the row's person, anywhere in the header: `Lead Owner Email`, `server_ip`. */
   readonly another?: string;
-  /** Name digits that are no phone numbers, whatever they look like: `order_no`, `zip`. */
+  /** Digits other than phone numbers, however they look: `order_no`, `zip`. */
   readonly otherDigits?: string;
-  /** Name a number of a card or a file, which is no phone number in groups of digits either: `Aadhaar No.` */
+  /** Numbers of cards or files. They are not phone numbers in groups of digits either: `Aadhaar No.` */
   readonly cards?: string;
 }
 

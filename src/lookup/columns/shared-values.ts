@@ -1,16 +1,16 @@
 import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
 
-/** Fewer cells repeat by chance. */
+/** Fewer cells may repeat by chance. */
 const FEW_VALUES = 5;
-/** A person's own value stands in fewer rows on average than one of a manager, a seller or a branch. */
+/** Average rows per value from which it belongs to a manager, seller or branch rather than the row's person. */
 const ROWS_EACH = 2;
-/** The same where no other column is of the kind: colleagues share a company's phone number. */
+/** The same for the only column of its kind: colleagues share a company's phone number. */
 const ROWS_EACH_ALONE = 10;
 
 /**
- * True for a column whose values are few and repeat, where another column's differ from row to row. Managers, sellers and shops
- * are such; a person's address is as various as the persons. A column alone of its kind is measured by the columns that tell
- * persons apart: e-mail addresses and phone numbers. IP addresses don't.
+ * True for a column with few, repeated values while another column of its kind differs from row to row. It holds
+ * managers, sellers or shops, not the row's person. A column alone of its kind is compared with those that tell persons
+ * apart: e-mail addresses and phone numbers, but not IP addresses.
  */
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct} = guess;
@@ -19,14 +19,14 @@ export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const repeats = (rowsEach: number) => values > rowsEach * distinct;
   const isAmong = (other: Guess) => other.operation === operation && other.distinct > ROWS_EACH * distinct;
   if (repeats(ROWS_EACH) && others.some(isAmong)) return true;
-  // One person visits from many IP addresses, and many from a few; a server has one.
+  // A person visits from many IP addresses, and many persons share a few. A server has one.
   const isFew = values >= ROWS_EACH_ALONE * distinct && (operation !== 'ip' || distinct === 1);
   const tellsPersons = (other: Guess) =>
     other.operation !== 'ip' && other.operation !== operation && other.distinct >= MOSTLY * values;
   return isFew && others.some(tellsPersons);
 }
 
-/** True for a column that would be looked up, if need be with a country. */
+/** True for a column that would be looked up, possibly after a country is given. */
 function isCandidate(guess: Guess): boolean {
   return guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess));
 }

@@ -5,14 +5,14 @@ const UNSPACED =
 const UNSPACED_ONLY = new RegExp(`^[${UNSPACED}]+$`, 'u');
 const SCRIPTS_MEET = new RegExp(`(?<=[a-z\\d])(?=[${UNSPACED}])|(?<=[${UNSPACED}])(?=[a-z\\d])`, 'gu');
 
-/** True for words of a script that writes no blanks between them. */
+/** True for a word in a script without spaces between words. */
 export function isUnspaced(token: string): boolean {
   return UNSPACED_ONLY.test(token);
 }
 
 /**
- * A header's words in small letters, without accents, marks and pictures: `signupIP`, `Signup IP` and `📍signup_ip` are the
- * same two. Arabic ones lose their article.
+ * A header's words in lower case, without accents, marks and emoji: `signupIP`, `Signup IP` and `📍signup_ip` give the
+ * same two. Arabic words lose their article.
  */
 export function tokensOf(text: string): string[] {
   const plain = withoutMarks(text)

@@ -2,21 +2,21 @@ import {isUnspaced, tokensOf} from './tokens.ts';
 
 /** A phrase that begins at a word of a header. */
 export interface Match {
-  /** How many of the words it takes. */
+  /** Number of words in it. */
   readonly length: number;
-  /** True if it may mean something else too. */
+  /** True if it has another meaning too. */
   readonly isHint: boolean;
 }
 
-/** Shorter words end too many others. */
+/** Shorter words end too many unrelated words. */
 const SHORTEST_END = 4;
 const SHORTEST_UNSPACED_END = 2;
 
-/** Phrases to find in a header's words; one that ends in `?` is a hint. */
+/** Finds phrases in a header's words. A phrase that ends in `?` is a hint. */
 export class HeaderVocabulary {
-  /** Phrases written together: `phonenumber`. */
+  /** Phrases as one word: `phonenumber`. */
   readonly #joined = new Map<string, boolean>();
-  /** Those of several words, by their first. */
+  /** Phrases of several words, by the first. */
   readonly #phrases = new Map<string, {readonly words: readonly string[]; readonly isHint: boolean}[]>();
 
   constructor(phrases: readonly string[]) {
@@ -30,7 +30,7 @@ export class HeaderVocabulary {
     }
   }
 
-  /** The phrases that begin at word `at`, each of which may have a number at its end. */
+  /** The phrases at word `at`, with or without a number behind them. */
   matches(tokens: readonly string[], at: number): Match[] {
     const token = tokens[at] ?? '';
     const isHint = this.#joined.get(token) ?? this.#joined.get(withoutNumber(token));
@@ -45,7 +45,7 @@ export class HeaderVocabulary {
     ];
   }
 
-  /** The phrase with which a compound ends: `mobiltelefon`. */
+  /** The phrase at the end of a compound: `mobiltelefon`. */
   endOf(token: string): Match[] {
     const word = withoutNumber(token);
     for (let from = 1; from <= word.length - SHORTEST_UNSPACED_END; from++) {
@@ -57,7 +57,7 @@ export class HeaderVocabulary {
     return [];
   }
 
-  /** True if a word of an unspaced script has one of the phrases in it. */
+  /** True if a word in a script without spaces contains a phrase. */
   isIn(token: string): boolean {
     return isUnspaced(token) && [...this.#joined.keys()].some(phrase => token.includes(phrase));
   }

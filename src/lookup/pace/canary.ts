@@ -3,20 +3,22 @@ import {noRefusals, type Refusals, type RefusalTally} from '../../ledger/tally.t
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {policyNumbers as numbers} from '../policy.ts';
 
-/** Refusals of an operation that are too many in a row to be of their values. */
+/** So many refusals in a row that the values can't be the reason. */
 export interface Streak extends Readonly<Refusals> {
-  /** True if this session tells of it for the first time. */
+  /** True if this session reports it for the first time. */
   readonly isNew: boolean;
   /** True if the operation was answered before, in this run or an earlier one. */
   readonly isKnownToAnswer: boolean;
 }
 
 /**
- * Watches what an operation's calls are refused with. Only a few are in flight until one is answered, and if the first
- * ones are all refused, the settings are wrong and not the values. Unless the service is known to answer: what is left of
- * a list whose good values are known is only what it rejects, night after night. Then only a long streak ends the run.
+ * Watches the refusals of an operation. Until one call is answered only a few are in flight, and if the first ones are
+ * all refused, the settings are wrong and not the values.
  *
- * Refused values are counted, and not equal codes: a service may have a code for every value.
+ * If the service is known to answer, only a long streak ends the run: a list whose good values are known consists of
+ * the values that the service rejects, every night.
+ *
+ * Counts refused values, not equal codes: a service may have a code for every value.
  */
 export class Canary {
   readonly #isKnownToAnswer: () => boolean;
@@ -24,19 +26,19 @@ export class Canary {
   #answered = false;
   readonly #tally: RefusalTally;
   #isTold = false;
-  /** This session's, until they are a streak: one value that is refused again and again says nothing of others. */
+  /** Values of the current streak in this session. A value that is refused repeatedly counts once. */
   readonly #values = new Set<string>();
 
   /**
-   * `isKnownToAnswer` is asked once a streak is long enough to stop for; `tally` has what earlier
-   * sessions of the run left, and is kept up to date.
+   * `isKnownToAnswer` is called once a streak is long enough to stop for. `tally` holds what earlier sessions left, and
+   * is updated.
    */
   constructor(isKnownToAnswer: () => boolean, tally: RefusalTally) {
     this.#isKnownToAnswer = isKnownToAnswer;
     this.#tally = tally;
   }
 
-  /** True if one more call may be sent beside `planned` others. */
+  /** True if one more call may be sent in addition to `planned` others. */
   allows(planned: number): boolean {
     return this.#answered || this.#inFlight + planned < numbers.canaryInFlight;
   }
@@ -50,7 +52,7 @@ export class Canary {
     return this.#tally.refused.count >= numbers.refusalStreak;
   }
 
-  /** Returns the streak that this attempt makes longer. `isKnown`: its value was refused so before, which is no news. */
+  /** Returns the streak that this attempt lengthens. `isKnown`: the value was refused so before, which is no news. */
   ended(attempt: Attempt, value: string, isKnown = false): Streak | undefined {
     this.#inFlight -= 1;
     if (attempt.kind === 'answered') this.#endStreak();

@@ -11,29 +11,29 @@ import {type OutageState, type Pause, PauseLog, type StopReason} from './pause.t
 import {ThrottleGate} from './throttle-gate.ts';
 
 export interface FlowControlOptions extends OutageOptions {
-  /** Calls in flight at most, of all operations together. */
+  /** Maximum calls in flight, of all operations together. */
   readonly slots: () => number;
-  /** Whether an answer of this operation is known from before, in this run or an earlier one. */
+  /** True if an answer of this operation is known, from this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
-  /** Where an operation's refusals are counted. */
+  /** The counts of an operation's refusals. */
   readonly refusals: (operation: Operation) => RefusalTally;
-  /** True if no outage that shows in failing calls ends the run. */
+  /** True if failing calls never end the run, however long the outage lasts. */
   readonly outlastsOutages?: boolean | undefined;
   readonly now: () => number;
-  /** Something may be sent that could not be before. */
+  /** Called when something may be sent that could not be before. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
-  /** So many calls of an operation were refused in a row that their values are not to blame; told once a session for each streak. */
+  /** Called once per session and streak: so many calls were refused in a row that the values are not to blame. */
   readonly onStreak: (operation: Operation, streak: Streak) => void;
-  /** True if a streak of any length is of values, and ends nothing. */
+  /** True if a streak of any length counts as the values' fault. */
   readonly mayAllFail?: boolean | undefined;
 }
 
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
 /**
- * Decides how much may be sent at this moment, for everybody at once: the gate that one throttled call closes, the
- * outage mode with its single probe, the ramp after it, and the canary at the start of each operation.
+ * Decides how much may be sent now. It combines the gate that a throttled call closes, the outage mode with its single
+ * probe, the ramp after an outage, and the canary at an operation's start.
  */
 export class FlowControl {
   readonly #options: FlowControlOptions;
@@ -42,7 +42,7 @@ export class FlowControl {
   readonly #gate: ThrottleGate;
   readonly #pauses = new PauseLog();
   readonly inFlight: InFlight;
-  /** True once any operation was answered: from then on a token that is invalid is not the key. */
+  /** True once any operation was answered: an invalid token is then not the key. */
   #isKeyAccepted = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
@@ -54,7 +54,7 @@ export class FlowControl {
     this.#gate = new ThrottleGate(options.random);
   }
 
-  /** Which of these may be sent now, at most `most`, in order. */
+  /** Returns up to `most` of these that may be sent now, in order. */
   admit<T extends ProbeCandidate & {readonly lookup: Lookup; isUrgent(): boolean}>(
     waiting: readonly T[],
     most: number,
@@ -86,14 +86,14 @@ export class FlowControl {
     return admitted;
   }
 
-  /** A call for this lookup is on its way. */
+  /** Notes that a call for this lookup was sent. */
   sent({operation, key}: Lookup): void {
     this.#canary(operation).sent();
     this.#outages.sent(key);
     this.inFlight.sent();
   }
 
-  /** A call ended. Says who is to blame where that was a failure. `isKnown`: its value was refused so before. */
+  /** Notes the end of a call, and returns who is to blame for a failure. `isKnown`: the value was refused so before. */
   ended({operation, key, params}: Lookup, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
     this.inFlight.ended();
@@ -134,37 +134,36 @@ export class FlowControl {
     return blame;
   }
 
-  /** Nothing more is asked about this value. */
+  /** The value needs no more calls. */
   settled(key: string): void {
     this.#outages.settled(key);
     this.rest();
   }
 
-  /** Sleeps if nothing is pending, until the next value: a program may end while an enricher has nothing to do. */
+  /** Stops the timers while no task is left, so that a program with an idle enricher can end. */
   rest(): void {
     if (this.#options.tasks.pending === 0) this.#sleep();
   }
 
-  /** Ends the run in an outage if all that is left is held: then no value may be sent to find out that it is over. */
+  /** Ends the run if an outage holds all that is left: no value may be sent to detect its end. */
   endWithoutResends(): void {
     const outage = this.#outages.current;
     if (this.#options.tasks.areHeld && outage !== undefined)
       this.#giveUpFor(outage, this.#options.now(), 'no resends');
   }
 
-  /** Nothing more is sent. */
   stop(): void {
     this.#stopped = true;
     this.#sleep();
     this.#notePause(this.#options.now());
   }
 
-  /** Whether every value that is left has failed since anything succeeded. */
+  /** True if every value left has failed since the last success. */
   get onlyFailingLeft(): boolean {
     return this.#outages.onlyFailingLeft;
   }
 
-  /** True if a rejection is of its value: the service is known to answer the operation, and does not refuse all calls of it. */
+  /** True if a rejection is about its value: the service answers the operation and does not refuse all calls. */
   trusts(operation: Operation): boolean {
     return !this.#canary(operation).isStreak && this.#options.isAnswered(operation);
   }
@@ -174,7 +173,7 @@ export class FlowControl {
     return state && {...state, isOverdue: state.isOverdue && this.#options.outlastsOutages === true};
   }
 
-  /** Why nothing is sent at the moment; undefined while something is. */
+  /** The reason to send nothing now; undefined while sending. */
   get pause(): Pause | undefined {
     const {pause} = this.#gate;
     if (pause !== undefined && pause.untilMs > this.#options.now()) return pause;
@@ -182,7 +181,7 @@ export class FlowControl {
     return outage && {reason: 'outage', detail: outage.cause, untilMs: outage.nextProbe};
   }
 
-  /** The calls in flight, and how often and how long everything stood still. */
+  /** Calls in flight, and number and length of the pauses. */
   report() {
     const {count: pauses, ms: pausedMs} = this.#pauses.total(this.#options.now());
     const {count: inFlight, ms: inFlightMs} = this.inFlight;
@@ -212,19 +211,19 @@ export class FlowControl {
     if (isNew) this.#options.onStreak(operation, streak);
     if (isKnownToAnswer && (count < numbers.longestRefusalStreak || this.#options.mayAllFail === true))
       return;
-    // A token that is not valid is not the key, once the key was accepted.
+    // After the key was accepted, an invalid token is not the key.
     const credentials = streak.credentials && !(streak.code === INVALID_TOKEN && this.#isKeyAccepted);
     this.#giveUp({kind: 'refused', operation, streak: {...streak, credentials}});
   }
 
-  /** A call that was lost with a fleet's worker says nothing of the service. */
+  /** A call lost with a fleet's worker says nothing about the service. */
   #ambiguous(key: string, attempt: AttemptThatIs<'ambiguous'>, now: number): Blame {
     if (attempt.lost !== true) return this.#outages.failed(key, attempt, now);
     this.#outages.inconclusive(key);
     return 'value';
   }
 
-  /** A worker that gave the value back is held by the fleet's gate, or is about to go: that is no failure. */
+  /** A worker that gave the value back waits at the fleet's gate, or is shutting down: that is not a failure. */
   #notSent(key: string, {code, heldMs}: AttemptThatIs<'not_sent'>, now: number): void {
     if (heldMs === undefined) this.#outages.notSent(key, code, now);
     else {
@@ -251,7 +250,7 @@ export class FlowControl {
     if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
   }
 
-  /** As long again as it has lasted is when to come back: the next step of a backoff that began with the outage. */
+  /** Advises to come back after as long again as the outage lasted: the next step of a backoff that began with it. */
   #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
     if (this.#options.outlastsOutages === true) return;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
@@ -279,12 +278,12 @@ export class FlowControl {
     this.#timer = undefined;
   }
 
-  /** When the gate opens and the next probe is due, whichever is later; 0 where neither holds anything up. */
+  /** The later of the gate's opening and the next probe; 0 if neither holds anything up. */
   get #opensAt(): number {
     return Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
   }
 
-  /** Timers may come early, by the clock that counts here. */
+  /** Timers may fire early by the clock that counts here. */
   #wake(opens: number): void {
     this.#timer = undefined;
     if (this.#options.now() < opens) this.#wakeLater();

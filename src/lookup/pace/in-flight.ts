@@ -1,10 +1,10 @@
-/** Calls in flight, and for how long the service had them. */
+/** Calls in flight, and how long the service had them. */
 export class InFlight {
   readonly #now: () => number;
   #count = 0;
   #ms = 0;
   #countedAt: number;
-  /** When the answers began to be read that are read in this turn of the event loop: all of them had come by then. */
+  /** Start of the reading of answers in this turn of the event loop: all of them had arrived by then. */
   #readFrom: number | undefined;
 
   constructor(now: () => number) {
@@ -16,7 +16,7 @@ export class InFlight {
     return this.#count;
   }
 
-  /** Each call for as many milliseconds as the service had it, from the start until now. */
+  /** Milliseconds that the service had calls, summed over all calls. */
   get ms(): number {
     this.#add(0);
     return this.#ms;

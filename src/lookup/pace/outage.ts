@@ -5,20 +5,20 @@ import type {Unsettled} from './unsettled.ts';
 
 export interface OutageOptions {
   readonly maxOutageMs: number;
-  /** Those that are not settled yet. */
+  /** Tasks that are not settled. */
   readonly tasks: Unsettled;
   readonly random: () => number;
 }
 
-/** A task as an outage chooses among them. */
+/** The properties by which an outage chooses its probe. */
 export interface ProbeCandidate {
   readonly lookup: {readonly key: string};
   readonly doubts: number;
 }
 
-/** A value that failed since anything last succeeded. */
+/** A value that failed since the last success. */
 interface Failing {
-  /** Whether its last failure may be its own fault. */
+  /** True if its last failure may be its own fault. */
   ofValue: boolean;
   settled: boolean;
 }
@@ -27,26 +27,25 @@ export interface Outage {
   readonly since: number;
   readonly cause: string;
   probes: number;
-  /** The value that is in flight to find out whether the service is back. */
+  /** Key of the value in flight that tests if the service is back. */
   probe: string | undefined;
   nextProbe: number;
-  /** The same for a value that a request waits for. */
+  /** When a value that a request waits for may be the probe. */
   nextUrgent: number;
-  /** Every value that is left was tried for long enough: each gets one last attempt. */
+  /** True if all values left were tried long enough: each gets one last attempt. */
   lastCall: boolean;
 }
 
-/** Calls in flight right after an outage; they grow by one with each success. */
+/** Calls in flight right after an outage. Each success allows one more. */
 const FIRST_RAMP = 2;
 
 /**
- * Tells an outage of the service from faults of single values. Several values failing with nothing succeeding in
- * between, or an empty retry budget, is an outage: no value fails then, and one at a time is the probe. A probe is a
- * resend like any other, so the values that may be sent most often go first, and an outage ends the run where no value
- * may be sent any more.
+ * Tells an outage from faults of single values. An outage begins if several values fail without a success in between,
+ * or if the retry budget is empty. During an outage no value fails, and one value at a time is the probe. A probe
+ * counts as a resend, so values with the most resends left go first. The run ends if no value has any left.
  *
- * Values at which the service always breaks look the same once they are all that is left. So where each of them got
- * nothing but the service's own error for a minute, with nothing else to try, they get one last call and are failed.
+ * Values on which the service always breaks look like an outage once only they are left. They get one last call and
+ * fail if each of them got only the service's own error for a minute.
  */
 export class OutageWatch {
   readonly #options: OutageOptions;
@@ -65,7 +64,7 @@ export class OutageWatch {
     return this.#outage?.lastCall === true ? undefined : this.#outage;
   }
 
-  /** Whether nothing is left but values that failed since anything succeeded, so that no other value can be asked. */
+  /** True if only values are left that failed since the last success: no other value can test the service. */
   get onlyFailingLeft(): boolean {
     return this.#options.tasks.pending <= this.#failingLeft.length;
   }
@@ -74,7 +73,7 @@ export class OutageWatch {
     return [...this.#failing.values()].filter(({settled}) => !settled);
   }
 
-  /** How many more calls may be in flight now; `isUrgent`: with values that requests wait for. */
+  /** Number of further calls that may be in flight. `isUrgent`: for values that requests wait for. */
   room(now: number, inFlight: number, isUrgent = false): number {
     const outage = this.current;
     if (outage === undefined) return this.#ramp - inFlight;
@@ -83,8 +82,8 @@ export class OutageWatch {
   }
 
   /**
-   * What may be sent of these; in an outage the best probe first: a value that was not tried yet says more than one that
-   * was, and one with few resends left may need them later.
+   * The values that may be sent; in an outage, the best probe first. A value that was never tried tells more, and one
+   * with few resends left may need them later.
    */
   candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
@@ -96,18 +95,18 @@ export class OutageWatch {
     if (this.#outage?.lastCall === false) this.#outage.probe = key;
   }
 
-  /** Nothing more is asked about this value. */
+  /** The value needs no more calls. */
   settled(key: string): void {
     const failing = this.#failing.get(key);
     if (failing !== undefined) failing.settled = true;
   }
 
-  /** A call ended in a way that says nothing of the service's health. */
+  /** The call's end says nothing about the service's health. */
   inconclusive(key: string): void {
     if (this.#outage?.probe === key) this.#outage.probe = undefined;
   }
 
-  /** The service is there. */
+  /** The service answers. */
   succeeded(): void {
     this.#failing.clear();
     this.#notSentStreak = 0;
@@ -121,7 +120,7 @@ export class OutageWatch {
     }
   }
 
-  /** A call may have been carried out without an answer. Says who is to blame. */
+  /** A call brought no answer and may have been carried out. Returns who is to blame. */
   failed(key: string, attempt: Extract<Attempt, {kind: 'ambiguous'}>, now: number): Blame {
     this.#notSentStreak = 0;
     const known = this.#failing.has(key);
@@ -152,7 +151,7 @@ export class OutageWatch {
     return {probe: outage.probe, isDown, isOverdue: this.overdue(now) !== undefined};
   }
 
-  /** The outage, once it has lasted too long. */
+  /** The outage, if it has lasted too long. */
   overdue(now: number): Readonly<Outage> | undefined {
     const outage = this.current;
     return outage !== undefined && now - outage.since >= this.#options.maxOutageMs ? outage : undefined;
@@ -182,7 +181,7 @@ export class OutageWatch {
     return 'value for good';
   }
 
-  /** Calls that were under way when the outage began say nothing new; a probe's failure makes the wait longer. */
+  /** Only a probe's failure lengthens the wait: calls in flight when the outage began say nothing new. */
   #probeFailed(outage: Outage, key: string, now: number): void {
     if (outage.probe !== key) return;
     outage.probe = undefined;
@@ -191,14 +190,14 @@ export class OutageWatch {
   }
 
   /**
-   * The last probe is at the very end of the time that an outage may last. Where few may be sent, they are spread over
+   * The last probe comes at the end of the time that an outage may last. If few sends are left they are spread over
    * that time, and the last one waits until the outage is a minute old.
    */
   #scheduleProbe(outage: Outage, now: number): void {
     const end = outage.since + this.#options.maxOutageMs;
     const left = this.#options.tasks.sendsLeft;
     const cap = Math.max(numbers.probeCapMs, (end - now) / left);
-    // Half the bound at least, so that a probe's luck does not become a storm.
+    // At least half the bound: a probe's luck must not become a storm.
     const wait = backoffMs(outage.probes, cap, 0.5 + this.#options.random() / 2);
     const next = Math.max(now + wait, left > 1 ? 0 : outage.since + numbers.patienceMs);
     outage.nextProbe = now < end ? Math.min(next, end) : next;

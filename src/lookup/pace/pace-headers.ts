@@ -1,18 +1,18 @@
 import type {PaceHeaders} from '../../client/attempt.ts';
 
 /**
- * Reads what a service says of its limits. Headers are data from a stranger: what is not understood, negative or
- * absurd is as if it were not there.
+ * Reads the limits that a service reports. Headers are a stranger's data: a value that is unreadable, negative or
+ * absurd is ignored.
  */
 
 const SECOND = 1_000;
-/** A wait beyond a day is no advice about pace. */
+/** A wait beyond a day is not advice about pace. */
 const LONGEST_MS = 24 * 3_600 * SECOND;
-/** From here on a "reset" is a moment (Unix seconds, or milliseconds), not a length of time. */
+/** From here on a "reset" is a time (Unix seconds or milliseconds), not a duration. */
 const EPOCH_SECONDS = 1_000_000_000;
 const EPOCH_MILLISECONDS = 1_000_000_000_000;
 
-/** `Retry-After` (RFC 9110, 10.2.3) in milliseconds: seconds, or a date measured against the response's own clock. */
+/** `Retry-After` (RFC 9110, 10.2.3) in milliseconds: seconds, or a date compared with the response's own clock. */
 export function retryAfterMs(pace: PaceHeaders, nowMs: number): number | undefined {
   const text = pace.retryAfter?.trim();
   if (text === undefined) return undefined;
@@ -20,16 +20,16 @@ export function retryAfterMs(pace: PaceHeaders, nowMs: number): number | undefin
   return sane(untilDate(text, pace, nowMs));
 }
 
-/** HTTP dates only (RFC 9110, 5.6.7): `Date.parse` alone would take "-5" or "0.5" for a year. */
+/** HTTP dates only (RFC 9110, 5.6.7): `Date.parse` alone takes "-5" or "0.5" for a year. */
 function untilDate(text: string, pace: PaceHeaders, nowMs: number): number {
   if (!/^[A-Za-z]{3,9},? .*:\d\d:\d\d/.test(text)) return Number.NaN;
-  // The form of C's asctime, which ends in its year, names no zone and means this one.
+  // C's asctime form ends in the year and names no zone: it means GMT.
   const wait = Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text) - clockOf(pace, nowMs);
-  // A date that has passed says: now.
+  // A date in the past means now.
   return wait > -LONGEST_MS ? Math.max(0, wait) : wait;
 }
 
-/** The response's own clock, where it tells the time. */
+/** The response's own clock, if it sent a date. */
 function clockOf({date}: PaceHeaders, nowMs: number): number {
   const clock = Date.parse(date ?? '');
   return Number.isNaN(clock) ? nowMs : clock;
@@ -39,15 +39,15 @@ function sane(ms: number): number | undefined {
   return Number.isFinite(ms) && ms >= 0 && ms <= LONGEST_MS ? ms : undefined;
 }
 
-/** How many calls the service says are left, and for how long that holds; undefined where it does not say. */
+/** Calls left by the service's word, and how long that holds; undefined if it does not say. */
 export interface Quota {
   readonly remaining: number;
   readonly resetMs: number;
 }
 
 /**
- * The tightest quota among `RateLimit` (structured fields: `"default";r=50;t=30`), the older
- * `RateLimit: limit=100, remaining=50, reset=30`, `RateLimit-Remaining` / `-Reset` and `X-RateLimit-*`.
+ * The tightest quota among `RateLimit` (structured fields: `"default";r=50;t=30`), the older `RateLimit: limit=100,
+ * remaining=50, reset=30`, `RateLimit-Remaining` / `-Reset` and `X-RateLimit-*`.
  */
 export function quotaOf(pace: PaceHeaders, nowMs: number): Quota | undefined {
   const {limits} = pace;
@@ -79,7 +79,7 @@ function push(
   if (resetMs !== undefined) found.push({remaining: Number(remaining), resetMs});
 }
 
-/** Seconds from now, a Unix moment in seconds or milliseconds, or an HTTP date. */
+/** Reads seconds from now, a Unix time in seconds or milliseconds, or an HTTP date. */
 function resetIn(text: string, pace: PaceHeaders, nowMs: number): number | undefined {
   if (!/^\d+(\.\d+)?$/.test(text)) return sane(untilDate(text, pace, nowMs));
   const number = Number(text);

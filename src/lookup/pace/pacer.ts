@@ -3,22 +3,22 @@ import {type Rate, windowOf} from '../../job/values.ts';
 import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
 import type {RateController} from './rate-controller.ts';
 
-/** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
+/** A lease holds the permits of this time, so that one job of bottleneck paces many calls. */
 const LEASE_SECONDS = 0.01;
-/** Leases are spread over a little more than the rate allows, as timers come late in bursts: 99.5% of it is used. */
+/** Share of the rate that leases use: late timers fire in bursts, which the rest absorbs. */
 const USE = 0.995;
-/** A lease that comes late brings what was missed meanwhile, of this long at most: a busy machine costs no throughput. */
+/** A late lease makes up for at most this time, so that a busy machine loses no throughput. */
 const CATCH_UP_SECONDS = 0.25;
-/** bottleneck spaces no further than this, so that it is seen where it is misled; the rest waits here. */
+/** Maximum spacing by bottleneck; the rest of a wait is timed here. A longer silence means that bottleneck is stuck. */
 const LONGEST_SPACING_MS = 100;
-/** Later than this comes nothing of it, but where it is misled. */
+/** If bottleneck is silent for this long, a change of the computer's clock has stopped it. */
 const LATE_MS = 500;
-/** A change of the rate smaller than this is not worth a change of the leases. */
+/** Smaller changes of the rate don't change the leases. */
 const NOTICEABLE = 0.02;
 
 /**
- * Hands out permits to send, in leases: bottleneck spaces the leases out, and a log of the last sends makes the count
- * exact in every sliding window. Permits that nobody wanted expire.
+ * Hands out permits in leases. bottleneck spaces the leases, and a log of the last sends keeps the count exact in every
+ * sliding window. Unused permits expire.
  */
 export class Pacer implements LanePacer {
   readonly #windowMs: number;
@@ -31,20 +31,18 @@ export class Pacer implements LanePacer {
   readonly #log: Float64Array;
   #next = 0;
   #applied = Number.NaN;
-  /** When the next lease is due: those before it are spread from there back, however late they came. */
+  /** Due time of the next lease. Earlier leases are spread back from it, however late they came. */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
-  /** What is left of the last lease, while somebody wants it. */
+  /** Rest of the last lease, while a task waits for it. */
   #left = 0;
-  /** Whether a group is about to leave. */
+  /** True if a group is about to leave. */
   #grouped = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #late: NodeJS.Timeout | undefined;
 
-  /**
-   * `lease` tells of those it sends by `sent`. Where there are `shared` permits, each call takes one of those too.
-   */
+  /** `lease` must call `sent` for each value that it sends. With `shared`, each call takes one of those permits too. */
   constructor(
     rate: Rate | 'unlimited',
     controller: RateController,
@@ -72,12 +70,15 @@ export class Pacer implements LanePacer {
     }
     const permits = Math.max(1, Math.floor(rate * LEASE_SECONDS));
     this.#space(rate, permits);
-    // The next permit may have begun to be earned, but no more: what nobody asked for expires.
+    // A part of the next permit may be earned in advance, but no more: unused permits expire.
     this.#due = Math.max(this.#due, this.#now() - 900 / (USE * rate));
     this.#whenSpaced(() => this.#grantWithin(rate, permits));
   }
 
-  /** bottleneck goes by the computer's clock, and would wait for as long as that is set back. */
+  /**
+   * bottleneck uses the computer's clock: if that is set back, bottleneck waits for as long. Then a new one replaces
+   * it.
+   */
   #whenSpaced(grant: () => void): void {
     const limiter = this.#limiter;
     let isOver = false;
@@ -113,7 +114,9 @@ export class Pacer implements LanePacer {
     drop(this.#limiter);
   }
 
-  /** Where the window is full it waits for the very moment at which it is not: a whole lease's time would be lost. */
+  /**
+   * If the window is full, waits for the moment it is not: waiting for the next lease would waste that lease's time.
+   */
   #grantWithin(rate: number, permits: number): void {
     if (this.#stopped) return;
     const room = this.#room();
@@ -141,7 +144,7 @@ export class Pacer implements LanePacer {
     return Math.max(1, oldest + this.#windowMs - this.#now());
   }
 
-  /** The permits of a lease, and of those that should have come while it was late. */
+  /** The permits of a lease, and those missed while it was late. */
   #withMissed(rate: number, permits: number): number {
     const lateMs = Math.min(this.#now() - this.#due, CATCH_UP_SECONDS * 1_000);
     return permits + Math.max(0, Math.floor((lateMs * USE * rate) / 1_000));
@@ -153,7 +156,7 @@ export class Pacer implements LanePacer {
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
-  /** In groups, between which answers are read; what nobody wants by then expires, and so do shared ones at once. */
+  /** Grants in groups, and lets answers be read in between. Permits unused by then expire, shared ones at once. */
   #grant(permits: number): void {
     const some = this.#shared === undefined ? Math.min(permits, LEAVE_AT_ONCE) : permits;
     this.#scheduled = false;
@@ -169,7 +172,7 @@ export class Pacer implements LanePacer {
     this.#limiter.updateSettings({minTime});
   }
 
-  /** How many calls may be sent now without more than the rate in any window that ends now. */
+  /** Number of calls that may be sent now without exceeding the rate in any window that ends now. */
   #room(): number {
     const {length} = this.#log;
     if (length === 0) return Number.POSITIVE_INFINITY;
@@ -180,7 +183,7 @@ export class Pacer implements LanePacer {
   }
 }
 
-/** With what still waits, so that no timer of its keeps the process. */
+/** Drops waiting jobs too: their timers would keep the process alive. */
 function drop(limiter: Bottleneck): void {
   limiter.stop({dropWaitingJobs: true}).catch(refuseAllButDropped);
 }

@@ -2,17 +2,17 @@ import type {Attempt} from '../../client/attempt.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Streak} from './canary.ts';
 
-/** What an outage does to values that wait. */
+/** An outage, as waiting values see it. */
 export interface OutageState {
-  /** The key of the value that is in flight to find out whether it is over. */
+  /** Key of the value in flight that tests if it is over. */
   readonly probe: string | undefined;
-  /** True while not even a value that a request waits for may find that out. */
+  /** True while not even a value that a request waits for may test that. */
   readonly isDown: boolean;
-  /** True once it has lasted for longer than is waited for, or no value that is left may be sent again. */
+  /** True if it lasts too long, or no value left may be sent again. */
   readonly isOverdue: boolean;
 }
 
-/** Why the run has to stop asking. */
+/** Reasons to stop calling. */
 export type StopReason =
   | {readonly kind: 'fatal'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>}
   | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: Streak}
@@ -20,9 +20,9 @@ export type StopReason =
       readonly kind: 'outage';
       readonly cause: string;
       readonly sinceMs: number;
-      /** When it makes sense to try again, in milliseconds since the epoch. */
+      /** Milliseconds since the epoch at which a new try makes sense. */
       readonly comeBackMs: number;
-      /** The service asks for so long a wait, or was away for too long, or no value may be sent again to find out. */
+      /** The service asks for too long a wait, was down for too long, or no value may be sent again to test it. */
       readonly why: 'asked' | 'too long' | 'no resends';
     };
 
@@ -30,20 +30,18 @@ const pauseReasons = ['throttled', 'quota', 'outage', 'fleet'] as const;
 
 type PauseReason = (typeof pauseReasons)[number];
 
-/** An entry for each reason of a pause. */
 export function perPause<T>(make: (reason: PauseReason) => T): Record<PauseReason, T> {
   return Object.fromEntries(pauseReasons.map(reason => [reason, make(reason)])) as Record<PauseReason, T>;
 }
 
-/** Why nothing is sent at the moment. */
 export interface Pause {
   readonly reason: PauseReason;
   readonly detail: string;
-  /** When it ends, or is tried again, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch at which it ends, or is tested again. */
   readonly untilMs: number;
 }
 
-/** How often and how long everything stood still. */
+/** Number and length of the pauses. */
 export class PauseLog {
   #count = 0;
   #ms = 0;

@@ -3,25 +3,25 @@ import type {Rate} from '../../job/values.ts';
 /** The numbers of CUBIC (RFC 9438, as in the adaptive mode of AWS's clients), with the rate in place of the window. */
 const BETA = 0.6;
 const SCALE = 0.4;
-/** However often a service says no, it is asked about once in ten seconds. */
+/** However often the service throttles, it gets one call in ten seconds. */
 const LOWEST_PER_SECOND = 0.1;
-/** An unlimited rate that has grown back to this is unlimited again: got does not reach it on one core. */
+/** An unlimited rate that has grown back to this is unlimited again: got can't reach it on one core. */
 const UNLIMITED_PER_SECOND = 5_000;
 
 /**
- * The rate to use below a ceiling: it falls when the service throttles, holds near the rate at which that happened,
- * and, where nothing happens, climbs past it ever faster until the ceiling is back.
+ * The rate below a ceiling. It falls when the service throttles, stays near the rate at which that happened, and then
+ * climbs ever faster until it reaches the ceiling.
  */
 export class RateController {
   readonly #ceiling: number;
   #throttled: {readonly at: number; readonly from: number} | undefined;
 
-  /** `ceiling` in calls a second; infinity where there is none. */
+  /** `ceiling` in calls per second; infinity without a limit. */
   constructor(ceiling: number) {
     this.#ceiling = ceiling;
   }
 
-  /** Calls a second that may be sent at `nowMs`. */
+  /** Calls per second allowed at `nowMs`. */
   perSecond(nowMs: number): number {
     if (this.#throttled === undefined) return this.#ceiling;
     const {at, from} = this.#throttled;
@@ -37,8 +37,8 @@ export class RateController {
   }
 
   /**
-   * The service throttled a call sent at `sentMs`; `usedPerSecond` is the rate that it really saw. Calls sent before
-   * the last fall say nothing new. The climb begins once the gate opens again, at `resumesMs`.
+   * Lowers the rate after a call sent at `sentMs` was throttled. `usedPerSecond` is the rate that the service really
+   * saw. Calls sent before the last fall say nothing new. The climb begins when the gate opens, at `resumesMs`.
    */
   throttled(sentMs: number, resumesMs: number, usedPerSecond: number): void {
     if (this.#throttled !== undefined && sentMs < this.#throttled.at) return;

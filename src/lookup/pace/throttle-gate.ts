@@ -3,22 +3,22 @@ import {askedMs, policyNumbers as numbers, throttleMs} from '../policy.ts';
 import {quotaOf} from './pace-headers.ts';
 import type {Pause} from './pause.ts';
 
-/** The gate that one throttled call, or a quota that is used up, closes for everybody. */
+/** The gate for all calls. A throttled call or a used-up quota closes it. */
 export class ThrottleGate {
   readonly #random: () => number;
   #pause: Pause | undefined;
-  /** How often it was closed with nothing answered in between. */
+  /** Number of closures without an answer in between. */
   #streak = 0;
-  /** A quota is believed once it was seen to have calls left: one that always reads 0 is no quota. */
+  /** A quota counts once it was seen with calls left: one that always reads 0 is not a quota. */
   #quotaSeen = false;
-  /** Since when calls are throttled with nothing answered in between. */
+  /** Time since which calls are throttled without an answer in between. */
   throttledSince: number | undefined;
 
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** Why it is closed; it stays so until {@link reopen} finds that the time is over. */
+  /** Why it is closed, until {@link reopen} finds that the time is over. */
   get pause(): Pause | undefined {
     return this.#pause;
   }
@@ -42,7 +42,7 @@ export class ThrottleGate {
     this.close({reason: 'throttled', detail: attempt.code, untilMs});
   }
 
-  /** An answer may say that there are no more calls left than are under way already. */
+  /** Closes the gate if an answer reports no more calls left than are in flight. */
   observeQuota(pace: PaceHeaders, inFlight: number, now: number): void {
     const quota = quotaOf(pace, now);
     if (quota === undefined) return;

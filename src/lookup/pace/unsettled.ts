@@ -1,13 +1,13 @@
 import {type PolicySettings, sendsLeft} from '../policy.ts';
 import type {TaskState} from '../task-state.ts';
 
-/** The tasks that were taken and are not settled, and which of them back off: for a while, or until an outage is over. */
+/** The tasks taken and not settled. Some back off: for a time, or until an outage is over. */
 export class Unsettled implements Iterable<TaskState> {
   readonly #tasks = new Set<TaskState>();
   readonly #timers = new Map<TaskState, NodeJS.Timeout>();
   readonly #held = new Set<TaskState>();
   readonly #policy: PolicySettings;
-  /** Callers that wait until more tasks may be taken. */
+  /** Callers that wait for room. */
   #blocked = 0;
 
   constructor(policy: PolicySettings) {
@@ -22,23 +22,23 @@ export class Unsettled implements Iterable<TaskState> {
     return this.#tasks.size;
   }
 
-  /** How many there are; infinity while more of them wait outside. */
+  /** Number of unsettled tasks; infinity while more wait outside. */
   get pending(): number {
     return this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#tasks.size;
   }
 
-  /** How often they may still be sent, all together; infinity while more of them wait outside. */
+  /** Number of sends left to all of them together; infinity while more wait outside. */
   get sendsLeft(): number {
     if (this.#blocked > 0) return Number.POSITIVE_INFINITY;
     return [...this.#tasks].reduce((sum, {doubts}) => sum + sendsLeft(doubts, this.#policy), 0);
   }
 
-  /** True if nothing is left but tasks that are held. */
+  /** True if only held tasks are left. */
   get areHeld(): boolean {
     return this.#held.size > 0 && this.#held.size === this.#tasks.size;
   }
 
-  /** Waits for room, with tasks that come after it. */
+  /** Waits for room; until then {@link pending} counts the tasks outside. */
   async blocked(room: Promise<void>): Promise<void> {
     this.#blocked += 1;
     await room;
@@ -53,7 +53,7 @@ export class Unsettled implements Iterable<TaskState> {
     this.#tasks.delete(task);
   }
 
-  /** Calls `then` after so many milliseconds. */
+  /** Calls `then` after `delayMs`. */
   backOff(task: TaskState, delayMs: number, then: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(task);
@@ -66,14 +66,14 @@ export class Unsettled implements Iterable<TaskState> {
     this.#held.add(task);
   }
 
-  /** Takes out those that are held. */
+  /** Takes out the held tasks. */
   takeHeld(): readonly TaskState[] {
     const held = [...this.#held];
     this.#held.clear();
     return held;
   }
 
-  /** Takes out those that back off or are held: all of them, or those that `isMeant`. */
+  /** Takes out the tasks that back off or are held and for which `isMeant` holds. */
   takeBackingOff(isMeant: (task: TaskState) => boolean = () => true): readonly TaskState[] {
     const taken = [...this.#timers.keys(), ...this.#held].filter(isMeant);
     for (const task of taken) {

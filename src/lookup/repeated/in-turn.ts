@@ -2,7 +2,10 @@ import type {Lookup} from '../../ledger/lookup.ts';
 import {operations} from '../../operations/table.ts';
 import type {Executor, Task} from '../executor.ts';
 
-/** Lets calls about one value go out in input order where each changes the next one's answer: those behind the first wait here. */
+/**
+ * Sends calls about one value in input order if each changes the next one's answer. The calls behind the first wait
+ * here.
+ */
 export class InTurn {
   readonly #executor: Executor;
   readonly #waiting = new Map<string, Task[]>();
@@ -23,7 +26,7 @@ export class InTurn {
     await this.#executor.submit(task);
   }
 
-  /** This lookup is over: the next one about its value may go. */
+  /** The lookup ended: the next one about its value may be sent. */
   ended(lookup: Lookup): void {
     const subject = subjectOf(lookup);
     if (subject === undefined) return;
@@ -33,7 +36,7 @@ export class InTurn {
   }
 }
 
-/** The value that has its calls in turn; undefined if a call changes nothing. */
+/** The value whose calls go in turn; undefined if calls change nothing. */
 function subjectOf({operation, params}: Lookup): string | undefined {
   const {again, field} = operations[operation];
   return again && params[field];

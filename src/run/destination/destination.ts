@@ -3,29 +3,44 @@ import type {Sink} from '../../output/sink.ts';
 import type {RunFiles} from './partial.ts';
 import type {PublishFacts, PublishRecord} from './publish.ts';
 
-/** Where a run's rows go, from what is checked before anything is paid for to the publishing of all of them. */
+/** The target of a run's rows, from the checks before anything is paid for to the publishing. */
 export interface Destination {
-  /** Files of this machine that it writes: none of the job's others may be one of them. */
+  /** Local files that it writes. No other file of the job may be one of them. */
   readonly writes: readonly string[];
-  /** Directories beside it which are the run's alone: whoever has their locks may write it. */
+  /** The run's own directories beside it: a run must hold their locks to write it. */
   readonly own: readonly string[];
-  /** @throws {UsageError | OutputError | InputError} where it can't be written, or something else would be lost. */
+  /** @throws {UsageError | OutputError | InputError} if it can't be written, or other data would be lost. */
   check(): void;
-  /** Whether something is there that a run would replace. */
+  /** True if a run would replace something. */
   exists(): boolean;
-  /** Whether what is there is this, byte for byte, and lasts from now on. */
+  /** True if it holds exactly these bytes. Makes them durable. */
   holds(digest: FileDigest): Promise<boolean>;
-  /** Opens it, cut back to the bytes that a checkpoint left there. Throws StateError, OutputError. */
+  /**
+   * Opens it, cut to the length in a checkpoint.
+   *
+   * @throws {StateError | OutputError}
+   */
   open(files: RunFiles, bytes: number, stdout: NodeJS.WritableStream): Promise<Sink>;
-  /** What was written, made ready to be put in place; null where nobody can tell any more. `watched` gets what tells how far that is. */
+  /**
+   * Prepares what was written for publishing, and returns its digest; null if the written data is gone. `watched` gets
+   * a function that returns the progress.
+   */
   digest(files: RunFiles, watched?: (share: () => number) => void): Promise<FileDigest | null>;
-  /** Puts everything in place, what goes beside it first. Throws OutputError. */
+  /**
+   * Puts everything in place, the output last.
+   *
+   * @throws {OutputError}
+   */
   publish(files: RunFiles, facts: PublishFacts): void;
-  /** Completes a publishing that a crash cut short; undefined where there was none. Throws StateError, OutputError. */
+  /**
+   * Completes a publishing that a crash interrupted; undefined if there was none.
+   *
+   * @throws {StateError | OutputError}
+   */
   complete(files: RunFiles): Promise<PublishRecord | undefined>;
 }
 
-/** What holds of a destination that keeps nothing: there is nothing to replace, to compare with, or to put in place. */
+/** Defaults of a destination that keeps nothing: it has nothing to replace, compare or put in place. */
 export const keepsNothing = {
   writes: [],
   own: [],

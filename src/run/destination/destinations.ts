@@ -13,7 +13,7 @@ export function destinationOf(job: Job): Destination {
   return make(job.output as never, job);
 }
 
-/** The program that gave the rows gets them back from their feed: nothing of them is written, only the summary is. */
+/** Rows go back to the program that gave them, so only the summary is written. */
 function rowsDestination(): Destination {
   return {
     ...keepsNothing,

@@ -7,13 +7,13 @@ import {syncPath} from '../../disk/replace.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {type Compression, withoutCompression} from '../../job/name-endings.ts';
 
-/** Undefined where this Node has none. */
+/** Undefined if this version of Node lacks it. */
 const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
   gzip: zlib.createGzip,
   zstd: Reflect.get(zlib, 'createZstdCompress') as (() => Transform) | undefined,
 };
 
-/** @throws {UsageError} where this Node can't compress like that. */
+/** @throws {UsageError} if this version of Node can't compress like that. */
 export function demandEngine(compression: Compression, path: string): void {
   if (engines[compression] !== undefined) return;
   const gzipped = `${withoutCompression(path)}.gz`;
@@ -25,8 +25,8 @@ export function demandEngine(compression: Compression, path: string): void {
 }
 
 /**
- * Compresses a finished output. All of it at once and only then: what is written before can be cut back to a checkpoint,
- * and the same rows are the same bytes however often the run was interrupted.
+ * Compresses a finished output as a whole. Before, it can be cut back to a checkpoint; and equal rows give equal bytes,
+ * however often the run was interrupted.
  *
  * @throws {OutputError}
  */
@@ -44,7 +44,7 @@ export async function pack(
     const source = createReadStream(from);
     watched(() => source.bytesRead / Math.max(1, size));
     await pipeline(source, engine, createWriteStream(to, {flags: 'wx', mode: 0o600}));
-    // The record of the publishing may outlive a power cut, and tells of it: so must its name, as the other partials' do.
+    // The record of the publishing names this file and may outlive a power cut, so the file's name must too.
     syncPath(dirname(to));
   } catch (error) {
     throw new OutputError(

@@ -5,30 +5,30 @@ import {digestFiles, type FileDigest} from '../../disk/digest.ts';
 import {isStream, realPath} from '../../disk/path.ts';
 import {besideOf, orUnwritable} from '../../disk/replace.ts';
 
-/** Where a run's files are until they are published, and where those beside the output go. */
+/** Places of a run's files until they are published. */
 export interface RunFiles {
-  /** Where the ledger and the record of the publishing are. */
+  /** Directory of the ledger and of the record of the publishing. */
   readonly directory: string;
-  /** The state's and, where that is another, the output's own. */
+  /** The state's directory, and the output's own if that is another. */
   readonly locked: readonly {readonly path: string}[];
   readonly written: WrittenPaths;
 }
 
-/** Where a run's files really are, by the paths that the job names: nothing that is read from a disk says it. */
+/** The real paths of a run's files, found from the job's paths and never from saved data. */
 export interface WrittenPaths {
   readonly rejects: string | undefined;
   readonly summary: string | undefined;
 }
 
-/** The files that are written until they are published; `packed` is the output once more, compressed. */
+/** The files until they are published. `packed` is the output, compressed. */
 export const partialNames = ['output', 'packed', 'rejects'] as const;
 
 export type PartialName = (typeof partialNames)[number];
 
 /**
- * Where a file is until it is published: in the state's directory where it can be renamed from there into its place,
- * else in the output's own, where a run with another state may have left one too. (Two mounts of one file system have
- * the same device, and still nothing can be renamed.)
+ * Path of a file until it is published. This is in the state's directory if a rename can reach the target from there,
+ * else in the output's own. There, a run with another state may have left one too. Only a trial shows it: two mounts of
+ * one file system have the same device, but no rename between them.
  */
 export function partialPath({directory, locked}: RunFiles, name: PartialName, target: string): string {
   const near = join(directory, `${name}.partial`);
@@ -38,12 +38,12 @@ export function partialPath({directory, locked}: RunFiles, name: PartialName, ta
   return !existsSync(apart) && canRename(directory, target) ? near : apart;
 }
 
-/** The name of such a file in the output's own directory: of this state's alone. */
+/** Name of such a file in the output's own directory, unique to this state. */
 export function partialApart(name: PartialName, directory: string): string {
   return `${name}.${createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16)}.partial`;
 }
 
-/** Tried out whether it can be renamed. */
+/** The file on which a rename is tried. */
 export const PROBE = 'probe';
 
 function canRename(directory: string, target: string): boolean {
@@ -61,14 +61,18 @@ function canRename(directory: string, target: string): boolean {
   }
 }
 
-/** What was rejected; null where nothing was. */
+/** Digest of the rejects; null if there are none. */
 export async function digestRejects(files: RunFiles): Promise<FileDigest | null> {
   const {rejects} = files.written;
   const path = rejects === undefined ? undefined : partialPath(files, 'rejects', rejects);
   return path !== undefined && existsSync(path) ? await digestFiles([path]) : null;
 }
 
-/** What a path to be written really is; what a stream's links lead to has no name. Throws OutputError. */
+/**
+ * The real path of a file to write. A stream is left as it is: its links may lead to something without a name.
+ *
+ * @throws {OutputError}
+ */
 export function writablePath(path: string): string {
   return orUnwritable(path, () => (isStream(path) ? path : realPath(path)));
 }

@@ -12,22 +12,23 @@ import {type PartialName, partialPath, type RunFiles, type WrittenPaths} from '.
 const digest = z.object({bytes: z.number(), sha256: z.string()});
 
 /**
- * What is to be done, written before any of it is. Where files are and where they
- * go is the job's to say: the paths in it are compared, and never written to.
+ * The plan of a publishing, written before the first rename. Its paths are only compared with the job's and never
+ * written to: the file may not be trusted.
  */
 const publishRecord = z.object({
-  /** Where the output goes, by which it is seen that the record is another job's. */
+  /** Target of the output. A different one shows that the record is another job's. */
   output_path: z.string(),
-  /** Where rejects go; no earlier version wrote it. */
+  /** Target of the rejects, if they go to a file. */
   rejects_path: z.string().optional(),
-  /** What was read: the same input need not be run again. */
+  /** The settings, and below the input as far as the run read it; both as in the summary. */
+  settings_sha256: z.string(),
   input: digest,
   output: digest.nullable(),
   rejects: digest.nullable(),
-  /** Whether rejects of the run before are to go, as this one has none. */
+  /** True if the last run's rejects are to be removed, since this run has none. */
   obsolete: z.boolean(),
   summary: z.string().nullable(),
-  /** In the names of files on their way. */
+  /** Part of the temporary names while files are moved. */
   token: z.string().regex(/^[0-9a-f]+$/),
   exitCode: z.number(),
   rowsWritten: z.number(),
@@ -37,19 +38,21 @@ export type PublishRecord = z.infer<typeof publishRecord>;
 
 export type PublishFacts = Omit<PublishRecord, 'output_path' | 'rejects_path' | 'token'>;
 
-/** Which of the written files goes to the output's place. */
+/** The file that becomes the output. */
 type OutputPart = Exclude<PartialName, 'rejects'>;
 
 export const RECORD = 'publish.json';
 
-/** A file that waits to be put in its place. */
+/** A file that waits for its rename. */
 interface UnpublishedFile {
   readonly name: PartialName;
   readonly to: string;
   readonly digest: FileDigest;
 }
 
-/** Where the files go that it puts in place, in order: whoever sees the output must find what belongs to it. */
+/**
+ * The files to put in place, in order. The output is last: once it is visible, all that belongs to it must be there.
+ */
 function placed(
   {written: {rejects}}: RunFiles,
   output: string,
@@ -66,10 +69,10 @@ function placed(
 }
 
 /**
- * Puts the files in place, all or, after a crash, the rest by running again: first a record of what is to be done, then
- * the renames in order, the output last.
+ * Puts the files in place: records the plan, then renames in order, the output last. After a crash the next run does
+ * the rest.
  *
- * @throws {OutputError} when a file or its directory can't be written.
+ * @throws {OutputError} if a file or its directory can't be written.
  */
 export function publish(
   files: RunFiles,
@@ -88,7 +91,11 @@ export function publish(
   });
 }
 
-/** The record of a publishing to `output` that a crash cut short; undefined where there was none. Throws StateError. */
+/**
+ * The record of a publishing to `output` that a crash interrupted; undefined if there is none.
+ *
+ * @throws {StateError}
+ */
 export function unfinishedPublishing(
   {directory, written}: RunFiles,
   output: string,
@@ -111,8 +118,8 @@ export function unfinishedPublishing(
       'settings_changed',
       `The unfinished run in ${directory} was putting ${output_path} in place. Run the command for that, or give this one another --state.`,
     );
-  // By a link to the output, or with another --rejects, they would be looked for where they never were.
-  if (record.rejects !== null && rejects_path !== undefined && rejects_path !== written.rejects)
+  // With a link to the output or another --rejects, the files would be searched for in the wrong place.
+  if (record.rejects !== null && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
       `The unfinished run in ${directory} was putting rejected rows in place as ${rejects_path}. Run the command for those, or start over with --restart; answers already paid for are kept.`,
@@ -121,9 +128,9 @@ export function unfinishedPublishing(
 }
 
 /**
- * Completes a publishing that a crash cut short.
+ * Completes a publishing that a crash interrupted.
  *
- * @throws {StateError} when a file is neither where it was nor where it goes; {@link OutputError} when it can't be put
+ * @throws {StateError} if a file is neither in its old place nor in its new one; {@link OutputError} if it can't be put
  * in place.
  */
 export async function completePublishing(
@@ -135,7 +142,7 @@ export async function completePublishing(
   if (record === undefined) return undefined;
   const waiting: UnpublishedFile[] = [];
   for (const one of placed(files, output, record, written)) {
-    // A record that was removed may be back after a power cut, and what waits may be another run's by now.
+    // After a power cut a removed record may be back, and the waiting file may be another run's.
     if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);
     else if (!(await hasDigest(one.to, one.digest)))
       throw new StateError(
@@ -159,32 +166,32 @@ function orFailed(work: () => void): void {
   }
 }
 
-/** Forgets a publishing that was cut short, as what it would put in place is not wanted any more. */
+/** Drops an interrupted publishing that is no longer wanted. */
 export function forgetPublishing(directory: string, output: string): void {
   const path = join(directory, RECORD);
   if (!existsSync(path)) return;
-  // What is in place by now stays there, after a power cut too: the record would have seen to that.
+  // Makes the files in place durable, which the record would have ensured.
   if (existsSync(output)) syncPath(dirname(output));
   rmSync(path);
-  // Back after a power cut, it would pass for the end of the run that begins now.
+  // If the record came back after a power cut, it would pass for the end of the run that begins now.
   syncPath(dirname(path));
 }
 
-/** May be done again from its start, wherever it was cut short. */
+/** Repeatable from its start, wherever it was interrupted. */
 function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly UnpublishedFile[]): void {
   const {rejects, summary} = files.written;
   if (record.obsolete) removeObsolete(files.written);
   if (summary !== undefined && record.summary !== null)
     replaceFile(summary, record.summary, besideOf(summary, record.token));
   for (const {name, to} of waiting) {
-    // Whoever sees the output must find what belongs to it, after a power cut too.
+    // Rejects must be durable before the output is visible.
     if (name !== 'rejects' && rejects !== undefined && !isStream(rejects)) syncPath(dirname(rejects));
     moveFile(partialPath(files, name, to), to, besideOf(to, record.token));
   }
   syncPath(dirname(record.output_path));
 }
 
-/** Removes the rejects of the run before. */
+/** Removes the last run's rejects. */
 export function removeObsolete({rejects}: WrittenPaths): void {
   if (rejects !== undefined && existsSync(rejects) && isRejectsFile(rejects)) rmSync(rejects);
 }

@@ -6,7 +6,7 @@ import {type Destination, keepsNothing} from './destination.ts';
 import {partialPath} from './partial.ts';
 import {removeObsolete, unfinishedPublishing} from './publish.ts';
 
-/** A pipe, a device or stdout: what is written is gone, so only what goes beside it is published. */
+/** A pipe, a device or stdout: written rows can't be taken back, so only the files beside them are published. */
 export function streamDestination({name, to}: OutputOf<'stream'>): Destination {
   return {
     ...keepsNothing,

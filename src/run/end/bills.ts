@@ -10,13 +10,13 @@ import type {World} from '../io.ts';
 import {spendingSummary} from './build-summary.ts';
 import {listKey, ownEntry, remember} from './history.ts';
 
-/** What the history is to know of a session that can't tell it itself. */
+/** The rest of a session's line in the history, kept in case it is killed. */
 interface BillFacts extends RecordedSession {
-  /** By which its list is known from one run to the next. */
+  /** Identifies its list across runs. */
   readonly list_key: string | null;
 }
 
-/** Opens the session's bill, and tells the history what sessions before it spent that were cut off. */
+/** Opens the session's bill, and gives the history the bills of killed sessions. */
 export function openBill(
   ledger: Ledger,
   job: Job,
@@ -38,21 +38,21 @@ export function openBill(
   if (untold.length > 0 && tellBills(untold, io)) ledger.bills.told(untold);
 }
 
-/** Tells the history of this session by its summary, and of earlier ones that it may lack. True once it has all of that. */
+/** Gives the history this session's summary, and the bills that it may lack. Returns true once it has all. */
 export function tellEnd(job: Job, summary: Summary, bills: readonly Bill[], io: World): boolean {
   const others = bills.filter(({id}) => id !== summary.session.id);
   return remember(io, () => [...others.map(cutOffEntry), ownEntry(job, summary)]);
 }
 
-/** Tells the history what sessions spent that could not tell it themselves. True once it has all of that. */
+/** Gives the history the bills of killed sessions. Returns true once it has all. */
 export function tellBills(bills: readonly Bill[], io: World): boolean {
   return remember(io, () => bills.map(cutOffEntry));
 }
 
-/** The line of a bill whose session was cut off. */
+/** The history line of a killed session. */
 function cutOffEntry({id, at, about, by}: Bill): HistoryEntry {
   const {list_key: list, ...facts} = about as BillFacts;
-  // One that was cut off during its first calls has booked none.
+  // A session killed during its first calls has booked none.
   const endedAt = Math.max(at, Date.parse(facts.started_at));
   const spent = Object.entries(by).filter(([, each]) => Object.values(each).some(count => count !== 0));
   const inCredits = spent.map(([name, each]) => [name, {calls: each.calls, ...spendingSummary(each)}]);

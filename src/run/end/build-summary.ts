@@ -23,15 +23,15 @@ import type {StoreTrouble} from '../../store/store.ts';
 import type {End} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 
-/** What a run publishes: digests, null where there is none. */
+/** Digests of the published files; null for files that don't exist. */
 export interface Published {
   readonly output: FileDigest | null;
   readonly rejects: FileDigest | null;
-  /** What differs from the job's last output; undefined where it is not to be compared. */
+  /** Changes since the job's last output; undefined without a comparison. */
   readonly changes?: Summary['changes'];
 }
 
-/** A run's books: those of the session that is under way, or as the last one left them. */
+/** A run's books, from the current session or as the last one left them. */
 export interface Books {
   readonly runId: string;
   readonly startedAt: number;
@@ -41,42 +41,40 @@ export interface Books {
   /** All attempts of the run together. */
   readonly tally: Tally;
   readonly earlier: Earlier;
-  /** What this session spent, and by which the history knows that. */
+  /** This session's spending, under the name by which the history knows it. */
   readonly bill: Pick<Bill, 'id' | 'by'>;
   readonly timeline: TimelineState;
 }
 
-/** What a session has to say that got under way. */
+/** Facts that exist once a session has opened. */
 export interface UnderWay {
   readonly baseUrl: string;
   readonly blankLines: number;
   readonly paddedRows: number;
   readonly pace: PaceReport;
   readonly store: StoreTrouble | undefined;
-  /** What the budgets that it shares with other runs came to, in thousandths of a credit, as what calls cost and the tally. */
+  /** Use of the shared budgets, in thousandths of a credit like all money here. */
   readonly budgets: readonly PeriodUse[];
-  /** What a credit costs, where the account's file says so. */
+  /** Price of a credit, if the account's file has one. */
   readonly price: Price | undefined;
-  /** The rules that rows were scored by. */
   readonly rules: RuleSet | undefined;
-  /** The operations that columns are looked up by; those that were counted come by themselves. */
+  /** The operations that columns are looked up by. Others appear only if they were counted. */
   readonly operations: readonly Operation[];
   readonly published: Published;
 }
 
-/** What a run knows when its summary is written. */
 export interface SummaryFacts {
   readonly job: Job;
   readonly end: End;
   readonly finishedAt: number;
   readonly books: Books;
-  /** Undefined where the run could not start. */
+  /** Undefined if the run could not start. */
   readonly session: UnderWay | undefined;
 }
 
-/** The summary as the contract has it; `schema_version` changes when a name does. */
+/** Builds the summary in its documented form. `schema_version` changes when a name does. */
 export function buildSummary(given: SummaryFacts): Summary {
-  // A clock that was set back, now or since an earlier session, makes no run end before it began.
+  // A clock that was set back must not make a run end before it began.
   const facts = {...given, finishedAt: Math.max(given.finishedAt, given.books.startedAt)};
   const {job, end, books, session} = facts;
   const {tally, counters} = books;
@@ -170,13 +168,13 @@ function paceSummary(facts: SummaryFacts) {
   };
 }
 
-/** The summary's file: indented, with lists of numbers and texts on one line each. */
+/** The text of the summary's file: indented, but with short lists on one line. */
 export function summaryText(summary: Summary): string {
   const indented = safeJson(JSON.stringify(summary, null, 2));
   return `${indented.replace(/\[\n[^[\]{}]*\]/g, list => list.replace(/\n\s*/g, ' ').replace('[ ', '[').replace(/ \]$/, ']'))}\n`;
 }
 
-/** The operations that this run looked at, or that are in its books from before; the others would only be zeros. */
+/** The operations that this run looked up or has in its books. The others would only show zeros. */
 function mapped({counters, tally, bill}: Books, operations: readonly Operation[]): Operation[] {
   return operationNames.filter(name => {
     const {calls, spent, maybeSpent} = tally.operations[name];
@@ -209,7 +207,7 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
   };
 }
 
-/** The share of answers that have a field, and, of a flag, the share of those in which it is true. */
+/** By field: the share of answers that have it, and for a flag the share of those that are true. */
 function fieldSummary({fields, lookups}: Counters, name: Operation) {
   const shares: Record<string, {present: number; true?: number}> = {};
   for (const {name: field, kind} of fieldsOf(name)) {
@@ -258,34 +256,34 @@ export function spendingSummary({spent, maybeSpent}: Spending) {
   return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
 }
 
-/** What it costs that the answer store could not be used, for a while or to the end. */
+/** The cost of an answer store that could not be used. */
 function storeSummary({job, books: {tally}, session}: SummaryFacts) {
   const costOf = priceOf(job);
   const store = session?.store;
   const notLookedUp = (name: Operation) => tally.operations[name].notLookedUp;
   return {
     trouble: store?.cause ?? null,
-    /** Values that were asked for without knowing whether the store has them, and the credits of that. */
+    /** Values looked up without reading the store, and the credits spent on them. */
     not_looked_up: totalOf(tally, 'notLookedUp'),
     perhaps_paid_again: inCredits(
       operationNames.reduce((sum, name) => sum + notLookedUp(name) * costOf(name), 0),
     ),
-    /** Answers that could not be stored for the next run. */
+    /** Answers that the next run can't use, since they could not be stored. */
     not_stored: store?.missed ?? 0,
   };
 }
 
-/** Cells that were not worth asking about; those that could not be asked about would have been. */
+/** Cells that were skipped by choice. Those skipped because the service could not be called are not counted. */
 function unwanted({lookups, skipped}: Counters, name: Operation): number {
   return lookups[name].skipped - cellsWith(skipped[name], unaskedCodes);
 }
 
-/** Quotients without their floating-point tails. */
+/** Removes the floating-point tail of a quotient. */
 function round(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
-/** Without credentials; null where the embedded service was not started. */
+/** The base URL without credentials; null if the embedded service was not started. */
 function baseUrlOf({job: {endpoint}, session}: SummaryFacts): string | null {
   const url = session?.baseUrl ?? (endpoint.kind === 'live' ? endpoint.baseUrl : undefined);
   if (url === undefined) return null;

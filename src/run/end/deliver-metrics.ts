@@ -8,12 +8,14 @@ import {isMetrics, type LiveRun, renderEnd, renderLive, renderMetrics} from '../
 import type {Summary} from '../../report/summary.ts';
 import type {World} from '../io.ts';
 
-/** Writes or pushes a run's metrics, where its job asks for them. Trouble is a warning. */
+/** Writes or pushes a run's metrics if its job asks for them. Failures are warnings. */
 export async function deliverMetrics(to: string | undefined, summary: Summary, io: World): Promise<void> {
   await deliver(to, summary.job, before => renderMetrics(summary, before), io);
 }
 
-/** The same while the run is under way. Trouble is told at its end; a stream gets the end alone. */
+/**
+ * Writes metrics while the run is under way. Failures are reported at its end. A stream gets only the final metrics.
+ */
 export async function deliverLive(
   to: string,
   job: string | undefined,
@@ -29,9 +31,8 @@ export async function deliverLive(
 }
 
 /**
- * Says how a run ended that has no summary, as it could not begin. Whether its files are the job's was perhaps not found
- * out: one that is there is only replaced if it has metrics. `job` is null where it has no name, undefined where that is
- * not known.
+ * Writes metrics for a run that could not begin, and so has no summary. The file may not be the job's: it is replaced
+ * only if it contains metrics. `job` is null without a name, undefined if the name is unknown.
  */
 export async function deliverEnd(
   to: string | undefined,
@@ -46,8 +47,8 @@ export async function deliverEnd(
 }
 
 /**
- * The same of a job that could not be made out: `metrics` and `name` are as they were given, and may be anything.
- * `isPart`: a job file could not be read, or not to its end, so that there may be a name that nobody knows.
+ * The same for a job that could not be parsed: `metrics` and `name` may be anything. `isPart`: the job file could not
+ * be read to its end, so it may contain a name.
  */
 export async function deliverUnresolved(
   {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,
@@ -79,7 +80,7 @@ async function deliver(
   }
 }
 
-/** POST leaves what it does not name: the time of the last success stays there over nights that fail. */
+/** POST keeps metrics that it does not name, so the time of the last success survives nights that fail. */
 async function push(to: string, job: string | null, body: string, {env, warn}: World): Promise<void> {
   const auth = env.BULK_ENRICH_METRICS_AUTH;
   const contentType = 'text/plain; version=0.0.4; charset=utf-8';

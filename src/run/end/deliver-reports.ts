@@ -14,9 +14,10 @@ import type {World} from '../io.ts';
 import {deliverMetrics} from './deliver-metrics.ts';
 
 /**
- * Checks, before anything is paid for, that what goes beside the output has a directory to go to.
+ * Checks, before anything is paid for, that the files beside the output have a directory.
  *
- * @throws {UsageError} where there is none; {@link OutputError} where one that the output waits for can't be written.
+ * @throws {UsageError} if one has none; {@link OutputError} if a file that is published with the output can't be
+ * written.
  */
 export function checkReportPlaces({settings, output}: Job): void {
   const {summary, rejects, report, calls} = settings;
@@ -28,7 +29,7 @@ export function checkReportPlaces({settings, output}: Job): void {
     if (path !== undefined && !existsSync(dirname(path)))
       throw new UsageError('no_directory', `--${flag}: the directory of ${path} does not exist.`);
   }
-  // The output is not put in place without these.
+  // The output is not published without these.
   for (const [flag, path] of Object.entries({summary, rejects, changes, calls}))
     if (path !== undefined && !isStream(path)) checkPlace(flag, path);
 }
@@ -45,10 +46,7 @@ function checkPlace(flag: string, path: string): void {
   }
 }
 
-/**
- * What follows once all that there is of rows is safe, so that trouble is a warning: the report and the metrics that the
- * job asks for are written.
- */
+/** Writes the report and the metrics. The rows are safe by now, so failures are warnings. */
 export async function deliver(job: Job, summary: Summary, io: World): Promise<void> {
   const {report} = job.settings;
   if (report !== undefined) {

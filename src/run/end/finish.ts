@@ -26,7 +26,7 @@ import {summarize, summarizeFailure} from './summarize.ts';
 import {writeCalls} from './write-calls.ts';
 import {writeChanges} from './write-changes.ts';
 
-/** Ends the session: publishes what is complete, or saves what the same command goes on from. */
+/** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
 export async function finish(session: Session): Promise<RunOutcome> {
   const outcome = await ended(session);
   const wrongTypes = wrongTypesSentence(outcome.summary?.calls.wrong_types ?? {});
@@ -34,10 +34,10 @@ export async function finish(session: Session): Promise<RunOutcome> {
   return outcome;
 }
 
-/** So many fields are named. */
+/** Maximum number of fields in the sentence. */
 const MOST_NAMED = 8;
 
-/** Which fields came with another type than the interface's, and how often; undefined if none did. */
+/** A sentence on the fields whose type differs from the interface's, with counts; undefined if there are none. */
 function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | undefined {
   const fields = ranked(counts);
   if (fields.length === 0) return undefined;
@@ -48,7 +48,7 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
-  // A run that the same command continues leaves what is not judged to that.
+  // A run that the same command resumes leaves unjudged rejections to that session.
   if (stop === undefined || stop.startsOver === true || !session.job.output.lasts)
     session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
@@ -62,7 +62,7 @@ async function ended(session: Session): Promise<RunOutcome> {
 async function complete(session: Session): Promise<RunOutcome> {
   const {job, state, stopper, io, input, asking, output} = session;
   const {ledger, store} = asking;
-  // The ledger goes with the run, so this is when its answers are given to the store at the latest.
+  // Gives the store the last answers before the ledger is removed.
   await stopper.unlessStopped(store.flush(true));
   const published = await readyToPublish(session);
   ledger.end();
@@ -72,6 +72,7 @@ async function complete(session: Session): Promise<RunOutcome> {
   const text = summaryText(summary);
   state.destination.publish(state, {
     ...published,
+    settings_sha256: summary.settings_sha256,
     input: input.source.position,
     obsolete: published.rejects === null && hasEarlierRejects(job),
     summary: job.paths.summary === undefined ? null : text,
@@ -79,7 +80,7 @@ async function complete(session: Session): Promise<RunOutcome> {
     rowsWritten: output.writer.counters.rows.written,
   });
   await closeStages(session);
-  // Before the ledger goes, which would have it told by the next session.
+  // Comes before the ledger is removed: otherwise the next session would have to report from it.
   tellEnd(job, summary, ledger.bills.untold, io);
   closeState(state, 'all');
   await deliver(job, summary, io);
@@ -103,11 +104,11 @@ async function readyToPublish(session: Session): Promise<Published> {
     rejects: await digestRejects(state),
   });
   const published = await during(io.phase, 'putting the output in place', () => ({share: share()}), work);
-  // Before the output takes the place of what it is compared with.
+  // Comes before the output replaces the one that it is compared with.
   return {...published, changes: await writeChanges(session)};
 }
 
-/** What a run that wrote all its rows came to: past the job's thresholds, or unlike its earlier runs? */
+/** Judges a run that wrote all its rows: did it pass a threshold, or differ from its earlier runs? */
 function judge(
   session: Session,
   published: Published,
@@ -151,7 +152,7 @@ function completedMessage(job: Job, summary: Summary): string {
   return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${limits}${streaksSentence(summary)}${storeSentence(summary)}`;
 }
 
-/** What it cost, or will cost the next run, that the answer store could not be used; empty where it cost nothing. */
+/** A sentence on the cost of a store that could not be used; empty if that cost nothing. */
 export function storeSentence({store}: {readonly store?: Summary['store']}): string {
   if (!store) return '';
   const {trouble, not_looked_up: unread, perhaps_paid_again: credits, not_stored: unwritten} = store;
@@ -167,7 +168,7 @@ export function storeSentence({store}: {readonly store?: Summary['store']}): str
   return ` The answer store could not be used${trouble === null ? ' for a while' : ` (${trouble})`}: ${costs.join('; ')}.`;
 }
 
-/** What was saved is safe; the summary says so too, if it can still be written. */
+/** The saved state is safe. The summary says so if it can still be written. */
 async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {job, state, io, asking, output} = session;
   const {ledger} = asking;
@@ -188,7 +189,7 @@ function callsMissing(error: unknown): string {
   return `The calls could not be written (--calls): ${stopFor(error).message}`;
 }
 
-/** A ledger that can't be written any more is what the run stopped for, whatever else it had stopped for. */
+/** A ledger that can't be written becomes the reason of the stop, whatever the first reason was. */
 function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   try {
     if (stop.startsOver === true) endRun(ledger);
@@ -201,7 +202,7 @@ function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   }
 }
 
-/** Told is what the history has; what can't be noted, the next session tells again, and it is one line. */
+/** Notes which bills the history has. If that fails, the next session adds them again, which leaves one line each. */
 function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
   try {
     if (told.length > 0) ledger.bills.told(told);
@@ -211,11 +212,10 @@ function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
   }
 }
 
-/** Writes the summary of a run that stopped. */
 function writeStopped(job: Job, io: RunIo, summary: Summary): void {
   const path = job.paths.summary;
   try {
-    // Where there is no directory for it, that is what the run stopped for.
+    // If the directory is missing, the run has stopped for that already.
     if (path !== undefined && existsSync(dirname(path))) writeAtomically(path, summaryText(summary));
   } catch (error) {
     io.warn(stopFor(error).message);
@@ -223,8 +223,8 @@ function writeStopped(job: Job, io: RunIo, summary: Summary): void {
 }
 
 /**
- * Delivers the summary of a run that could not start. Of a mistake, which is for its caller to put right, the metrics
- * alone; of a run that leaves the output to another, nothing: that one tells of itself.
+ * Delivers the summary of a run that could not start. After a mistake of the user only metrics are written. A run that
+ * leaves the output to another writes nothing: the other one reports.
  */
 export async function reportFailure(
   job: Job,
@@ -235,7 +235,7 @@ export async function reportFailure(
   const stop = stopFor(error);
   const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
   if (callers.includes(stop.exitCode)) return;
-  // A name that was mistyped leaves nothing behind; a job whose list did not come says so.
+  // A mistyped name leaves nothing behind. A job whose input did not arrive reports it.
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
     await deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);

@@ -2,12 +2,13 @@ import {notify} from '../../client/notify.ts';
 import {BulkEnrichError, exitCodes, isSuccess} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 
-/** Says that the work has begun: that it is no other run's, which the health check is told of by that one. */
+/** Called once the run has work to do and no other run is at its output: only then does it ping. */
 export type Begun = () => void;
 
 /**
- * Does the work between two pings of the job's health check: one for the start, one for how it ended. Pings can not
- * fail the job; they hold up its end by a few seconds at most. A run that finds another at its output tells nobody.
+ * Does the work between two pings of the job's health check: one at the start, one with the exit code. Failed pings
+ * don't fail the job; they delay its end by a few seconds at most. A run that finds another one at its output does not
+ * ping.
  */
 export async function withHealthCheck<Outcome extends {readonly exitCode: number}>(
   {settings: {pingUrl}}: Job,
@@ -35,7 +36,7 @@ export async function withHealthCheck<Outcome extends {readonly exitCode: number
   }
 }
 
-/** @param signal what is added to the URL's path: `start`, an exit code, or nothing for success. */
+/** @param signal added to the URL's path: `start`, an exit code, or nothing for success. */
 function ping(url: string, signal: string): Promise<string> {
   const target = new URL(url);
   if (signal !== '') target.pathname = `${target.pathname.replace(/\/+$/, '')}/${signal}`;

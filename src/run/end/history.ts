@@ -15,14 +15,14 @@ import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName, scopeOf} from '../identity.ts';
 import {dateOf, type World} from '../io.ts';
 
-/** What the history is told with: it forgets what is old by the date that runs agree on. */
+/** The history is opened with the date that runs agree on, by which it deletes old lines. */
 
-/** Whether the job's runs are compared with each other: it needs a name for that. */
+/** True if the job's runs are compared with each other, which needs a name. */
 export function isCompared({name, settings}: Job): boolean {
   return name !== undefined && settings.drift !== 'off';
 }
 
-/** What of this run jumped against the job's last ones, and says so. Trouble with the history is a warning at most. */
+/** Finds and reports what jumped compared with the job's last runs. Trouble with the history is a warning. */
 export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift[] {
   const {drift: setting} = job.settings;
   if (!isCompared(job) || setting === 'off') return [];
@@ -32,41 +32,41 @@ export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift
   return drift;
 }
 
-/** Keeps how a session ended, for runs to come and for `runs` and `spend`. Returns true once the history has it. */
+/** Adds the session's line for later runs and for `runs` and `spend`. Returns true once the history has it. */
 export function rememberRun(job: Job, summary: Summary, io: World): boolean {
   return remember(io, () => [ownEntry(job, summary)]);
 }
 
-/** The line of a session by its own summary. */
+/** The session's line, from its own summary. */
 export function ownEntry(job: Job, summary: Summary): HistoryEntry {
   const account = accountIn(summary, job);
   const endedAt = Date.parse(summary.finished_at);
   return {
-    // A summary of an earlier version names no bill.
+    // Summaries of older versions name no bill.
     bill: summary.session.id,
     runId: summary.run_id,
     endedAt,
     job: summary.job,
     list: listKey(job, account) ?? null,
-    // A sample says nothing of what the whole list comes to.
+    // A sample says nothing about the whole list.
     isComplete: isComplete(summary) && job.onlyRecords === undefined,
     line: JSON.stringify(recordOf(summary, account.endpoint)),
     summary: JSON.stringify(withoutPaths(summary)),
   };
 }
 
-/** The account that paid: a session that completes what another one published may have another. */
+/** The account that paid. It may differ from the job's if this session completes what another one published. */
 function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job: Job): Scope {
   const {label} = credits.account;
   if (kind === 'embedded') return {endpoint: kind, label};
-  // One that could not start has no base URL but its job's.
+  // A session that could not start has only its job's base URL.
   const given = baseUrl === null ? job.endpoint : ({kind: 'live', baseUrl, apiKey: ''} as const);
   return {endpoint: endpointName(given), label};
 }
 
 /**
- * Has the history take these lines; what is left for it while it is locked, it has. Returns true where it does. A user
- * without a state directory has no history, and a job that would need it was told so before.
+ * Adds lines to the history, or leaves them for it while it is locked. Returns true on success. Without a state
+ * directory there is no history; a job that needs one has been told so already.
  */
 export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   const {env, warn} = io;
@@ -88,7 +88,7 @@ export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   }
 }
 
-/** What the same list cost the last time: all lines of that run together. Undefined where nobody knows. */
+/** All lines of the last run of this list together, for its cost; undefined if there is none. */
 export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | undefined {
   const list = listKey(job, scopeOf(job.endpoint, job.settings));
   if (list === undefined || !hasHistory(env)) return undefined;
@@ -102,7 +102,7 @@ export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | und
   }
 }
 
-/** Does something with the history, which is made where there is none. */
+/** Runs `work` with the history, creating it if needed. */
 export function withHistory<T>(
   env: Env,
   work: (history: RunHistory) => T,
@@ -116,7 +116,7 @@ export function withHistory<T>(
   }
 }
 
-/** A line that is damaged gives way. */
+/** A damaged line is replaced. */
 function mergedLines(known: string, told: string): string {
   try {
     return JSON.stringify(merged(JSON.parse(known) as RunRecord, JSON.parse(told) as RunRecord));
@@ -125,7 +125,7 @@ function mergedLines(known: string, told: string): string {
   }
 }
 
-/** Whether there is a history to look into. */
+/** True if there is a history to read. */
 export function hasHistory(env: Env): boolean {
   try {
     return existsSync(join(userDirectory('state', env), 'runs.db'));
@@ -135,8 +135,8 @@ export function hasHistory(env: Env): boolean {
 }
 
 /**
- * A named job has one list, whatever it is called tonight; others are known by where their inputs are. What it costs is
- * another thing at each account. A hash, as paths are nobody's business.
+ * Identifies a list at an account, since its cost differs by account. A named job has one list, whatever its file is
+ * called tonight; others are known by their input paths. It is a hash, as paths are private.
  */
 export function listKey({name, inputs}: Job, scope: Scope): string | undefined {
   if (name === undefined && inputs.includes('-')) return undefined;

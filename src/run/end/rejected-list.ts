@@ -3,13 +3,17 @@ import {openSource} from '../../input/source.ts';
 
 /** Rejected rows as a list of their own. */
 export interface RejectedList {
-  /** Bytes, as some rows are rejected because they are not text. */
+  /** Bytes, since some rows are rejected for not being text. */
   readonly bytes: Buffer;
-  /** Rows that are too long to have been kept whole, and are left out. */
+  /** Number of rows left out: they were too long to be kept whole. */
   readonly cut: number;
 }
 
-/** The rows in a file of rejects under the header that they had, to fix and run again. @throws {UsageError} */
+/**
+ * Reads the rows in a file of rejects under their old header, to be fixed and run again.
+ *
+ * @throws {UsageError}
+ */
 export async function rejectedList(path: string): Promise<RejectedList> {
   const lines = await readLines(path);
   const [first] = lines;
@@ -26,7 +30,7 @@ export async function rejectedList(path: string): Promise<RejectedList> {
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** The row as it stood in its list; undefined where its end was not kept. */
+/** The row as it was in its list; undefined if it was too long to be kept. */
 function rowOf({raw, raw_base64: base64, raw_truncated: isCut}: Line): Buffer | undefined {
   if (typeof base64 === 'string') return Buffer.from(base64, 'base64');
   return isCut === true ? undefined : Buffer.from(String(raw));

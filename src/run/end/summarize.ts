@@ -12,7 +12,6 @@ import {type Checkpoint, fromLedger, type RunState} from '../state/run-state.ts'
 import type {Stop} from '../stop.ts';
 import {type Books, buildSummary, type Published, type SummaryFacts} from './build-summary.ts';
 
-/** The summary of a session that is ending. */
 export function summarize(session: Session, end: SummaryFacts['end'], published: Published): Summary {
   const {job, io, identity, input, asking, output} = session;
   const {source, checkpoint, layout} = input;
@@ -21,7 +20,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
   return buildSummary({
     job,
     end,
-    // Nor does this session end before it began.
+    // This session must not end before it began either.
     finishedAt: Math.max(io.now(), Math.round(session.clock())),
     books: {
       runId: identity.runId,
@@ -49,7 +48,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
   });
 }
 
-/** The summary of a run that could not start: what its earlier sessions came to, and why this one did nothing. */
+/** The summary of a run that could not start: its earlier sessions' books, and why this one did nothing. */
 export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefined, end: Stop): Summary {
   return buildSummary({
     job,
@@ -60,15 +59,15 @@ export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefine
   });
 }
 
-/** SHA-256 of nothing. */
+/** SHA-256 of empty data. */
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** The books as the last session left them; those of a run that never was, where there are none. */
+/** The books as the last session left them; empty ones if there is none. */
 function booksSoFar({now}: RunIo, state: RunState | undefined): Books {
   const {identity, checkpoint, ...spent} = ledgerSoFar(state);
   return {
     ...spent,
-    // It spent nothing; what an earlier session spent is told by one that gets under way.
+    // This session spent nothing. Earlier spending is reported by a session that gets under way.
     bill: {id: randomUUID(), by: spentSince(emptyTally(), undefined)},
     runId: identity?.runId ?? randomUUID(),
     startedAt: identity?.startedAt ?? now(),

@@ -11,15 +11,18 @@ import type {RunIdentity} from '../identity.ts';
 
 const KEY = 'calls_key';
 
-/** Makes the key of this run's hashes, where the user names none: with the run's state it goes, and no other run's match. */
+/**
+ * Creates the key of this run's hashes, unless the user gave one. It is deleted with the run's state, so hashes of two
+ * runs never match.
+ */
 export function prepareCalls(job: Job, ledger: Ledger): void {
   if (job.settings.calls !== undefined && ledger.getMeta(KEY) === undefined)
     ledger.setMeta(KEY, randomUUID());
 }
 
 /**
- * Writes a line for each attempt in the ledger's books, and what else is in them: what sessions without a record spent.
- * So the lines add up to the summary's credits, whatever a kill left.
+ * Writes a line for each attempt in the ledger's books, and one for the spending of sessions without a record. So the
+ * lines add up to the summary's credits after any kill.
  *
  * @throws {OutputError}
  */

@@ -8,8 +8,8 @@ import {during} from '../io.ts';
 import type {Session} from '../session.ts';
 
 /**
- * Compares the finished rows with the job's last output, and writes those that are new or changed. Trouble is a warning,
- * and leaves no file: the rows of another run would be taken for this one's.
+ * Compares the finished rows with the job's last output, and writes the new and changed ones. Failure is a warning and
+ * leaves no file: an old one would pass for this run's.
  */
 export async function writeChanges({job, state, io, input: {layout}}: Session): Promise<Summary['changes']> {
   const {changes} = job.settings;

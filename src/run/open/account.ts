@@ -8,19 +8,19 @@ import {type AccountFile, accountFileSchema} from '../../job/settings/account-fi
 import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName} from '../identity.ts';
 
-/** The limits of a job's account, which all jobs that use it share. */
+/** The limits of a job's account, shared by all jobs that use it. */
 export interface Account extends AccountFile {
-  /** The {@link scopeKey} by which what it used is counted. */
+  /** The {@link scopeKey} under which its use is counted. */
   readonly key: string;
-  /** Its file. */
+  /** Path of its file. */
   readonly path: string;
 }
 
 /**
- * The account that a job uses, where there is a file for it.
+ * Finds the file of the job's account.
  *
- * @throws {UsageError} when a file can't be read or checked, or two are of one account: a limit that nobody can read
- * may be this job's.
+ * @throws {UsageError} if any account file can't be read or checked, or two are of one account: an unreadable limit may
+ * be this job's.
  */
 export function findAccount(scope: Scope, env: Env, warn: (sentence: string) => void): Account | undefined {
   const files = accountFiles(env).map(readAccount);
@@ -39,7 +39,11 @@ export function findAccount(scope: Scope, env: Env, warn: (sentence: string) => 
   return found;
 }
 
-/** The path of an account's file. @throws where there is no home directory for it. */
+/**
+ * The path of an account's file.
+ *
+ * @throws an error if there is no home directory.
+ */
 export function accountFile(name: string, env: Env): string {
   return join(userDirectory('config', env), 'accounts', name);
 }
@@ -49,7 +53,7 @@ function accountFiles(env: Env): string[] {
   try {
     directory = accountFile('', env);
   } catch {
-    // Where there is no home, nobody put a file into it.
+    // Without a home directory there are no files in it.
     return [];
   }
   try {

@@ -13,7 +13,9 @@ import {keepUp} from '../../store/upkeep.ts';
 import {type Judge, longestUse, type Term} from '../../store/validity.ts';
 import {dateOf, type RunIo, type World} from '../io.ts';
 
-/** How long answers are valid. A verdict that is asked for again would only describe our own call. */
+/**
+ * How long answers are valid, by operation. Verdicts are valid forever: a second one would only describe our own call.
+ */
 export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
   const [rejections, forever] = [rejectionTerm(maxAge), Number.POSITIVE_INFINITY];
   return perOperation(name => {
@@ -24,8 +26,8 @@ export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation,
 }
 
 /**
- * Warns of a resumed run that is older than its answers may be. A run judges answers as of its start, so that all of its
- * rows are judged alike: the rest of its rows may get answers that are as old as the run.
+ * Warns of a resumed run that is older than its answers may be. A run judges answers as of its start, so that all its
+ * rows are judged alike. Its last rows may thus get answers as old as the run.
  */
 export function warnOfAge(
   job: Job,
@@ -44,14 +46,14 @@ export function warnOfAge(
 
 const days = (ms: number) => many(Math.round(ms / 8_640_000) / 10, 'day');
 
-/** Whether a value that the service rejects is known to be one, so that no other run asks about it for a while. */
+/** True if rejections are stored, so that other runs don't look those values up for a while. */
 export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
   return store !== false && rejectionTerm(maxAge) > 0;
 }
 
 /**
- * At the end of a run: what is of use to no job goes from the store. Trouble with the store was the run's to tell, and
- * what is left now goes after the next one.
+ * Deletes what no job can use from the store, at the end of a run. The run has reported trouble with the store; the
+ * next one deletes what is left.
  */
 export async function keepUpStore(job: Job, io: World): Promise<void> {
   const {store: place, maxStoreSize} = job.settings;
@@ -66,7 +68,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
         `The answer store exceeded max_store_size, so ${removed} answers that were still good were removed. They will be paid for again.`,
       );
   } catch {
-    // As said above.
+    // See above.
   }
 }
 

@@ -12,10 +12,10 @@ import {dateOf, type World} from '../io.ts';
 import type {Account} from './account.ts';
 
 /**
- * The budgets of an account, its day's and its month's. `holder`: the session that spends from them; none for a call
+ * An account's budgets of the day and the month. `holder`: the session that spends from them; undefined for a call
  * outside of runs.
  *
- * @throws {OutputError} when what was spent before can't be told: then nothing may be spent.
+ * @throws {OutputError} if earlier spending can't be read: then nothing may be spent.
  */
 export function openBudgets(account: Account | undefined, io: World, holder?: string): PeriodBudget[] {
   const {env, now, warn} = io;
@@ -41,24 +41,27 @@ export function openBudgets(account: Account | undefined, io: World, holder?: st
   }
 }
 
-/** Gives back what a killed session took of its account's budgets and did not spend, whatever account this one has. */
+/**
+ * Gives back what a killed session took of its account's budgets and did not spend, even if this session has another
+ * account.
+ */
 export function giverBack(io: World): LedgerOptions['giveBack'] {
   return (holder, taken) => {
     const {env, now} = io;
     try {
       giveBackBlocks({directory: userDirectory('state', env), now, date: dateOf(io)}, holder, taken);
     } catch {
-      // A run whose own budgets are in that file has said so; to others they are nothing.
+      // If the file matters to this run, opening its own budgets has failed already.
     }
   };
 }
 
-/** What to say where a shared budget is used up. */
+/** The sentence for a used-up shared budget. */
 export function exhaustedMessage({period, limit, renewsAt}: PeriodBudget): string {
   return `The ${period}'s credit limit (${limit}) is reached: nothing more was sent. The next ${period} begins at ${new Date(renewsAt).toISOString()}.`;
 }
 
-/** Says what attempts that were given up leave of the limit, and how to have all of it. */
+/** Reports what earlier attempts leave of the limit, and how to get all of it. */
 export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence: string) => void): void {
   const {maxCredits} = settings;
   if (maxCredits === undefined) return;
@@ -74,7 +77,7 @@ export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence
     );
 }
 
-/** @throws {OutputError} where there is none: what keeps a limit can't be told from one process to the next. */
+/** @throws {OutputError} without a state directory: other processes could not see what was spent of the limit. */
 export function stateDirectory(env: Env, limit: string): string {
   try {
     return userDirectory('state', env);

@@ -5,13 +5,13 @@ import type {LaneSettings} from '../../lookup/outlet.ts';
 import type {RunIo} from '../io.ts';
 import type {Account} from './account.ts';
 
-/** A client for an endpoint, and what has to be closed after it. */
+/** A client for an endpoint. */
 export interface Connection {
   readonly client: Client;
   close(): Promise<void>;
 }
 
-/** What a run's calls go through, are paid from, and are booked in. */
+/** The client, account and ledger of a run's calls. */
 export interface Calling {
   readonly connection: Connection;
   readonly account: Account | undefined;
@@ -19,7 +19,7 @@ export interface Calling {
   readonly lanes: readonly LaneSettings[];
 }
 
-/** Starts the embedded service in this process, and asks it over HTTP like any other. */
+/** Connects to an endpoint. Starts the embedded service in this process, and calls it over HTTP like any other. */
 export async function connectTo(
   endpoint: Endpoint,
   options: CallOptions,

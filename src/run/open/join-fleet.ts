@@ -21,7 +21,7 @@ import {stateDirectory} from './budgets.ts';
 import type {Calling} from './connection.ts';
 import {sharedRate} from './lanes.ts';
 
-/** Joins the fleet on the job's Redis, so that its workers make the calls. `rows`: how many are done. */
+/** Joins the fleet on the job's Redis, so that its workers make the calls. `rows`: number of finished rows. */
 export async function joinFleet(
   {job, io, clock}: Running,
   {account, ledger, lanes}: Calling,
@@ -61,8 +61,8 @@ export async function joinFleet(
 }
 
 /**
- * Books what became of the values that an earlier session of this run had sent out: its end took them for lost, but
- * workers went on, and what they were answered is paid for.
+ * Books the calls that an earlier session of this run had sent out. Its end gave them up as lost, but workers finished
+ * them, and their answers are paid for.
  */
 export async function bookCollected(
   collected: Promise<readonly AskedOf[]>,
@@ -76,15 +76,15 @@ export async function bookCollected(
   for (const {ask, attempt} of await collected) {
     const lookup = lookupOf(ask.operation, ask.params);
     const known = ledger.find([lookup.key]).get(lookup.key);
-    // What it came to is this sending's alone: the value may have been sent again since, by a session that ended too.
+    // The outcome belongs to this sending alone. A later session, ended too, may have sent the value again.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
     const doubt = leavesDoubt(attempt, settings);
     const carried = ledger.givenUp.find(lookup.key);
-    // The interruption was one of them: this is what it came to.
+    // The interruption counted as a doubt; this is its real outcome.
     const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
     const ambiguous = known.doubts > 1 || carried !== undefined;
-    // Nothing tells here of a rejection's value or account: the next run asks again.
+    // A rejection may be about its value or the account, which is unknown here: the next run calls again.
     const step = nextStep(ask.operation, attempt, {...known, doubts, ambiguous}, settings, 'value', false);
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     const found = ledger.found({
@@ -104,7 +104,7 @@ export async function bookCollected(
   }
 }
 
-/** Where the account's credits are counted, by a name that says nothing of it: undefined where it has no limit. */
+/** Name of the place in Redis that counts the account's credits, without revealing it. Undefined without a limit. */
 function creditsPlace(account: Account, env: World['env']): string | undefined {
   if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
     return undefined;
@@ -112,7 +112,7 @@ function creditsPlace(account: Account, env: World['env']): string | undefined {
   return createHash('sha256').update(place).digest('hex').slice(0, 16);
 }
 
-/** `all=20/s`, or `all=20/s,ip=50/s`: what the runs of a fleet have to agree on, whatever operations each of them has. */
+/** `all=20/s`, or `all=20/s,ip=50/s`: the rates that all runs of a fleet must share, whatever operations they use. */
 function rateText(job: Job, account: Account | undefined): string {
   const rates = {...job.settings.rate, all: sharedRate(job, account)};
   return Object.entries(rates)

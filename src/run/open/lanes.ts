@@ -4,26 +4,25 @@ import type {LaneSettings} from '../../lookup/outlet.ts';
 import {perSecond} from '../../lookup/pace/rate-controller.ts';
 import type {Operation} from '../../operations/table.ts';
 
-/** Calls in flight at most, where nobody says. */
+/** Default of the maximum calls in flight. */
 export const DEFAULT_CONCURRENCY = 16;
 
-/** A live service's limits are unknown, so it is asked gently unless told otherwise. */
+/** Default rate of a live service, whose limits are unknown. */
 const LIVE_RATE: Rate = {count: 20, perMs: 1_000};
 
-/** The rate of operations that have none of their own: the account's, where the job has none. */
+/** Rate of operations without one of their own: the job's, else the account's. */
 export function sharedRate({settings, endpoint}: Job, account: Limited): Rate | 'unlimited' {
   const otherwise = account?.rate ?? (endpoint.kind === 'embedded' ? 'unlimited' : LIVE_RATE);
   return atMost(settings.rate?.all ?? otherwise, account);
 }
 
-/** The limit of an account, where there is one. */
 type Limited = {readonly rate?: Rate | undefined} | undefined;
 
 function atMost(rate: Rate | 'unlimited', account: Limited): Rate | 'unlimited' {
   return account?.rate !== undefined && perSecond(account.rate) < perSecond(rate) ? account.rate : rate;
 }
 
-/** One lane for all operations, or one each where they have rates of their own; the slots are shared out. */
+/** One lane for all operations, and one for each with a rate of its own. The slots are shared out. */
 export function lanesOf(job: Job, operations: readonly Operation[], account: Limited): LaneSettings[] {
   const {rate, concurrency = DEFAULT_CONCURRENCY} = job.settings;
   const rest = sharedRate(job, account);

@@ -17,19 +17,18 @@ import {stateDirectory} from './budgets.ts';
 import type {Calling} from './connection.ts';
 import {bookCollected, joinFleet} from './join-fleet.ts';
 
-/** What values are looked up with, whoever makes the calls. */
+/** Everything that lookups need, on this machine or in a fleet. */
 export interface Means extends Calling {
   readonly store: AnswerStore;
   readonly rejections: Rejections;
 }
 
-/** The executor, and what closes it. */
 export interface OpenedExecutor {
   readonly executor: Executor;
   readonly closeExecutor: () => Promise<void>;
 }
 
-/** An executor that makes the calls itself, or has them made by the job's fleet. `rows`: how many are done. */
+/** Opens an executor that makes the calls itself, or has the job's fleet make them. `rows`: number of finished rows. */
 export async function openExecutor(
   run: Running,
   means: Means,
@@ -47,7 +46,7 @@ export async function openExecutor(
   return {executor, closeExecutor: async () => pace?.close()};
 }
 
-/** The pace that all runs of the account keep together, where it has a rate. */
+/** The pace that all runs of the account share, if it has a rate. */
 function openSharedPace({io, stopper}: Running, {account}: Calling): SharedPace | undefined {
   if (account?.rate === undefined) return undefined;
   return new SharedPace({
@@ -91,8 +90,8 @@ async function openFleetExecutor(
 }
 
 /**
- * Books what the fleet has of the attempt that is in the ledger, before that is given up: its answers are paid for, and
- * what no worker has begun would be asked for twice.
+ * Books the fleet's finished calls of the attempt that is about to be given up: they are paid for, and would be made
+ * twice. Calls that no worker has begun are withdrawn.
  */
 export async function bookGivenUp(run: Running, calling: Calling): Promise<void> {
   const {job, stopper} = run;
@@ -101,7 +100,7 @@ export async function bookGivenUp(run: Running, calling: Calling): Promise<void>
   const fleet = await joinFleet(run, calling, job.redisUrl, identity.runId, () => 0);
   try {
     watchFleet(fleet, run, calling, () => {});
-    // The run that begins carries its answers over.
+    // The new run takes its answers over.
     await stopper.unlessStopped(bookCollected(fleet.collect(), run, calling.ledger, noStore));
   } finally {
     await fleet.close();
@@ -116,13 +115,16 @@ function watchFleet(
 ): void {
   fleet.watch({
     slots,
-    // What is out can't come back: there is no end to publish.
+    // Values that are out at workers can't be called back, so the run can't publish without them.
     outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     refused: error => stopper.stop(stopFor(error)),
   });
 }
 
-/** A program that gives rows sees each of them fail, and others may choose its values: a streak of bad ones ends nothing. */
+/**
+ * True if any number of refusals ends nothing. A program that gives rows sees each failure, and others may choose its
+ * values.
+ */
 function mayAllFail({output, settings: {maxErrors}}: Job): boolean {
   return output.kind === 'rows' || (maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1);
 }

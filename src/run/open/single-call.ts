@@ -13,7 +13,7 @@ import type {World} from '../io.ts';
 import {type Account, findAccount} from './account.ts';
 import {exhaustedMessage, openBudgets, stateDirectory} from './budgets.ts';
 
-/** Whose call it is, and the credits that it may cost. */
+/** A call outside of runs: whose it is, and the credits that it may cost. */
 export interface SingleCall {
   readonly endpoint: Endpoint;
   readonly settings: Job['settings'];
@@ -21,10 +21,10 @@ export interface SingleCall {
 }
 
 /**
- * Makes a call outside of runs within its account's limits: it takes its turn in the account's pace, and its credits
- * from the day and the month, which have them back where the call cost nothing.
+ * Makes a call outside of runs within its account's limits. It waits for its turn in the account's pace, and takes its
+ * credits from the day and the month. A free call gives them back.
  *
- * @throws {BulkEnrichError} with exit code 7 when they are used up, and whatever the call throws.
+ * @throws {BulkEnrichError} with exit code 7 if they are used up; whatever the call throws.
  */
 export async function callWithinAccount<T>(
   {endpoint, settings, cost}: SingleCall,
@@ -36,7 +36,7 @@ export async function callWithinAccount<T>(
   const budgets = openBudgets(account, io);
   let charge: Charge = 'free';
   try {
-    // Waiting for a turn is for those who may pay.
+    // Only calls that can be paid for wait for a turn.
     demand(budgets, budget => credits <= budget.left());
     return await inTurn(account, io, async () => {
       demand(budgets, budget => budget.take(CALL, credits));
@@ -56,7 +56,7 @@ export async function callWithinAccount<T>(
   }
 }
 
-/** The one call's key. */
+/** Key of the only call. */
 const CALL = 'call';
 
 /** @throws {BulkEnrichError} naming the first budget that does not allow it. */
@@ -66,7 +66,7 @@ function demand(budgets: readonly PeriodBudget[], allows: (budget: PeriodBudget)
     throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(exhausted));
 }
 
-/** A mistake in the command is found before anything is sent; any other error may have come after that. */
+/** A mistake in the command is found before anything is sent. Any other error may come after. */
 function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Charge {
   if (error instanceof ClientError) return chargeOf(error.attempt, settings);
   return error instanceof BulkEnrichError ? 'free' : 'maybe';

@@ -4,7 +4,7 @@ import type {Job} from '../../job/job.ts';
 import {isCompared} from '../end/history.ts';
 import type {World} from '../io.ts';
 
-/** What a job keeps from one run to the next in the user's directories, where it names no others. */
+/** Files that a job keeps in the user's directories between runs, unless it names other places. */
 const kept = {
   cache: {
     what: 'the answer store',
@@ -15,10 +15,10 @@ const kept = {
 } as const;
 
 /**
- * The job without what would be kept in a directory that can't be used, as of a user without a home: such a run goes
- * on, and says so once, before it pays for anything.
+ * The job without what an unusable directory would hold, as for a user without a home. Such a run continues and says so
+ * once, before it pays for anything.
  *
- * @throws {OutputError} when that is the answer store, and the job requires it.
+ * @throws {OutputError} if that is the answer store, and the job requires it.
  */
 export function withoutUnusable(job: Job, {env, warn}: World): Job {
   const unusable = (['cache', 'state'] as const)

@@ -1,6 +1,5 @@
-import {digestFiles} from '../../disk/digest.ts';
 import {type ExitCode, exitCodes, StateError, UsageError} from '../../errors.ts';
-import {isReadOnce} from '../../input/bytes/raw.ts';
+import {isReadOnce, type Pipes} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -11,7 +10,7 @@ import {rememberRun} from '../end/history.ts';
 import {type Beginning, endRun} from '../identity.ts';
 import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
-import {finishedBefore} from '../state/done-before.ts';
+import {finishedBefore, isMadeOf} from '../state/done-before.ts';
 import {
   closeState,
   forgetLedger,
@@ -23,10 +22,9 @@ import {
 import type {Stopper} from '../stop.ts';
 
 /**
- * Where a run begins: at its start, where its last session got to, or at its end, when all that was left to do was to
- * put its files in place.
+ * Finds where a run begins: at its start, at its last checkpoint, or at its end if only the publishing was left.
  *
- * @throws {UsageError} when something is where the output would go, or a report has no directory to go to.
+ * @throws {UsageError} if the run would replace something, or a report has no directory.
  */
 export async function beginningOf(
   job: Job,
@@ -36,7 +34,7 @@ export async function beginningOf(
 ): Promise<RunOutcome | Beginning> {
   checkReportPlaces(job);
   const record = job.restarts === 'now' ? undefined : await completed(job, state);
-  if (record !== undefined && !(job.settings.force && (await isOther(job, record))))
+  if (record !== undefined && !(job.settings.force && (await isOther(job, record, pipesOf(io, stopper)))))
     return end(job, io, state, completedNow(job, record));
   const {destination} = state;
   if (destination.exists() && !job.settings.force) {
@@ -54,7 +52,7 @@ export async function beginningOf(
       `${job.output.name} exists. Replace it with --force (known answers are not paid for again), or choose another output with -o.`,
     );
   }
-  // What was published is over and done with, and not an attempt that was given up.
+  // A published run is complete: it is not an attempt that was given up.
   if (record !== undefined) {
     const {summary} = completedNow(job, record);
     if (summary !== undefined) rememberRun(job, summary, io);
@@ -65,7 +63,7 @@ export async function beginningOf(
   return job.restarts === 'now' ? 'over' : 'resume';
 }
 
-/** Nothing is left to do but what follows once all rows are in place, which the last run may not have come to. */
+/** Does what follows the publishing, which the last run may not have reached. */
 async function end(
   job: Job,
   io: RunIo,
@@ -80,17 +78,17 @@ async function end(
   return outcome;
 }
 
-/** Before a ledger goes: what its sessions spent, and the history may not have. */
+/** Before a ledger is removed: gives the history the bills that it may lack. */
 function tellLeftOver(io: RunIo, state: RunState): void {
   try {
     const untold = fromLedger(state, ({bills}) => bills.untold) ?? [];
     if (untold.length > 0) tellBills(untold, io);
   } catch {
-    // What can't be read can't be told.
+    // An unreadable ledger has nothing to report.
   }
 }
 
-/** Completes what a crash in the middle of publishing left over; what can't be completed is in the way or forgotten. */
+/** Completes a publishing that a crash interrupted. If that is impossible, it fails or forgets it. */
 async function completed(job: Job, state: RunState): Promise<PublishRecord | undefined> {
   try {
     return await state.destination.complete(state);
@@ -100,18 +98,19 @@ async function completed(job: Job, state: RunState): Promise<PublishRecord | und
   }
 }
 
-/** Whether the input is not the one that was being published: the last night's run must not pass for this night's. */
-async function isOther({inputs}: Job, {input}: PublishRecord): Promise<boolean> {
-  if (inputs.some(isReadOnce)) return true;
+/** True if this job's result is not the one that was being published: last night's run must not pass for tonight's. */
+async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<boolean> {
+  // Only the run itself may read those.
+  if (job.inputs.some(isReadOnce)) return true;
   try {
-    return (await digestFiles(inputs)).sha256 !== input.sha256;
+    return !(await isMadeOf(record, job, pipes));
   } catch {
-    // Reading it as the run's input will tell what is wrong with it.
+    // Reading it as the run's input reports the error.
     return true;
   }
 }
 
-/** How a run ends that has nothing left to do. */
+/** The outcome of a run with nothing left to do. */
 function outcomeOf(exitCode: number, summary: Summary | undefined, safeRows: number, message: string) {
   return {exitCode: exitCode as ExitCode, summary, stop: undefined, safeRows, message};
 }
@@ -121,7 +120,7 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
   return outcomeOf(exitCode, summary === null ? undefined : JSON.parse(summary), rowsWritten, message);
 }
 
-/** What an attempt to do it again has paid for is in its ledger alone where there is no answer store. */
+/** Without an answer store, the answers that an attempt to run it again paid for are in its ledger only. */
 function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
   const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';
@@ -132,7 +131,7 @@ function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCu
   return {...outcomeOf(summary.exit_code, summary, rows, message), wasComplete: true};
 }
 
-/** Says that the saved state does not fit; stdin can't be read again, so for that the state is reset for the next run. */
+/** Reports that the saved state does not fit. Stdin can't be read again, so the state is reset for the next run. */
 export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown): void {
   if (!job.inputs.some(isReadOnce)) {
     io.warn(
@@ -142,7 +141,7 @@ export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown):
   }
   const ledger = openLedger(state, job, {}, io.warn);
   endRun(ledger);
-  // What came to its books is told by the run that comes.
+  // The next run reports what was spent.
   ledger.abandon();
   throw new StateError(
     'stale_stdin',

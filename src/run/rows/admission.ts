@@ -14,31 +14,31 @@ interface Stages {
   readonly window: InOrder;
   readonly answers: Answers;
   readonly stopper: Stopper;
-  /** Whether its rows are still waited for; always, where it does not say. */
+  /** False once its rows are no longer wanted. Always wanted without this function. */
   readonly isWanted?: () => boolean;
-  /** True if each row is a request: it can't wait for the end of an outage, and a session token is asked for anew. */
+  /** True if each row is a request: it can't wait for the end of an outage, and session tokens are verified anew. */
   readonly isRequest?: boolean;
 }
 
-/** A row on its way through the stages of the lookups that have a condition. */
+/** A row on its way through the stages of lookups with a condition. */
 interface WaitingRow {
   readonly entry: PendingRecord;
   readonly planned: readonly PlannedCell[];
-  /** The stage that is decided next. */
+  /** The next stage to decide. */
   stage: number;
-  /** Lookups that are asked for and not answered. */
+  /** Lookups submitted and not answered. */
   open: number;
-  /** Decides the next stage, once none is open. */
+  /** Decides the next stage once no lookup is open. */
   readonly advance: () => void;
 }
 
-/** A cell that is asked about: an object of few fields, as there is one for each cell of the window. */
+/** A cell that is looked up. It has few fields, since each cell of the window has one. */
 class AskedCell implements Waiter {
   readonly lookup: Lookup;
   readonly #stages: Stages;
   readonly #entry: PendingRecord;
   readonly #index: number;
-  /** Of a row in which other lookups wait for it. */
+  /** Set if other lookups of the row wait for it. */
   readonly #row: WaitingRow | undefined;
 
   constructor(
@@ -77,19 +77,19 @@ class AskedCell implements Waiter {
     return this.#stages.isRequest === true;
   }
 
-  /** One that was given up has its result already. */
+  /** A cell that was given up has its result already. */
   get #isOpen(): boolean {
     return this.#entry.results[this.#index] === undefined;
   }
 }
 
 /**
- * plan → answers: rows enter the window in input order, and their lookups go to the chain. Lookups that have a
- * condition wait until those before them are answered; whether they are asked depends on that row alone.
+ * plan → answers: rows enter the window in input order, and their lookups go to the chain. A lookup with a condition
+ * waits until those before it are answered. Its condition depends on that row only.
  */
 export class Admission {
   readonly #stages: Stages;
-  /** Cells whose condition holds, until their lookups are asked together. */
+  /** Cells whose condition holds, until they are submitted together. */
   #second: Waiter[] = [];
   #turn: NodeJS.Immediate | undefined;
 
@@ -97,7 +97,7 @@ export class Admission {
     this.#stages = stages;
   }
 
-  /** Takes these records; resolves when it may take more. */
+  /** Takes these records. Resolves when it may take more. */
   async admit({records, position}: Batch): Promise<void> {
     const {window, answers} = this.#stages;
     await window.room();
@@ -105,7 +105,7 @@ export class Admission {
     try {
       for (const record of records) this.#admitRecord(record, position, waiters);
     } finally {
-      // A program's row may throw where it is read: those before it are in the window, and wait.
+      // Reading a program's row may throw. The rows before it are in the window and wait for their answers.
       await answers.ask(waiters);
     }
     await this.#askSecond();
@@ -145,7 +145,7 @@ export class Admission {
     return row;
   }
 
-  /** All that the conditions of the row's next stage depend on is known. */
+  /** Decides the row's next stage: all that its conditions depend on is known. */
   #advance(row: WaitingRow): void {
     const {layout, window} = this.#stages;
     const {entry, planned} = row;
@@ -171,14 +171,17 @@ export class Admission {
     if (this.#second.length > 0) this.#turn ??= setImmediate(() => void this.#askSecond());
   }
 
-  /** What a stage may depend on: not what another lookup of it, or of a later one, is known to be without a call. */
+  /**
+   * The results that a stage may depend on. Results of the same or a later stage are hidden, even those known without a
+   * call.
+   */
   #knownBefore(stage: number, {results}: PendingRecord): (Result | undefined)[] {
     const {layout} = this.#stages;
     const later = new Set(layout.waterfall?.stages.slice(stage).flat());
     return layout.mapping.targets.map((_, index) => (later.has(index) ? undefined : results[index]));
   }
 
-  /** Asks what has gathered; a stopped run asks nothing more. */
+  /** Submits what has gathered. A stopped run submits nothing. */
   async #askSecond(): Promise<void> {
     const {answers, stopper} = this.#stages;
     clearImmediate(this.#turn);
@@ -195,8 +198,8 @@ export class Admission {
 }
 
 /**
- * What a row holds of memory while it waits: its text, and what JavaScript keeps beside it, as measured with a window
- * full of rows that had no answer (1.6 kB for three short cells of which two were asked).
+ * Memory of a waiting row: its text, and JavaScript's overhead. Measured with a window full of unanswered rows: 1.6 kB
+ * for three short cells with two lookups.
  */
 const BESIDE = {row: 400, field: 48, question: 450} as const;
 

@@ -7,7 +7,7 @@ import {type Operation, perOperation} from '../../operations/table.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {ReadyRecord} from './in-order.ts';
 
-/** A row with its answers parsed and its risk judged. */
+/** The row with its answers parsed and its risk judged. */
 export function enrichedRow<Kind extends Row>(
   {scorer, mapping}: Layout,
   row: Kind,
@@ -21,7 +21,7 @@ export function enrichedRow<Kind extends Row>(
   return {row, results, repairs, answers, risk: judged?.risk, outcomes: judged?.outcomes};
 }
 
-/** A result's answer, parsed, as far as it can be used; undefined if it has none. */
+/** A result's answer, parsed, as far as it is usable; undefined without an answer. */
 export function parsedAnswer(result: Result | undefined, operation: Operation): unknown {
   return result !== undefined && 'data' in result && result.data !== undefined
     ? usedAnswer(operation, JSON.parse(result.data))
@@ -29,10 +29,10 @@ export function parsedAnswer(result: Result | undefined, operation: Operation): 
 }
 
 const RECENT_BYTES = 8_388_608;
-/** Memory of an answer and of what it is parsed, in multiples of its text. */
+/** Memory of an answer as text and as parsed data, in multiples of its text. */
 const WITH_DATA = 3;
 
-/** Parses an answer that comes again once. Rows of a value share what it gives, so nothing may change it. */
+/** Parses a repeated answer once. Rows share the result, so nothing may change it. */
 export function sharedAnswers(): typeof parsedAnswer {
   const recent = perOperation(() => new Recent<unknown>(RECENT_BYTES, text => WITH_DATA * text.length));
   return (result, operation) => {

@@ -10,26 +10,26 @@ import {stopFor} from '../stop.ts';
 import {Admission} from './admission.ts';
 import {InOrder} from './in-order.ts';
 
-/** What became of a row that a program gave. */
+/** The result of a row that a program gave. */
 export interface FedRow {
   readonly given: unknown;
   readonly row: EnrichedRow<ObjectRow> | Reject;
 }
 
 /**
- * plan → answers → in order, for the rows of one of the callers that share a session: they have an order and an end of
- * their own, and the session's answers, pace and books.
+ * plan → answers → in order, for the rows of one caller. Callers share the session's answers, pace and books, but have
+ * an order and an end of their own.
  */
 export class Feed {
   readonly #session: Session;
   readonly #window = new InOrder(WINDOW_BYTES);
   readonly #admission: Admission;
   readonly #position: InputPosition;
-  /** What is in the window, in its order. */
+  /** The rows in the window, in its order. */
   readonly #given: unknown[] = [];
   #left = false;
 
-  /** `isRequest`: each of its rows is a request, and not one of a list. */
+  /** `isRequest`: each row is a request, not a part of a list. */
   constructor(session: Session, isRequest: boolean) {
     this.#session = session;
     const {stopper, input, asking} = session;
@@ -44,7 +44,7 @@ export class Feed {
     });
   }
 
-  /** Takes these, the first of which is row number `first` of the session; resolves when it may take more. */
+  /** Takes these rows. The first one is number `first` of the session. Resolves when it may take more. */
   async give(rows: readonly unknown[], first: number): Promise<void> {
     const {job, stopper} = this.#session;
     const {maxRecordSize} = job.settings;
@@ -57,13 +57,13 @@ export class Feed {
         await this.#admission.admit({records, position: this.#position});
       }
     } catch (error) {
-      // The ledger's trouble is everybody's; a row's, such as a getter that throws, is its caller's.
+      // The ledger's trouble concerns every caller. A row's trouble, such as a getter that throws, concerns its own.
       if (error instanceof BulkEnrichError) stopper.stop(stopFor(error));
       throw error;
     }
   }
 
-  /** The rows at the head that have all their answers, once there are any; undefined after the last. */
+  /** The finished rows at the head of the window, once there are any; undefined after the last. */
   async take(): Promise<FedRow[] | undefined> {
     const {writer} = this.#session.output;
     const ready = await this.#window.take();
@@ -79,23 +79,23 @@ export class Feed {
     });
   }
 
-  /** Rows that were given and not taken yet. */
+  /** Number of rows given and not taken. */
   get open(): number {
     return this.#given.length;
   }
 
-  /** Nothing more will be given. */
+  /** No more rows follow. */
   end(): void {
     this.#window.end();
   }
 
-  /** What is not known by now comes to this, and is not asked any more if it has not left. */
+  /** Gives all missing results this value, and drops their calls unless they were sent. */
   giveUp(result: Result): void {
     this.#window.giveUp(result);
     this.#session.asking.executor.dropUnwanted();
   }
 
-  /** Nobody takes what is left, so nothing of it is asked any more. What is complete can still be taken. */
+  /** The caller left: drops the calls of unfinished rows. Finished rows can still be taken. */
   leave(): void {
     this.#left = true;
     this.#window.abort();

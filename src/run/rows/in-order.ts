@@ -2,35 +2,34 @@ import type {InputPosition, InputRecord} from '../../input/row.ts';
 import type {Result} from '../../ledger/lookup.ts';
 import type {RepairCode} from '../../operations/cell.ts';
 
-/** A record on its way to the output; `results` fills up as answers come. */
+/** A record on its way to the output. `results` fills as answers arrive. */
 export interface PendingRecord {
   readonly record: InputRecord;
   readonly results: (Result | undefined)[];
-  /** What was repaired of its cells, by target; undefined where nothing was. */
+  /** Repairs of its cells, by target; undefined if there are none. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
-  /** How many of its results are still missing. */
+  /** Number of missing results. */
   missing: number;
-  /** About the memory that it holds; it grows with the answers. */
+  /** Approximate memory; it grows with the answers. */
   bytes: number;
-  /** How far the input had been read when it came. */
+  /** How far the input was read when this record came. */
   readonly position: InputPosition;
-  /** Whether it is in the window. */
+  /** True if it is in the window. */
   queued: boolean;
-  /** Answers that were parsed already, for the conditions of other lookups. */
+  /** Answers parsed already, for the conditions of other lookups. */
   answers?: readonly unknown[];
 }
 
-/** An entry that has all its results. */
 export type ReadyRecord = PendingRecord & {readonly results: readonly Result[]};
 
-/** So few that rows are gone before the garbage collector has moved them to where what lasts is. */
+/** Few enough that rows are gone before the garbage collector promotes them. */
 const TAKE_AT_ONCE = 256;
-/** Where complete rows wait only for the writer, reading on would fill the memory and gain nothing. */
+/** Finished rows that only wait for the writer: reading more would fill the memory and gain nothing. */
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
 
 /**
- * Lets entries leave in the order they came in, each once its results are complete. Bounded in bytes, so that one slow
- * value stalls the rest only when that much has gathered behind it.
+ * Releases entries in input order, each once its results are complete. Bounded in bytes: a slow value stalls the rest
+ * only after that much has gathered behind it.
  */
 export class InOrder {
   readonly #maxBytes: number;
@@ -53,7 +52,6 @@ export class InOrder {
     if (entry.missing === 0 && this.#entries.length - this.#head === 1) this.#wake();
   }
 
-  /** One result of `entry` has come. */
   complete(entry: PendingRecord, index: number, result: Result): void {
     entry.results[index] = result;
     entry.missing -= 1;
@@ -63,7 +61,7 @@ export class InOrder {
     if (entry.missing === 0 && entry === this.#entries[this.#head]) this.#wake();
   }
 
-  /** What is missing by now comes to this. */
+  /** Gives all missing results this value. */
   giveUp(result: Result): void {
     for (const entry of this.#entries.slice(this.#head))
       for (let index = 0; entry.missing > 0; index++)
@@ -79,7 +77,7 @@ export class InOrder {
     }
   }
 
-  /** Whether the window is used up: all that was read waits for its head. */
+  /** True if the window is full: all that was read waits for its head. */
   get full(): boolean {
     return this.#bytes >= this.#maxBytes && !this.#aborted;
   }
@@ -89,13 +87,13 @@ export class InOrder {
     return this.#entries[this.#head]?.missing === 0;
   }
 
-  /** Nothing more will be pushed. */
+  /** No more entries follow. */
   end(): void {
     this.#ended = true;
     this.#wake();
   }
 
-  /** What is not complete by now never will be: the complete entries at the head are the last ones. */
+  /** Unfinished entries will never be complete: the finished ones at the head are the last. */
   abort(): void {
     this.#aborted = true;
     this.#wake();

@@ -11,16 +11,16 @@ import type {Checkpoint, RunState, Written} from '../state/run-state.ts';
 import {enrichedRow, type parsedAnswer, sharedAnswers} from './enriched-row.ts';
 import type {ReadyRecord} from './in-order.ts';
 
-/** Writes rows and rejects to the partial files, counts them, and says what is durable. */
+/** Writes rows and rejects to the partial files, counts them, and reports what is durable. */
 export class RowWriter {
-  /** Rows that the last checkpoint holds. */
+  /** Rows covered by the last checkpoint. */
   safeRows: number;
   readonly #counters: Counters;
   readonly #rejections: Rejections;
   readonly #layout: Layout;
   readonly #parse = sharedAnswers();
   readonly #output: Sink;
-  /** Where rejects are until they are published; undefined where none are kept. */
+  /** Path of the partial rejects; undefined if none are kept. */
   readonly #rejectsPath: string | undefined;
   #rejects: Sink | undefined;
   #last: ReadyRecord | undefined;
@@ -40,7 +40,11 @@ export class RowWriter {
     this.safeRows = counters.rows.written;
   }
 
-  /** Opens the partial files, cut back to the checkpoint. Throws StateError, OutputError. */
+  /**
+   * Opens the partial files, cut to the checkpoint.
+   *
+   * @throws {StateError | OutputError}
+   */
   static async open(
     state: RunState,
     layout: Layout,
@@ -60,13 +64,13 @@ export class RowWriter {
     return writer;
   }
 
-  /** What was written; of rejections, by what is known of them now. */
+  /** Counts of what was written. Rejections are counted by what is known of them now. */
   get counters(): Counters {
     judgeRejected(this.#counters, lookup => this.#rejections.isRejected(lookup));
     return this.#counters;
   }
 
-  /** A row as it comes out, with its risk; it is counted. */
+  /** Judges the risk of a row, and counts the row. */
   judge<Kind extends Row>(record: Kind, entry: ReadyRecord, parse?: typeof parsedAnswer): EnrichedRow<Kind> {
     const row = enrichedRow(this.#layout, record, entry, parse);
     countRow(this.#counters, row, this.#layout.columns);
@@ -93,7 +97,10 @@ export class RowWriter {
     this.#last = entries.at(-1) ?? this.#last;
   }
 
-  /** Makes all that was written durable. Undefined where there is nothing to go on from: before the first row, or in a stream. */
+  /**
+   * Makes everything written durable. Returns undefined if a resume is impossible: before the first row, or in a
+   * stream.
+   */
   async flush(): Promise<Written | undefined> {
     const outputBytes = await this.#output.flush();
     const rejectsBytes = (await this.#rejects?.flush()) ?? 0;

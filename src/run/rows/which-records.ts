@@ -1,7 +1,7 @@
 import type {Batch} from '../../input/row.ts';
 import type {Source} from '../../input/source.ts';
 
-/** The source's batches with only these records in them. */
+/** The source's batches, reduced to these records. */
 export async function* picked(
   batches: AsyncGenerator<Batch>,
   only: ReadonlySet<number> | undefined,
@@ -10,7 +10,7 @@ export async function* picked(
     yield {records: only === undefined ? records : records.filter(({record}) => only.has(record)), position};
 }
 
-/** The source's batches, up to record number `limit`: what comes after that is not read. */
+/** The source's batches up to record number `limit`. Nothing after it is read. */
 export async function* limited(source: Source, limit: number | undefined): AsyncGenerator<Batch> {
   for await (const batch of source.batches()) {
     const {records, position} = batch;

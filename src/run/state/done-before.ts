@@ -1,6 +1,6 @@
 import {statSync} from 'node:fs';
 import {z} from 'zod';
-import {digestFiles, hasDigest} from '../../disk/digest.ts';
+import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {textOf} from '../../disk/path.ts';
 import {isReadOnce, openOnce, type Pipes} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
@@ -10,29 +10,44 @@ import type {Destination} from '../destination/destination.ts';
 import {settingsDigest} from '../identity.ts';
 
 /**
- * The summary of a run of this very job that is complete: made with the same settings of the same input, its output and
- * rejects as it wrote them.
+ * The summary of a complete run of this very job: the same settings and input, and its output and rejects unchanged.
  */
 export async function finishedBefore(
   job: Job,
   destination: Destination,
   pipes: Pipes,
 ): Promise<Summary | undefined> {
-  const {inputs, paths, settings} = job;
+  const {paths} = job;
   const summary = earlierSummary(job);
   if (summary?.settings_sha256 !== settingsDigest(job)) return undefined;
-  const {status, input, output, rejects} = summary;
+  const {status, output, rejects} = summary;
   if (status !== 'completed' && status !== 'partial') return undefined;
   const {bytes, sha256} = output;
   if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return undefined;
   if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
     return undefined;
-  const sources = inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
-  const read = await digestFiles(sources, settings.limit === undefined ? undefined : input.bytes);
-  return read.sha256 === input.sha256 ? summary : undefined;
+  return (await isMadeOf(summary, job, pipes)) ? summary : undefined;
 }
 
-/** Whether the last run's rejects are there, which this one has none of: written by this job, as far as can be told. */
+/** Settings and input of a result, from its summary or from the record of its publishing. */
+interface MadeOf {
+  readonly settings_sha256: string;
+  readonly input: FileDigest;
+}
+
+/** True if the job as it is now, with its inputs as they are now, makes this result. */
+export async function isMadeOf(
+  {settings_sha256, input}: MadeOf,
+  job: Job,
+  pipes: Pipes,
+): Promise<boolean> {
+  if (settings_sha256 !== settingsDigest(job)) return false;
+  const sources = job.inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
+  const read = await digestFiles(sources, job.settings.limit === undefined ? undefined : input.bytes);
+  return read.sha256 === input.sha256;
+}
+
+/** True if the last run's rejects exist, and this run has none. They must be this job's, as far as can be told. */
 export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});
@@ -43,7 +58,7 @@ export function hasEarlierRejects(job: Job): boolean {
 
 const digest = z.object({bytes: z.number().nullable(), sha256: z.string().nullable()});
 
-/** What is read of a summary, which lies where others may have written it. */
+/** The fields that are read from a summary. Others may have changed that file. */
 const readable = z.object({
   settings_sha256: z.string(),
   status: z.string(),

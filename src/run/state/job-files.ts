@@ -11,11 +11,11 @@ import {PROBE, type WrittenPaths, writablePath} from '../destination/partial.ts'
 import {RECORD} from '../destination/publish.ts';
 
 export const LEDGER = 'ledger.db';
-/** What its name ends with once a ledger that can't be read was renamed. */
+/** Suffix of a renamed ledger that could not be read. */
 export const UNREADABLE = '.damaged';
 export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE].map(suffix => LEDGER + suffix);
 
-/** All that a run may leave in its directories; the record of a publishing and the locks go last. */
+/** All files that a run may leave in its directories. The record of a publishing and the locks are removed last. */
 export const stateFiles = [
   ...ledgerFiles,
   'output.partial',
@@ -35,9 +35,9 @@ interface NamedFile {
 }
 
 /**
- * Finds out what the job's paths really are, before anything is made, read or paid for.
+ * Resolves the job's paths before anything is created, read or paid for.
  *
- * @throws {UsageError} when a file would be lost: two of them are one, or something else is in a file's place.
+ * @throws {UsageError} if a file would be lost: two of them are the same, or something else is in a file's place.
  */
 export function writtenPathsOf(job: Job, {writes, own}: Destination): WrittenPaths {
   const {rejects, summary, state} = job.paths;
@@ -67,7 +67,7 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job): NamedFile[] {
   ];
 }
 
-/** A pipe or a device may be named as often as one likes. */
+/** Pipes and devices may be named repeatedly. */
 function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): NamedFile[] {
   const {report, changes, calls} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
@@ -88,7 +88,7 @@ function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]
   );
 }
 
-/** What a run keeps in its directories, which it would take for its own. */
+/** Files in a run's own directories, which it would overwrite. */
 function keptFiles(directories: readonly string[]): NamedFile[] {
   return directories.flatMap(directory =>
     ['', ...stateFiles].map(name => named(`the run's state`, join(directory, name))),
@@ -105,7 +105,7 @@ function refuseAmong(file: NamedFile, others: readonly NamedFile[]): void {
   );
 }
 
-/** Also by an empty name, as of a variable that is not set; `-` is stdout for the output alone. */
+/** Refuses empty names too, such as an unset variable's. `-` is stdout for the output only. */
 function refuseNoFile({setting, path, fileId}: NamedFile): void {
   if (path === '-')
     throw new UsageError(
@@ -122,7 +122,9 @@ function refuseNoFile({setting, path, fileId}: NamedFile): void {
   throw new UsageError(code, `${setting}: ${path || "''"} is ${kind}. ${advice}; nothing was sent.`);
 }
 
-/** As Linux does by default: in a directory that everybody writes to, a link may be somebody's trap. */
+/**
+ * Refuses another user's link in a directory that everybody may write to, as Linux does by default: it may be a trap.
+ */
 function refuseForeignLink({setting, path}: NamedFile): void {
   if (!isLink(path)) return;
   const link = lstatSync(path);
@@ -135,7 +137,7 @@ function refuseForeignLink({setting, path}: NamedFile): void {
     );
 }
 
-/** A file that this program never wrote. */
+/** Refuses a file that this program did not write. */
 function refuseOthers(rejects: string | undefined): void {
   if (
     rejects !== undefined &&

@@ -21,44 +21,44 @@ import {RECORD} from '../destination/publish.ts';
 import {FRESH_BUDGET_HINT, type RunIdentity} from '../identity.ts';
 import {LEDGER, ledgerFiles, stateFiles, UNREADABLE, writtenPathsOf} from './job-files.ts';
 
-/** Everything up to here is durable. */
+/** Everything up to this point is durable. */
 export interface Written extends ResumePoint {
   readonly outputBytes: number;
   readonly rejectsBytes: number;
   readonly counters: Counters;
 }
 
-/** The run goes on from it. */
+/** The point from which a run resumes. */
 export interface Checkpoint extends Written {
   readonly timeline: TimelineState;
-  /** The run's own answers up to this number are in the answer store. */
+  /** The store has the run's own answers up to this number. */
   readonly stored: number;
 }
 
-/** A directory that a run holds the lock of. */
+/** A directory whose lock a run holds. */
 interface LockedDirectory {
   readonly path: string;
   readonly lock: Lock;
-  /** Whether it goes when nothing is left in it: not one that somebody else made and named. */
+  /** True if the run removes it once it is empty. False if the user made it. */
   readonly own: boolean;
-  /** What the run may leave in it, in the order in which it goes. */
+  /** Files that the run may leave in it, in the order of their removal. */
   readonly files: readonly string[];
 }
 
-/** A run's directories while it holds them. */
+/** A run's directories while it holds their locks. */
 export interface RunState extends RunFiles {
   readonly destination: Destination;
   readonly locked: readonly LockedDirectory[];
-  /** Goes with the session, as a run that is streamed has nothing to go on from. */
+  /** Removed with the session: a streamed run can't be resumed. */
   readonly temporary: TemporaryDirectory | undefined;
 }
 
 /**
- * Takes the locks: of the output, whatever is said of the state, and of the state.
+ * Takes the locks of the output and of the state, in this order.
  *
- * @throws {UsageError} when two of the job's files are one; {@link LockedError} when another run has a lock;
- * {@link OutputError} when a directory can't be made, written or trusted; {@link InputError} when the directory that
- * the input is said to be in does not exist.
+ * @throws {UsageError} if two of the job's files are the same; {@link LockedError} if another run has a lock; {@link
+ * OutputError} if a directory can't be created, written or trusted; {@link InputError} if the input's directory does
+ * not exist.
  */
 export function openState(job: Job): RunState {
   const destination = destinationOf(job);
@@ -83,13 +83,16 @@ export function openState(job: Job): RunState {
   }
 }
 
-/** Nobody else knows of it, so it needs no lock. */
+/** Needs no lock, since no other process knows of it. */
 function temporaryState(destination: Destination, written: WrittenPaths): RunState {
   const temporary = temporaryDirectory();
   return {destination, written, directory: temporary.path, locked: [], temporary};
 }
 
-/** A run with another state may have left its own there: that is over only once it was being published. */
+/**
+ * The files that this run may leave beside the output. A run with another state keeps its own until it was being
+ * published.
+ */
 function filesBeside(own: string, directory: string): readonly string[] {
   const apart = partialNames.map(name => partialApart(name, directory));
   return existsSync(join(own, RECORD)) ? [...apart, ...stateFiles] : [...apart, ...lockFiles];
@@ -105,8 +108,8 @@ function busy(who: string): string {
 }
 
 /**
- * Opens the ledger; one that is damaged or of another version is renamed where the job says to restart. With it goes
- * the count of what was spent, so a limit has to be given up in so many words.
+ * Opens the ledger. If the job allows a restart, renames one that is damaged or of another version. That loses the
+ * count of what was spent, so a job with a limit must give it up explicitly.
  */
 export function openLedger(
   {directory, written, temporary}: RunState,
@@ -149,7 +152,11 @@ export function openLedger(
   }
 }
 
-/** What `read` makes of the ledger as the last session left it; undefined where there is none. Throws where it can't be read. */
+/**
+ * Calls `read` with the ledger as the last session left it; undefined if there is none.
+ *
+ * @throws an error if it can't be read.
+ */
 export function fromLedger<T>({directory}: RunState, read: (ledger: Ledger) => T): T | undefined {
   const ledger = leftLedger(directory);
   try {
@@ -159,7 +166,7 @@ export function fromLedger<T>({directory}: RunState, read: (ledger: Ledger) => T
   }
 }
 
-/** The same of work that takes its time. */
+/** The same for asynchronous work. */
 export async function withLedger(
   {directory}: RunState,
   work: (ledger: Ledger) => Promise<void>,
@@ -177,12 +184,12 @@ function leftLedger(directory: string): Ledger | undefined {
   return existsSync(path) ? new Ledger(path, {lostState: hasLostState(directory)}) : undefined;
 }
 
-/** Whether a ledger was renamed, and the run that came after it is not complete. */
+/** True if a ledger was renamed, and the run after it is not complete. */
 function hasLostState(directory: string): boolean {
   return existsSync(ledgerPath(directory) + UNREADABLE);
 }
 
-/** Whether calls of another run than this are in the ledger, or may be: one that never came to its end. */
+/** True if the ledger has, or may have, calls of another run that did not complete. */
 export function hasOtherRun(directory: string, runId: string): boolean {
   const path = ledgerPath(directory);
   if (!existsSync(path)) return false;
@@ -194,7 +201,7 @@ export function hasOtherRun(directory: string, runId: string): boolean {
   }
 }
 
-/** Whether the ledger has calls, or may have. */
+/** True if the ledger has calls, or may have. */
 export function hasCalls(state: RunState): boolean {
   return hasOtherRun(state.directory, '');
 }
@@ -203,14 +210,14 @@ function ledgerPath(directory: string): string {
   return join(directory, LEDGER);
 }
 
-/** Forgets a run that is complete. */
+/** Deletes the ledger of a complete run. */
 export function forgetLedger(directory: string): void {
   for (const name of ledgerFiles) rmSync(join(directory, name), {force: true});
 }
 
 /**
- * Lets go of the state. `all`: nothing is left to go on with, so what a run keeps there goes, and so do the directories
- * that were made for it; what else somebody keeps there stays. `made`: only what this session made goes.
+ * Releases the state. `all`: nothing is left to resume, so its files and the directories made for it are removed; files
+ * of others stay. `made`: only what this session made is removed.
  */
 export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'): void {
   state.temporary?.remove();
@@ -219,23 +226,23 @@ export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'):
 
 function letGo(locked: readonly LockedDirectory[], isOver: (directory: LockedDirectory) => boolean): void {
   const over = locked.filter(isOver);
-  // Windows removes no lock that is held; there, nobody can remove another's either.
+  // Windows can't remove a lock that is held, and no other process can remove ours.
   if (process.platform === 'win32') for (const {lock} of locked) lock.release();
   for (const {path, files} of over.toReversed()) for (const name of files) removeFile(join(path, name));
   for (const {path, lock, own} of over) {
     if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
-    // Back after a power cut, what was removed would be taken for the next run's.
+    // Removed files that came back after a power cut would pass for the next run's.
     else syncPath(path);
   }
   if (process.platform !== 'win32') for (const {lock} of locked) lock.release();
 }
 
-/** Removes `directory` if it is empty, and those above it up to `top`. */
+/** Removes `directory` if it is empty, and its parents up to `top`. */
 function removeEmpty(directory: string, top: string): void {
   try {
     rmdirSync(directory);
     if (directory !== top) removeEmpty(dirname(directory), top);
   } catch {
-    // Somebody keeps something there.
+    // It holds files of others.
   }
 }
