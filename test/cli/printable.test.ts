@@ -22,7 +22,7 @@ test.each([
   expect(printable(text)).toBe(expected);
 });
 
-test('our own colours are printed, and take no room; the same in what others wrote are not', () => {
+test('our own colours are printed and take no room; those in others’ texts are not', () => {
   const own = painter({isTTY: true}, {})('red', 'Error:');
   expect(stringWidth(own)).toBe(6);
   expect(printable(`${own} a${ESCAPE}[2J${ESCAPE}[31mb\u202e`)).toBe(`${ESCAPE}[31mError:${ESCAPE}[39m ab`);

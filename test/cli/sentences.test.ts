@@ -26,7 +26,7 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
  * The sentences of the command, as a person meets them in a first hour: to be read as a whole, and compared as a whole.
  * Other tests go by codes and figures.
  */
-test('what the command says (-u writes it)', async () => {
+test('messages of the command (-u writes them)', async () => {
   await using service = await startService({
     script: call => (call.value === 'al@example.com' ? reply.html() : undefined),
   });

@@ -27,7 +27,7 @@ describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
     arena.api.newLedger();
   });
 
-  test('write what a local run writes, and ask for each value once', async () => {
+  test('write the same output as a local run, and send each value once', async () => {
     const {code, stderr} = await arena.here([...RUN, '--quiet']);
     expect([code, stderr]).toEqual([0, '']);
     const {ledger} = arena.api;

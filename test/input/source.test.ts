@@ -200,7 +200,7 @@ describe('resume', () => {
     ['UTF-16', [Buffer.from(`\ufeff${text}`, 'utf16le')]],
   ] as const;
 
-  it.each(variants)('%s: goes on behind the record, whatever the chunks', async (_, contents) => {
+  it.each(variants)('%s: resumes after a record, in chunks of any size', async (_, contents) => {
     const paths = contents.map((content, i) => write(`${i}`, content));
     const whole = await readAll(paths, {chunkSize: 4_000, maxRecordSize: 5_000});
     for (const batch of whole.batches.filter((_, i) => i % 30 === 3)) {

@@ -59,7 +59,7 @@ describe('defaults, as the contract has them', () => {
     });
   });
 
-  test('each setting says what it is for in one sentence', () => {
+  test('each setting has one sentence of description', () => {
     for (const {name, description} of describeSettings())
       expect(`${name}: ${description}`).toMatch(/^\w+: [A-Z].*[.…]$/);
   });
@@ -243,7 +243,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
 /** What was given, which messages end with. */
 const NOT = /, not (?:"[^"]*"|[\d.-]+|true|false)\.$/;
 
-describe('what can not be', () => {
+describe('impossible values', () => {
   test.each([
     ['max_credits: five', 'job.yaml:1: max_credits: expected a whole number, 0 or more, not "five".'],
     ['rate: 20', `job.yaml:1: rate: ${RATE.slice(0, -1)}, not 20.`],

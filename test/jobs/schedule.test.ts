@@ -54,7 +54,7 @@ it.skipIf(lacks('actionlint'))('actionlint finds nothing wrong with the workflow
   });
 });
 
-it('what the examples fetch is named by its content: actions by commit, images by digest', () => {
+it('the examples pin what they fetch: actions by commit, images by digest', () => {
   const {steps} = parse(read('github-actions.yaml')).jobs.enrich as {steps: {uses?: string}[]};
   const actions = steps.flatMap(({uses}) => (uses === undefined ? [] : [uses]));
   const files = ['compose.yaml', 'kubernetes.yaml'].map(name => read(`../fleet/${name}`));

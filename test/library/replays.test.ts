@@ -45,7 +45,7 @@ it('later rows of a list say that their token is redeemed, which is known withou
   expect(program.api.ledger.calls).toBe(2);
 });
 
-it('later rows of a list say what the first one says under a test action id, which redeems nothing', async () => {
+it('under a test action id, which redeems nothing, later rows repeat the first row’s verdict', async () => {
   await using program = await startProgram();
   const tests = {...settings, verdict: {...settings.verdict, action: TEST_ACTION_ALWAYS_PASS}};
   const list = rows('s-1', 's-1', 's-1');

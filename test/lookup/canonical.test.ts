@@ -354,7 +354,7 @@ test.each([
   expect(phoneCountry(text)).toEqual(code && {defaultCountry: code});
 });
 
-test('a phone number is never judged by whether its range is assigned', () => {
+test('a phone number in an unassigned range is still looked up', () => {
   expect(shown(canonicalPhone('+1 555 555 0100', undefined))).toBe('+15555550100');
 });
 
@@ -481,7 +481,7 @@ test.each([
   expect(shown(besideToken.id.canonical(text))).toBe(expected);
 });
 
-test('what is sent beside a token is part of its identity; tests of the service are free', () => {
+test('values sent beside a token are part of its identity; test actions are free', () => {
   expect(perBeside(({param}) => param)).toEqual({id: 'id', email: 'email', phone: 'phone_number'});
   const sent = {
     action_id: 'login',

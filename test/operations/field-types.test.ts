@@ -39,6 +39,6 @@ function disagreements(schema: z.ZodType, type: FieldType | undefined, path: str
   }).map(value => `${path}: ${JSON.stringify(value)}`);
 }
 
-test.each(operationNames)('what is read of an answer to %s is what its schema takes', name => {
+test.each(operationNames)('fields read from an answer to %s are those of its schema', name => {
   expect(disagreements(operations[name].data, fieldTypes[name], name)).toEqual([]);
 });

@@ -48,7 +48,7 @@ test('no file of src lists operations: src/operations/table.ts is the only list'
   expect(lists).toEqual([]);
 });
 
-test('what may name several still does', () => {
+test('settings that may name several values still do', () => {
   for (const path of Object.keys(mayName)) expect(listsIn(codeOf(path)), path).not.toEqual([]);
 });
 

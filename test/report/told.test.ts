@@ -19,7 +19,7 @@ function site(): Sandbox {
   return sandbox;
 }
 
-describe('what is told to other services', () => {
+describe('messages to other services', () => {
   test('follows no redirect', async () => {
     await using elsewhere = await startPingServer();
     await using health = await startPingServer(`to ${elsewhere.url}`);
