@@ -30,12 +30,12 @@ export class LedgerWriter {
     this.#options = options;
   }
 
-  /** What is booked and not in the file yet. */
+  /** Bookings that are not in the file yet. */
   get unwritten(): Unwritten {
     return this.#unwritten;
   }
 
-  /** Error of every further write: of the one that failed, or that this is closed. Undefined until then. */
+  /** Error of every further write, after one failed or the writer was closed. */
   get refusal(): unknown {
     return this.#failure ?? (this.#isOpen ? undefined : new Error('the ledger is closed'));
   }

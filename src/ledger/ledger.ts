@@ -42,8 +42,10 @@ export interface LedgerOptions extends Limits {
 
 /**
  * The run's ledger. For each distinct value it holds a durable reservation before the call, and the final outcome
- * after. Repeats, resumes, the budget and the books rely on it. After a failed write the ledger refuses all others; its
- * books in memory still count every call that was sent.
+ * after. Repeats, resumes, the budget and the books rely on it.
+ *
+ * Transactions are grouped: reservations are written with the outcomes that arrived since. A failed write is
+ * final: the books in memory still count every call, and the file does not.
  *
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
@@ -144,7 +146,7 @@ export class Ledger {
     return granted.length;
   }
 
-  /** Books an attempt. Resolves once the file has it. */
+  /** Books an attempt. Resolves once the file has it, and rejects if it never will. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);
     const nth = bookAttempt(this.tally, booked);
@@ -226,7 +228,7 @@ export class Ledger {
     if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
-  /** Writes all that waits, and books calls in flight as maybe spent. The books don't change after this. */
+  /** Books calls in flight as maybe spent, and writes all that waits. The books are final then, also if this throws. */
   end(): void {
     if (this.#state !== 'open') return;
     if (this.#loseInFlight()) this.#writer.write([], () => this.#saveLost());
@@ -241,7 +243,7 @@ export class Ledger {
     this.#db.close();
   }
 
-  /** Closes without writing to the file, after an error that makes writing pointless. */
+  /** Closes without writing, after an error that makes writing pointless. */
   abandon(): void {
     this.#loseInFlight();
     this.#state = 'closed';
@@ -272,7 +274,7 @@ export class Ledger {
     this.#sql.setMeta.run(name, JSON.stringify(value));
   }
 
-  /** Books calls that the last session left without an outcome as maybe charged. Returns their number. */
+  /** Books the calls that the last session left without an outcome as maybe charged. Returns their number. */
   #bookInterrupted(): number {
     const lost = this.#sql.sent.all();
     for (const {operation, n, cost} of lost)

@@ -52,11 +52,11 @@ describe('a grant', () => {
       0,
       5_000,
     ],
-    ['none while the other process holds all', {held: {b: {count: 10, since: NOW}}}, {}, 0, 5],
+    ['none while the other process holds all', {out: {b: {count: 10, since: NOW}}}, {}, 0, 5],
     ['what was sent a window ago is past', {sent: [[90_000, 10]]}, {}, 1, 0],
     [
       'the rest, beside what is sent and held',
-      {sent: [[95_000, 500]], held: {b: {count: 493, since: NOW}}},
+      {sent: [[95_000, 500]], out: {b: {count: 493, since: NOW}}},
       {rate: inTenSeconds(1_000)},
       7,
       0,
@@ -82,15 +82,15 @@ describe('a grant', () => {
   });
 
   test('holds what is out beside what it gives; what was used is sent', () => {
-    const before = {sent: [[99_000, 2]] as const, held: {a: {count: 3, since: 1}, b: {count: 1, since: NOW}}};
+    const before = {sent: [[99_000, 2]] as const, out: {a: {count: 3, since: 1}, b: {count: 1, since: NOW}}};
     const {schedule} = granted(before, {used: [99_500, 99_700], undecided: 1});
-    expect(schedule.held).toEqual({a: {count: 2, since: NOW}, b: {count: 1, since: NOW}});
+    expect(schedule.out).toEqual({a: {count: 2, since: NOW}, b: {count: 1, since: NOW}});
     expect(schedule.sent).toEqual([
       [99_000, 2],
       [99_500, 1],
       [99_700, 1],
     ]);
-    expect(granted(before, {most: 0}).schedule.held).toEqual({b: {count: 1, since: NOW}});
+    expect(granted(before, {most: 0}).schedule.out).toEqual({b: {count: 1, since: NOW}});
   });
 
   test('sends of one part in 500 of a window are one, at the last one’s time', () => {
@@ -111,8 +111,8 @@ describe('a grant', () => {
   ])('what another holds that was heard of %s', (_, silentMs, isAlive, state) => {
     const b = {count: 2, since: NOW - silentMs};
     const asked: string[] = [];
-    const {schedule} = granted({held: {b}}, {most: 0, isAlive: holder => asked.push(holder) > 0 && isAlive});
-    expect(schedule).toMatchObject(state === 'held' ? {held: {b}, sent: []} : {held: {}, sent: [[NOW, 2]]});
+    const {schedule} = granted({out: {b}}, {most: 0, isAlive: holder => asked.push(holder) > 0 && isAlive});
+    expect(schedule).toMatchObject(state === 'held' ? {out: {b}, sent: []} : {out: {}, sent: [[NOW, 2]]});
     expect(asked).toEqual(silentMs > 1_000 && silentMs <= 60_000 ? ['b'] : []);
   });
 });
@@ -165,7 +165,7 @@ describe('what is granted', () => {
   test('a permit that was not used goes to another', () => {
     const {schedule} = grant(emptySchedule, ask({most: 2, rate: perSecond(1), now: 10_000}));
     const back = grant(schedule, ask({most: 0, rate: perSecond(1), now: 10_001}));
-    expect(back.schedule.held).toEqual({});
+    expect(back.schedule.out).toEqual({});
     expect(grant(back.schedule, ask({holder: 'b', rate: perSecond(1), now: 11_020})).permits).toBe(1);
   });
 
@@ -179,7 +179,7 @@ describe('what is granted', () => {
     expect(schedule.sent.length).toBeLessThan(520);
   });
 
-  const before = {due: 90_000, sent: [[89_900, 3]], held: {a: {count: 2, since: 89_950}}} as const;
+  const before = {due: 90_000, sent: [[89_900, 3]], out: {a: {count: 2, since: 89_950}}} as const;
   const day = 86_400_000;
 
   test.each([
@@ -195,7 +195,7 @@ describe('what is granted', () => {
         [last - 50, 3],
         [last, 2],
       ],
-      held: {},
+      out: {},
     });
   });
 

@@ -197,8 +197,8 @@ test('periods that are over are forgotten', () => {
     budget.close();
   }
   const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
-  expect(db.query(['day'], 'FROM used').all()).toEqual(
-    ['2031-06-05', '2031-07-05', '2031-08-04', '2031-08-14'].map(day => ({day})),
+  expect(db.query(['period'], 'FROM used').all()).toEqual(
+    ['2031-06-05', '2031-07-05', '2031-08-04', '2031-08-14'].map(period => ({period})),
   );
   db.close();
 });

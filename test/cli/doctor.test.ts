@@ -39,7 +39,7 @@ test('a service that answers: nothing is charged, the key is not shown, nothing 
   expect(sandbox.files()).toEqual([]);
 });
 
-test('a proxy that wants credentials is told as that, with the exit code of a run', () => {
+test('a proxy that refuses the credentials is named as the cause, with the exit code of a run', () => {
   const answer = {error: 'PROXY_407', certificate: false};
   const checks = answerChecks(new URL('https://api.example.com'), {
     proxy: 'proxy.example.com:3128',

@@ -112,7 +112,7 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     });
     expect(await here('runs', 'nobody')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('No summary'),
+      stderr: expect.stringContaining('no summary'),
     });
   });
 

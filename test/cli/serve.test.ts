@@ -73,6 +73,6 @@ it('serve on a port that is taken says so', async () => {
   taken.close();
   expect(code).toBe(2);
   expect(stderr).toMatch(
-    new RegExp(`^Error: The service can't listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\)`),
+    new RegExp(`^Error: The service can't listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE, `),
   );
 });

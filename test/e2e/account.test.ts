@@ -10,7 +10,7 @@ import {until} from '../support/until.ts';
 const KEY = 'account-key-19be02';
 const RATE = 40;
 const EACH = 40;
-/** What leaves is exact (test/account/shared-pace.test.ts); what is logged of it has the way to a connection in it. */
+/** What leaves is exact (test/account/account-pace.test.ts); what is logged of it has the way to a connection in it. */
 const SEEN_AT_MOST = 1.25 * RATE;
 const FLAGS = ['--ip', 'ip', '--rate', 'unlimited', '--log', 'trace'];
 

@@ -75,7 +75,7 @@ test('without a place for temporary files it says what to set', async () => {
   });
   expect([code, stderr]).toEqual([
     9,
-    "Error: The directory for temporary files, /nonexistent, can't be written (ENOENT, there is no such file or directory). Set TMPDIR to a directory that can.\n",
+    "Error: The directory for temporary files, /nonexistent, can't be written (ENOENT, no such file or directory). Set TMPDIR to a writable directory.\n",
   ]);
 });
 

@@ -81,10 +81,10 @@ const member = {
 };
 
 const fleetStatusSchema = z.object({
-  identity: z
+  protocol: z
     .string()
     .optional()
-    .describe('Program, version and endpoint. Missing if there is no worker and no run.'),
+    .describe('Protocol and endpoint. Missing if there is no worker and no run.'),
   workers: z.array(
     z.object({
       ...member,
@@ -110,7 +110,7 @@ const fleetStatusSchema = z.object({
     }),
   ),
   chunks: z.object({waiting: whole, active: whole}),
-  heldMs: z.number().describe('Milliseconds until calls are sent again, after throttling.'),
+  closedMs: z.number().describe('Milliseconds until calls are sent again, after throttling.'),
 });
 
 const spent = {

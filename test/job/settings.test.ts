@@ -382,7 +382,7 @@ describe('what can not be', () => {
     expect(complaintOf(() => readJobFile(join(folder, 'none.yaml')))).toMatch(
       /^The job file .*none\.yaml does not exist \(looked for in .*\)\.$/,
     );
-    expect(complaintOf(() => readJobFile(folder))).toMatch(/can't be read: EISDIR, it is a directory\.$/);
+    expect(complaintOf(() => readJobFile(folder))).toMatch(/can't be read: EISDIR, a directory\.$/);
   });
 });
 

@@ -50,9 +50,9 @@ async function expectConfined(args: readonly string[], port: number): Promise<vo
   const nobody = connect({});
   for (const client of [own, nobody]) client.on('error', () => {});
   try {
-    expect(await own.set('bulk-enrich:identity', '1')).toBe('OK');
+    expect(await own.set('bulk-enrich:protocol', '1')).toBe('OK');
     await expect(own.set('else', '1')).rejects.toThrow(/^NOPERM/);
-    await expect(nobody.get('bulk-enrich:identity')).rejects.toThrow(/^NOAUTH/);
+    await expect(nobody.get('bulk-enrich:protocol')).rejects.toThrow(/^NOAUTH/);
     const health = `redis-cli --tls --cacert ${directory}/tls/ca.crt --sni redis -p ${port} ping 2>&1 | grep -q NOAUTH`;
     expect(spawnSync('sh', ['-c', health]).status).toBe(0);
   } finally {

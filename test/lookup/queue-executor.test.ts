@@ -425,7 +425,8 @@ describe('the budget', () => {
 
 describe('a fleet', () => {
   const lost = {kind: 'ambiguous', code: 'worker_lost', latencyMs: 0, lost: true} as const;
-  const held = (heldMs: number) => ({kind: 'not_sent', code: 'fleet_gate', latencyMs: 0, heldMs}) as const;
+  const held = (closedMs: number) =>
+    ({kind: 'not_sent', code: 'fleet_gate', latencyMs: 0, closedMs}) as const;
 
   test('loses a worker with all it had in hand: no outage, and no value fails for it', async () => {
     const run = await simulate({

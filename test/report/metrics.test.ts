@@ -95,7 +95,7 @@ const BUSY_WORKER = {
   report: {concurrency: 4, inFlight: 1, chunks: 2, calls: {answered: 3}, clockAheadMs: 0},
   hasRedis: true,
 };
-const FLEET = {heldMs: 1_500, waiting: 7};
+const FLEET = {closedMs: 1_500, waiting: 7};
 
 test('the rules that promtool holds, without it: labels of summaries and histograms, names and units', () => {
   for (const text of [renderMetrics(fullSummary()), workerMetrics(BUSY_WORKER, FLEET)])

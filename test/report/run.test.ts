@@ -195,7 +195,7 @@ describe('in GitHub Actions', () => {
     const {code, stderr} = await run(sandbox, [], more);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      "Warning: The step's summary can't be written (ENOENT, there is no such file or directory)",
+      "Warning: The step's summary can't be written (ENOENT, no such file or directory)",
     );
   });
 });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {type DirectScope, directCondition} from '../../src/score/language/direct.ts';
+import {type DirectMeans, directCondition} from '../../src/score/language/direct.ts';
 import {conditionChecker, type Expression} from '../../src/score/language/expression.ts';
 import {reader} from '../../src/score/language/read-facts.ts';
 import {answerVocabulary, typeAt} from '../../src/score/language/vocabulary.ts';
 
 const vocabulary = answerVocabulary({ip: 'ip', email: 'email'}, ['country']);
 const check = conditionChecker(vocabulary);
-const scopeOf = ({runnable}: Expression): DirectScope => ({
+const scopeOf = ({runnable}: Expression): DirectMeans => ({
   typeAt: path => typeAt(vocabulary, path),
   read: reader,
   runnable,

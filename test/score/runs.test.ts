@@ -387,7 +387,7 @@ describe('lookups that wait for one another', () => {
     const {code, text: said} = await run({...waterfall, email});
     expect([code, calls()]).toEqual([2, {}]);
     expect(said).toContain(
-      'phone.when: this lookup would wait for itself: phone waits for email waits for phone.',
+      'phone.when: this lookup would wait for itself: phone waits for email, which waits for phone.',
     );
   });
 });

@@ -383,7 +383,7 @@ const OF_A_FLEET = {
   offline: undefined,
 } as const;
 /** What all members of a fleet agree on, as Redis has it. */
-const CLAIMS = ['bulk-enrich:identity', 'bulk-enrich:key'];
+const CLAIMS = ['bulk-enrich:protocol', 'bulk-enrich:key'];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NOTHING = Buffer.alloc(0);

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {SharedPace} from '../../src/account/shared-pace.ts';
+import {AccountPace} from '../../src/account/account-pace.ts';
 import {busiestWindow} from '../lookup/dispatches.ts';
 import {bundle} from '../support/bundle.mjs';
 
@@ -14,9 +14,9 @@ const perSecond = (count: number) => ({count, perMs: 1_000});
 /** Always wants two permits, and is held up between each of them and its call; writes when calls left. */
 const LOOP = `
 import {setTimeout as sleep} from 'node:timers/promises';
-const {SharedPace} = await import(process.argv[2]);
+const {AccountPace} = await import(process.argv[2]);
 const onTrouble = error => { throw error; };
-const pace = new SharedPace({
+const pace = new AccountPace({
   directory: process.argv[1], account: 'a', rate: {count: 40, perMs: 1000}, onTrouble, warn: onTrouble,
 });
 const left = [];
@@ -37,7 +37,7 @@ describe('its file', () => {
   let directory: string;
   const troubles: Error[] = [];
   const open = (count = 1, place = directory) =>
-    new SharedPace({
+    new AccountPace({
       directory: place,
       account: 'https://api.example.com default',
       rate: perSecond(count),
@@ -85,9 +85,9 @@ describe('its file', () => {
 
   test('two processes on a busy machine: in no second more calls leave than the rate, and each has some of it', async () => {
     // Compiled to where it finds the packages that are not bundled.
-    const compiled = mkdtempSync(new URL('../../node_modules/.shared-pace-', import.meta.url).pathname);
-    await bundle(['account/shared-pace'], compiled);
-    const args = [directory, `${compiled}/account/shared-pace.js`];
+    const compiled = mkdtempSync(new URL('../../node_modules/.account-pace-', import.meta.url).pathname);
+    await bundle(['account/account-pace'], compiled);
+    const args = [directory, `${compiled}/account/account-pace.js`];
     const processes = [1, 2].map(() =>
       promisify(execFile)(process.execPath, ['--input-type=module', '-e', LOOP, ...args]),
     );
