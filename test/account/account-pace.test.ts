@@ -54,7 +54,7 @@ describe('its file', () => {
     using a = Object.assign(open(), {[Symbol.dispose]: () => a.close()});
     const b = open();
     expect([a.take(1).permits, b.take(1).permits]).toEqual([1, 0]);
-    // Not used in that moment, so it is nobody's.
+    // It was not used in time, so it expired.
     await sleep(60);
     let waited = b.take(1);
     expect(waited.waitMs).toBeLessThanOrEqual(1_000);

@@ -39,7 +39,7 @@ test('gives out as many credits as the day has, over all that share it, and not 
   expect(a.take('x', 1)).toBe(true);
   expect(b.take('y', 1)).toBe(true);
   const more = takeAll(a);
-  // What the other holds of its block is still its own.
+  // The other still holds its block.
   expect(2 + more + takeAll(b)).toBe(250);
   expect([a.take('z', 1), b.take('z', 1)]).toEqual([false, false]);
   for (const budget of [a, b]) budget.close();

@@ -145,7 +145,7 @@ describe('help', () => {
     expect(flags.length).toBeGreaterThan(50);
     for (const line of flags) expect(line).toMatch(/^ {2}-[\w-]+(, --\w+)?( <[^>]+>| \[\w+\])? {2,}\S.*$/);
     expect(flags.find(line => line.includes('--timeout'))).toMatch(/--timeout <TIME> .*\(default: 30s\)$/);
-    // Every line that goes on another one's would begin with blanks alone.
+    // A line that continues another one would begin with blanks only.
     expect(stdout.split('\n').filter(line => line.startsWith('      '))).toEqual([]);
   });
 

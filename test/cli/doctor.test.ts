@@ -161,7 +161,7 @@ test('places that can’t be written', async () => {
   mkdirSync(sandbox.path('closed'));
   chmodSync(sandbox.path('closed'), 0o500);
   const below = sandbox.write('file', '');
-  // Whoever may write everywhere meets the second: a file is no folder.
+  // Root may write everywhere, so it meets the second one: a file is not a folder.
   const output = process.getuid?.() === 0 ? `${below}/out.csv` : sandbox.path('closed/out.csv');
   const found = await doctor(sandbox, ['--endpoint', 'embedded', '-o', output, '--store', output]);
   expect([found.code, found.of('output')?.state, found.of('store')?.state]).toEqual([9, 'failed', 'warning']);

@@ -16,7 +16,7 @@ const FACTS = {
   account: {path: '/home/jo/accounts/main.yaml', endpoint: 'https://api.example.com'},
 };
 
-/** Somebody who gives these answers in turn, each again until one is taken; then presses Enter. */
+/** A person who gives these answers in turn, repeats each until it is accepted, and then presses Enter. */
 function person(...answers: readonly string[]) {
   const asked: string[] = [];
   const left = [...answers];
@@ -30,7 +30,7 @@ function person(...answers: readonly string[]) {
   return {ask, asked};
 }
 
-/** What comes of a list of six equal rows. */
+/** The result for a list of six equal rows. */
 async function interviewed(
   table: Readonly<Record<string, string>>,
   answers: readonly string[],

@@ -7,7 +7,7 @@ import {whole} from '../support/whole.ts';
 
 const GIVEN = ['run', 'my list.csv', '--max-credits', '5000', '--max-errors=1%', '--restart', 'fresh'];
 
-/** What is said of a run that stopped for this reason. */
+/** The last lines of a run that stopped for this reason. */
 function said(
   reason: Stop['reason'],
   exitCode: ExitCode,

@@ -53,7 +53,7 @@ test('nothing but print writes to stdout and stderr', () => {
   expect(writers.filter(name => name !== 'service/data/pack.ts')).toEqual(['cli/terminal/printable.ts']);
 });
 
-/** What a stranger calls a column, a file or an answer. */
+/** A stranger's name of a column, a file or an answer. */
 const STRANGE = `${ESCAPE}[2J\u009b2Jx\n::error::pwned\n##[error]pwned`;
 
 test('names of columns and files, answers and flags reach neither a terminal nor a CI log as they are', async () => {

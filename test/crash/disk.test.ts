@@ -52,8 +52,8 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
 }
 
 /**
- * The cause is gone: the run goes on to its right end, and the books of both sessions are the server's. Returns the first
- * row that the run goes on from, as it says so; 1 where it begins anew.
+ * After the cause is removed, the run completes, and the counts of both sessions are the server's. Returns the row at
+ * which it says that it resumes; 1 if it begins anew.
  */
 async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
   const again = await run();

@@ -17,7 +17,9 @@ interface Killed {
   again(...more: string[]): ReturnType<Sandbox['run']>;
 }
 
-/** A run that was killed with {@link IN_FLIGHT} calls in flight: the service carries them out, and its answers reach nobody. */
+/**
+ * A run killed with {@link IN_FLIGHT} calls in flight: the service carries them out, and no process gets the answers.
+ */
 async function killed(
   list: string,
   words: readonly string[],

@@ -43,7 +43,7 @@ function installed(): Sandbox {
   return sandbox;
 }
 
-/** What it prints. */
+/** Returns its output. */
 async function node({directory, home}: Sandbox, ...args: readonly string[]): Promise<string> {
   // For the compiler: it has memory enough, and collecting garbage takes it a third of its time.
   const env = {PATH: process.env.PATH ?? '', HOME: home, GOGC: 'off'};

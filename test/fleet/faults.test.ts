@@ -88,7 +88,7 @@ test.skipIf(lacks('redis'))(
     await arena.workerHere();
     const run = arena.here(RUN);
     await calls(arena, 1);
-    // What is put in place before the output is there then, and the output is not.
+    // Files that precede the output are in place by then, and the output is not.
     mkdirSync(sandbox.path('out.csv'));
     expect((await run).code).toBe(9);
     rmdirSync(sandbox.path('out.csv'));

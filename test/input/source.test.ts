@@ -234,7 +234,7 @@ describe('resume', () => {
     const resumed = await readBytes(content, {resume}, 16_000);
     expect(resumed.records).toEqual(whole.records.slice(record));
     expect(resumed.blankLines).toBe(whole.blankLines);
-    // What stands before it would have told another line.
+    // A wrong count of earlier lines would give another line.
     const elsewhere = {...resume, from: {...from, line: from.line + 1_000_000}};
     const [first] = (await readBytes(content, {resume: elsewhere}, 16_000)).records;
     expect(first?.line).toBe((resumed.records[0]?.line ?? 0) + 1_000_000);

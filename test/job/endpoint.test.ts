@@ -15,7 +15,7 @@ const keyFile = (name: string, text: string) => {
 const URL = 'https://api.example.com';
 const live = {BULK_ENRICH_BASE_URL: URL, BULK_ENRICH_API_KEY: 'key-1'};
 
-/** What comes of it: the endpoint, or the error's code. */
+/** The endpoint, or the error's code. */
 function resolved(
   env: Record<string, string>,
   given?: Parameters<typeof resolveEndpoint>[0],

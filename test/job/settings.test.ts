@@ -240,7 +240,7 @@ const wrong: readonly (readonly [string, unknown, string])[] = [
   ['quiet', 'maybe', 'expected true or false.'],
 ];
 
-/** What was given, which messages end with. */
+/** The end of messages: the given value. */
 const NOT = /, not (?:"[^"]*"|[\d.-]+|true|false)\.$/;
 
 describe('impossible values', () => {

@@ -9,7 +9,7 @@ import {exitCodes} from '../../src/errors.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../jobs/${name}`, import.meta.url), 'utf8');
 
-/** What a scheduler makes of an exit code. */
+/** A scheduler's reaction to an exit code. */
 type Fate = 'success' | 'again' | 'failed';
 
 interface FailureRule {
@@ -44,7 +44,7 @@ function start({template}: JobSpec, ...args: readonly string[]) {
   return spawn(program, [...words, ...args], {stdio: ['ignore', 'pipe', 'inherit']});
 }
 
-/** What the container ends with where the run ends with this code. */
+/** The container's exit code after a run with this exit code. */
 async function endOf(job: JobSpec, code: number): Promise<number> {
   const [ended] = await once(start(job, '/bin/sh', '-c', `exit ${code}`), 'exit');
   return ended as number;
@@ -101,7 +101,7 @@ test('a run whose key was refused is started once more, with the key as it is by
   }
 });
 
-/** What the crontab's second line does after the first one ended so, where there is something to go on with. */
+/** The crontab's second line after this end of the first one, if there is something to resume. */
 function fateInCrontab(end: string): Fate {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-cron-'));
   const [first = '', second = ''] = [...read('schedule/crontab').matchAll(/^(?:[\d*]+\s+){5}(.*)$/gm)].map(
@@ -129,7 +129,7 @@ function fateInCrontab(end: string): Fate {
 
 test("the crontab's second line resumes after the exit codes that the unit repeats, and after no other", () => {
   for (const [name, code] of ends) {
-    // Another run is at it: should that one be killed, there is something to go on with, and else nothing is done.
+    // Another run is active. If it is killed, there is something to resume; otherwise nothing is done.
     const fate = name === 'locked' ? 'again' : fateInSystemd(code);
     expect([name, fateInCrontab(`exit ${code}`)]).toEqual([name, fate]);
   }

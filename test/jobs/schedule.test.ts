@@ -63,7 +63,7 @@ it('the examples pin what they fetch: actions by commit, images by digest', () =
   );
   expect([actions.length, images.length]).toEqual([5, 6]);
   for (const action of actions) expect(action).toMatch(/^actions\/[\w/-]+@[\da-f]{40}$/);
-  // One of the user's own has a name that nobody can fetch.
+  // The user's own image has a name that can't be fetched.
   for (const image of images)
     expect(image).toMatch(/^registry\.example\.com\/|^[\w:.-]+@sha256:[\da-f]{64}$/);
 });

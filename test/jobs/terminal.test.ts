@@ -47,7 +47,7 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
 
 const untimed = (text: string) => text.trimEnd().replace(/ in \d+(\.\d+)? m?s\.$/m, ' in no time.');
 
-/** What the command writes where there is no terminal. */
+/** The command's output without a terminal. */
 async function plain({site, env}: Scene, command: string): Promise<string> {
   const {code, stdout, stderr} = await runHere(site, command.split(' ').slice(1), {env});
   expect([code, stdout]).toEqual([0, '']);

@@ -77,7 +77,7 @@ describe('limits that are shared', () => {
     expect([budget.take('a', 3), budget.exhausted]).toEqual([true, undefined]);
     expect([budget.take('b', 1), budget.exhausted]).toEqual([false, month]);
     expect([day.used, month.used, budget.committed]).toEqual([3, 3, 3]);
-    // The run's own limit is named by nobody else's.
+    // No shared limit has the name of the run's own.
     expect([budget.take('c', 98), budget.exhausted]).toEqual([false, undefined]);
   });
 
@@ -115,7 +115,7 @@ describe('limits that are shared', () => {
     const took = (...keys: string[]) => keys.map(key => budget.take(key, 1, true));
     expect(took('a', 'b', 'c', 'd')).toEqual([true, true, true, false]);
     expect([budget.affords(1, true), budget.affords(3), budget.affords(4)]).toEqual([false, true, false]);
-    // What turned out free may be spent again; what may have been charged counts.
+    // A free call's credits may be spent again; a maybe charged call's count.
     budget.release('a', 1, 'free');
     budget.release('b', 1, 'maybe');
     expect(took('a', 'd')).toEqual([true, false]);

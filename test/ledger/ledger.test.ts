@@ -409,7 +409,7 @@ test('hands out the answers that it bought by their numbers, for the store, in g
     const done = ledger.record(answered(key, 5_000 - index));
     if (index === 599) await done;
   }
-  // What is not bought by the run has no number.
+  // An answer that the run did not buy has no number.
   ledger.adopt('ip', 'stored', {status: 'ok', data: '{}', boughtAt: 9_000});
   ledger.reserve([call('lost'), call('last')]);
   void ledger.record({...call('lost'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false});
@@ -427,7 +427,7 @@ test('hands out the answers that it bought by their numbers, for the store, in g
   const next = open();
   expect(next.tally.bought).toBe(1_201);
   expect([...next.answersAfter(1_200)].flat()).toHaveLength(1);
-  // What is carried over a restart comes first, as long as the store has nothing of the run that began then.
+  // Answers of earlier attempts come first, until the store has some of the new run.
   next.restart('');
   next.reserve([call('again')]);
   void next.record(answered('again'));

@@ -6,7 +6,7 @@ import {bySpeed, gate, startProgram} from './program.ts';
 
 const settings = {...bySpeed, verdict: {token: 'session', action: 'signup'}} as const;
 
-/** What a row says of a replay: the answer, and the default rule for it. */
+/** A row's result for a replay: the answer, and the default rule for it. */
 function replayOf({enrichment}: {enrichment: object}) {
   const {verify, risk} = enrichment as {
     verify: {status: string; data: {verdict?: {redeemed?: boolean}} | null};

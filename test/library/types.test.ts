@@ -24,7 +24,7 @@ interface Signup {
 
 const signups: readonly Signup[] = [];
 
-/** What must not compile is never run. */
+/** Takes code that must not compile. It is never run. */
 function never(_: () => unknown): void {}
 
 it('the type of a row follows from its settings', () => {

@@ -98,7 +98,7 @@ test.each([
   ['«192.0.2.1»،', '192.0.2.1 trailing_punctuation quoted'],
   ['::ffff:192.0.2.1', '192.0.2.1'],
   ['::FFFF:c000:201', '192.0.2.1'],
-  // A balancer's or an office's own machines: nobody outside knows anything of them.
+  // A load balancer's or an office's own machines: the service knows nothing of them.
   ...[
     '0.0.0.0',
     '10.0.0.7',
@@ -237,7 +237,7 @@ test.each([
   ['(+44) 20 7946 0958', undefined, '+442079460958'],
   ['(＋44) (0)20 7946 0958', 'US', '+442079460958'],
   ['(+44 20 7946 0958)', undefined, '+442079460958'],
-  // What forms put where nobody gave a number.
+  // Placeholders of forms without a number.
   ['0000000000', 'US', 'empty'],
   ['0000000000', undefined, 'empty'],
   ['000-000-0000', 'US', 'empty'],

@@ -12,7 +12,7 @@ test('numbers of identity cards are not phone numbers, however they are grouped'
   expect(guess('nr', six('030 2312 5001'), 'DE')).toBe('phone unsure');
 });
 
-/** What is detected in one column of this name and content: `ip sure`, or nothing. */
+/** The guess for a column of this name and content: `ip sure`, or nothing. */
 function guess(name: string, cells: readonly string[], country?: string): string | undefined {
   const found = guessesOf([name], csvRows(...cells.map(cell => [cell])), {fallback: country});
   return found[0] === undefined ? undefined : `${found[0].operation} ${found[0].confidence}`;

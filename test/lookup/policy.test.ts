@@ -220,7 +220,7 @@ describe('waits', () => {
     expect(retryMs(2, true, settings, 0.5)).toBe(policyNumbers.patienceMs);
     expect(retryMs(2, false, settings, 0.5)).toBe(500);
     expect(retryMs(1, true, {...settings, resends: 1}, 0.5)).toBe(policyNumbers.patienceMs);
-    // What was not sent, or not counted, is no last attempt, however few there are.
+    // An unsent or uncounted attempt is not the last one, however few are left.
     expect(retryMs(0, true, {...settings, resends: 0}, 0.5)).toBe(250);
   });
 

@@ -80,7 +80,7 @@ describe('a value that always fails', () => {
 
   test('a value in its backoff holds no slot', async () => {
     const run = await simulate({values: valuesUpTo(40), concurrency: 1, resends: 5, ...poison(['v12'])});
-    // With one slot, the others go on between its attempts.
+    // With one slot, the others are sent between its attempts.
     const between = run.calls.filter(({key, call}) => key !== 'v12' && call > 12).length;
     expect(between).toBe(28);
     expect(run.calls.filter(({call}) => call > 12)[0]?.key).not.toBe('v12');

@@ -18,7 +18,7 @@ const VALUES = [
   true,
 ];
 
-/** Where a field is read otherwise than its schema takes values: what fits comes as it is, what comes fits. */
+/** Differences between reading a field and its schema: a fitting value is kept as it is, and a kept value fits. */
 function disagreements(schema: z.ZodType, type: FieldType | undefined, path: string): string[] {
   if (schema instanceof z.ZodObject)
     return type instanceof Map

@@ -31,7 +31,7 @@ const run = whole<Running>({
   io: whole<RunIo>({log: pino({level: 'silent'})}),
 });
 
-/** What a session comes to that finds, with the fleet, the verdict which the killed one before had sent for. */
+/** The result of a session that finds, with the fleet, the verdict that the killed session had requested. */
 async function collected(isDoubtful: boolean): Promise<unknown> {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
   try {

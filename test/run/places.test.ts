@@ -338,7 +338,7 @@ test('a day that was cut off goes first on the next', async () => {
   const daily = {...settings, output: 'out-{date}.csv', store: false};
   for (const state of [{}, {state: stage.path('st-{date}')}]) {
     await cutOff(stage, {...daily, ...state, date: yesterday});
-    // Which is said of today's run: the earlier one goes on where it was.
+    // The message is about today's run: the earlier one resumes.
     const ended = await stage.run({...daily, ...state, restart: true});
     expect(ended.code).toBe(0);
     const finished = readFileSync(stage.path(`out-${yesterday}.summary.json`), 'utf8');

@@ -37,7 +37,7 @@ async function halfWay(
   stage.api.setScript(undefined);
 }
 
-/** What an uninterrupted run of the list writes. */
+/** The output of an uninterrupted run of the list. */
 async function whole(list: string): Promise<string> {
   await using stage = await openStage();
   stage.write('list.csv', list);
@@ -65,7 +65,7 @@ test('a compressed output resumes too, and is the same to the byte', async () =>
     stage.write('list.csv', ips(ROWS));
     if (half) {
       await halfWay(stage, {raw: packed});
-      // What a run leaves that was killed while it compressed.
+      // The file of a run killed during compression.
       stage.write('out.csv.gz.run/packed.partial', 'half of it');
     }
     const {code, summary} = await stage.run(packed);

@@ -9,7 +9,7 @@ import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
 
 const one = {ip: 'ip', concurrency: 1, store: false};
 
-/** What a line says, without what each run has of its own. */
+/** A line without the parts that differ in each run. */
 const told = ({account: {label}, reason, calls, credits: {spent, maybe_spent: maybe}}: RunRecord) => ({
   label,
   reason,

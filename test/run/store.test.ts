@@ -66,7 +66,7 @@ test('--force pays only for lookups that failed before', async () => {
 });
 
 describe('a list whose good values are known', () => {
-  // What is rejected is asked about every night.
+  // Rejected values are looked up every night.
   const asked = {...settings, maxAge: 'rejected=0s'};
   const rejecting = (bad: number) => (call: Call) =>
     Number(call.value.split('.').at(-1)) < bad ? reply.error(422, 'odd_value') : undefined;

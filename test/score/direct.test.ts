@@ -52,7 +52,7 @@ function checked(text: string): Expression | undefined {
   }
 }
 
-/** What it comes to; undefined where it can't be worked out. */
+/** The result; undefined if it can't be computed. */
 function outcome(work: () => unknown): unknown {
   try {
     return work();

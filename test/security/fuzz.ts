@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {openParsers, type Parser, seedsOf, survives} from './parsers.ts';
 
-/** What the formats are made of, and what parsers stumble over. */
+/** Parts of the formats, and traps for parsers. */
 const tokens = [
   ...[
     '"',
@@ -114,7 +114,7 @@ export function describeParsers({runs, seed, forMs, took}: FuzzBounds): void {
         const limits = forMs === undefined ? {} : {interruptAfterTimeLimit: forMs / parsers.all.length};
         try {
           await fc.assert(property, {numRuns, ...(seed === undefined ? {} : {seed}), ...limits});
-          // What is still under way when the time is over is waited for no longer.
+          // Work that is under way when the time is over is not waited for.
           told();
         } catch (error) {
           throw new Error(`${parser.name}: ${error instanceof Error ? error.message : error}`, {

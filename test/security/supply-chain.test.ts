@@ -30,7 +30,7 @@ function lockedIn(file: string) {
 
 const locked = lockedIn('package-lock.json');
 const tools = lockedIn('test/tools/package-lock.json');
-/** What the build put into the package, and what is installed with it. */
+/** The packages that the build compiled in, and those installed beside them. */
 const bundled = JSON.parse(read('dist/bundled-packages.json')) as string[];
 const shipped = locked.filter(
   ({path, dev}) => dev !== true || bundled.includes(path) || path === 'node_modules/tldts-core',

@@ -37,7 +37,7 @@ async function expectPlayed(
   }
 }
 
-/** What no command comes to: values that a program has given up, or waits for itself. */
+/** Parts that no command reaches: values that a program has given up, or waits for itself. */
 const NOT_BY_COMMANDS: readonly string[] = ['queue-executor #makeRoom', 'queue-executor #drop'];
 
 /** Reached in most thousands of sequences, and not in each. */
@@ -56,7 +56,7 @@ function expectReached(said: string): void {
   expect(never, 'aim a kind of night at these (model/aimed.ts)').toEqual([]);
 }
 
-/** In a process of its own: what it puts in place of Node's is nobody else's there. */
+/** Runs in its own process, since it replaces parts of Node. */
 function played(
   given: readonly string[],
   heard: (text: string) => void,

@@ -52,7 +52,7 @@ interface Written {
   readonly broken: number;
 }
 
-/** What a run says that has written its output. */
+/** The line of a run that has written its output. */
 const WROTE = /^[\d,]+ rows? written/;
 
 const EMPTY = Buffer.alloc(0);
@@ -286,12 +286,12 @@ const ofRetries: Check = {
       ))
         for (const [index, call] of own.entries()) {
           const before = own.slice(0, index);
-          // What is sent for the first time in a session is a retry where the ledger has a doubt of it.
+          // A session's first sending is a retry if the ledger has a doubt of the value.
           const isSure = before.some(one => one.process === call.process && isBooked(one, scene));
           if (isSure && isBooked(call, scene)) bounds[0] += 1;
           if (before.length > 0 && call.told !== undefined) bounds[1] += 1;
         }
-      // What a kill kept from being sent may have been sent, by the ledger.
+      // For the ledger, a call that a kill prevented may have been sent.
       if (runsOfLedger(scene).some(({process}) => process.killed)) bounds[1] += summary.calls.unconfirmed;
       const wrong = outside({retries}, {retries: bounds}, `lookups.${name}.`);
       if (wrong !== undefined) return wrong;
@@ -395,7 +395,7 @@ const ofValues: Check = {
       const own = cells.filter(cell => cell.name === name && isDone(cell));
       const values = new Set(own.map(({value}) => value));
       const asked = new Set(calls.filter(call => call.operation === name).map(({value}) => value));
-      // What was to be sent, and could not be, was looked for all the same.
+      // Values that could not be sent were looked up in the store anyway.
       const leftOut = cells.filter(
         ({name: of, status, error}) => of === name && status === 'skipped' && CANNOT.has(error),
       );
@@ -463,7 +463,7 @@ const ofSavings: Check = {
   },
 };
 
-/** What the output says of each address, by the names of its fields. */
+/** The output's answers for each address, by field. */
 function addressesIn({run: {after, spec}}: Written): OutputRow[] {
   const lines = readRows(textOf(after.get(outputPath(spec)) ?? EMPTY), spec);
   const own = targetsOf(spec).filter(name => targets[name].operation === 'ip');

@@ -16,7 +16,7 @@ import {
   UNTRIED,
 } from './scene.ts';
 
-/** What is told beside the summary: the history and what adds it up, metrics and reports. */
+/** Reports beside the summary: the history and its sums, metrics, pages. */
 
 const sum = (counts: readonly number[]) =>
   Math.round(counts.reduce((all, each) => all + each, 0) * 1e3) / 1e3;

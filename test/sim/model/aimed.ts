@@ -132,7 +132,7 @@ export function aimed(
     ]),
   );
 
-  /** What was asked is started over when it is old. */
+  /** Old answers are bought again by a restart. */
   const aged = night(
     rows(1, 6),
     tuple(
@@ -174,7 +174,7 @@ export function aimed(
     fleet: constant(false),
   });
 
-  /** What is due can't be renewed, as a gateway has lost its way; then the run is cut off, and goes on. */
+  /** A gateway's fault prevents renewals of due answers; then the run is killed, and resumes. */
   const due = night(
     rows(3, 8),
     tuple(

@@ -307,7 +307,7 @@ const tornFleetCourse: fc.Arbitrary<Course> = record({
   }),
 });
 
-/** What a fleet's workers and Redis go through while it works on one output. */
+/** Events of a fleet's workers and Redis while it works on one output. */
 const fleetCommand: fc.Arbitrary<Command> = oneof(
   {
     weight: 6,
