@@ -33,9 +33,7 @@ describe('lookup', () => {
   test('a national phone number needs its country', async () => {
     expect(await here('lookup', 'phone', '(202) 555-0143')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(
-        '(country_unknown); nothing was sent. Write it as +…, or give --default-country.',
-      ),
+      errorCode: 'not_a_value',
     });
     expect((await here('lookup', 'phone', '(202) 555-0143', '--default-country', 'US')).code).toBe(0);
     expect(service.ledger.calls).toBe(1);

@@ -82,9 +82,7 @@ test.skipIf(lacks('mounts'))(
       mount(sandbox.path('disk'), '-o', 'size=160k');
       const full = await run(process.execPath);
       expect(full.code).toBe(9);
-      expect(full.stderr).toMatch(
-        /Stopped: .*can't be written \((ENOSPC, no space left|SQLITE_FULL|SQLITE_IOERR\w*)\)/,
-      );
+      expect(full.stderr).toMatch(/Stopped: .*\((ENOSPC|SQLITE_FULL|SQLITE_IOERR\w*)/);
       expect(full.stderr).not.toContain('    at ');
       expect(api.ledger.calls).toBeLessThan(ROWS);
       const safe = Number(/^Safe: ([\d,]+) rows? /m.exec(full.stderr)?.[1]?.replace(',', ''));
@@ -100,15 +98,12 @@ test.skipIf(lacks('mounts'))(
     sandbox.write('list.csv', ips(ROWS));
     await runHere(sandbox, ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded']);
     mount(sandbox.path('disk'), '-o', 'size=4k');
-    const {code, stderr} = await runHere(sandbox, [
-      'score',
-      'out.csv',
-      '--rules',
-      'default',
-      '-o',
-      'disk/x.csv',
-    ]);
-    expect([code, stderr]).toEqual([9, "Error: disk/x.csv can't be written (ENOSPC, no space left).\n"]);
+    const scores = ['score', 'out.csv', '--rules', 'default', '-o', 'disk/x.csv'];
+    expect(await runHere(sandbox, scores)).toMatchObject({
+      code: 9,
+      errorCode: 'output_unwritable',
+      message: expect.stringContaining('disk/x.csv'),
+    });
     expect(readdirSync(sandbox.path('disk'))).toEqual([]);
     unmountAll();
   },
@@ -122,7 +117,7 @@ test.skipIf(lacks('mounts'))(
       mount(sandbox.path('disk'), '-o', 'ro');
       const refused = await run();
       expect(refused.code).toBe(9);
-      expect(refused.stderr).toContain("can't be written (EROFS, a read-only file system)");
+      expect(refused.stderr).toContain('EROFS');
       expect(api.ledger.requests).toBe(0);
       execFileSync('mount', ['-o', 'remount,rw', sandbox.path('disk')]);
       await expectRightEnd(scene);

@@ -39,7 +39,7 @@ it('a budget is that of all callers; who comes after its end is told why', async
   expect(all).toMatchObject(Array(2).fill({status: 'rejected', reason: {code: 'budget', exitCode: 7}}));
   await expect(enricher.one({ip: address(9)})).rejects.toMatchObject({
     code: 'budget',
-    message: 'The credit limit (maxCredits) is reached: nothing more was sent.',
+    message: expect.stringContaining('maxCredits'),
   });
   expect(await enricher.close()).toMatchObject({exitCode: 7, summary: {credits: {spent: 3}}});
   expect(program.api.ledger.calls).toBe(3);

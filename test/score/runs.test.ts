@@ -318,9 +318,9 @@ describe('a lookup with a condition', () => {
     expect(plan.lookups.phone).toMatchObject({distinct: 3, calls: 3, conditional: 3});
     expect(plan.credits).toEqual({at_least: 6, all_sent_once: 9, at_most: 27});
     file('phone.is_valid');
-    const {code, stderr} = await runHere(box, ['run', '--job', 'job.yaml'], {env: environment()});
-    expect([code, calls()]).toEqual([2, {}]);
-    expect(stderr).toContain('job.yaml:5: phone.when: this lookup would wait for itself');
+    const {errorCode, message} = await runHere(box, ['run', '--job', 'job.yaml'], {env: environment()});
+    expect([errorCode, calls()]).toEqual(['circular_when', {}]);
+    expect(message).toContain('job.yaml:5: phone.when: ');
   });
 });
 
