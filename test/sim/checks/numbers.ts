@@ -291,8 +291,9 @@ const ofRetries: Check = {
           if (isSure && isBooked(call, scene)) bounds[0] += 1;
           if (before.length > 0 && call.told !== undefined) bounds[1] += 1;
         }
-      // For the ledger, a call that a kill prevented may have been sent.
-      if (runsOfLedger(scene).some(({process}) => process.killed)) bounds[1] += summary.calls.unconfirmed;
+      // What a kill or a full disk kept out of the ledger may have been sent, by the ledger.
+      if (runsOfLedger(scene).some(({process}) => process.killed || process.refused))
+        bounds[1] += summary.calls.unconfirmed;
       const wrong = outside({retries}, {retries: bounds}, `lookups.${name}.`);
       if (wrong !== undefined) return wrong;
       sum += retries;

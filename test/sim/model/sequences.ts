@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import {aimed} from '../aimed/aimed.ts';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
-import {aimed} from './aimed.ts';
 import {type Command, type Course, MIDNIGHT, type RunSpec, type Sequence} from './commands.ts';
 
 /** Sequences of commands, as fast-check generates and shrinks them. */
