@@ -3,8 +3,8 @@ import {missingFile} from '../input/missing-file.ts';
 import type {Job} from '../job/job.ts';
 
 /**
- * Says that an input is missing where that is all there is to do: no run was begun, and nothing but the command's caller
- * is told of it. Any other job's run says it in its turn.
+ * Reports a missing input without beginning a run, if no one but the command's caller needs to know. Other jobs report
+ * it in their run.
  *
  * @throws {InputError}
  */

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {shareOf} from '../values.ts';
 
-/** The share from which a change is drift, and true in `fails` if drift fails the run; `off`: nothing is compared. */
+/** The share from which a change is drift, and `fails` if drift fails the run. `off`: no comparison. */
 export type DriftSetting = 'off' | {readonly share: number; readonly fails: boolean};
 
 const DRIFT = 'expected off, a share such as 10%, or fail 10%';
