@@ -11,8 +11,10 @@ import {
   type KeptAnswer,
   type LedgerEntry,
   type Reservation,
+  reservedColumns,
 } from './entry.ts';
 import {GivenUp, type StartOver} from './given-up.ts';
+import {KeyFilter} from './key-filter.ts';
 import {
   findRows,
   guarded,
@@ -25,9 +27,6 @@ import {
 import {isKept, type Outcome} from './lookup.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
 import {afterNextSends, Unwritten} from './unwritten.ts';
-
-/** Keys are random: smaller groups would write the same pages more often, larger ones only use memory. */
-const ADOPT_AT_ONCE = 4_096;
 
 export interface LedgerOptions extends Limits {
   /** True if the run had state that was unreadable. */
@@ -62,6 +61,8 @@ export class Ledger {
   /** Undefined if no session has recorded its calls. */
   readonly #calls: CallRecords | undefined;
   readonly #recordsCalls: boolean;
+  /** Keys that have a row, or will have one. */
+  readonly #keys: KeyFilter;
   #unwritten = new Unwritten();
   #flush: Promise<void> | undefined;
   #state: 'open' | 'ended' | 'failed' | 'closed' = 'open';
@@ -75,6 +76,7 @@ export class Ledger {
     this.#db = db;
     try {
       this.#sql = guarded(() => ledgerStatements(db));
+      this.#keys = new KeyFilter(guarded(() => this.#sql.any.get()) !== undefined);
       this.givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
       this.#calls = guarded(() => (recordsCalls || CallRecords.areIn(db) ? new CallRecords(db) : undefined));
       this.tally = overEmpty(emptyTally(), this.getMeta<Tally>('tally') ?? emptyTally());
@@ -99,13 +101,10 @@ export class Ledger {
 
   /** The entries of these values; a new value has no entry. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
-    const found = new Map<string, LedgerEntry>();
-    if (keys.some(key => this.#unwritten.open.has(key))) this.#drain();
-    for (const key of keys) {
-      const entry = this.#unwritten.entryOf(key);
-      if (entry !== undefined) found.set(key, entry);
-    }
-    const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
+    const known = keys.filter(key => this.#keys.mayHave(key));
+    if (known.some(key => this.#unwritten.open.has(key))) this.#drain();
+    const found = this.#unwritten.entriesOf(known);
+    const others = known.filter(key => !found.has(key));
     for (const row of guarded(() => findRows(this.#sql, others))) found.set(row.key as string, entryOf(row));
     return found;
   }
@@ -150,12 +149,13 @@ export class Ledger {
 
   /** Takes over an outcome without a call: from the store, or from an attempt that was given up. */
   adopt(operation: Operation, key: string, outcome: Outcome, known = false, firstRow?: number): void {
+    this.#keys.add(key);
     this.#unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
     if (isKept(outcome)) tally.fromStore += 1;
     if ('rejected' in outcome) tally.knownRejections += 1;
-    if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
+    if (this.#unwritten.isFull) this.#drain();
   }
 
   /** Settles a value by its earlier answer after the call to renew it failed. */
@@ -263,8 +263,8 @@ export class Ledger {
       this.#db.transaction(() => {
         unwritten.writeTo(this.#sql, this.#calls);
         for (const reservation of reservations) {
-          const {key, operation, cost, dispatch, firstRow} = reservation;
-          this.#sql.reserve.run(key, operation, cost, dispatch, firstRow ?? null);
+          this.#keys.add(reservation.key);
+          this.#sql.reserve.run(...reservedColumns(reservation));
           if (this.#recordsCalls) this.#calls?.reserve(reservation, run, this.givenUp.scope);
         }
         if (unwritten.size + reservations.length > 0) this.#saveMeta('tally', this.tally);
