@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
 import {SharedDate} from '../disk/shared-date.ts';
-import {Sqlite, sqliteCode} from '../disk/sqlite.ts';
+import {Sqlite} from '../disk/sqlite.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import {inCredits, thousandths} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
@@ -14,7 +14,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 const BLOCK_SHARE = 0.01;
 const BLOCK_AT_MOST = thousandths(100);
 /** Raised whenever the table changes its shape: a program that does not know it must not spend by it. */
-const VERSION = 1;
+const VERSION = 2;
 
 const FILE = 'daily-credits.db';
 
@@ -119,7 +119,6 @@ export class PeriodBudget {
 
   /** The call is over; where it was free, the period that it was taken from has its credits back, if it is not over. */
   release(key: string, cost: number, charge: Charge): void {
-    this.#turn();
     if (charge === 'free' && this.#inFlight.get(key) === this.#current) this.#left += cost;
     this.#inFlight.delete(key);
   }
@@ -137,12 +136,15 @@ export class PeriodBudget {
     return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
   }
 
-  /** Returns what was not spent. */
+  /** Returns what was not spent; if that can't be written, the session that resumes the run does. */
   close(): void {
     const {holder, owner} = this;
-    if (this.#left > 0) this.#change(() => -this.#left);
-    if (holder !== undefined) this.#guarded(() => this.#sql.letGo.run(holder, owner, this.#current.length));
-    this.#db.close();
+    try {
+      if (this.#left > 0) this.#change(() => -this.#left);
+      if (holder !== undefined) this.#guarded(() => this.#sql.letGo.run(holder, owner, this.#current.length));
+    } finally {
+      this.#db.close();
+    }
   }
 
   /** Begins a new period. The rest of the last period's block stays with that period. */
@@ -194,7 +196,7 @@ export class PeriodBudget {
         const taken = work();
         if (taken === 0) return 0;
         this.#sql.add.run(owner, this.#current, taken);
-        if (holder !== undefined) this.#sql.hold.run(holder, owner, this.#current, taken);
+        if (holder !== undefined) this.#sql.take.run(holder, owner, this.#current, taken);
         return taken;
       }),
     );
@@ -208,7 +210,7 @@ export class PeriodBudget {
     } catch (error) {
       throw new OutputError(
         'daily_budget',
-        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count. Fix or remove that file, or remove the limit.`,
+        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without that count. Fix or remove that file, or remove the limit.`,
         {cause: error},
       );
     }
@@ -229,9 +231,9 @@ export function giveBackBlocks(
   const {db, sql} = open(directory, path, date);
   try {
     db.transaction(() => {
-      for (const {job, day, thousandths: held} of sql.held.all(holder)) {
-        const [owner, period] = [String(job), String(day)];
-        const unspent = Number(held) - taken(`${owner} ${period}`);
+      for (const block of sql.taken.all(holder)) {
+        const [owner, period] = [String(block.owner), String(block.period)];
+        const unspent = Number(block.thousandths) - taken(`${owner} ${period}`);
         if (unspent > 0) sql.add.run(owner, period, -unspent);
         sql.letGo.run(holder, owner, period.length);
       }
@@ -256,21 +258,21 @@ function open(directory: string, path: string, date: SharedDate) {
   try {
     prepareTable(db);
     const {certain} = db.transaction(() => date.note(db));
-    db.prepare('DELETE FROM used WHERE day < ?').run(keyOf('day', certain - KEPT_MS));
+    db.prepare('DELETE FROM used WHERE period < ?').run(keyOf('day', certain - KEPT_MS));
     db.exec(
-      'DELETE FROM held WHERE NOT EXISTS (SELECT 1 FROM used WHERE used.job = held.job AND used.day = held.day)',
+      'DELETE FROM taken WHERE NOT EXISTS (SELECT 1 FROM used WHERE used.owner = taken.owner AND used.period = taken.period)',
     );
     const sql = {
-      used: db.query(['thousandths'], 'FROM used WHERE job = ? AND day = ?'),
+      used: db.query(['thousandths'], 'FROM used WHERE owner = ? AND period = ?'),
       add: db.prepare(
-        'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
+        'INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (owner, period) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),
-      held: db.query(['job', 'day', 'thousandths'], 'FROM held WHERE holder = ?'),
-      hold: db.prepare(
-        'INSERT INTO held VALUES (?, ?, ?, ?) ON CONFLICT (holder, job, day) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
+      taken: db.query(['owner', 'period', 'thousandths'], 'FROM taken WHERE holder = ?'),
+      take: db.prepare(
+        'INSERT INTO taken VALUES (?, ?, ?, ?) ON CONFLICT (holder, owner, period) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),
       // The day's budget leaves the month's alone: their periods are written in so many characters.
-      letGo: db.prepare('DELETE FROM held WHERE holder = ? AND job = ? AND length(day) = ?'),
+      letGo: db.prepare('DELETE FROM taken WHERE holder = ? AND owner = ? AND length(period) = ?'),
     };
     return {db, sql};
   } catch (error) {
@@ -279,18 +281,15 @@ function open(directory: string, path: string, date: SharedDate) {
   }
 }
 
-/**
- * `job` is the owner, `day` the period. `held`: what sessions under way have taken, or had taken when they were
- * killed.
- */
+/** `taken`: blocks of sessions under way, and of those that were killed. */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {
     const version = db.pragma('user_version');
     if (version === VERSION) return;
     if (version !== 0) throw new Error(`it has version ${version}; this program needs ${VERSION}`);
     db.exec(`
-      CREATE TABLE used (job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (job, day)) WITHOUT ROWID;
-      CREATE TABLE held (holder TEXT, job TEXT, day TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, job, day)) WITHOUT ROWID;
+      CREATE TABLE used (owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (owner, period)) WITHOUT ROWID;
+      CREATE TABLE taken (holder TEXT, owner TEXT, period TEXT, thousandths INTEGER NOT NULL, PRIMARY KEY (holder, owner, period)) WITHOUT ROWID;
       PRAGMA user_version = ${VERSION};
     `);
   });

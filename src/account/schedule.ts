@@ -14,12 +14,12 @@ export interface Schedule {
   /** Calls that were sent, in order: their time and number. */
   readonly sent: readonly SentCalls[];
   /** Permits that are out: their holders have not said yet when they used them. */
-  readonly held: Readonly<Record<string, Held>>;
+  readonly out: Readonly<Record<string, PermitsOut>>;
 }
 
 export type SentCalls = readonly [at: number, count: number];
 
-export interface Held {
+export interface PermitsOut {
   readonly count: number;
   readonly since: number;
 }
@@ -54,7 +54,7 @@ const GONE_MS = 60_000;
 /** Milliseconds until the next look at a window that others keep full. */
 const AGAIN_MS = 5;
 
-export const emptySchedule: Schedule = {due: 0, sent: [], held: {}};
+export const emptySchedule: Schedule = {due: 0, sent: [], out: {}};
 
 /**
  * Grants permits, as many as are due and fit into the sliding window that ends now; where there are none, says how long
@@ -68,17 +68,17 @@ export function grant(
   const {now, rate, most, holder} = ask;
   const windowMs = windowOf(rate) / USE;
   const spacing = rate.perMs / (rate.count * USE);
-  const {sent, held} = settled(before, ask, windowMs);
-  const filled = total(sent.map(([, count]) => count)) + total(Object.values(held).map(({count}) => count));
+  const {sent, out} = settled(before, ask, windowMs);
+  const filled = total(sent.map(([, count]) => count)) + total(Object.values(out).map(({count}) => count));
   const room = Math.max(0, rate.count - filled);
   const from = Math.max(before.due, now - CATCH_UP_MS);
   const due = from > now ? 0 : Math.floor((now - from) / spacing) + 1;
   const permits = Math.min(most, room, due);
-  const count = permits + (held[holder]?.count ?? 0);
+  const count = permits + (out[holder]?.count ?? 0);
   const schedule = {
     due: permits === 0 ? before.due : from + permits * spacing,
     sent,
-    held: count === 0 ? held : {...held, [holder]: {count, since: now}},
+    out: count === 0 ? out : {...out, [holder]: {count, since: now}},
   };
   if (permits > 0) return {schedule, permits, waitMs: 0};
   const [oldest] = sent[0] ?? [now + AGAIN_MS - windowMs];
@@ -89,17 +89,17 @@ export function grant(
 /** The schedule once the asker's permits are accounted for; those of processes that are gone count as just used. */
 function settled(before: Schedule, ask: PermitRequest, windowMs: number) {
   const {holder, used, undecided, now, isAlive} = ask;
-  const held: Record<string, Held> = {};
+  const out: Record<string, PermitsOut> = {};
   const more: SentCalls[] = used.map(at => [at, 1]);
-  for (const [name, permits] of Object.entries(before.held)) {
+  for (const [name, permits] of Object.entries(before.out)) {
     const silentMs = now - permits.since;
     if (name === holder) continue;
     if (silentMs > GONE_MS || (silentMs > SILENT_MS && !isAlive(name))) more.push([now, permits.count]);
-    else held[name] = permits;
+    else out[name] = permits;
   }
-  if (undecided > 0) held[holder] = {count: undecided, since: now};
+  if (undecided > 0) out[holder] = {count: undecided, since: now};
   const sent = more.length === 0 ? before.sent : inOrder([...before.sent, ...more], windowMs * GRAIN);
-  return {sent: sent.filter(([at]) => at > now - windowMs), held};
+  return {sent: sent.filter(([at]) => at > now - windowMs), out};
 }
 
 /** In order, those in one part of a fixed grid as one. */
@@ -122,8 +122,8 @@ function total(counts: readonly number[]): number {
  * The schedule by a new clock, after the machine was restarted: `shiftMs` later by the old clock, if the time of day is
  * right. Only the time since the restart is certain, so a time of day that leaps counts for no more than that.
  */
-export function shifted({due, sent, held}: Schedule, now: number, shiftMs: number): Schedule {
-  const permits = Object.values(held);
+export function shifted({due, sent, out}: Schedule, now: number, shiftMs: number): Schedule {
+  const permits = Object.values(out);
   const last = Math.max(...sent.map(([time]) => time), ...permits.map(({since}) => since), 0);
   const awayMs = now - last + shiftMs;
   const agoMs = awayMs > LONGEST_AWAY_MS ? now : Math.max(now, awayMs);
@@ -134,6 +134,6 @@ export function shifted({due, sent, held}: Schedule, now: number, shiftMs: numbe
       ...sent.map(([time, count]): SentCalls => [at(time), count]),
       ...permits.map(({count, since}): SentCalls => [at(since), count]),
     ],
-    held: {},
+    out: {},
   };
 }

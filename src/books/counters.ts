@@ -45,7 +45,7 @@ interface RiskTally {
   readonly missing: Record<string, number>;
   /** The first rows of high risk. */
   readonly highRows: number[];
-  /** Rows by what became of each rule, by the rules' places; none of those that only ever did not hold. */
+  /** Rows by what became of each rule, by the rules' indexes; none of those that only ever did not hold. */
   readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
 }
 
@@ -157,14 +157,14 @@ function countRisk(counts: RiskTally, {score, level, reasons, missing}: Risk, ro
 }
 
 function countRules(counts: RiskTally['rules'], {held, undecided, wrong}: RuleOutcomes): void {
-  for (const place of held) countRule(counts, place).held += 1;
-  for (const place of undecided) countRule(counts, place).undecided += 1;
-  for (const place of wrong) countRule(counts, place).wrong += 1;
+  for (const index of held) countRule(counts, index).held += 1;
+  for (const index of undecided) countRule(counts, index).undecided += 1;
+  for (const index of wrong) countRule(counts, index).wrong += 1;
 }
 
-function countRule(counts: RiskTally['rules'], place: number): Record<keyof RuleOutcomes, number> {
-  counts[place] ??= {held: 0, undecided: 0, wrong: 0};
-  return counts[place];
+function countRule(counts: RiskTally['rules'], index: number): Record<keyof RuleOutcomes, number> {
+  counts[index] ??= {held: 0, undecided: 0, wrong: 0};
+  return counts[index];
 }
 
 /** By names that jobs choose, `constructor` among them. */

@@ -10,14 +10,14 @@ const NEVER = {held: 0, undecided: 0, wrong: 0};
 
 /** The rules that the job brought, with their counts. */
 function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
-  return ownRules(rules).map(({rule: {reason, when, add, shadow, description, owner}, place}) => ({
+  return ownRules(rules).map(({rule: {reason, when, add, shadow, description, owner}, index}) => ({
     reason,
     when: shown(when),
     add,
     ...(shadow && {shadow}),
     ...(description !== undefined && {description}),
     ...(owner !== undefined && {owner}),
-    ...(counts[place] ?? NEVER),
+    ...(counts[index] ?? NEVER),
   }));
 }
 
@@ -26,8 +26,8 @@ function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number):
   if (rows === 0) return [];
   const inNone = `in ${rows === 1 ? 'the only row' : `any of ${count(rows)} rows`}`;
   const idle: string[] = [];
-  const warnings = ownRules(rules).flatMap(({rule, place}) => {
-    const {held, undecided, wrong} = counts[place] ?? NEVER;
+  const warnings = ownRules(rules).flatMap(({rule, index}) => {
+    const {held, undecided, wrong} = counts[index] ?? NEVER;
     const said = `The rule ${rule.reason} (${rule.place})`;
     if (wrong === rows)
       return [
@@ -50,8 +50,8 @@ function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number):
 
 const MOST_NAMED = 20;
 
-function ownRules(rules: RuleSet | undefined): {readonly rule: PlacedRule; readonly place: number}[] {
-  return (rules?.rules ?? []).flatMap((rule, place) => (rule.own ? [{rule, place}] : []));
+function ownRules(rules: RuleSet | undefined): {readonly rule: PlacedRule; readonly index: number}[] {
+  return (rules?.rules ?? []).flatMap((rule, index) => (rule.own ? [{rule, index}] : []));
 }
 
 /** Counts of rows by level and score, and of rules that held. */

@@ -62,7 +62,7 @@ export function engineText(node: ASTNode, bounded: boolean): string {
 /** As much of a node as the library writes down. */
 type Shape = Pick<ASTNode, 'op' | 'args'>;
 
-interface WrittenScope {
+interface Within {
   readonly bounded: boolean;
   readonly inLoop: boolean;
   readonly bound: ReadonlySet<string>;
@@ -71,20 +71,20 @@ interface WrittenScope {
 /** These take time by the product of both texts where one is made for it. */
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
-function shaped(node: ASTNode, scope: WrittenScope): Shape {
-  const {bounded, inLoop, bound} = scope;
+function shaped(node: ASTNode, within: Within): Shape {
+  const {bounded, inLoop, bound} = within;
   if (node.op === 'value') return literal(node.args) ?? node;
   // has() does not read its field, so the field stays as it is written.
   if (node.op === 'call' && node.args[0] === 'has')
-    return mapped(node, child => shaped(child, {...scope, bounded: false}));
-  if (node.op === 'rcall') return method(node.args, scope);
+    return mapped(node, child => shaped(child, {...within, bounded: false}));
+  if (node.op === 'rcall') return method(node.args, within);
   if (bounded && inLoop && pathOf(node) !== undefined)
-    return call(ENGINE_NAMES.read, shaped(node, {...scope, inLoop: false}));
+    return call(ENGINE_NAMES.read, shaped(node, {...within, inLoop: false}));
   if (node.op === 'id') return node.args === 'list' && !bound.has('list') ? id(ENGINE_NAMES.list) : node;
-  if (bounded && ARITHMETIC.has(node.op)) return call(ENGINE_NAMES.finite, sum(node, scope));
+  if (bounded && ARITHMETIC.has(node.op)) return call(ENGINE_NAMES.finite, sum(node, within));
   const inner = grouped(
     node,
-    mapped(node, child => shaped(child, scope)),
+    mapped(node, child => shaped(child, within)),
   );
   return bounded && node.op === 'call' ? checked(inner) : inner;
 }
@@ -92,10 +92,10 @@ function shaped(node: ASTNode, scope: WrittenScope): Shape {
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
 
 /** Arithmetic to its outermost sign: what is not finite stays so, but as what something is divided by. */
-function sum(node: ASTNode, scope: WrittenScope): Shape {
+function sum(node: ASTNode, within: Within): Shape {
   const [left, right] = node.args as [ASTNode, ASTNode];
-  const side = (child: ASTNode) => (ARITHMETIC.has(child.op) ? sum(child, scope) : shaped(child, scope));
-  const args = [side(left), node.op === '/' ? shaped(right, scope) : side(right)];
+  const side = (child: ASTNode) => (ARITHMETIC.has(child.op) ? sum(child, within) : shaped(child, within));
+  const args = [side(left), node.op === '/' ? shaped(right, within) : side(right)];
   return grouped(node, {op: node.op, args} as Shape);
 }
 
@@ -133,22 +133,22 @@ function checked(inner: Shape): Shape {
 
 const isConversion = (name: string): name is keyof typeof convertible => Object.hasOwn(convertible, name);
 
-function method([name, receiver, args]: [string, ASTNode, ASTNode[]], scope: WrittenScope): Shape {
-  const of = shaped(receiver, scope);
+function method([name, receiver, args]: [string, ASTNode, ASTNode[]], within: Within): Shape {
+  const of = shaped(receiver, within);
   const rcall = (method: string, on: Shape, given: Shape[]) =>
     ({op: 'rcall', args: [method, on, given]}) as Shape;
   if (!LOOPS.has(name)) {
-    const given = args.map(child => shaped(child, scope));
+    const given = args.map(child => shaped(child, within));
     const [first] = given;
     if (name === 'matches') return rcall(ENGINE_NAMES.matches, of, given);
-    const searches = scope.bounded && SEARCHES.has(name) && first !== undefined && args[0]?.op !== 'value';
+    const searches = within.bounded && SEARCHES.has(name) && first !== undefined && args[0]?.op !== 'value';
     return rcall(name, searches ? call(ENGINE_NAMES.searched, of, first) : of, given);
   }
   const [variable, ...rest] = args;
   if (variable === undefined) return rcall(name, of, []);
-  const bound = variable.op === 'id' ? new Set([...scope.bound, variable.args]) : scope.bound;
-  const body = rest.map(child => shaped(child, {...scope, inLoop: true, bound}));
-  if (!scope.bounded) return rcall(name, of, [variable as Shape, ...body]);
+  const bound = variable.op === 'id' ? new Set([...within.bound, variable.args]) : within.bound;
+  const body = rest.map(child => shaped(child, {...within, inLoop: true, bound}));
+  if (!within.bounded) return rcall(name, of, [variable as Shape, ...body]);
   const guarded = PAST_ERRORS.has(name) ? body.map(whileWithin) : body;
   return rcall(name, call(ENGINE_NAMES.over, of), [variable as Shape, ...guarded]);
 }

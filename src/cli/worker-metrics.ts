@@ -91,7 +91,7 @@ export function workerMetrics(
       gauge(
         'fleet_gate_closed_seconds',
         'How long the whole fleet makes no calls, as the service throttled; 0 while it may.',
-        fleet ? fleet.heldMs / 1_000 : null,
+        fleet ? fleet.closedMs / 1_000 : null,
       ),
       gauge(
         'fleet_chunks_waiting',

@@ -49,7 +49,7 @@ export type Attempt =
       readonly code: string;
       readonly latencyMs: number;
       /** A fleet's worker gave the value back; nothing is sent for so many milliseconds yet. */
-      readonly heldMs?: number;
+      readonly closedMs?: number;
     }
   | (Responded & {readonly kind: 'throttled'; readonly code: string})
   | {

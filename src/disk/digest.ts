@@ -49,10 +49,10 @@ async function* openedBlocksOf(path: string): AsyncGenerator<Buffer> {
  */
 export async function* blocksOf(file: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
-  for (let place = from; ; ) {
-    const {bytesRead} = await file.read(block, 0, BLOCK_BYTES, place);
+  for (let offset = from; ; ) {
+    const {bytesRead} = await file.read(block, 0, BLOCK_BYTES, offset);
     if (bytesRead === 0) return;
-    if (place !== null) place += bytesRead;
+    if (offset !== null) offset += bytesRead;
     yield block.subarray(0, bytesRead);
   }
 }

@@ -113,12 +113,12 @@ function notPrivate(path: string, why: string, whatToDo: string): OutputError {
  * written.
  */
 export function checkWritable(path: string): void {
-  const place = existingPart(path);
-  if (!statSync(place).isDirectory()) {
-    if (place !== resolve(path))
-      throw Object.assign(new Error(`${place} is no directory`), {code: 'ENOTDIR'});
-    accessSync(place, constants.W_OK);
-  } else accessSync(place, constants.W_OK | constants.X_OK);
+  const existing = existingPart(path);
+  if (!statSync(existing).isDirectory()) {
+    if (existing !== resolve(path))
+      throw Object.assign(new Error(`${existing} is no directory`), {code: 'ENOTDIR'});
+    accessSync(existing, constants.W_OK);
+  } else accessSync(existing, constants.W_OK | constants.X_OK);
 }
 
 /** The path itself, or the nearest directory above it that is there. */

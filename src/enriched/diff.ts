@@ -66,7 +66,7 @@ async function writeNews(
 }
 
 /** @throws {UsageError} where `to` can't be written, or would take the place of something else. */
-export function refusePlace(to: string | undefined, read: readonly string[], force: boolean): void {
+export function refusePath(to: string | undefined, read: readonly string[], force: boolean): void {
   if (to === undefined) return;
   if (to === '-' || to === '') throw new UsageError('no_file', `-o ${to || "''"}: name a file.`);
   const same = read.find(path => isSameFile(fileIdOf(path), fileIdOf(to)));

@@ -30,18 +30,18 @@ export function rowReaderOf(file: EnrichedFile, targets: readonly Target[]): Rea
   const width = own.columns.length;
   const isEscaped = source.format.kind === 'csv';
   let at = 0;
-  const places = results.lookups.map(({operation, fields, said, key}) => {
+  const columns = results.lookups.map(({operation, fields, said, key}) => {
     const reads = fields.map(field => readerOf(operation, field, isEscaped));
-    const place = {status: at, error: at + 1, first: at + said.length, reads, key};
-    at = place.first + fields.length;
-    return place;
+    const column = {status: at, error: at + 1, first: at + said.length, reads, key};
+    at = column.first + fields.length;
+    return column;
   });
   return (row, cells) => {
     const nested = results.isNested && row.type === 'ndjson' ? row.value[ENRICHMENT] : undefined;
     return {
       row: row.type === 'csv' ? {...row, fields: row.fields.slice(0, width)} : row,
-      results: places.map(({status, error}) => statusOf(cells[status], cells[error])),
-      answers: places.map(({first, reads, key, status}, index) => {
+      results: columns.map(({status, error}) => statusOf(cells[status], cells[error])),
+      answers: columns.map(({first, reads, key, status}, index) => {
         if (nested === undefined) return answerIn(cells, first, reads, cells[status] === 'ok');
         const data = valueAt(nested, [key, 'data']);
         const operation = targets[index]?.operation;

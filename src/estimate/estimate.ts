@@ -17,7 +17,7 @@ import {perSecond} from '../lookup/pace/rate-controller.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {exact, isOwn, type RunRecord} from '../report/run-record.ts';
 import {destinationOf} from '../run/destination/destinations.ts';
-import {checkReportPlaces} from '../run/end/deliver-reports.ts';
+import {checkReportPaths} from '../run/end/deliver-reports.ts';
 import {lastOverSameList} from '../run/end/history.ts';
 import {answersKey, scopeOf} from '../run/identity.ts';
 import type {Reached, RunIo, World} from '../run/io.ts';
@@ -48,7 +48,7 @@ export interface PlanIo extends World {
 export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
-  checkReportPlaces(job);
+  checkReportPaths(job);
   const account = findAccount(scopeOf(job.endpoint, job.settings), io.env, io.warn);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const {path: directory, remove} = temporaryDirectory();

@@ -97,8 +97,8 @@ async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySe
       for (const {type, record} of records) {
         if (type === 'reject') continue;
         rows += 1;
-        const place = rows <= size ? rows - 1 : Math.floor(random() * rows);
-        if (place < size) chosen[place] = record;
+        const index = rows <= size ? rows - 1 : Math.floor(random() * rows);
+        if (index < size) chosen[index] = record;
       }
     }
   } finally {

@@ -39,7 +39,7 @@ const EVENTS_KEPT = 2_000;
 const SESSION_BYTES = 6;
 
 const lost: Attempt = {kind: 'ambiguous', code: 'worker_lost', latencyMs: 0, lost: true};
-const withdrawn: Attempt = {kind: 'not_sent', code: 'withdrawn', latencyMs: 0, heldMs: 0};
+const withdrawn: Attempt = {kind: 'not_sent', code: 'withdrawn', latencyMs: 0, closedMs: 0};
 
 /** A run's side of the queue: chunks go out, and what became of their values comes back, however that goes. */
 export class ChunkQueue {

@@ -1,18 +1,14 @@
 import type Bottleneck from 'bottleneck';
 import type {TimedAttempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
-import {perSecond, type RateController} from '../lookup/pace/rate-controller.ts';
+import {earnedIn, isAbout, leaseAt, perSecond, type RateController} from '../lookup/pace/rate-controller.ts';
+import type {Limiters} from './limits.ts';
 import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protocol.ts';
-import type {Limiters} from './shared-pacer.ts';
 
 /** 98% of the rate is used: 2% are for the clocks' difference and for timers that come late. */
 const USE = 0.98;
-/** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
-const LEASE_SECONDS = 0.01;
 /** Permits of a lease where only throttling limits the rate. */
 const UNLIMITED_LEASE = 5;
-/** A change of the rate smaller than this is not worth telling the fleet. */
-const NOTICEABLE = 0.02;
 /**
  * A Redis that was restarted empty has the pace that the first worker remembers: it is told again so often, in
  * milliseconds.
@@ -55,7 +51,7 @@ export class FleetLane {
     const rate = perSecond(options.settings.rate);
     this.#options = options;
     this.#controller = controller;
-    this.#permits = Number.isFinite(rate) ? Math.max(1, Math.floor(rate * LEASE_SECONDS)) : UNLIMITED_LEASE;
+    this.#permits = Number.isFinite(rate) ? leaseAt(rate) : UNLIMITED_LEASE;
   }
 
   /** Full chunks go out at the end of the moment, what is left over a little later. */
@@ -92,9 +88,9 @@ export class FleetLane {
     const at = now();
     const rate = this.#controller.perSecond(at);
     if (!Number.isFinite(rate)) return undefined;
-    const minTimeMs = (this.#permits * 1_000) / (USE * rate);
+    const minTimeMs = earnedIn(this.#permits, USE * rate);
     this.#limiter ??= limiters.open(settings.name, minTimeMs);
-    const known = Math.abs(rate - this.#told) <= NOTICEABLE * rate && at - this.#toldAt < TELL_AGAIN_MS;
+    const known = isAbout(rate, this.#told) && at - this.#toldAt < TELL_AGAIN_MS;
     if (!known) {
       this.#told = rate;
       this.#toldAt = at;

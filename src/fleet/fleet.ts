@@ -8,6 +8,7 @@ import type {Operation} from '../operations/table.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type Leaving} from './fleet-lane.ts';
 import {Health} from './health.ts';
+import {Limiters} from './limits.ts';
 import {CHUNK_VALUES, type Chunk} from './protocol.ts';
 import {
   closing,
@@ -18,16 +19,8 @@ import {
   publicUrl,
   refusedEntry,
 } from './redis.ts';
-import {
-  creditsClaim,
-  enterRoster,
-  identityClaims,
-  type Member,
-  type Membership,
-  rateClaim,
-} from './roster.ts';
+import {creditsClaim, enterRoster, fleetClaims, type Member, type Membership, rateClaim} from './roster.ts';
 import {sealWith} from './seal.ts';
-import {Limiters} from './shared-pacer.ts';
 
 export interface FleetOptions {
   readonly redisUrl: string;
@@ -198,7 +191,7 @@ export class Fleet implements Outlet {
       this.#redis,
       'run',
       [
-        ...identityClaims(endpoint, sealWith(secret)),
+        ...fleetClaims(endpoint, sealWith(secret)),
         rateClaim(rate),
         ...(creditsAt === undefined ? [] : [creditsClaim(creditsAt)]),
       ],

@@ -102,21 +102,21 @@ export async function members<T extends Member>(redis: Redis, kind: MemberKind):
 
 /** Something on which all members that are there agree. */
 export interface Claim {
-  readonly name: 'identity' | 'key' | 'rate' | 'credits';
+  readonly name: 'protocol' | 'key' | 'rate' | 'credits';
   readonly value: string;
   /** The message for a member that comes with another value. */
   readonly refusal: (theirs: string) => string;
 }
 
 /** Members of one fleet speak one protocol, ask the same service, and have the same API key. */
-export function identityClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
+export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
   const own = `protocol ${PROTOCOL} asking ${endpoint}`;
   return [
     {
-      name: 'identity',
+      name: 'protocol',
       value: own,
       refusal: theirs =>
-        `This is bulk-enrich ${packageVersion()}, ${own}, but the fleet on this Redis is ${theirs}. Use the same endpoint, and versions of the same protocol, or a Redis database of its own (redis://HOST/1).`,
+        `This is bulk-enrich ${packageVersion()} (${own}), but the fleet on this Redis has other members (${theirs}). Use the same endpoint and versions of the same protocol, or another Redis database (redis://HOST/1).`,
     },
     {
       name: 'key',
@@ -132,15 +132,15 @@ export function rateClaim(rate: string): Claim {
     name: 'rate',
     value: rate,
     refusal: theirs =>
-      `Another run of this fleet has the rate ${theirs}, this one ${rate}. Give both the same --rate, or use a Redis database of its own (redis://HOST/1).`,
+      `Another run of this fleet has the rate ${theirs}, this one ${rate}. Give both the same --rate, or use another Redis database (redis://HOST/1).`,
   };
 }
 
-/** An account's credits are counted in one place, so all its runs that make the fleet work are started there. */
-export function creditsClaim(place: string): Claim {
+/** An account's credits have one counter, so all its runs that make the fleet work are started there. */
+export function creditsClaim(counter: string): Claim {
   return {
     name: 'credits',
-    value: place,
+    value: counter,
     refusal: () =>
       "Another run of this fleet counts the account's credits of the day and month on another machine, or in another state directory: start all runs there, because two counts would allow twice the limit.",
   };
@@ -162,7 +162,7 @@ async function release(redis: Redis): Promise<void> {
     redis.scard(rosterKey('worker')),
   ]);
   if (runs === 0) await redis.del(claimKey('rate'), claimKey('credits'));
-  if (runs + workers === 0) await redis.del(claimKey('identity'), claimKey('key'));
+  if (runs + workers === 0) await redis.del(claimKey('protocol'), claimKey('key'));
 }
 
 function claimKey(name: Claim['name']): string {

@@ -1,5 +1,5 @@
 import type {RunMember} from './fleet.ts';
-import {Gate} from './gate.ts';
+import {FleetGate} from './limits.ts';
 import {PREFIX, QUEUE} from './protocol.ts';
 import {connectRedis, disconnect, loadPackages} from './redis.ts';
 import {currentClaim, members} from './roster.ts';
@@ -8,12 +8,12 @@ import type {WorkerMember} from './worker/worker.ts';
 /** Status of a fleet. */
 export interface FleetStatus {
   /** Protocol and endpoint; undefined without members. */
-  readonly identity: string | undefined;
+  readonly protocol: string | undefined;
   readonly workers: readonly WorkerMember[];
   readonly runs: readonly RunMember[];
   readonly chunks: {readonly waiting: number; readonly active: number};
   /** Nothing is sent for so many milliseconds, as the service throttled; 0 where it does not. */
-  readonly heldMs: number;
+  readonly closedMs: number;
 }
 
 /** @throws {UsageError} when the packages are missing; an error with exit code 5 when Redis can't be used. */
@@ -22,15 +22,15 @@ export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
   const redis = await connectRedis(redisUrl, packages);
   const queue = new packages.bullmq.Queue(QUEUE, {connection: redis, prefix: PREFIX, skipMetasUpdate: true});
   try {
-    const [identity, workers, runs, counts, heldMs] = await Promise.all([
-      currentClaim(redis, 'identity'),
+    const [protocol, workers, runs, counts, closedMs] = await Promise.all([
+      currentClaim(redis, 'protocol'),
       members<WorkerMember>(redis, 'worker'),
       members<RunMember>(redis, 'run'),
       queue.getJobCounts('waiting', 'active'),
-      new Gate(redis).closedMs(),
+      new FleetGate(redis).closedMs(),
     ]);
     const {waiting = 0, active = 0} = counts;
-    return {identity, workers, runs, chunks: {waiting, active}, heldMs};
+    return {protocol, workers, runs, chunks: {waiting, active}, closedMs};
   } finally {
     await queue.close();
     await disconnect(redis);

@@ -47,7 +47,7 @@ export class DistinctKeys {
   #add(key: string): boolean | undefined {
     this.#bytes.write(key, 'base64url');
     const [first = 0, second = 0] = this.#words;
-    const at = placeOf(this.#slots, first, second);
+    const at = slotOf(this.#slots, first, second);
     if (this.#slots[at] === first && this.#slots[at + 1] === second) return false;
     if (this.#used >= FULL * this.#mostSlots) return undefined;
     this.#slots[at] = first;
@@ -63,7 +63,7 @@ export class DistinctKeys {
     for (let from = 0; from < before.length; from += 2) {
       const [first = 0, second = 0] = [before[from], before[from + 1]];
       if (first === 0 && second === 0) continue;
-      const at = placeOf(this.#slots, first, second);
+      const at = slotOf(this.#slots, first, second);
       this.#slots[at] = first;
       this.#slots[at + 1] = second;
     }
@@ -71,7 +71,7 @@ export class DistinctKeys {
 }
 
 /** The index of the slot with these words, else of a free one. */
-function placeOf(slots: Int32Array, first: number, second: number): number {
+function slotOf(slots: Int32Array, first: number, second: number): number {
   const mask = slots.length - 1;
   let at = (first << 1) & mask;
   while ((slots[at] !== 0 || slots[at + 1] !== 0) && (slots[at] !== first || slots[at + 1] !== second))

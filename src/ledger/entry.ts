@@ -111,11 +111,6 @@ export function columnsOf(outcome: Outcome | undefined) {
   ] as const;
 }
 
-/** The columns of a value that is about to be sent. */
-export function reservedColumns({key, operation, cost, dispatch, firstRow}: Reservation) {
-  return [key, operation, cost, dispatch, firstRow ?? null] as const;
-}
-
 /** The columns that an attempt sets in its value's row. `nth` numbers the answers; null without an answer. */
 export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nth: number | null) {
   const [state, settled, data, boughtAt] = columnsOf(outcome);

@@ -5,14 +5,12 @@ import {attemptColumns, type BookedAttempt, columnsOf, type LedgerEntry} from '.
 import {ADOPTED_AT_ONCE, type LedgerStatements} from './ledger-file.ts';
 import type {Outcome} from './lookup.ts';
 
-interface Adopted {
+/** An outcome that was taken over. */
+export interface Adopted {
   readonly operation: Operation;
   readonly outcome: Outcome;
   readonly firstRow: number | undefined;
 }
-
-/** Keys are random: smaller groups would write the same pages more often, larger ones only use memory. */
-const ADOPT_AT_ONCE = 4_096;
 
 /** Bookings that are not in the ledger's file yet. */
 export class Unwritten {
@@ -28,11 +26,6 @@ export class Unwritten {
 
   get size(): number {
     return this.attempts.length + this.adopted.size + this.rejections.size;
-  }
-
-  /** True if it is time to write, whatever else happens. */
-  get isFull(): boolean {
-    return this.adopted.size >= ADOPT_AT_ONCE;
   }
 
   /** The entries of those of these values whose outcomes wait to be written. */

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import {z} from 'zod';
 import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
 import {type CellRules, isPlaceholder, type RepairCode} from './cell.ts';
-import {fields, flag, intelligence, place, text} from './operation.ts';
+import {fields, flag, geography, intelligence, text} from './operation.ts';
 
 const codes = {
   ...digitCodes,
@@ -26,7 +26,7 @@ const data = fields({
   ),
   is_tor_node: flag.describe('True if it is a node of the Tor network.'),
   is_threat: flag.describe('True if the service calls it a threat.'),
-  ...place,
+  ...geography,
   asn_number: z.int().describe('Number of the network (autonomous system, AS) that announces it.'),
   asn_organization: text.describe('Organization that runs that network.'),
   isp: text.describe('Internet provider.'),

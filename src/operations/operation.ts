@@ -98,7 +98,7 @@ export const text = z.string();
 export const flag = z.boolean();
 
 /** Fields of an address's location. */
-export const place = {
+export const geography = {
   city: text.describe('City of the address.'),
   postal_code: text.describe('Postal code of the address.'),
   country: text.describe('Country of the address.'),

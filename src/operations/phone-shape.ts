@@ -35,10 +35,10 @@ const NATIONAL = /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^\(\d+\)|^\d{3}[\
 export function isLikelyPhone(given: string, country: string | undefined): boolean {
   const text = given.trim();
   if (!hasPhoneShape(text)) return false;
-  const place = phoneCountry(country);
-  if (place === undefined) return NATIONAL.test(text);
+  const region = phoneCountry(country);
+  if (region === undefined) return NATIONAL.test(text);
   const isValid = (digits: string) =>
-    parsePhoneNumberFromString(digits, {...place, extract: false})?.isValid() === true;
+    parsePhoneNumberFromString(digits, {...region, extract: false})?.isValid() === true;
   if (!isValid(text)) return false;
   return !/^[1-9]\d*$/.test(text) || !(isValid(`${text}0`) || isValid(text.slice(0, -1)));
 }

@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {anyCellCodes, type Canonical, empty, invalid, judgeCell, valid} from './canonical.ts';
 import type {CellRules} from './cell.ts';
 import {canonicalEmail} from './email.ts';
-import {type AnswerFields, apiKey, fields, flag, type OperationSpec, place, text} from './operation.ts';
+import {type AnswerFields, apiKey, fields, flag, geography, type OperationSpec, text} from './operation.ts';
 import {canonicalPhone, phoneHabits} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
@@ -56,7 +56,7 @@ const data = fields({
     asn: text.describe('The network (autonomous system, AS) that announces it.'),
     asn_number: z.int().describe('Number of that network.'),
   }),
-  location: fields(place),
+  location: fields(geography),
   email: fields({
     address: text.describe('The e-mail address that was sent.'),
     normalized: text.describe("The mailbox's main address, without tags and the like."),

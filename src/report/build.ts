@@ -6,8 +6,8 @@ import {streaksSentence} from './refused.ts';
 import {changesSection} from './sections/changes-section.ts';
 import {driftSection} from './sections/drift-section.ts';
 import {moneySection} from './sections/money-section.ts';
+import {originsSection} from './sections/origins-section.ts';
 import {paceSection} from './sections/pace-section.ts';
-import {placesSection} from './sections/places-section.ts';
 import {fieldsSection, RISK, riskSection} from './sections/risk-section.ts';
 import {rowsSection, troubleSection} from './sections/rows-section.ts';
 import {runSection} from './sections/run-details.ts';
@@ -23,7 +23,7 @@ export function buildReport(summary: Summary): Report {
     rowsSection(summary),
     troubleSection(summary),
     fieldsSection(summary),
-    placesSection(summary),
+    originsSection(summary),
     paceSection(summary),
     runSection(summary),
   ];

@@ -49,8 +49,8 @@ export function testRules({rules, placeOf}: RulesFile): TestedRules {
     ].filter(Boolean);
     return {name: test.name ?? `test ${index + 1}`, place, failures};
   });
-  const own = ruleSet.rules.flatMap(({own, reason}, place) => (own ? [{reason, place}] : []));
-  const unreached = own.filter(({place}) => !reached.has(place)).map(({reason}) => reason);
+  const own = ruleSet.rules.flatMap(({own, reason}, index) => (own ? [{reason, index}] : []));
+  const unreached = own.filter(({index}) => !reached.has(index)).map(({reason}) => reason);
   return {tests, rules: own.length, unreached};
 }
 

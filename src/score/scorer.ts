@@ -34,7 +34,7 @@ type NameSignal = (reference: Reference, view: RowView, combination: Combination
 
 interface ReadyRule {
   /** Its place among all rules. */
-  readonly place: number;
+  readonly index: number;
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
   readonly add: number;
@@ -83,7 +83,7 @@ export function createScorer(
       const reasons = Object.keys(points);
       return {
         risk: {score: level === 'unknown' ? null : score, level, reasons, points, missing},
-        outcomes: {held: held.map(({place}) => place), undecided, wrong},
+        outcomes: {held: held.map(({index}) => index), undecided, wrong},
       };
     },
     soFar(view) {
@@ -104,12 +104,12 @@ function compileRules(
 ): ReadyRule[] {
   const check = subjectsChecker(subjects, format, background);
   const shared = new SharedReads();
-  return rules.flatMap(({when, add, reason, shadow = false, place: written}, place) => {
-    const condition = compile(check(when, written), shared);
+  return rules.flatMap(({when, add, reason, shadow = false, place}, index) => {
+    const condition = compile(check(when, place), shared);
     const combinations = combinationsOf(condition, subjects)?.map(combination =>
       shared.named(`choice ${JSON.stringify([...combination])}`, () => combination),
     );
-    return combinations === undefined ? [] : [{place, condition, combinations, add, reason, shadow}];
+    return combinations === undefined ? [] : [{index, condition, combinations, add, reason, shadow}];
   });
 }
 
@@ -148,7 +148,7 @@ function judge(rules: readonly ReadyRule[], facts: RowFacts, nameSignal: NameSig
   for (const rule of rules) {
     const decision = decide(rule, facts);
     if (decision === true) held.push(rule);
-    else if (decision === undefined) (addLacking(rule, facts, missing) ? wrong : undecided).push(rule.place);
+    else if (decision === undefined) (addLacking(rule, facts, missing) ? wrong : undecided).push(rule.index);
   }
   return {held, undecided, wrong, missing: missing.names};
 }

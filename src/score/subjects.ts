@@ -81,12 +81,12 @@ export function rowReader(
     .filter(({path}) => path[0] === 'row');
   if (references.length === 0) return undefined;
   const read = new Set(references.flatMap(({path}) => path.slice(1, 2)));
-  const places = [...read].map(name => ({name, at: columns.indexOf(name)}));
+  const cells = [...read].map(name => ({name, at: columns.indexOf(name)}));
   return row => {
     if (row.type !== 'csv') return row.value;
-    const cells: Record<string, unknown> = {};
-    for (const {name, at} of places) cells[name] = row.fields[at];
-    return cells;
+    const values: Record<string, unknown> = {};
+    for (const {name, at} of cells) values[name] = row.fields[at];
+    return values;
   };
 }
 

@@ -284,12 +284,12 @@ class SqliteStore implements AnswerStore {
   #tell(): void {
     if (this.#isTold) return;
     this.#isTold = true;
-    const place = this.#directory === undefined ? '' : ` in ${this.#directory}`;
+    const where = this.#directory === undefined ? '' : ` in ${this.#directory}`;
     const hint = isDamage(this.#error)
       ? ' It is damaged: remove the file; the next run begins a new one.'
       : '';
     this.#options.onTrouble(
-      `The answer store${place} can't be used (${causeOf(this.#error)}), so lookups that it could have saved will cost credits.${hint}`,
+      `The answer store${where} can't be used (${causeOf(this.#error)}), so lookups that it could have saved will cost credits.${hint}`,
     );
   }
 }

@@ -32,7 +32,7 @@ describe('a grant', () => {
 
   test.each<[string, Partial<Schedule>, Partial<PermitRequest>, number, number]>([
     ['one, where nothing was sent', {}, {}, 1, 0],
-    ['none that nobody wants', {}, {most: 0}, 0, 1],
+    ['none without a request', {}, {most: 0}, 0, 1],
     ['those of the last 0.1 s, not of longer ago', {}, {rate: inTenSeconds(1_000)}, 11, 0],
     ['as many as are wanted', {}, {rate: inTenSeconds(1_000), most: 3}, 3, 0],
     ['one that is due now', {due: NOW}, {}, 1, 0],
@@ -52,11 +52,11 @@ describe('a grant', () => {
       0,
       5_000,
     ],
-    ['none while the other process holds all', {held: {b: {count: 10, since: NOW}}}, {}, 0, 5],
+    ['none while the other process holds all', {out: {b: {count: 10, since: NOW}}}, {}, 0, 5],
     ['what was sent a window ago is past', {sent: [[90_000, 10]]}, {}, 1, 0],
     [
       'the rest, beside what is sent and held',
-      {sent: [[95_000, 500]], held: {b: {count: 493, since: NOW}}},
+      {sent: [[95_000, 500]], out: {b: {count: 493, since: NOW}}},
       {rate: inTenSeconds(1_000)},
       7,
       0,
@@ -81,16 +81,16 @@ describe('a grant', () => {
     expect(granted({}, {rate: inTenSeconds(1_000), most: 3}).schedule.due).toBe(NOW - 100 + 30);
   });
 
-  test('holds what is out beside what it gives; what was used is sent', () => {
-    const before = {sent: [[99_000, 2]] as const, held: {a: {count: 3, since: 1}, b: {count: 1, since: NOW}}};
+  test('counts permits that are out together with new ones; a used one is a sent call', () => {
+    const before = {sent: [[99_000, 2]] as const, out: {a: {count: 3, since: 1}, b: {count: 1, since: NOW}}};
     const {schedule} = granted(before, {used: [99_500, 99_700], undecided: 1});
-    expect(schedule.held).toEqual({a: {count: 2, since: NOW}, b: {count: 1, since: NOW}});
+    expect(schedule.out).toEqual({a: {count: 2, since: NOW}, b: {count: 1, since: NOW}});
     expect(schedule.sent).toEqual([
       [99_000, 2],
       [99_500, 1],
       [99_700, 1],
     ]);
-    expect(granted(before, {most: 0}).schedule.held).toEqual({b: {count: 1, since: NOW}});
+    expect(granted(before, {most: 0}).schedule.out).toEqual({b: {count: 1, since: NOW}});
   });
 
   test('sends of one part in 500 of a window are one, at the last one’s time', () => {
@@ -111,8 +111,8 @@ describe('a grant', () => {
   ])('what another holds that was heard of %s', (_, silentMs, isAlive, state) => {
     const b = {count: 2, since: NOW - silentMs};
     const asked: string[] = [];
-    const {schedule} = granted({held: {b}}, {most: 0, isAlive: holder => asked.push(holder) > 0 && isAlive});
-    expect(schedule).toMatchObject(state === 'held' ? {held: {b}, sent: []} : {held: {}, sent: [[NOW, 2]]});
+    const {schedule} = granted({out: {b}}, {most: 0, isAlive: holder => asked.push(holder) > 0 && isAlive});
+    expect(schedule).toMatchObject(state === 'held' ? {out: {b}, sent: []} : {out: {}, sent: [[NOW, 2]]});
     expect(asked).toEqual(silentMs > 1_000 && silentMs <= 60_000 ? ['b'] : []);
   });
 });
@@ -139,7 +139,7 @@ function simulated(processes: number, rate: {count: number; perMs: number}, unti
   throw new Error('time stands still');
 }
 
-describe('what is granted', () => {
+describe('granted permits', () => {
   test.each([1, 2, 5])(
     'to %i processes: never more than the rate in any window, and nearly all of it',
     processes => {
@@ -165,7 +165,7 @@ describe('what is granted', () => {
   test('a permit that was not used goes to another', () => {
     const {schedule} = grant(emptySchedule, ask({most: 2, rate: perSecond(1), now: 10_000}));
     const back = grant(schedule, ask({most: 0, rate: perSecond(1), now: 10_001}));
-    expect(back.schedule.held).toEqual({});
+    expect(back.schedule.out).toEqual({});
     expect(grant(back.schedule, ask({holder: 'b', rate: perSecond(1), now: 11_020})).permits).toBe(1);
   });
 
@@ -179,7 +179,7 @@ describe('what is granted', () => {
     expect(schedule.sent.length).toBeLessThan(520);
   });
 
-  const before = {due: 90_000, sent: [[89_900, 3]], held: {a: {count: 2, since: 89_950}}} as const;
+  const before = {due: 90_000, sent: [[89_900, 3]], out: {a: {count: 2, since: 89_950}}} as const;
   const day = 86_400_000;
 
   test.each([
@@ -187,7 +187,7 @@ describe('what is granted', () => {
     ['it was off before it ran', 100, 0],
     ['a time of day that is behind says nothing', -day, 0],
     ['nor does one that leaps ahead', 70 * day, 0],
-  ])('a machine that was started again goes on by its new clock: %s', (_, awayMs, last) => {
+  ])('a restarted machine continues by its new clock: %s', (_, awayMs, last) => {
     const now = 500;
     expect(shifted(before, now, awayMs + 89_950 - now)).toEqual({
       due: last + 50,
@@ -195,11 +195,11 @@ describe('what is granted', () => {
         [last - 50, 3],
         [last, 2],
       ],
-      held: {},
+      out: {},
     });
   });
 
-  test('what was due later than now is due now', () => {
+  test('a permit that was due later than now is due now', () => {
     expect(shifted({...before, due: 99_000}, 500, 89_950).due).toBe(500);
   });
 });

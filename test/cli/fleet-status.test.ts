@@ -26,11 +26,11 @@ const run = {
   limit: 2_000_000,
 };
 const status = {
-  identity: 'protocol 1 asking https://api.example.com/',
+  protocol: 'protocol 1 asking https://api.example.com/',
   workers: [worker],
   runs: [run],
   chunks: {waiting: 0, active: 1},
-  heldMs: 0,
+  closedMs: 0,
 } as unknown as FleetStatus;
 
 test('the status of a fleet fits a terminal of 80 columns, and keeps what it has cost', () => {

@@ -7,7 +7,7 @@ const WORKER: WatchedWorker = {
   report: {concurrency: 4, inFlight: 1, chunks: 2, calls: {answered: 3}, clockAheadMs: 0},
   hasRedis: true,
   isReady: true,
-  fleet: async () => ({heldMs: 1_500, waiting: 7}),
+  fleet: async () => ({closedMs: 1_500, waiting: 7}),
 };
 
 /** Starts the pages of a worker; `get` resolves with the status and the text of one. */

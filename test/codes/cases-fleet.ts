@@ -4,7 +4,7 @@ import {makeCertificate} from '../support/cert.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 import {accountFile, type Case, type End, type Place} from './case.ts';
 
-/** What keeps a fleet from working, or a member from entering it. */
+/** Errors that keep a fleet from working, or a member from joining it. */
 export const fleetCases: readonly Case[] = [
   [
     'fleet_packages',
@@ -53,7 +53,7 @@ export const fleetCases: readonly Case[] = [
     'fleet_refused',
     2,
     withRedis(async ({command}, redis) => {
-      await redis.client.set('bulk-enrich:identity', 'protocol 0 asking https://other.example');
+      await redis.client.set('bulk-enrich:protocol', 'protocol 0 asking https://other.example');
       return command(`worker --redis ${redis.url}`);
     }),
   ],

@@ -52,8 +52,8 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
 }
 
 /**
- * The cause is gone: the run goes on to its right end, and the books of both sessions are the server's. Returns the first
- * row that the run goes on from, as it says so; 1 where it begins anew.
+ * After the cause is removed, the run completes, and the counts of both sessions are the server's. Returns the row at
+ * which it says that it resumes; 1 if it begins anew.
  */
 async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
   const again = await run();
@@ -75,16 +75,14 @@ async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
 }
 
 test.skipIf(lacks('mounts'))(
-  'a full disk is exit 9 in a sentence, and the run goes on once there is room',
+  'a full disk is exit 9 in a sentence, and the run resumes once there is room',
   () =>
     withScene(async scene => {
       const {sandbox, api, run} = scene;
       mount(sandbox.path('disk'), '-o', 'size=160k');
       const full = await run(process.execPath);
       expect(full.code).toBe(9);
-      expect(full.stderr).toMatch(
-        /Stopped: .*can't be written \((ENOSPC, no space left|SQLITE_FULL|SQLITE_IOERR\w*)\)/,
-      );
+      expect(full.stderr).toMatch(/Stopped: .*\((ENOSPC|SQLITE_FULL|SQLITE_IOERR\w*)/);
       expect(full.stderr).not.toContain('    at ');
       expect(api.ledger.calls).toBeLessThan(ROWS);
       const safe = Number(/^Safe: ([\d,]+) rows? /m.exec(full.stderr)?.[1]?.replace(',', ''));
@@ -100,15 +98,12 @@ test.skipIf(lacks('mounts'))(
     sandbox.write('list.csv', ips(ROWS));
     await runHere(sandbox, ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded']);
     mount(sandbox.path('disk'), '-o', 'size=4k');
-    const {code, stderr} = await runHere(sandbox, [
-      'score',
-      'out.csv',
-      '--rules',
-      'default',
-      '-o',
-      'disk/x.csv',
-    ]);
-    expect([code, stderr]).toEqual([9, "Error: disk/x.csv can't be written (ENOSPC, no space left).\n"]);
+    const scores = ['score', 'out.csv', '--rules', 'default', '-o', 'disk/x.csv'];
+    expect(await runHere(sandbox, scores)).toMatchObject({
+      code: 9,
+      errorCode: 'output_unwritable',
+      message: expect.stringContaining('disk/x.csv'),
+    });
     expect(readdirSync(sandbox.path('disk'))).toEqual([]);
     unmountAll();
   },
@@ -122,7 +117,7 @@ test.skipIf(lacks('mounts'))(
       mount(sandbox.path('disk'), '-o', 'ro');
       const refused = await run();
       expect(refused.code).toBe(9);
-      expect(refused.stderr).toContain("can't be written (EROFS, a read-only file system)");
+      expect(refused.stderr).toContain('EROFS');
       expect(api.ledger.requests).toBe(0);
       execFileSync('mount', ['-o', 'remount,rw', sandbox.path('disk')]);
       await expectRightEnd(scene);
@@ -155,24 +150,22 @@ test.skipIf(lacks('mounts'))('state, output and rejects on mounts of their own: 
   }),
 );
 
-test.skipIf(lacks('mounts'))(
-  'a state that is mounted elsewhere when the run goes on is copied into its place',
-  () =>
-    withScene(async ({sandbox, run}) => {
-      mount(sandbox.path('../volume'));
-      mkdirSync(sandbox.path('disk'));
-      mkdirSync(sandbox.path('state'));
-      const state = ['--state', 'state'];
-      expect((await run(undefined, [...state, '--max-credits', '100'])).code).toBe(7);
-      cpSync(sandbox.path('state'), sandbox.path('../volume'), {recursive: true, preserveTimestamps: true});
-      chmodSync(sandbox.path('../volume'), 0o700);
-      execFileSync('mount', ['--bind', sandbox.path('../volume'), sandbox.path('state')]);
-      mounts.unshift(sandbox.path('state'));
-      const again = await run(undefined, state);
-      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming at row')]);
-      expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
-      expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv']);
-    }),
+test.skipIf(lacks('mounts'))('a state that is mounted elsewhere at the resume is copied into its place', () =>
+  withScene(async ({sandbox, run}) => {
+    mount(sandbox.path('../volume'));
+    mkdirSync(sandbox.path('disk'));
+    mkdirSync(sandbox.path('state'));
+    const state = ['--state', 'state'];
+    expect((await run(undefined, [...state, '--max-credits', '100'])).code).toBe(7);
+    cpSync(sandbox.path('state'), sandbox.path('../volume'), {recursive: true, preserveTimestamps: true});
+    chmodSync(sandbox.path('../volume'), 0o700);
+    execFileSync('mount', ['--bind', sandbox.path('../volume'), sandbox.path('state')]);
+    mounts.unshift(sandbox.path('state'));
+    const again = await run(undefined, state);
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming at row')]);
+    expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
+    expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv']);
+  }),
 );
 
 test.skipIf(lacks('mounts'))('a store that can only be read is a warning', () =>

@@ -12,7 +12,7 @@ import {ips} from '../support/stage.ts';
 const KEY = 'known-key-91c4';
 const KNOWN = 40;
 
-test('what a run that stopped had from the store stays what it saw, though others renewed and removed it meanwhile', async () => {
+test('a resumed run keeps the stored answers that it saw, though other runs renewed or removed them', async () => {
   using sandbox = createSandbox();
   await using api = await startApiServer({key: KEY});
   const options = {env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY}};
@@ -72,7 +72,6 @@ test('a streak of refusals that kills divide is one: it is told, and none of its
     resumed: {times: 2},
     lookups: {ip: {failed: refused, rejected: 0, refused_in_a_row: refused}},
   });
-  expect(resumed.stderr).toContain('ip values in a row');
   expect(resumed.stderr).toContain(`To retry ${refused} failed lookups`);
   api.setScript(undefined);
   const {calls} = api.ledger;

@@ -1,9 +1,8 @@
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
-import {Gate} from '../../src/fleet/gate.ts';
+import {FleetGate, Limiters} from '../../src/fleet/limits.ts';
 import type {Chunk} from '../../src/fleet/protocol.ts';
-import {Limiters} from '../../src/fleet/shared-pacer.ts';
 import {WorkerLane} from '../../src/fleet/worker/worker-lane.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
@@ -53,7 +52,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
       await limiters.close();
       redis.disconnect();
     });
-    return new WorkerLane({name, slots: 100, gate: new Gate(redis), limiters});
+    return new WorkerLane({name, slots: 100, gate: new FleetGate(redis), limiters});
   }
 
   test('send no more than the rate together, in any second', async () => {
@@ -99,7 +98,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
       expect(back.length).toBeGreaterThan(40);
       for (const attempt of back) {
         expect(attempt).toMatchObject({code: 'fleet_gate'});
-        expect('heldMs' in attempt && attempt.heldMs).toBeGreaterThan(1_000);
+        expect('closedMs' in attempt && attempt.closedMs).toBeGreaterThan(1_000);
       }
       // One permit may have been on its way.
       expect(sentBySecond.filter(at => at > closedAt).length).toBeLessThanOrEqual(1);
@@ -116,7 +115,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
       },
     ],
     ['has forgotten a client', () => server.client.del('b_bulk-enrich:forgotten_client_last_seen')],
-  ])('go on when Redis %s', async (_, forget) => {
+  ])('continue when Redis %s', async (_, forget) => {
     const forgetful = lane('forgotten');
     const ask = () => forgetful.ask(chunkOf(3, {permits: 1, minTimeMs: 10}), {send: async () => answered});
     expect(await ask()).toMatchObject(Array(3).fill(answered));
@@ -124,7 +123,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
     expect(await ask()).toMatchObject(Array(3).fill(answered));
   });
 
-  test('one that is drained gives back what waits', async () => {
+  test('a drained worker gives waiting values back', async () => {
     const draining = lane('draining');
     const asked = draining.ask(chunkOf(10, {permits: 1, minTimeMs: 500}), {send: async () => answered});
     draining.drain();

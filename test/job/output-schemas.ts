@@ -7,7 +7,10 @@ import {runRecordSchema} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import {summarySchema} from '../../src/report/summary.ts';
 
-/** What commands write with `--json`: what is in `docs/NAME.schema.json` (`npm run schema`). They only gain fields. */
+/**
+ * Outputs of commands with `--json`: `docs/NAME.schema.json` has their schemas (`npm run schema`). They only gain
+ * fields.
+ */
 
 const whole = z.int().min(0);
 const credits = z.number().min(0);
@@ -81,10 +84,10 @@ const member = {
 };
 
 const fleetStatusSchema = z.object({
-  identity: z
+  protocol: z
     .string()
     .optional()
-    .describe('Program, version and endpoint. Missing if there is no worker and no run.'),
+    .describe('Protocol and endpoint. Missing if there is no worker and no run.'),
   workers: z.array(
     z.object({
       ...member,
@@ -110,7 +113,7 @@ const fleetStatusSchema = z.object({
     }),
   ),
   chunks: z.object({waiting: whole, active: whole}),
-  heldMs: z.number().describe('Milliseconds until calls are sent again, after throttling.'),
+  closedMs: z.number().describe('Milliseconds until calls are sent again, after throttling.'),
 });
 
 const spent = {

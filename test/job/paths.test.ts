@@ -66,11 +66,12 @@ it('run takes patterns and dates in all of its paths', async () => {
   ]);
 });
 
-it('a day that is none is a usage error', async () => {
+it('an invalid day is a usage error', async () => {
   using sandbox = createSandbox();
   expect(await runHere(sandbox, ['run', 'x.csv', '--date', 'yesterday'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--date: expected a day such as 2026-01-31'),
+    errorCode: 'settings',
+    stderr: expect.stringContaining('--date'),
   });
 });
 

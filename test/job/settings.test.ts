@@ -3,11 +3,9 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
-import {METRICS_TARGET} from '../../src/job/monitoring/metrics-address.ts';
 import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
 import {encodingNamed} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
-import {operationNames} from '../../src/operations/table.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-job-'));
 const path = join(folder, 'job.yaml');
@@ -22,10 +20,14 @@ function complaintOf(work: () => unknown): string {
   try {
     work();
   } catch (error) {
-    if (error instanceof UsageError) return error.message.replace(path, 'job.yaml');
+    if (error instanceof UsageError) return error.message.replaceAll(path, 'job.yaml');
     throw error;
   }
   return 'no complaint';
+}
+
+function refused(code: string) {
+  return expect.objectContaining({code});
 }
 
 describe('defaults, as the contract has them', () => {
@@ -59,7 +61,7 @@ describe('defaults, as the contract has them', () => {
     });
   });
 
-  test('each setting says what it is for in one sentence', () => {
+  test('each setting has one sentence of description', () => {
     for (const {name, description} of describeSettings())
       expect(`${name}: ${description}`).toMatch(/^\w+: [A-Z].*[.…]$/);
   });
@@ -121,20 +123,7 @@ describe('values', () => {
   });
 });
 
-const EACH = `for all operations or as ${operationNames.map(name => `${name}=…`).join(',')}.`;
-const RATE = `expected a rate such as 20/s, 300/m, 1000/h or unlimited, ${EACH}`;
-const AGE = `expected a duration such as 1d or 12h, ${EACH.replace('.', ',rejected=….')}`;
 const CHARGES = {rejected: 'maybe', throttled: 'free'};
-const DRIFT = 'expected off, a share such as 10%, or fail 10%.';
-const UNTIL = 'expected a length of time such as 2h, or a time of day such as 06:00 or 06:00 Europe/Berlin';
-const COST = `expected a number of credits, 0 or more, with three decimals at most, ${EACH.replace('.', '; rejected=…,throttled=… are free, maybe or spent.')}`;
-const TIME = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d.';
-const SHARE = 'expected a number such as 100, or a share such as 1%.';
-const COLUMN = 'expected a column such as signup_ip or {column: signup_ip, prefix: ip_}, or a list of them.';
-const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com.';
-const VERDICT = 'expected the column of session tokens, or token=COL,action=ID,id=COL,email=COL,phone=COL.';
-const whole = (minimum: number) => `expected a whole number, ${minimum} or more.`;
-const oneOf = (...names: string[]) => `expected one of ${names.map(name => `"${name}"`).join(', ')}.`;
 
 /** Lists of lists of lists, which make a billion words of some lines. */
 const yamlBomb = [...'abcdefghi']
@@ -144,115 +133,102 @@ const yamlBomb = [...'abcdefghi']
   )
   .replace('*, '.repeat(9), 'lol');
 
-/** A wrong value of every setting, as a flag gives it or as a job file does, and what is said of it. */
-const wrong: readonly (readonly [string, unknown, string])[] = [
-  ['endpoint', 'example', ENDPOINT],
-  ['ip', 5, COLUMN],
-  ['phone', 5, COLUMN],
-  ['email', 5, COLUMN],
-  ['verdict', 5, VERDICT],
-  ['verdict', 'token=t,user=u', VERDICT],
-  ['verdict', 'action=a', VERDICT],
-  ['only', 5, 'expected a text or a list of texts.'],
-  ['country', 5, 'expected a text or a list of texts.'],
-  ['default_country', 'Germanny', 'expected a country, by name or code such as DE (is "Germany" meant?).'],
-  ['fields', 5, 'expected a text or a list of texts.'],
-  ['header', 'maybe', 'expected true or false.'],
-  ['input_format', 'xml', oneOf('csv', 'tsv', 'ndjson')],
-  ['output_format', 'xml', oneOf('csv', 'tsv', 'ndjson')],
-  ['delimiter', ';;', 'expected one character, or tab.'],
-  ['bom', 'maybe', 'expected true or false.'],
-  ['flatten', 'maybe', 'expected true or false.'],
-  [
-    'encoding',
-    'latin',
-    'expected an encoding such as utf-8, windows-1252 or shift_jis (docs/formats.md lists all).',
-  ],
-  ['max_record_size', '1', whole(1_024)],
-  ['skip_lines', '0', whole(1)],
-  ['pad_short_rows', 'maybe', 'expected true or false.'],
-  ['ip_from_list', 'second', oneOf('first', 'last', 'only')],
-  ['empty', 5, 'expected a text or a list of texts.'],
-  ['escape_formulas', 'some', oneOf('answers', 'all', 'none')],
-  ['rate', 'fast', RATE],
-  ['rate', '0/s', RATE],
-  ['rate', 'ipp=5/s', RATE],
-  ['rate', '0.001/h', 'expected a rate from one call a day to 1000000 in the unit.'],
-  ['rate', 'ip=99999999999/s', 'expected a rate from one call a day to 1000000 in the unit.'],
-  ['timeout', '0s', 'expected a duration from 100ms to 1h.'],
-  ['timeout', '30d', 'expected a duration from 100ms to 1h.'],
-  ['max_outage', '31d', 'expected a duration from 0s to 30d.'],
-  ['until', '0s', 'expected a length of time from 100ms to 365d.'],
-  ['max_age', 'ip=99999d', 'expected an age up to 36500d.'],
-  ['concurrency', '10001', 'expected a whole number, 10000 or less.'],
-  ['max_credits', '1e30', 'expected a whole number, 9007199254740991 or less.'],
-  ['concurrency', '0', whole(1)],
-  ['fleet', 'localhost:6379', 'expected redis://HOST:PORT, rediss:// with TLS, or none.'],
-  ['timeout', '30', TIME],
-  ['resends', '-1', whole(0)],
-  ['max_outage', 'long', TIME],
-  ['cost', '-1', COST],
-  ['cost', '', COST],
-  ['cost', '0x10', COST],
-  ['cost', 'ip=1,rejected=no', COST],
-  ['cost', 'ipp=1', COST],
-  ['max_credits', '1.5', whole(0)],
-  ['max_credits', '', whole(0)],
-  ['max_credits', '0x10', whole(0)],
-  ['max_credits', '0b11', whole(0)],
-  ['publish_on', 5, 'expected a text or a list of texts.'],
-  ['until', '5', `${UNTIL}.`],
-  ['until', '24:00', `${UNTIL}.`],
-  ['until', '06:00 Mars/Base', `there is no time zone "Mars/Base"; ${UNTIL}.`],
-  ['max_errors', '-1', SHARE],
-  ['max_rejects', 'few', SHARE],
-  ['store', 5, 'expected a directory, or false.'],
-  ['max_age', '5', AGE],
-  ['stale', 'old', TIME],
-  ['offline', 'maybe', 'expected true or false.'],
-  ['account', 'a b', 'expected 1 to 64 letters, digits, or . _ @ -.'],
-  ['max_store_size', 'large', 'expected a size such as 500mb or 2gb.'],
-  ['max_store_size', '10kb', 'expected a size of 1mb or more.'],
-  ['state', 5, 'expected string, received number.'],
-  ['restart', 'maybe', 'expected fresh or nothing after --restart; true, false or fresh in a job file.'],
-  ['require_store', 'maybe', 'expected true or false.'],
-  ['force', 'maybe', 'expected true or false.'],
-  ['summary', 5, 'expected string, received number.'],
-  ['date', 'yesterday', 'expected a day such as 2026-01-31.'],
-  ['rejects', 5, 'expected string, received number.'],
-  ['where', 5, 'expected string, received number.'],
-  ['limit', '0', whole(1)],
-  ['sample', '1.5', whole(1)],
-  ['fail_if', 5, 'expected a text or a list of texts.'],
-  ['score', 5, 'expected default, none, a file, or rules.'],
-  ['report', 'report.pdf', 'expected a file that ends in .html or .md.'],
-  ['calls', 5, 'expected string, received number.'],
-  ['changes', 5, 'expected a file, or {file: FILE, key: COLUMN}.'],
-  ['metrics', 5, 'expected string, received number.'],
-  ['metrics', 'https://name:password@push.example.com', `${METRICS_TARGET}.`],
-  ['ping_url', 'ftp://example.com', 'expected a URL with http:// or https://.'],
-  ['drift', 'fail', DRIFT],
-  ['drift', '1000%', DRIFT],
-  ['drift', 'fail10%', DRIFT],
-  ['progress', 'line', oneOf('auto', 'bar', 'plain', 'none')],
-  ['log', 5, 'expected a text or a list of texts.'],
-  ['log', 'json,text', 'expected one format and one level at most, such as json,debug.'],
-  ['quiet', 'maybe', 'expected true or false.'],
+/** A wrong value of every setting, as a flag gives it or as a job file does. */
+const wrong: readonly (readonly [string, unknown])[] = [
+  ['endpoint', 'example'],
+  ['ip', 5],
+  ['phone', 5],
+  ['email', 5],
+  ['verdict', 5],
+  ['verdict', 'token=t,user=u'],
+  ['verdict', 'action=a'],
+  ['only', 5],
+  ['country', 5],
+  ['default_country', 'Germanny'],
+  ['fields', 5],
+  ['header', 'maybe'],
+  ['input_format', 'xml'],
+  ['output_format', 'xml'],
+  ['delimiter', ';;'],
+  ['bom', 'maybe'],
+  ['flatten', 'maybe'],
+  ['encoding', 'latin'],
+  ['max_record_size', '1'],
+  ['skip_lines', '0'],
+  ['pad_short_rows', 'maybe'],
+  ['ip_from_list', 'second'],
+  ['empty', 5],
+  ['escape_formulas', 'some'],
+  ['rate', 'fast'],
+  ['rate', '0/s'],
+  ['rate', 'ipp=5/s'],
+  ['rate', '0.001/h'],
+  ['rate', 'ip=99999999999/s'],
+  ['timeout', '0s'],
+  ['timeout', '30d'],
+  ['max_outage', '31d'],
+  ['until', '0s'],
+  ['max_age', 'ip=99999d'],
+  ['concurrency', '10001'],
+  ['max_credits', '1e30'],
+  ['concurrency', '0'],
+  ['fleet', 'localhost:6379'],
+  ['timeout', '30'],
+  ['resends', '-1'],
+  ['max_outage', 'long'],
+  ['cost', '-1'],
+  ['cost', ''],
+  ['cost', '0x10'],
+  ['cost', 'ip=1,rejected=no'],
+  ['cost', 'ipp=1'],
+  ['max_credits', '1.5'],
+  ['max_credits', ''],
+  ['max_credits', '0x10'],
+  ['max_credits', '0b11'],
+  ['publish_on', 5],
+  ['until', '5'],
+  ['until', '24:00'],
+  ['until', '06:00 Mars/Base'],
+  ['max_errors', '-1'],
+  ['max_rejects', 'few'],
+  ['store', 5],
+  ['max_age', '5'],
+  ['stale', 'old'],
+  ['offline', 'maybe'],
+  ['account', 'a b'],
+  ['max_store_size', 'large'],
+  ['max_store_size', '10kb'],
+  ['state', 5],
+  ['restart', 'maybe'],
+  ['require_store', 'maybe'],
+  ['force', 'maybe'],
+  ['summary', 5],
+  ['date', 'yesterday'],
+  ['rejects', 5],
+  ['where', 5],
+  ['limit', '0'],
+  ['sample', '1.5'],
+  ['fail_if', 5],
+  ['score', 5],
+  ['report', 'report.pdf'],
+  ['calls', 5],
+  ['changes', 5],
+  ['metrics', 5],
+  ['metrics', 'https://name:password@push.example.com'],
+  ['ping_url', 'ftp://example.com'],
+  ['drift', 'fail'],
+  ['drift', '1000%'],
+  ['drift', 'fail10%'],
+  ['progress', 'line'],
+  ['log', 5],
+  ['log', 'json,text'],
+  ['quiet', 'maybe'],
 ];
 
-/** What was given, which messages end with. */
-const NOT = /, not (?:"[^"]*"|[\d.-]+|true|false)\.$/;
+/** The messages of all mistakes here, for the snapshot. */
+const complaints: string[] = [];
 
-describe('what can not be', () => {
-  test.each([
-    ['max_credits: five', 'job.yaml:1: max_credits: expected a whole number, 0 or more, not "five".'],
-    ['rate: 20', `job.yaml:1: rate: ${RATE.slice(0, -1)}, not 20.`],
-    ['offline: maybe', 'job.yaml:1: offline: expected true or false, not "maybe".'],
-    ['cost: {ip: dear}', `job.yaml:1: cost: ${COST}`],
-  ])('%s: the message names what was given', (line, expected) => {
-    expect(complaintOf(() => fromFile(`${line}\n`))).toBe(expected);
-  });
-
+describe('impossible values', () => {
   test.each([
     ['fleet', 'hunter2'],
     ['endpoint', 'https//key@example.com'],
@@ -263,12 +239,14 @@ describe('what can not be', () => {
     expect(said).not.toContain(String(value));
   });
 
-  test.each(wrong)('%s: %j names the flag, or file, line and key', (name, value, expected) => {
+  test.each(wrong)('%s: %j names the flag, or file, line and key', (name, value) => {
     const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const flag = complaintOf(() => checkSettings(undefined, {[camel]: value}));
-    expect(flag.replace(NOT, '.')).toBe(`--${name.replaceAll('_', '-')}: ${expected}`);
-    const file = complaintOf(() => fromFile(`input: a.csv\n\n${name}: ${JSON.stringify(value)}\n`));
-    expect(file.replace(NOT, '.')).toBe(`job.yaml:3: ${name}: ${expected}`);
+    const [flag, said] = [`--${name.replaceAll('_', '-')}: `, `job.yaml:3: ${name}: `];
+    const ofFlag = complaintOf(() => checkSettings(undefined, {[camel]: value}));
+    const ofFile = complaintOf(() => fromFile(`input: a.csv\n\n${name}: ${JSON.stringify(value)}\n`));
+    expect([ofFlag.startsWith(flag), ofFile.startsWith(said)], ofFile).toEqual([true, true]);
+    expect(ofFlag.slice(flag.length)).toBe(ofFile.slice(said.length));
+    complaints.push(`${name}: ${JSON.stringify(value)} => ${ofFlag.slice(flag.length)}`);
   });
 
   test('every setting has such a case', () => {
@@ -280,109 +258,68 @@ describe('what can not be', () => {
   });
 
   test.each([
-    ['max_credit: 5', 'max_credit: this setting does not exist. Did you mean "max_credits"?'],
-    ['max-credit: 5', 'max_credit: this setting does not exist. Did you mean "max_credits"?'],
-    ['emial: x', 'emial: this setting does not exist. Did you mean "email"?'],
-    ['colour: red', 'colour: this setting does not exist.'],
-    [
-      'threads: 4',
-      'threads: this setting no longer exists. Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (docs/fleet.md).',
-    ],
-    [
-      'cost: {ipp: 1}',
-      'cost.ipp: this key does not exist (known: all, ip, phone, email, verify, rejected, throttled).',
-    ],
-    ['cost: {rejected: no}', `cost: ${COST}`],
-    [
-      'rejected_charge: free',
-      'rejected_charge: this setting no longer exists. Write cost: {rejected: free} (--cost rejected=free).',
-    ],
-    [
-      'throttled_charge: maybe',
-      'throttled_charge: this setting no longer exists. Write cost: {throttled: maybe} (--cost throttled=maybe).',
-    ],
-    [
-      'drift_threshold: 20%',
-      'drift_threshold: this setting no longer exists. Write the share as drift: 10%, or fail 10% (--drift "fail 10%").',
-    ],
-    [
-      'max_duration: 2h',
-      'max_duration: this setting no longer exists. Write until: 2h (--until 2h), which counts from the start of the command.',
-    ],
-    [
-      'max_credits_per_day: 5',
-      'max_credits_per_day: this setting no longer exists. A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
-    ],
-    ['max_resends: 3', 'max_resends: this setting no longer exists. Write resends: N (--resends N).'],
-    [
-      'max_attempts: 3',
-      'max_attempts: this setting no longer exists. Write resends: N (--resends N), which is one less.',
-    ],
-    [
-      'resend: never',
-      'resend: this setting no longer exists. Write resends: 0 (--resends 0) for never, and nothing for always.',
-    ],
-    [
-      'on_budget: publish',
-      'on_budget: this setting no longer exists. Write publish_on: [budget] (--publish-on budget) for publish, and nothing for stop.',
-    ],
-    [
-      'fresh_budget: true',
-      'fresh_budget: this setting no longer exists. Write restart: fresh (--restart fresh).',
-    ],
-    [
-      'on_stale_state: stop',
-      'on_stale_state: this setting no longer exists. Write restart: false for stop in a job file, and nothing for restart. A command stops unless it has --restart.',
-    ],
-    ['token: session', 'token: this setting no longer exists. Write verdict: COLUMN (--verdict COLUMN).'],
-    [
-      'verdict_id: user',
-      'verdict_id: this setting no longer exists. Write verdict: {token: COLUMN, id: COLUMN} (--verdict token=COLUMN,id=COLUMN).',
-    ],
-    [
-      'action_id: login',
-      'action_id: this setting no longer exists. Write verdict: {token: COLUMN, action: ID} (--verdict token=COLUMN,action=ID), or set BULK_ENRICH_ACTION_ID. The command verify has --action ID.',
-    ],
-    ['verdict: {tokn: a}', 'verdict.tokn: this key does not exist (known: token, action, id, email, phone).'],
-    [
-      'cache: kept',
-      'cache: this setting no longer exists. Write store: DIR, or store: false (--store DIR, --no-store).',
-    ],
-    ['log_format: json', 'log_format: this setting no longer exists. Write log: json (--log json).'],
-    [
-      'publish_on: [never]',
-      `publish_on.0: ${oneOf('budget', 'outage', 'deadline').slice(0, -1)}, not "never".`,
-    ],
-    ['ip: {colum: a}', 'ip.colum: this key does not exist (known: column, prefix, when).'],
-    ['ip: [a, {column: b, prefx: c}]', 'ip.1.prefx: this key does not exist (known: column, prefix, when).'],
-    ['ip: [a, 5]', `ip.1: ${COLUMN}`],
-    ['rate: {ipp: 5/s}', 'rate.ipp: this key does not exist.'],
-    ['rate: {ip: fast}', `rate: ${RATE}`],
-    ['rate: [5]', `rate: ${RATE}`],
-    ['timeout: [5]', `timeout: ${TIME}`],
-    ['only: [ipp]', `only.0: ${oneOf(...operationNames).slice(0, -1)}, not "ipp".`],
-    ['endpoint: {base_url: https://api.example.com}', `endpoint: ${ENDPOINT}`],
-    ['ip: [{column: 5}]', 'ip.0.column: expected string, received number.'],
-    ['name: a b', 'name: expected 1 to 64 letters, digits, or . _ -, no . or - first, not "a b".'],
-    ['output: [a]', 'output: expected string, received array.'],
-  ])('job file %j', (line, expected) => {
-    expect(complaintOf(() => fromFile(`input: a.csv\n# note\n${line}\n`))).toBe(`job.yaml:3: ${expected}`);
-  });
-
-  test.each([
-    ['a: 1\nb: [1\n', /^job\.yaml:[23]: this is not valid YAML \(Flow sequence/],
-    ['rate: 5/s\nrate: 6/s\n', /^job\.yaml:2: this is not valid YAML \(Map keys must be unique\)\. /],
-    ['- a\n', /^job\.yaml: expected settings such as "input: signups.csv", one a line\.$/],
-    ['', /^job\.yaml: expected settings/],
-  ])('no YAML mapping: %j', (text, expected) => {
-    expect(complaintOf(() => fromFile(text))).toMatch(expected);
-  });
-
-  test('a job file that is not there, or no file', () => {
-    expect(complaintOf(() => readJobFile(join(folder, 'none.yaml')))).toMatch(
-      /^The job file .*none\.yaml does not exist \(looked for in .*\)\.$/,
+    'max_credit: 5',
+    'max-credit: 5',
+    'emial: x',
+    'colour: red',
+    'threads: 4',
+    'cost: {ipp: 1}',
+    'cost: {rejected: no}',
+    'rejected_charge: free',
+    'throttled_charge: maybe',
+    'drift_threshold: 20%',
+    'max_duration: 2h',
+    'max_credits_per_day: 5',
+    'max_resends: 3',
+    'max_attempts: 3',
+    'resend: never',
+    'on_budget: publish',
+    'fresh_budget: true',
+    'on_stale_state: stop',
+    'token: session',
+    'verdict_id: user',
+    'action_id: login',
+    'verdict: {tokn: a}',
+    'cache: kept',
+    'log_format: json',
+    'publish_on: [never]',
+    'ip: {colum: a}',
+    'ip: [a, {column: b, prefx: c}]',
+    'ip: [a, 5]',
+    'rate: {ipp: 5/s}',
+    'rate: {ip: fast}',
+    'rate: [5]',
+    'timeout: [5]',
+    'only: [ipp]',
+    'endpoint: {base_url: https://api.example.com}',
+    'ip: [{column: 5}]',
+    'name: a b',
+    'output: [a]',
+    'max_credits: five',
+    'rate: 20',
+    'offline: maybe',
+    'cost: {ip: dear}',
+  ])('job file %j names the line and the key', line => {
+    const said = complaintOf(() => fromFile(`input: a.csv\n# note\n${line}\n`));
+    expect(said).toMatch(
+      new RegExp(`^job\\.yaml:3: ${/^\w+(?:-\w+)*/.exec(line)?.[0].replaceAll('-', '.')}`),
     );
-    expect(complaintOf(() => readJobFile(folder))).toMatch(/can't be read: EISDIR, it is a directory\.$/);
+    complaints.push(`${line} => ${said.replace('job.yaml:3: ', '')}`);
+  });
+
+  test.each(['a: 1\nb: [1\n', 'rate: 5/s\nrate: 6/s\n', '- a\n', ''])('no YAML mapping: %j', text => {
+    const said = complaintOf(() => fromFile(text));
+    expect(said).toMatch(/^job\.yaml:(?:[23]:)? /);
+    complaints.push(`${JSON.stringify(text)} => ${said}`);
+  });
+
+  test('a job file that is missing, or is a directory', () => {
+    expect(() => readJobFile(join(folder, 'none.yaml'))).toThrow(refused('job_file'));
+    expect(() => readJobFile(folder)).toThrow(refused('job_file'));
+  });
+
+  test('what is said of each mistake (-u writes it)', async () => {
+    await expect(`${complaints.join('\n')}\n`).toMatchFileSnapshot('complaints.txt');
   });
 });
 
@@ -391,9 +328,7 @@ test('flags go before the job file, and its complaints name them', () => {
     concurrency: 8,
     timeout: 5_000,
   });
-  expect(complaintOf(() => fromFile('concurrency: 4\n', {concurrency: 'x'}))).toBe(
-    `--concurrency: ${whole(1).slice(0, -1)}, not "x".`,
-  );
+  expect(complaintOf(() => fromFile('concurrency: 4\n', {concurrency: 'x'}))).toMatch(/^--concurrency: /);
 });
 
 test('keys of a job file may have dashes, too; NO is a country', () => {

@@ -35,7 +35,10 @@ const here = (text: string, port: number) =>
     .replace(/\/tls\/(tls\.)?/g, (_, tls) => `${directory}/tls/${tls === undefined ? '' : 'server.'}`)
     .replaceAll('6379', String(port));
 
-/** Starts redis-server so, and expects that its user can do what a fleet needs, and nobody else anything. */
+/**
+ * Starts redis-server with these arguments. Expects that its user can do what a fleet needs, and no other user
+ * anything.
+ */
 async function expectConfined(args: readonly string[], port: number): Promise<void> {
   const server = spawn('redis-server', [...args, '--dir', directory, '--bind', '127.0.0.1'], {
     stdio: 'ignore',
@@ -50,9 +53,9 @@ async function expectConfined(args: readonly string[], port: number): Promise<vo
   const nobody = connect({});
   for (const client of [own, nobody]) client.on('error', () => {});
   try {
-    expect(await own.set('bulk-enrich:identity', '1')).toBe('OK');
+    expect(await own.set('bulk-enrich:protocol', '1')).toBe('OK');
     await expect(own.set('else', '1')).rejects.toThrow(/^NOPERM/);
-    await expect(nobody.get('bulk-enrich:identity')).rejects.toThrow(/^NOAUTH/);
+    await expect(nobody.get('bulk-enrich:protocol')).rejects.toThrow(/^NOAUTH/);
     const health = `redis-cli --tls --cacert ${directory}/tls/ca.crt --sni redis -p ${port} ping 2>&1 | grep -q NOAUTH`;
     expect(spawnSync('sh', ['-c', health]).status).toBe(0);
   } finally {

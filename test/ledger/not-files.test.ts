@@ -23,9 +23,7 @@ test('a named pipe in the place of a database is refused, and not waited for', (
   // A reader: with it, a fault fails this test instead of hanging it.
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const open = () => new Sqlite(path, {synchronous: 'OFF', busyTimeoutMs: 0});
-  expect(open).toThrow(
-    expect.objectContaining({code: 'SQLITE_NOTADB', message: 'it is a named pipe, not a file'}),
-  );
+  expect(open).toThrow(expect.objectContaining({code: 'SQLITE_NOTADB'}));
   closeSync(reader);
 });
 

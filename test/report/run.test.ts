@@ -69,7 +69,7 @@ function onFirstCall(work: () => void): void {
 }
 
 describe('--report and --metrics', () => {
-  test('one HTML page, or Markdown, and Prometheus text, with nobody and no key in them', async () => {
+  test('one HTML page, or Markdown, and Prometheus text, without values of rows and without the key', async () => {
     using sandbox = createSandbox();
     await using health = await startPingServer();
     sandbox.write('in.csv', list(40));
@@ -100,7 +100,7 @@ describe('--report and --metrics', () => {
     expect(sandbox.files().filter(name => name.includes('.tmp'))).toEqual([]);
   });
 
-  test('a run that was interrupted has them too, and going on completes them', async () => {
+  test('an interrupted run has them too, and its resume completes them', async () => {
     using sandbox = createSandbox();
     sandbox.write('in.csv', list(30));
     const args = ['--report', 'out.html', '--metrics', 'out.prom', '--max-credits', '20'];
@@ -128,11 +128,12 @@ describe('--report and --metrics', () => {
     using sandbox = createSandbox();
     sandbox.write('in.csv', list(5));
     const calls = server.ledger.calls;
-    const {code, stderr} = await run(sandbox, ['--report', 'missing/out.html']);
-    expect(code).toBe(2);
-    expect(stderr).toContain('--report: the directory of missing/out.html does not exist');
+    expect(await run(sandbox, ['--report', 'missing/out.html'])).toMatchObject({
+      code: 2,
+      errorCode: 'no_directory',
+    });
     expect(server.ledger.calls).toBe(calls);
-    expect((await run(sandbox, ['--report', 'out.pdf'])).stderr).toContain('ends in .html or .md');
+    expect(await run(sandbox, ['--report', 'out.pdf'])).toMatchObject({code: 2, errorCode: 'settings'});
   });
 
   test('trouble with them is a warning: the rows are in place', async () => {
@@ -141,7 +142,7 @@ describe('--report and --metrics', () => {
     onFirstCall(() => mkdirSync(sandbox.path('out.html')));
     const {code, stderr} = await run(sandbox, ['--report', 'out.html', '--metrics', 'out.prom']);
     expect(code).toBe(0);
-    expect(stderr).toContain("Warning: out.html can't be written");
+    expect(stderr).toContain('Warning: out.html');
     expect(existsSync(sandbox.path('in.enriched.csv'))).toBe(true);
     expect(existsSync(sandbox.path('out.prom'))).toBe(true);
   });
@@ -153,7 +154,7 @@ describe('in GitHub Actions', () => {
     GITHUB_STEP_SUMMARY: sandbox.path('step.md'),
   });
 
-  test('the report is appended to the step summary, and what needs attention is annotated, on stderr', async () => {
+  test('the report is appended to the step summary, and trouble is annotated on stderr', async () => {
     using sandbox = createSandbox();
     sandbox.write('in.csv', `${list(5)}\nonly,two`);
     sandbox.write('step.md', 'From the step itself.\n');
@@ -194,9 +195,7 @@ describe('in GitHub Actions', () => {
     const more = {GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.path('missing/step.md')};
     const {code, stderr} = await run(sandbox, [], more);
     expect(code).toBe(0);
-    expect(stderr).toContain(
-      "Warning: The step's summary can't be written (ENOENT, there is no such file or directory)",
-    );
+    expect(stderr).toMatch(/^Warning: .*ENOENT/m);
   });
 });
 
@@ -237,7 +236,7 @@ describe('--ping-url', () => {
       sandbox.write('in.csv', list(5));
       const {code, stderr} = await run(sandbox, ['--ping-url', health.url]);
       expect(code).toBe(0);
-      expect(stderr).toMatch(/Warning: The health check \(ping_url\) could not be pinged \(\w+\)\./);
+      expect(stderr).toMatch(/^Warning: .*ping_url/m);
       expect(stderr).not.toContain(health.url);
       expect(health.pings).toHaveLength(2);
     },
@@ -252,7 +251,7 @@ describe('drift', () => {
     );
   afterAll(() => server.setScript(undefined));
 
-  test('a job is compared with its last runs: what jumped is in the summary, the report and on the terminal', async () => {
+  test('a job is compared with its last runs: the summary, the report and the terminal show figures that jumped', async () => {
     using sandbox = createSandbox();
     sandbox.write('job.yaml', JOB('nightly', 'store: false\nreport: out.html'));
     sandbox.write('in.csv', list(100));
@@ -266,9 +265,7 @@ describe('drift', () => {
     const {code, stderr} = await runJob(sandbox, {GITHUB_ACTIONS: 'true'});
     server.setScript(undefined);
     expect(code).toBe(0);
-    expect(stderr).toMatch(
-      /^Warning: This run differs from the job's last ones: .*ip\.is_vpn 100% \(usually \d+%\)/m,
-    );
+    expect(stderr).toMatch(/^Warning: .*ip\.is_vpn 100%/m);
     expect(stderr).toMatch(/^::warning title=bulk-enrich%3A unlike the job's last runs::/m);
     const jump = sandbox.summary('out.summary.json').drift.find(({what}) => what === 'ip.is_vpn');
     expect(jump).toMatchObject({now: 1, runs: 2});
@@ -317,14 +314,10 @@ describe('drift', () => {
     writeFileSync(join(sandbox.home, 'file'), '');
     const blocked = await runJob(sandbox, {XDG_STATE_HOME: join(sandbox.home, 'file')});
     expect(blocked.code).toBe(0);
-    expect(blocked.stderr).toMatch(
-      /^Warning: This run continues without the job's earlier runs: .* \(ENOTDIR, .*\)\. /,
-    );
+    expect(blocked.stderr).toMatch(/^Warning: .*ENOTDIR/m);
     const homeless = await runJob(sandbox, {XDG_STATE_HOME: '', HOME: '/nonexistent'});
     expect(homeless.code).toBe(0);
-    expect(homeless.stderr).toContain(
-      "without the job's earlier runs: the home directory /nonexistent does not exist. ",
-    );
+    expect(homeless.stderr).toMatch(/^Warning: .*\/nonexistent/m);
   });
 
   test('a name can not lead out of the directory', async () => {

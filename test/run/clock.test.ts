@@ -53,12 +53,7 @@ test('a run that is resumed when its answers are past their age says so', async 
   const sooner = await stage.run({...settings, concurrency: 1, maxCredits: 3}, inDays(20));
   expect(sooner.warnings).toEqual([]);
   const {code, warnings} = await stage.run(settings, inDays(40));
-  expect([code, warnings]).toEqual([
-    0,
-    [
-      'This run began 40 days ago, and --max-age is 30 days: the rest of its rows may get answers as old as the run. To look them up again: --restart.',
-    ],
-  ]);
+  expect([code, warnings]).toEqual([0, [expect.stringMatching(/40 days.*--max-age.*--restart/)]]);
 });
 
 test('a run whose clock is far behind leaves answers their dates: the next run pays for nothing again', async () => {
@@ -94,7 +89,7 @@ describe('a run whose clock is far ahead', () => {
     const ahead = await stage.run({...settings, input: 'other.csv'}, inDays(70));
     expect(ahead).toMatchObject({
       code: 0,
-      warnings: [expect.stringMatching(/^The clock .* says .* more than 35 days after/)],
+      warnings: [expect.stringMatching(/^The clock .* 35 days/)],
     });
     expect(await stage.run(settings, inDays(0.1))).toMatchObject({
       warnings: [],
@@ -137,7 +132,7 @@ describe('a run whose clock is far ahead', () => {
   });
 });
 
-test('what two runs on different days agree on is the date: what is old by it goes', async () => {
+test('the date is the one on which two runs of different days agreed, and old data goes by it', async () => {
   await using stage = await openStage();
   const stored = () => {
     const store = StoreAdmin.open(join(stage.env.XDG_CACHE_HOME ?? '', 'bulk-enrich'));
@@ -160,12 +155,12 @@ test('what two runs on different days agree on is the date: what is old by it go
   ]);
 });
 
-test('a clock that is behind is told of, and what it bought is good under the right one', async () => {
+test('a clock that is behind is a warning, and its answers are valid under the right clock', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(3));
   await stage.run(settings);
   expect(await stage.run(settings, inDays(-2))).toMatchObject({
-    warnings: [expect.stringMatching(/^The clock .* earlier than the last run/)],
+    warnings: [expect.stringMatching(/^The clock .* earlier/)],
   });
   expect(await stage.run(settings)).toMatchObject({warnings: [], summary: {calls: {total: 0}}});
 });

@@ -13,7 +13,7 @@ const facts = {
   row: {country: 'US', 'first name': 'Test'},
 };
 
-describe('a condition over what is known', () => {
+describe('a condition over known answers', () => {
   test.each([
     ['ip.is_vpn', true],
     ['!ip.is_vpn', false],
@@ -49,7 +49,7 @@ describe('a condition over what is known', () => {
   });
 });
 
-describe('what reads a missing field is undecided, unless the rest decides alone', () => {
+describe('a condition on a missing field is undecided, unless the rest decides it', () => {
   test.each([
     ['ip.is_threat', undefined, ['ip.is_threat']],
     ['!ip.is_threat', undefined, ['ip.is_threat']],

@@ -4,11 +4,11 @@ import {describe, expect, it} from 'vitest';
 import {startService} from '../../src/service/start.ts';
 import {loadAccessRules, type ReadyAccessRule} from '../../src/service/verdict/access-rules.ts';
 import {judge} from '../../src/service/verdict/judge.ts';
-import {factTypes, type SessionFacts} from '../../src/service/verdict/session-facts.ts';
+import {factTypes, type UserFacts} from '../../src/service/verdict/user-facts.ts';
 import {temporaryFolder} from './running.ts';
 
 /** Facts of a person at home. */
-const person: SessionFacts = {
+const person: UserFacts = {
   bot_agent: false,
   mobile: false,
   user_agent: 'Mozilla/5.0',
@@ -35,7 +35,7 @@ const person: SessionFacts = {
 describe('the default rules', () => {
   const rules = loadAccessRules(undefined);
 
-  it.each<[string, Partial<SessionFacts>, number, boolean, string[]]>([
+  it.each<[string, Partial<UserFacts>, number, boolean, string[]]>([
     ['a person', {}, 100, true, []],
     ['a bot agent', {bot_agent: true}, 10, false, ['bot-agent']],
     ['no time at all', {duration: 0}, 60, true, ['bot-instant']],
@@ -108,7 +108,7 @@ describe('rules', () => {
 
   it.each(Object.keys(factTypes))('may ask for %s, and it is in the docs', name => {
     expect(readFileSync('docs/service.md', 'utf8')).toContain(`| \`${name}\` |`);
-    const value = person[name as keyof SessionFacts];
+    const value = person[name as keyof UserFacts];
     const literal = typeof value === 'string' ? JSON.stringify(value) : String(value);
     const number = typeof value === 'number' ? `${value}.0` : literal;
     const [ready] = loadAccessRules(

@@ -11,7 +11,7 @@ import {callWithinAccount} from '../../run/open/single-call.ts';
 import {defaultStoreDirectory} from '../../store/store.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {type Check, exitCodeOfAll, failure, hasFailed, passed, skipped, warning} from '../doctor/check.ts';
-import {checkPlace} from '../doctor/directories.ts';
+import {checkPath} from '../doctor/directories.ts';
 import {checkFleet} from '../doctor/fleet-check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {cleaned} from '../job-from-flags.ts';
@@ -34,7 +34,7 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
   const checks = [
     ...(await checkService(settings, call, console)),
     ...(await checkFleet(settings.fleet)),
-    ...checkPlaces(settings, output),
+    ...checkPaths(settings, output),
   ];
   if (json) printJson({checks});
   else print('stdout', render(checks, painter(process.stdout, process.env)));
@@ -118,21 +118,21 @@ async function dataCheck(): Promise<Check> {
     : warning('data', `the embedded service leaves out ${missing.fields.join(', ')}: ${missing.reason}`);
 }
 
-function checkPlaces({state, store}: JobSettings, output: string): Check[] {
+function checkPaths({state, store}: JobSettings, output: string): Check[] {
   return [
-    output === '-' ? skipped('output', 'stdout needs no place') : checkPlace('output', output, true),
+    output === '-' ? skipped('output', 'stdout needs no place') : checkPath('output', output, true),
     output === '-' && state === undefined
       ? skipped('state', 'a run to stdout keeps none')
-      : checkPlace('state', state ?? `${output}.run`, true),
+      : checkPath('state', state ?? `${output}.run`, true),
     store === false ? skipped('store', '--no-store') : checkStore(store),
   ];
 }
 
 function checkStore(store: JobSettings['store']): Check {
-  if (typeof store === 'string') return checkPlace('store', store, false);
+  if (typeof store === 'string') return checkPath('store', store, false);
   const trouble = userDirectoryTrouble('cache', process.env);
   return trouble === undefined
-    ? checkPlace('store', defaultStoreDirectory(process.env), false)
+    ? checkPath('store', defaultStoreDirectory(process.env), false)
     : warning('store', `${trouble.why}; runs work without it; set ${trouble.variable} to use one`);
 }
 

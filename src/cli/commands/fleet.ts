@@ -17,15 +17,15 @@ export async function fleetStatusCommand(flags: {
 
 /** As text of at most `width` characters a line. */
 export function renderFleet(
-  {identity, workers, runs, chunks, heldMs}: FleetStatus,
+  {protocol, workers, runs, chunks, closedMs}: FleetStatus,
   now: number,
   width: number,
 ): string {
-  if (identity === undefined) return 'This Redis has neither a worker nor a run.\n';
-  const held = heldMs === 0 ? '' : `The service throttles: nothing is sent for ${duration(heldMs)}.\n`;
-  return `The fleet is of ${identity}.
+  if (protocol === undefined) return 'This Redis has neither a worker nor a run.\n';
+  const closed = closedMs === 0 ? '' : `The service throttles: nothing is sent for ${duration(closedMs)}.\n`;
+  return `The fleet is of ${protocol}.
 ${count(chunks.waiting)} chunks wait, ${count(chunks.active)} are with workers.
-${held}
+${closed}
 ${many(workers.length, 'worker')}
 ${workers.length === 0 ? '' : fitted(workerColumns(workers, now), width)}
 ${many(runs.length, 'run')}

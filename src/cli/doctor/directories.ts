@@ -7,7 +7,7 @@ import {type Check, failed, passed, warning} from './check.ts';
 const LITTLE_BYTES = 200 * 2 ** 20;
 
 /** Checks that `path` can be written, and its free space. Makes nothing. */
-export function checkPlace(name: string, path: string, needed: boolean): Check {
+export function checkPath(name: string, path: string, needed: boolean): Check {
   try {
     checkWritable(path);
     const {bavail, bsize} = statfsSync(existingPart(path));

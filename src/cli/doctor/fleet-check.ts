@@ -15,7 +15,7 @@ export async function checkFleet(given: string | undefined): Promise<Check[]> {
 }
 
 async function checkMembers(url: string, given: string | undefined): Promise<Check> {
-  const {identity, workers} = await fleetStatus(url);
+  const {protocol, workers} = await fleetStatus(url);
   if (workers.length === 0)
     return warning(
       'fleet',
@@ -24,6 +24,6 @@ async function checkMembers(url: string, given: string | undefined): Promise<Che
   const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
   return passed(
     'fleet',
-    `${count(workers.length)} workers on ${publicUrl(url)} (${identity ?? 'of unknown version'}), ${count(calls)} calls at once`,
+    `${count(workers.length)} workers on ${publicUrl(url)} (${protocol ?? 'of unknown version'}), ${count(calls)} calls at once`,
   );
 }

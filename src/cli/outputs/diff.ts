@@ -1,4 +1,4 @@
-import {diffOutputs, refusePlace} from '../../enriched/diff.ts';
+import {diffOutputs, refusePath} from '../../enriched/diff.ts';
 import {count} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {changeTable} from './change-table.ts';
@@ -13,7 +13,7 @@ interface DiffFlags {
 /** `bulk-enrich diff OLD NEW`: what changed from one output to the other. */
 export async function diffCommand(old: string, fresh: string, flags: DiffFlags): Promise<number> {
   const {key, output: to, force = false, json = false} = flags;
-  refusePlace(to, [old, fresh], force);
+  refusePath(to, [old, fresh], force);
   const changes = await diffOutputs({old, new: fresh, key, to});
   if (json) printJson(changes);
   else print('stdout', `${changeTable(changes, [old, fresh])}\n`);

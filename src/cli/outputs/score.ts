@@ -1,4 +1,4 @@
-import {refusePlace} from '../../enriched/diff.ts';
+import {refusePath} from '../../enriched/diff.ts';
 import {scoreAgain} from '../../enriched/score-again.ts';
 import {UsageError} from '../../errors.ts';
 import {loadRules} from '../../score/rules.ts';
@@ -17,7 +17,7 @@ interface ScoreFlags {
 /** `bulk-enrich score OUTPUT --rules FILE`: the same rows by other rules, without a call. */
 export async function scoreCommand(path: string, flags: ScoreFlags): Promise<number> {
   const {output: to, force = false, json = false} = flags;
-  refusePlace(to, [path, flags.rules], force);
+  refusePath(to, [path, flags.rules], force);
   const rules = loadRules(flags.rules, () => '--rules');
   if (rules === undefined)
     throw new UsageError('score_rules', '--rules none gives no score. Name a rules file, or default.');

@@ -59,12 +59,12 @@ export function transport(options: TransportOptions): Transport {
   return {
     post(url, body, onLeaving) {
       const stream = clientOf(url)(url, {body, isStream: true});
-      const place = unused.pop() ?? underWay.length;
-      underWay[place] = stream;
+      const slot = unused.pop() ?? underWay.length;
+      underWay[slot] = stream;
       const result = exchange(stream, connections, options, onLeaving);
       void result.then(() => {
-        underWay[place] = undefined;
-        unused.push(place);
+        underWay[slot] = undefined;
+        unused.push(slot);
       });
       return result;
     },

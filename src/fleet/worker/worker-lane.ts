@@ -2,9 +2,9 @@ import PQueue from 'p-queue';
 import type {Attempt, TimedAttempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {askedMs} from '../../lookup/policy.ts';
-import type {Gate} from '../gate.ts';
+import type {FleetGate, Limiters} from '../limits.ts';
 import type {Chunk, ChunkAsk, ChunkPace} from '../protocol.ts';
-import {type Limiters, SharedPacer} from '../shared-pacer.ts';
+import {WorkerPacer} from './worker-pacer.ts';
 
 /** The fleet's gate stays closed for this long, in milliseconds, where a throttled answer does not say. */
 const HOLD_MS = 500;
@@ -12,13 +12,13 @@ const HOLD_MS = 500;
 const LONGEST_HOLD_MS = 3_600_000;
 
 /** Receives undefined if a value may be sent, or the milliseconds to wait. */
-type Permit = (heldMs: number | undefined) => void;
+type Permit = (closedMs: number | undefined) => void;
 
 export interface LaneOptions {
   readonly name: string;
   /** Calls in flight at most. */
   readonly slots: number;
-  readonly gate: Gate;
+  readonly gate: FleetGate;
   readonly limiters: Limiters;
 }
 
@@ -27,7 +27,7 @@ export class WorkerLane {
   readonly #options: LaneOptions;
   readonly #queue: PQueue;
   readonly #waiting: Permit[] = [];
-  #pacer: SharedPacer | undefined;
+  #pacer: WorkerPacer | undefined;
   #draining = false;
 
   constructor(options: LaneOptions) {
@@ -49,8 +49,8 @@ export class WorkerLane {
   }
 
   async #attempt(ask: ChunkAsk, pace: ChunkPace | undefined, client: Sender): Promise<TimedAttempt> {
-    const heldMs = await this.#permit(pace);
-    if (heldMs !== undefined) return givenBack(heldMs);
+    const closedMs = await this.#permit(pace);
+    if (closedMs !== undefined) return givenBack(closedMs);
     const attempt = timed(await client.send(ask.operation, ask.params));
     if (attempt.kind === 'throttled') await this.#closeGate(askedMs(attempt, Date.now()) ?? HOLD_MS);
     return attempt;
@@ -66,14 +66,14 @@ export class WorkerLane {
     });
   }
 
-  #paced(pace: ChunkPace): SharedPacer {
+  #paced(pace: ChunkPace): WorkerPacer {
     const {name, limiters, gate} = this.#options;
-    this.#pacer ??= new SharedPacer(
+    this.#pacer ??= new WorkerPacer(
       limiters.open(name, pace.minTimeMs),
       gate,
       pace,
       permits => this.#lease(permits),
-      heldMs => this.#giveBack(heldMs),
+      closedMs => this.#giveBack(closedMs),
     );
     return this.#pacer;
   }
@@ -84,20 +84,20 @@ export class WorkerLane {
   }
 
   async #closeGate(ms: number): Promise<void> {
-    const heldMs = Math.min(ms, LONGEST_HOLD_MS);
+    const closedMs = Math.min(ms, LONGEST_HOLD_MS);
     // A Redis that takes no writes must not cost the answers of the chunk's other calls.
-    await this.#options.gate.close(heldMs).catch(() => {});
-    this.#giveBack(heldMs);
+    await this.#options.gate.close(closedMs).catch(() => {});
+    this.#giveBack(closedMs);
   }
 
-  #giveBack(heldMs: number): void {
-    for (const permit of this.#waiting.splice(0)) permit(heldMs);
+  #giveBack(closedMs: number): void {
+    for (const permit of this.#waiting.splice(0)) permit(closedMs);
   }
 }
 
-function givenBack(heldMs: number): TimedAttempt {
-  const code = heldMs > 0 ? 'fleet_gate' : 'worker_stopping';
-  return timed({kind: 'not_sent', code, latencyMs: 0, heldMs});
+function givenBack(closedMs: number): TimedAttempt {
+  const code = closedMs > 0 ? 'fleet_gate' : 'worker_stopping';
+  return timed({kind: 'not_sent', code, latencyMs: 0, closedMs});
 }
 
 /** Dated by this machine's clock; the run corrects a date from before the chunk left, or from the future. */

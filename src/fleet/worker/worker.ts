@@ -5,7 +5,7 @@ import type {Logger} from 'pino';
 import type {Attempt} from '../../client/attempt.ts';
 import type {Sender} from '../../client/client.ts';
 import {logEvent} from '../../job/monitoring/log-events.ts';
-import {Gate} from '../gate.ts';
+import {FleetGate, Limiters} from '../limits.ts';
 import {CHUNK_VALUES, type Chunk, KEEP_MS, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../protocol.ts';
 import {
   clockAheadMs,
@@ -16,9 +16,8 @@ import {
   loadPackages,
   refusedEntry,
 } from '../redis.ts';
-import {enterRoster, identityClaims, type Member, type Membership} from '../roster.ts';
+import {enterRoster, fleetClaims, type Member, type Membership} from '../roster.ts';
 import {type Seal, sealWith} from '../seal.ts';
-import {Limiters} from '../shared-pacer.ts';
 import {Snapshot} from './snapshot.ts';
 import {WorkerLane} from './worker-lane.ts';
 
@@ -52,7 +51,7 @@ export interface WorkerReport {
 /** The state of a worker's fleet. */
 export interface FleetView {
   /** Nothing is sent for so many milliseconds, as the service throttled; 0 where it does not. */
-  readonly heldMs: number;
+  readonly closedMs: number;
   /** Chunks that no worker has taken yet. */
   readonly waiting: number;
 }
@@ -73,7 +72,7 @@ export class FleetWorker {
   readonly #options: WorkerOptions;
   readonly #redis: Redis;
   readonly #seal: Seal;
-  readonly #gate: Gate;
+  readonly #gate: FleetGate;
   readonly #limiters: Limiters;
   readonly #snapshot: Snapshot;
   readonly #lanes = new Map<string, WorkerLane>();
@@ -91,7 +90,7 @@ export class FleetWorker {
     this.#options = options;
     this.#redis = redis;
     this.#seal = sealWith(options.secret);
-    this.#gate = new Gate(redis);
+    this.#gate = new FleetGate(redis);
     this.#limiters = new Limiters(redis, ioredis.Redis);
     this.#snapshot = new Snapshot(redis);
     this.#queue = new bullmq.Worker(QUEUE, job => this.#work(job), {
@@ -122,7 +121,7 @@ export class FleetWorker {
       worker.#membership = await enterRoster(
         redis,
         'worker',
-        identityClaims(options.endpoint, worker.#seal),
+        fleetClaims(options.endpoint, worker.#seal),
         () => worker.report,
         options.onFatal,
       );
@@ -158,8 +157,8 @@ export class FleetWorker {
     if (!this.hasRedis) return undefined;
     const silent = sleep(SILENT_MS, undefined, {ref: false});
     const view = Promise.all([this.#gate.closedMs(), this.#redis.llen(this.#queue.toKey('wait'))]);
-    const [heldMs, waiting] = (await Promise.race([view, silent])) ?? [];
-    return heldMs === undefined || waiting === undefined ? undefined : {heldMs, waiting};
+    const [closedMs, waiting] = (await Promise.race([view, silent])) ?? [];
+    return closedMs === undefined || waiting === undefined ? undefined : {closedMs, waiting};
   }
 
   /**

@@ -22,7 +22,7 @@ export function resolveRedisUrl(given: string | undefined, flag: string, env: En
       'redis_password',
       `${flag} holds a password, which others on this machine can see. Put the URL into ${VARIABLE}, and leave ${flag} out.`,
     );
-  return own !== undefined && place(own) === place(given) ? own : given;
+  return own !== undefined && databaseOf(own) === databaseOf(given) ? own : given;
 }
 
 function checkUrl(text: string, name: string): void {
@@ -35,7 +35,7 @@ function checkUrl(text: string, name: string): void {
 }
 
 /** The part that two URLs of the same Redis share. */
-function place(url: string): string {
+function databaseOf(url: string): string {
   const {protocol, hostname, port, pathname} = new URL(url);
   return [protocol, hostname, port === '' ? '6379' : port, pathname === '/' ? '' : pathname].join(' ');
 }

@@ -224,11 +224,11 @@ export class FlowControl {
   }
 
   /** A worker that gave the value back waits at the fleet's gate, or is shutting down: that is not a failure. */
-  #notSent(key: string, {code, heldMs}: AttemptThatIs<'not_sent'>, now: number): void {
-    if (heldMs === undefined) this.#outages.notSent(key, code, now);
+  #notSent(key: string, {code, closedMs}: AttemptThatIs<'not_sent'>, now: number): void {
+    if (closedMs === undefined) this.#outages.notSent(key, code, now);
     else {
       this.#outages.inconclusive(key);
-      if (heldMs > 0) this.#gate.close({reason: 'throttled', detail: code, untilMs: now + heldMs});
+      if (closedMs > 0) this.#gate.close({reason: 'throttled', detail: code, untilMs: now + closedMs});
     }
   }
 

@@ -1,10 +1,8 @@
 import Bottleneck from 'bottleneck';
 import {type Rate, windowOf} from '../../job/values.ts';
 import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
-import type {RateController} from './rate-controller.ts';
+import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller.ts';
 
-/** A lease holds the permits of this time, so that one job of bottleneck paces many calls. */
-const LEASE_SECONDS = 0.01;
 /** Share of the rate that leases use: late timers fire in bursts, which the rest absorbs. */
 const USE = 0.995;
 /** A late lease makes up for at most this time, so that a busy machine loses no throughput. */
@@ -13,8 +11,6 @@ const CATCH_UP_SECONDS = 0.25;
 const LONGEST_SPACING_MS = 100;
 /** If bottleneck is silent for this long, a change of the computer's clock has stopped it. */
 const LATE_MS = 500;
-/** Smaller changes of the rate don't change the leases. */
-const NOTICEABLE = 0.02;
 
 /**
  * Hands out permits in leases. bottleneck spaces the leases, and a log of the last sends keeps the count exact in every
@@ -68,10 +64,10 @@ export class Pacer implements LanePacer {
       setImmediate(() => this.#grant(left));
       return;
     }
-    const permits = Math.max(1, Math.floor(rate * LEASE_SECONDS));
+    const permits = leaseAt(rate);
     this.#space(rate, permits);
     // A part of the next permit may be earned in advance, but no more: unused permits expire.
-    this.#due = Math.max(this.#due, this.#now() - 900 / (USE * rate));
+    this.#due = Math.max(this.#due, this.#now() - earnedIn(0.9, USE * rate));
     this.#whenSpaced(() => this.#grantWithin(rate, permits));
   }
 
@@ -131,7 +127,7 @@ export class Pacer implements LanePacer {
       this.#grantLater(sharedMs, rate, permits);
       return;
     }
-    this.#due += (granted * 1_000) / (USE * rate);
+    this.#due += earnedIn(granted, USE * rate);
     this.#grant(granted);
   }
 
@@ -166,9 +162,9 @@ export class Pacer implements LanePacer {
   }
 
   #space(rate: number, permits: number): void {
-    if (Math.abs(rate - this.#applied) <= NOTICEABLE * rate) return;
+    if (isAbout(rate, this.#applied)) return;
     this.#applied = rate;
-    const minTime = Math.min((permits * 1_000) / (USE * rate), LONGEST_SPACING_MS);
+    const minTime = Math.min(earnedIn(permits, USE * rate), LONGEST_SPACING_MS);
     this.#limiter.updateSettings({minTime});
   }
 

@@ -8,6 +8,26 @@ const LOWEST_PER_SECOND = 0.1;
 /** An unlimited rate that has grown back to this is unlimited again: got can't reach it on one core. */
 const UNLIMITED_PER_SECOND = 5_000;
 
+/** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
+const LEASE_SECONDS = 0.01;
+/** A change of the rate smaller than this is not worth a change of the leases. */
+const NOTICEABLE = 0.02;
+
+/** Permits of one lease at `rate` calls a second. */
+export function leaseAt(rate: number): number {
+  return Math.max(1, Math.floor(rate * LEASE_SECONDS));
+}
+
+/** Milliseconds in which this many permits are earned. */
+export function earnedIn(permits: number, rate: number): number {
+  return (permits * 1_000) / rate;
+}
+
+/** True if leases that were made for the rate `before` do for `rate` too; NaN is no rate. */
+export function isAbout(rate: number, before: number): boolean {
+  return Math.abs(rate - before) <= NOTICEABLE * rate;
+}
+
 /**
  * The rate below a ceiling. It falls when the service throttles, stays near the rate at which that happened, and then
  * climbs ever faster until it reaches the ceiling.

@@ -19,7 +19,7 @@ import {deliverMetrics} from './deliver-metrics.ts';
  * @throws {UsageError} if one has none; {@link OutputError} if a file that is published with the output can't be
  * written.
  */
-export function checkReportPlaces({settings, output}: Job): void {
+export function checkReportPaths({settings, output}: Job): void {
   const {summary, rejects, report, calls} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
   const changes = settings.changes?.file;
@@ -31,10 +31,10 @@ export function checkReportPlaces({settings, output}: Job): void {
   }
   // The output is not published without these.
   for (const [flag, path] of Object.entries({summary, rejects, changes, calls}))
-    if (path !== undefined && !isStream(path)) checkPlace(flag, path);
+    if (path !== undefined && !isStream(path)) demandWritable(flag, path);
 }
 
-function checkPlace(flag: string, path: string): void {
+function demandWritable(flag: string, path: string): void {
   try {
     checkWritable(dirname(realPath(path)));
   } catch (error) {

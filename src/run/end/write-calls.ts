@@ -39,8 +39,8 @@ function* lines(ledger: Ledger, key: string): Generator<string> {
   let text = '';
   let count = 0;
   for (const record of ledger.callRecords()) {
-    const place = `${record.operation} ${record.charge}`;
-    recorded.set(place, (recorded.get(place) ?? 0) + record.cost);
+    const group = `${record.operation} ${record.charge}`;
+    recorded.set(group, (recorded.get(group) ?? 0) + record.cost);
     text += line(lineOf(record, key));
     count += 1;
     if (count % AT_ONCE !== 0) continue;

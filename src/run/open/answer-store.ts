@@ -56,10 +56,10 @@ export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
  * next one deletes what is left.
  */
 export async function keepUpStore(job: Job, io: World): Promise<void> {
-  const {store: place, maxStoreSize} = job.settings;
-  if (place === false) return;
+  const {store, maxStoreSize} = job.settings;
+  if (store === false) return;
   try {
-    const directory = typeof place === 'string' ? place : defaultStoreDirectory(io.env);
+    const directory = typeof store === 'string' ? store : defaultStoreDirectory(io.env);
     const terms = termsOf(job);
     const ages = perOperation(name => longestUse(terms[name]));
     const removed = await keepUp(directory, {ages, maxBytes: maxStoreSize, date: dateOf(io)});
@@ -74,14 +74,14 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
 
 /** `own` gives the store the run's own answers. */
 export function openAnswerStore(
-  {settings: {store: place}}: Job,
+  {settings: {store}}: Job,
   scope: string,
   judge: Judge,
   io: World,
   own?: OwnAnswers,
 ): AnswerStore {
-  if (place === false) return noStore;
-  const locate = () => (typeof place === 'string' ? place : defaultStoreDirectory(io.env));
+  if (store === false) return noStore;
+  const locate = () => (typeof store === 'string' ? store : defaultStoreDirectory(io.env));
   return openStore(locate, {
     scope,
     judge,

@@ -43,7 +43,7 @@ export async function joinFleet(
     secret: sealingSecret(job.endpoint, io.env),
     lanes,
     rate: rateText(job, account),
-    creditsAt: account && creditsPlace(account, io.env),
+    creditsAt: account && creditsCounter(account, io.env),
     timeoutMs: job.settings.timeout,
     maxOutageMs: job.settings.maxOutage,
     report: () => ({
@@ -104,12 +104,12 @@ export async function bookCollected(
   }
 }
 
-/** Name of the place in Redis that counts the account's credits, without revealing it. Undefined without a limit. */
-function creditsPlace(account: Account, env: World['env']): string | undefined {
+/** Names the state directory that counts the account's credits, without revealing it. Undefined without a limit. */
+function creditsCounter(account: Account, env: World['env']): string | undefined {
   if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
     return undefined;
-  const place = `${hostname()} ${stateDirectory(env, `credits in ${account.path}`)}`;
-  return createHash('sha256').update(place).digest('hex').slice(0, 16);
+  const counter = `${hostname()} ${stateDirectory(env, `credits in ${account.path}`)}`;
+  return createHash('sha256').update(counter).digest('hex').slice(0, 16);
 }
 
 /** `all=20/s`, or `all=20/s,ip=50/s`: the rates that all runs of a fleet must share, whatever operations they use. */

@@ -1,5 +1,5 @@
 import type {Logger} from 'pino';
-import {SharedPace} from '../../account/shared-pace.ts';
+import {AccountPace} from '../../account/account-pace.ts';
 import type {Client} from '../../client/client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
@@ -39,7 +39,7 @@ export async function openExecutor(
   const {offline} = job.settings;
   if (job.redisUrl !== undefined && !offline)
     return openFleetExecutor(run, means, job.redisUrl, identity, rows);
-  const pace = openSharedPace(run, means);
+  const pace = openAccountPace(run, means);
   const outlet = localOutlet(loggedClient(means.connection.client, io.log), io.now, clock, pace);
   const executor = createExecutor(run, means, outlet);
   if (offline) executor.close('offline');
@@ -47,9 +47,9 @@ export async function openExecutor(
 }
 
 /** The pace that all runs of the account share, if it has a rate. */
-function openSharedPace({io, stopper}: Running, {account}: Calling): SharedPace | undefined {
+function openAccountPace({io, stopper}: Running, {account}: Calling): AccountPace | undefined {
   if (account?.rate === undefined) return undefined;
-  return new SharedPace({
+  return new AccountPace({
     directory: stateDirectory(io.env, `rate in ${account.path}`),
     account: account.key,
     rate: account.rate,
@@ -66,14 +66,14 @@ async function openFleetExecutor(
   rows: () => number,
 ): Promise<OpenedExecutor> {
   const {stopper, job} = run;
-  let pace: SharedPace | undefined;
+  let pace: AccountPace | undefined;
   const fleet = await joinFleet(run, means, redisUrl, runId, rows);
   const close = async () => {
     await fleet.close();
     pace?.close();
   };
   try {
-    pace = openSharedPace(run, means);
+    pace = openAccountPace(run, means);
     if (pace !== undefined) await stopper.unlessStopped(pace.holdAll());
     const executor = createExecutor(run, means, fleet);
     watchFleet(fleet, run, means, count => {

@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
+import {AccountPace} from '../../account/account-pace.ts';
 import type {PeriodBudget} from '../../account/period-budget.ts';
-import {SharedPace} from '../../account/shared-pace.ts';
 import {ClientError} from '../../client/client-error.ts';
 import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
@@ -79,7 +79,7 @@ async function inTurn<T>(
 ): Promise<T> {
   if (account?.rate === undefined) return call();
   let trouble: unknown;
-  const pace = new SharedPace({
+  const pace = new AccountPace({
     directory: stateDirectory(env, `rate in ${account.path}`),
     account: account.key,
     rate: account.rate,

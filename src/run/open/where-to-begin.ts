@@ -5,7 +5,7 @@ import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
 import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
 import {tellBills} from '../end/bills.ts';
-import {checkReportPlaces, deliver} from '../end/deliver-reports.ts';
+import {checkReportPaths, deliver} from '../end/deliver-reports.ts';
 import {rememberRun} from '../end/history.ts';
 import {type Beginning, endRun} from '../identity.ts';
 import {during, pipesOf, type RunIo} from '../io.ts';
@@ -32,7 +32,7 @@ export async function beginningOf(
   state: RunState,
   stopper: Stopper,
 ): Promise<RunOutcome | Beginning> {
-  checkReportPlaces(job);
+  checkReportPaths(job);
   const record = job.restarts === 'now' ? undefined : await completed(job, state);
   if (record !== undefined && !(job.settings.force && (await isOther(job, record, pipesOf(io, stopper)))))
     return end(job, io, state, completedNow(job, record));

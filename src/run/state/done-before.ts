@@ -36,11 +36,7 @@ interface MadeOf {
 }
 
 /** True if the job as it is now, with its inputs as they are now, makes this result. */
-export async function isMadeOf(
-  {settings_sha256, input}: MadeOf,
-  job: Job,
-  pipes: Pipes,
-): Promise<boolean> {
+export async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes: Pipes): Promise<boolean> {
   if (settings_sha256 !== settingsDigest(job)) return false;
   const sources = job.inputs.map(path => (isReadOnce(path) ? openOnce(path, pipes) : path));
   const read = await digestFiles(sources, job.settings.limit === undefined ? undefined : input.bytes);

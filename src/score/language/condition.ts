@@ -1,7 +1,7 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {hasPath, pathOf} from '../../cel/ast.ts';
 import {engineText} from '../../cel/written.ts';
-import {type DirectScope, directCondition} from './direct.ts';
+import {type DirectMeans, directCondition} from './direct.ts';
 import {type Expression, type Reference, referencesOf} from './expression.ts';
 import {type Facts, reader, SharedReads} from './read-facts.ts';
 import {typeAt} from './vocabulary.ts';
@@ -67,11 +67,11 @@ function newCondition(node: ASTNode, compiling: Compiling): Part {
   if (present !== undefined) return presence(present, references, shared);
   const [reference] = references;
   if (pathOf(node) !== undefined && reference?.type?.kind === 'bool') return flag(reference, shared);
-  const run = directCondition(node, directScope(compiling)) ?? expression.runnable(node);
+  const run = directCondition(node, directMeans(compiling)) ?? expression.runnable(node);
   return comparison(run, references, shared);
 }
 
-function directScope({expression: {vocabulary, runnable}, shared}: Compiling): DirectScope {
+function directMeans({expression: {vocabulary, runnable}, shared}: Compiling): DirectMeans {
   return {
     typeAt: path => typeAt(vocabulary, path),
     read: path =>

@@ -16,7 +16,7 @@ interface Value {
 }
 
 /** The vocabulary, fields and engine around a part. */
-export interface DirectScope {
+export interface DirectMeans {
   typeAt(path: readonly string[]): Type | undefined;
   /** Reads a field that is known to be there. */
   read(path: readonly string[]): ReadFacts;
@@ -28,16 +28,16 @@ export interface DirectScope {
  * Compiles a condition over fields and literals of the plain types, which most conditions are. The expression engine takes
  * longer to be called than such a condition to compare. Its fields must be known. Undefined for any other condition.
  */
-export function directCondition(node: ASTNode, scope: DirectScope): ReadFacts<boolean> | undefined {
-  const value = plainValue(node, scope);
+export function directCondition(node: ASTNode, means: DirectMeans): ReadFacts<boolean> | undefined {
+  const value = plainValue(node, means);
   return value?.kind === 'bool' ? (value.read as ReadFacts<boolean>) : undefined;
 }
 
-function plainValue(node: ASTNode, scope: DirectScope): Value | undefined {
+function plainValue(node: ASTNode, means: DirectMeans): Value | undefined {
   const constant = literal(node);
   if (constant !== undefined) return {kind: constant.kind, read: () => constant.value, mayThrow: false};
   const path = pathOf(node);
-  if (path !== undefined) return fieldAt(path, scope);
+  if (path !== undefined) return fieldAt(path, means);
   switch (node.op) {
     case '==':
     case '!=':
@@ -45,37 +45,37 @@ function plainValue(node: ASTNode, scope: DirectScope): Value | undefined {
     case '<=':
     case '>':
     case '>=':
-      return comparison(node.op, node.args, scope);
+      return comparison(node.op, node.args, means);
     case '+':
     case '-':
     case '*':
     case '/':
     case '-_':
-      return number(node, scope);
+      return number(node, means);
     case 'in':
-      return membership(node.args, scope);
+      return membership(node.args, means);
     case '?:':
-      return choice(node.args, scope);
+      return choice(node.args, means);
     case '!_':
-      return negation(node.args, scope);
+      return negation(node.args, means);
     case '&&':
     case '||':
-      return both(node.op, node.args, scope);
+      return both(node.op, node.args, means);
     case 'call':
       return node.args[0] === 'size' && node.args[1].length === 1
-        ? sizeOf(node.args[1][0] as ASTNode, scope)
+        ? sizeOf(node.args[1][0] as ASTNode, means)
         : undefined;
     case 'rcall':
-      return method(node, node.args, scope);
+      return method(node, node.args, means);
     default:
       return undefined;
   }
 }
 
-function fieldAt(path: readonly string[], scope: DirectScope): Value | undefined {
-  const kind = scope.typeAt(path)?.kind;
+function fieldAt(path: readonly string[], means: DirectMeans): Value | undefined {
+  const kind = means.typeAt(path)?.kind;
   return kind === 'bool' || kind === 'string' || kind === 'double'
-    ? {kind, read: scope.read(path), mayThrow: false}
+    ? {kind, read: means.read(path), mayThrow: false}
     : undefined;
 }
 
@@ -95,9 +95,9 @@ const isNumber = (kind: Kind) => kind === 'double' || kind === 'int';
 function comparison(
   sign: keyof typeof comparisons,
   [a, b]: readonly [ASTNode, ASTNode],
-  scope: DirectScope,
+  means: DirectMeans,
 ): Value | undefined {
-  const [left, right] = [plainValue(a, scope), plainValue(b, scope)];
+  const [left, right] = [plainValue(a, means), plainValue(b, means)];
   if (left === undefined || right === undefined) return undefined;
   const areNumbers = isNumber(left.kind) && isNumber(right.kind);
   if (left.kind !== right.kind && !areNumbers) return undefined;
@@ -108,8 +108,8 @@ function comparison(
 }
 
 /** Arithmetic over fractions. What it comes to is finite, and so is each thing that something is divided by. */
-function number(node: ASTNode, scope: DirectScope): Value | undefined {
-  const read = sum(node, scope);
+function number(node: ASTNode, means: DirectMeans): Value | undefined {
+  const read = sum(node, means);
   if (read === undefined) return undefined;
   const finite = (facts: Facts) => {
     const value = read(facts);
@@ -119,14 +119,14 @@ function number(node: ASTNode, scope: DirectScope): Value | undefined {
   return {kind: 'double', read: finite, mayThrow: true};
 }
 
-function sum(node: ASTNode, scope: DirectScope): ReadFacts<number> | undefined {
+function sum(node: ASTNode, means: DirectMeans): ReadFacts<number> | undefined {
   if (node.op === '-_') {
-    const inner = double(node.args, scope);
+    const inner = double(node.args, means);
     return inner && (facts => -inner(facts));
   }
-  if (node.op !== '+' && node.op !== '-' && node.op !== '*' && node.op !== '/') return double(node, scope);
-  const left = sum(node.args[0], scope);
-  const right = node.op === '/' ? double(node.args[1], scope) : sum(node.args[1], scope);
+  if (node.op !== '+' && node.op !== '-' && node.op !== '*' && node.op !== '/') return double(node, means);
+  const left = sum(node.args[0], means);
+  const right = node.op === '/' ? double(node.args[1], means) : sum(node.args[1], means);
   if (left === undefined || right === undefined) return undefined;
   switch (node.op) {
     case '+':
@@ -140,18 +140,18 @@ function sum(node: ASTNode, scope: DirectScope): ReadFacts<number> | undefined {
   }
 }
 
-function double(node: ASTNode, scope: DirectScope): ReadFacts<number> | undefined {
-  const value = plainValue(node, scope);
+function double(node: ASTNode, means: DirectMeans): ReadFacts<number> | undefined {
+  const value = plainValue(node, means);
   return value?.kind === 'double' ? (value.read as ReadFacts<number>) : undefined;
 }
 
-function membership([member, list]: readonly [ASTNode, ASTNode], scope: DirectScope): Value | undefined {
-  const sought = plainValue(member, scope);
+function membership([member, list]: readonly [ASTNode, ASTNode], means: DirectMeans): Value | undefined {
+  const sought = plainValue(member, means);
   if (sought === undefined) return undefined;
   const {read, mayThrow} = sought;
   const path = pathOf(list);
-  if (path !== undefined && scope.typeAt(path)?.kind === 'set' && sought.kind === 'string') {
-    const readSet = scope.read(path) as ReadFacts<ReadonlyMap<unknown, true>>;
+  if (path !== undefined && means.typeAt(path)?.kind === 'set' && sought.kind === 'string') {
+    const readSet = means.read(path) as ReadFacts<ReadonlyMap<unknown, true>>;
     return {kind: 'bool', read: facts => readSet(facts).has(read(facts)), mayThrow};
   }
   if (list.op !== 'list' || sought.kind === 'int') return undefined;
@@ -163,22 +163,22 @@ function membership([member, list]: readonly [ASTNode, ASTNode], scope: DirectSc
 
 function choice(
   [question, a, b]: readonly [ASTNode, ASTNode, ASTNode],
-  scope: DirectScope,
+  means: DirectMeans,
 ): Value | undefined {
-  const [asked, yes, no] = [plainValue(question, scope), plainValue(a, scope), plainValue(b, scope)];
+  const [asked, yes, no] = [plainValue(question, means), plainValue(a, means), plainValue(b, means)];
   if (asked?.kind !== 'bool' || yes === undefined || yes.kind !== no?.kind) return undefined;
   const read = (facts: Facts) => (asked.read(facts) === true ? yes.read(facts) : no.read(facts));
   return {kind: yes.kind, read, mayThrow: asked.mayThrow || yes.mayThrow || no.mayThrow};
 }
 
-function negation(node: ASTNode, scope: DirectScope): Value | undefined {
-  const inner = plainValue(node, scope);
+function negation(node: ASTNode, means: DirectMeans): Value | undefined {
+  const inner = plainValue(node, means);
   if (inner?.kind !== 'bool') return undefined;
   return {...inner, read: facts => inner.read(facts) === false};
 }
 
-function both(sign: '&&' | '||', sides: readonly ASTNode[], scope: DirectScope): Value | undefined {
-  const values = sides.map(side => plainValue(side, scope));
+function both(sign: '&&' | '||', sides: readonly ASTNode[], means: DirectMeans): Value | undefined {
+  const values = sides.map(side => plainValue(side, means));
   const reads: ReadFacts[] = [];
   for (const value of values) {
     if (value?.kind !== 'bool' || value.mayThrow) return undefined;
@@ -190,8 +190,8 @@ function both(sign: '&&' | '||', sides: readonly ASTNode[], scope: DirectScope):
 }
 
 /** By characters, as CEL counts them. */
-function sizeOf(node: ASTNode, scope: DirectScope): Value | undefined {
-  const text = textOf(node, scope);
+function sizeOf(node: ASTNode, means: DirectMeans): Value | undefined {
+  const text = textOf(node, means);
   return text && {kind: 'int', read: facts => charactersOf(text.read(facts)), mayThrow: text.mayThrow};
 }
 
@@ -205,8 +205,8 @@ interface Text extends Value {
   readonly read: ReadFacts<string>;
 }
 
-function textOf(node: ASTNode, scope: DirectScope): Text | undefined {
-  const value = plainValue(node, scope);
+function textOf(node: ASTNode, means: DirectMeans): Text | undefined {
+  const value = plainValue(node, means);
   return value?.kind === 'string' ? (value as Text) : undefined;
 }
 
@@ -225,13 +225,13 @@ const searches: Readonly<Record<string, (text: string, sought: string) => boolea
 function method(
   node: ASTNode,
   [name, receiver, given]: readonly [string, ASTNode, readonly ASTNode[]],
-  scope: DirectScope,
+  means: DirectMeans,
 ): Value | undefined {
   const [first] = given;
-  if (given.length === 0 && name === 'size') return sizeOf(receiver, scope);
+  if (given.length === 0 && name === 'size') return sizeOf(receiver, means);
   const change = Object.hasOwn(changes, name) ? changes[name] : undefined;
   const search = Object.hasOwn(searches, name) ? searches[name] : undefined;
-  const text = change || search || name === 'matches' ? textOf(receiver, scope) : undefined;
+  const text = change || search || name === 'matches' ? textOf(receiver, means) : undefined;
   if (text === undefined) return undefined;
   const {read, mayThrow} = text;
   if (change !== undefined && given.length === 0)
@@ -241,7 +241,7 @@ function method(
   if (given.length !== 1 || sought === undefined) return undefined;
   if (search !== undefined) return {kind: 'bool', read: facts => search(read(facts), sought), mayThrow};
   return name === 'matches'
-    ? {kind: 'bool', read: known(read, scope.runnable(node)), mayThrow: true}
+    ? {kind: 'bool', read: known(read, means.runnable(node)), mayThrow: true}
     : undefined;
 }
 

@@ -16,7 +16,7 @@ export class SharedReads {
   readonly #known = new Map<Facts, unknown[]>();
   #facts: Facts | undefined;
   #values: unknown[] = [];
-  #places = 0;
+  #slots = 0;
 
   /** Calls `make` for the first use of a name; later uses get the same result. */
   named<T>(name: string, make: () => T): T {
@@ -26,15 +26,15 @@ export class SharedReads {
 
   /** Returns the same read, done once for each object of facts. */
   once<T>(read: ReadFacts<T>): ReadFacts<T> {
-    const place = this.#places++;
+    const slot = this.#slots++;
     this.#facts = undefined;
     this.#known.clear();
     return facts => {
       const values = facts === this.#facts ? this.#values : this.#turnTo(facts);
-      const before = values[place];
+      const before = values[slot];
       if (before !== UNREAD) return before as T;
       const value = read(facts);
-      values[place] = value;
+      values[slot] = value;
       return value;
     };
   }
@@ -43,7 +43,7 @@ export class SharedReads {
     let values = this.#known.get(facts);
     if (values === undefined) {
       if (this.#known.size === MOST_FACTS) this.#known.clear();
-      values = new Array<unknown>(this.#places).fill(UNREAD);
+      values = new Array<unknown>(this.#slots).fill(UNREAD);
       this.#known.set(facts, values);
     }
     this.#facts = facts;

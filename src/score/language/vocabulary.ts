@@ -111,15 +111,15 @@ export function typeAt(vocabulary: RuleVocabulary, path: readonly string[]): Typ
 
 /** A name that stands alone is mostly a column, or a field without its lookup's name. */
 function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
-  const places = Object.entries(vocabulary).flatMap(([root, type]) => {
+  const paths = Object.entries(vocabulary).flatMap(([root, type]) => {
     if (type.kind === 'columns') return type.names.includes(name) ? [`row.${name}`] : [];
     return type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${root}.${name}`] : [];
   });
   const known = Object.keys(vocabulary);
-  if (places.length === 0 && vocabulary['row']?.kind === 'dyn' && closest(name, known) === undefined)
-    places.push(`row.${name}`);
-  if (places.length === 0) return unknown(`"${name}" to read`, name, known, '');
-  const quoted = places.slice(0, 3).map(place => `"${place}"`);
+  if (paths.length === 0 && vocabulary['row']?.kind === 'dyn' && closest(name, known) === undefined)
+    paths.push(`row.${name}`);
+  if (paths.length === 0) return unknown(`"${name}" to read`, name, known, '');
+  const quoted = paths.slice(0, 3).map(path => `"${path}"`);
   return new UnknownName(`there is no "${name}" to read. Did you mean ${quoted.join(' or ')}?`);
 }
 

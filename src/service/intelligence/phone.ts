@@ -57,7 +57,7 @@ export function phoneIntelligence(data: OpenData, written: string): PhoneData {
     is_valid: true,
     is_disposable: disposable,
     ...virtual(type),
-    ...identity(data, number),
+    ...originOf(data, number),
     ...(type !== undefined && {number_type: type.toLowerCase(), line_type: lineTypes[type]}),
     ...carrier(data, number, type),
     risk_score: riskScore(type, disposable),
@@ -73,7 +73,7 @@ const riskScore = (type: NumberType, disposable: boolean): number =>
 function invalid(data: OpenData, phone: string, number: PhoneNumber | undefined): PhoneData {
   return {
     is_valid: false,
-    ...(number !== undefined && identity(data, number)),
+    ...(number !== undefined && originOf(data, number)),
     validation_error: validationError(phone, number),
     risk_score: INVALID_RISK,
   };
@@ -96,7 +96,7 @@ function validationError(phone: string, number: PhoneNumber | undefined): string
   }
 }
 
-function identity(data: OpenData, number: PhoneNumber): PhoneData {
+function originOf(data: OpenData, number: PhoneNumber): PhoneData {
   const {country} = number;
   const name = country === undefined ? undefined : data.countryNames()[country]?.name;
   return {

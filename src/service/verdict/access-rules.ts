@@ -6,11 +6,11 @@ import {parsed} from '../../cel/written.ts';
 import {yamlValue} from '../../job/yaml.ts';
 import {ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
-import {factTypes, type SessionFacts} from './session-facts.ts';
+import {factTypes, type UserFacts} from './user-facts.ts';
 
 /** A rule ready to be asked. */
 export interface ReadyAccessRule extends Rule {
-  matches(facts: SessionFacts): boolean;
+  matches(facts: UserFacts): boolean;
 }
 
 /**
@@ -39,7 +39,7 @@ function readRules(path: string): Rule[] {
   try {
     value = yamlValue(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new ServiceSetupError(`the rules file ${path} can't be read: ${(error as Error).message}`);
+    throw new ServiceSetupError(`The rules file ${path} can't be read: ${(error as Error).message}`);
   }
   const result = rulesSchema.safeParse(value);
   if (result.success) return result.data;
@@ -50,7 +50,7 @@ function readRules(path: string): Rule[] {
 }
 
 /** Facts are declared, so that a misspelt one is found at start, not at the first call. */
-function compile({id, when}: Rule, where: string): (facts: SessionFacts) => boolean {
+function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean {
   const engine = new Engine(environment => {
     for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);
   });

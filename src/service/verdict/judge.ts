@@ -1,6 +1,6 @@
 import type {VerifyData} from '../../operations/table.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
-import type {SessionFacts} from './session-facts.ts';
+import type {UserFacts} from './user-facts.ts';
 
 /** Result of the rules. */
 export interface Judgement {
@@ -18,7 +18,7 @@ const PASS_FROM = 50;
  * The score is 100 less the weights of the bot rules that matched. A matching `allow` lets pass, else a matching
  * `block` does not, else the score decides. Shadow rules are shown, and change nothing.
  */
-export function judge(rules: readonly ReadyAccessRule[], facts: SessionFacts): Judgement {
+export function judge(rules: readonly ReadyAccessRule[], facts: UserFacts): Judgement {
   const matched = rules.filter(rule => rule.matches(facts));
   const effective = matched.filter(({shadow}) => !shadow);
   const weights = effective.filter(({source}) => source === 'bot').map(({weight}) => weight);

@@ -37,7 +37,7 @@ export function readSessions(path: string): UserSession[] {
     .split('\n')
     .map((text, index) => ({text: text.trim(), place: `${path}:${index + 1}`}))
     .filter(({text}) => text !== '')
-    .map(({text, place}) => parseSession(text, place));
+    .map(({text, place}) => parseUserSession(text, place));
 }
 
 /** The sessions that come with the service, by their tokens. */
@@ -50,11 +50,11 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ServiceSetupError(`the sessions file can't be read: ${(error as Error).message}`);
+    throw new ServiceSetupError(`The sessions file can't be read: ${(error as Error).message}`);
   }
 }
 
-function parseSession(text: string, place: string): UserSession {
+function parseUserSession(text: string, place: string): UserSession {
   let value: unknown;
   try {
     value = JSON.parse(text);

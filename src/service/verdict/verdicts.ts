@@ -12,8 +12,8 @@ import type {ReadyAccessRule} from './access-rules.ts';
 import type {Accounts, Sighting} from './accounts.ts';
 import {describeDevice} from './device.ts';
 import {type Judgement, judge} from './judge.ts';
-import {factsOf} from './session-facts.ts';
 import {ipPart, locationPart, mailPart, phonePart, sessionPart} from './show.ts';
+import {factsOf} from './user-facts.ts';
 import type {UserSession, UserSessions} from './user-session.ts';
 
 type VerifyRequest = z.infer<typeof operations.verify.request>;

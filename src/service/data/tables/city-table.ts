@@ -65,12 +65,12 @@ const cities = new Map(
 function cityOf({city = '', country_code, state1}: CityRecord): string {
   const name = city.replace(/ [([].*$/, '');
   const district = name.replace(/(?:-ku| City| District)$/, '');
-  const places = [
+  const keys = [
     [country_code, state1, district],
     [country_code, state1, ''],
     [country_code, '', ''],
   ];
-  return (name && places.map(place => cities.get(place.join())).find(Boolean)) || name;
+  return (name && keys.map(key => cities.get(key.join())).find(Boolean)) || name;
 }
 
 /** The data set stores 32-bit floats, which hold 7 digits: the rest is noise of the conversion. */

@@ -11,7 +11,7 @@ const captions: Readonly<Record<TopKind, readonly [caption: string, what: string
 };
 
 /** Counts of the values' countries, networks and domains. They identify no person. */
-export function placesSection({top}: Summary): Section | undefined {
+export function originsSection({top}: Summary): Section | undefined {
   const blocks = topKinds.flatMap(kind => ranking(top[kind], ...captions[kind]));
   return blocks.length === 0
     ? undefined

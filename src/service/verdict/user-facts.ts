@@ -29,7 +29,7 @@ export const factTypes = {
 } as const;
 
 /** A session's facts. What is not known is `false`, empty, 0, or for `duration` and `email_trust` -1. */
-export type SessionFacts = {
+export type UserFacts = {
   [Name in keyof typeof factTypes]: {
     bool: boolean;
     string: string;
@@ -50,7 +50,7 @@ export interface Evidence {
   linkedAccounts: number;
 }
 
-export function factsOf(evidence: Evidence): SessionFacts {
+export function factsOf(evidence: Evidence): UserFacts {
   const {session, device, ip, mail, phone, replayed, linkedAccounts} = evidence;
   return {
     bot_agent: device.isBot,

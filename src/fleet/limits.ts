@@ -1,14 +1,9 @@
 import Bottleneck from 'bottleneck';
 import type {Redis} from 'ioredis';
-import type {Gate} from './gate.ts';
-import {type ChunkPace, PREFIX} from './protocol.ts';
-import {Punctuality} from './worker/punctuality.ts';
-
-/** A lease that may come later than this, in milliseconds, is given up: a late one would crowd into a later second. */
-const TOO_LATE_MS = 10;
+import {PREFIX} from './protocol.ts';
 
 /** After an error of Redis, such as no memory, leases are asked for again after so many milliseconds. */
-const AGAIN_MS = 1_000;
+export const AGAIN_MS = 1_000;
 
 /** The limiters of one process's lanes: bottleneck keeps their state in Redis, and one connection serves them all. */
 export class Limiters {
@@ -56,61 +51,24 @@ function recognizable(client: Redis): Redis {
   return client;
 }
 
-/** Hands out permits to send, in leases that all workers of a fleet take from one limiter. */
-export class SharedPacer {
-  readonly #limiter: Bottleneck;
-  readonly #gate: Gate;
-  readonly #permits: number;
-  readonly #lease: (permits: number) => void;
-  readonly #held: (ms: number) => void;
-  readonly #punctuality = new Punctuality();
-  #scheduled = false;
+const GATE_KEY = `${PREFIX}:gate`;
+/** Closes the gate. The longest requested wait holds. */
+const CLOSE_GATE = `if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('set', KEYS[1], '1', 'px', ARGV[1]) end`;
 
-  /** `lease` is called with the number of calls that may be sent now, or `held` with how long none may be. */
-  constructor(
-    limiter: Bottleneck,
-    gate: Gate,
-    {permits}: ChunkPace,
-    lease: (permits: number) => void,
-    held: (ms: number) => void,
-  ) {
-    this.#limiter = limiter;
-    this.#gate = gate;
-    this.#permits = permits;
-    this.#lease = lease;
-    this.#held = held;
+/** The gate that one throttled call closes for the whole fleet; it opens by itself. */
+export class FleetGate {
+  readonly #redis: Redis;
+
+  constructor(redis: Redis) {
+    this.#redis = redis;
   }
 
-  /** Asks for a lease; however often that is done, one is under way at a time. */
-  request(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    this.#take().catch(() => this.#again());
+  /** Milliseconds for which nothing may be sent yet; 0 while it is open. */
+  async closedMs(): Promise<number> {
+    return Math.max(0, await this.#redis.pttl(GATE_KEY));
   }
 
-  async #take(): Promise<void> {
-    const closedMs = await this.#gate.closedMs();
-    if (closedMs > 0) {
-      this.#scheduled = false;
-      this.#held(closedMs);
-      return;
-    }
-    this.#punctuality.start();
-    this.#limiter.once('scheduled', () => this.#punctuality.timerSet());
-    await this.#limiter.schedule(async () => this.#granted(this.#punctuality.stop()));
-  }
-
-  /** Redis has refused: it may not the next time. */
-  #again(): void {
-    setTimeout(() => {
-      this.#scheduled = false;
-      this.request();
-    }, AGAIN_MS).unref();
-  }
-
-  #granted(lateMs: number): void {
-    this.#scheduled = false;
-    if (lateMs > TOO_LATE_MS) this.request();
-    else this.#lease(this.#permits);
+  async close(ms: number): Promise<void> {
+    await this.#redis.eval(CLOSE_GATE, 1, GATE_KEY, Math.max(1, Math.ceil(ms)));
   }
 }

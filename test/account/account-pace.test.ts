@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {SharedPace} from '../../src/account/shared-pace.ts';
+import {AccountPace} from '../../src/account/account-pace.ts';
 import {busiestWindow} from '../lookup/dispatches.ts';
 import {bundle} from '../support/bundle.mjs';
 
@@ -14,9 +14,9 @@ const perSecond = (count: number) => ({count, perMs: 1_000});
 /** Always wants two permits, and is held up between each of them and its call; writes when calls left. */
 const LOOP = `
 import {setTimeout as sleep} from 'node:timers/promises';
-const {SharedPace} = await import(process.argv[2]);
+const {AccountPace} = await import(process.argv[2]);
 const onTrouble = error => { throw error; };
-const pace = new SharedPace({
+const pace = new AccountPace({
   directory: process.argv[1], account: 'a', rate: {count: 40, perMs: 1000}, onTrouble, warn: onTrouble,
 });
 const left = [];
@@ -37,7 +37,7 @@ describe('its file', () => {
   let directory: string;
   const troubles: Error[] = [];
   const open = (count = 1, place = directory) =>
-    new SharedPace({
+    new AccountPace({
       directory: place,
       account: 'https://api.example.com default',
       rate: perSecond(count),
@@ -50,11 +50,11 @@ describe('its file', () => {
   });
   afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
-  test('is shared: what one has, the other has not; what it did not use comes back', async () => {
+  test('is shared: two processes never have the same permit, and unused ones come back', async () => {
     using a = Object.assign(open(), {[Symbol.dispose]: () => a.close()});
     const b = open();
     expect([a.take(1).permits, b.take(1).permits]).toEqual([1, 0]);
-    // Not used in that moment, so it is nobody's.
+    // It was not used in time, so it expired.
     await sleep(60);
     let waited = b.take(1);
     expect(waited.waitMs).toBeLessThanOrEqual(1_000);
@@ -68,7 +68,7 @@ describe('its file', () => {
     expect(troubles).toEqual([]);
   });
 
-  test('a fleet has all of it, once what others sent is past, until it ends', async () => {
+  test('a fleet has the whole rate until it ends, once the others’ calls are past', async () => {
     const [local, fleet] = [open(2), open(2)];
     local.take(1);
     local.use().left();
@@ -85,9 +85,9 @@ describe('its file', () => {
 
   test('two processes on a busy machine: in no second more calls leave than the rate, and each has some of it', async () => {
     // Compiled to where it finds the packages that are not bundled.
-    const compiled = mkdtempSync(new URL('../../node_modules/.shared-pace-', import.meta.url).pathname);
-    await bundle(['account/shared-pace'], compiled);
-    const args = [directory, `${compiled}/account/shared-pace.js`];
+    const compiled = mkdtempSync(new URL('../../node_modules/.account-pace-', import.meta.url).pathname);
+    await bundle(['account/account-pace'], compiled);
+    const args = [directory, `${compiled}/account/account-pace.js`];
     const processes = [1, 2].map(() =>
       promisify(execFile)(process.execPath, ['--input-type=module', '-e', LOOP, ...args]),
     );
@@ -104,6 +104,6 @@ describe('its file', () => {
     const pace = open();
     expect(pace.take(1).permits).toBe(1);
     pace.close();
-    expect(() => open(1, '/dev/null/state')).toThrow(/pace\.db, which can't be used .*remove the rate/);
+    expect(() => open(1, '/dev/null/state')).toThrow(expect.objectContaining({code: 'account_pace'}));
   });
 });

@@ -3,7 +3,7 @@ import {rmSync, truncateSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {makeDirectory} from '../disk/directory.ts';
-import {isBusy, isDamage, type Query, Sqlite, type Statement, sqliteCode} from '../disk/sqlite.ts';
+import {isBusy, isDamage, type Query, Sqlite, type Statement} from '../disk/sqlite.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import type {Rate} from '../job/values.ts';
 import {emptySchedule, grant, type Schedule, shifted} from './schedule.ts';
@@ -24,7 +24,7 @@ const WORTH_SAYING_MS = 10_000;
 /** In the names of those who hold all permits, which their fleet shares out. */
 const FLEET = '.fleet';
 
-export interface SharedPaceOptions {
+export interface AccountPaceOptions {
   /** In the user's state directory: all processes of the machine that use it share one pace. */
   readonly directory: string;
   readonly account: string;
@@ -40,8 +40,8 @@ export interface SharedPaceOptions {
  *
  * @throws {OutputError} when its file can't be used.
  */
-export class SharedPace {
-  readonly #options: SharedPaceOptions;
+export class AccountPace {
+  readonly #options: AccountPaceOptions;
   readonly #path: string;
   readonly #db: Sqlite;
   readonly #sql: {readonly read: Query; readonly write: Statement};
@@ -53,7 +53,7 @@ export class SharedPace {
   #onTheWay = 0;
   /** When permits were used, not yet told. */
   #used: number[] = [];
-  /** Permits that others take for held. */
+  /** Permits that others take to be out. */
   #told = 0;
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
@@ -61,7 +61,7 @@ export class SharedPace {
   /** Time since which others have left no permit, by the machine's clock; infinite once that was reported. */
   #emptySince: number | undefined;
 
-  constructor(options: SharedPaceOptions) {
+  constructor(options: AccountPaceOptions) {
     this.#options = options;
     this.#path = join(options.directory, 'pace.db');
     this.#db = this.#guarded(() => {
@@ -123,8 +123,8 @@ export class SharedPace {
     this.#onTheWay = this.#options.rate.count;
     this.#holding = setInterval(() => this.#tell(), HOLD_AGAIN_MS);
     for (;;) {
-      const {sent, held} = this.#guarded(() => this.#ask(0)).schedule;
-      if (sent.length === 0 && Object.keys(held).every(name => name.endsWith(FLEET))) return;
+      const {sent, out} = this.#guarded(() => this.#ask(0)).schedule;
+      if (sent.length === 0 && Object.keys(out).every(name => name.endsWith(FLEET))) return;
       await sleep(LOOK_AGAIN_MS);
     }
   }
@@ -223,7 +223,7 @@ export class SharedPace {
   #trouble(error: unknown): OutputError {
     return new OutputError(
       'account_pace',
-      `The account's rate is kept in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without it. Fix or remove that file, or remove the rate from the account's file.`,
+      `The account's rate is kept in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without it. Fix or remove that file, or remove the rate from the account's file.`,
       {cause: error},
     );
   }
