@@ -22,16 +22,16 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * True if the output is in place and no limit was passed: complete (0), or with gaps that its summary tells (3). Metrics,
- * health checks and schedules all mean this by a success.
+ * True if the output is in place and no limit was exceeded: complete (0), or with gaps (3). Metrics, health checks and
+ * schedules use this meaning of success.
  */
 export function isSuccess(exitCode: number): boolean {
   return exitCode === exitCodes.ok || exitCode === exitCodes.incomplete;
 }
 
-/** The missing part of the command that led here. */
+/** The change to the command that led here. */
 export interface Remedy {
-  /** Flags that are added to it; one that it has already is replaced. */
+  /** Flags to add; one that it has already is replaced. */
   readonly flags?: readonly string[];
   /** The command to pipe into it, instead of reading a file. */
   readonly pipe?: {readonly command: string; readonly input: string};

@@ -22,7 +22,7 @@ const WORTH_SAYING_MS = 10_000;
 const FLEET = '.fleet';
 
 export interface AccountPaceOptions {
-  /** In the user's state directory: all processes of the machine that use it share one pace. */
+  /** Directory of the pace: all processes of the machine that use it share one. */
   readonly directory: string;
   readonly account: string;
   readonly rate: Rate;
@@ -43,14 +43,14 @@ export class AccountPace {
   readonly #db: Sqlite;
   readonly #sql: {readonly read: Query; readonly write: Statement};
   #holder = `${process.pid}.${randomBytes(4).toString('hex')}`;
-  /** Permits that may be used until this moment of the program is over. */
+  /** Permits that expire at the end of this turn of the event loop. */
   #fresh = 0;
   #moment: NodeJS.Immediate | undefined;
   /** Calls that have a permit, and still wait for their connection. */
   #onTheWay = 0;
   /** Times of used permits that are not reported yet. */
   #used: number[] = [];
-  /** Permits that others take to be out. */
+  /** Number of permits that the others count as out. */
   #told = 0;
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
@@ -67,7 +67,7 @@ export class AccountPace {
         return open(this.#path);
       } catch (error) {
         if (!isDamage(error)) throw error;
-        // The machine stopped in the middle of a write. It stays the same file, as another process may have it open.
+        // The machine stopped during a write. The file itself stays, as another process may have it open.
         rmSync(`${this.#path}-journal`, {force: true});
         truncateSync(this.#path);
         return open(this.#path);
@@ -129,7 +129,7 @@ export class AccountPace {
   /** Reports used permits, and closes the file. */
   close(): void {
     clearInterval(this.#holding);
-    // The calls of a fleet's workers are not known here. They may have used the whole rate just now.
+    // The calls of a fleet's workers are unknown here: they may have used the whole rate just now.
     if (this.#holding !== undefined)
       this.#used = Array.from({length: this.#options.rate.count}, machineClock);
     clearImmediate(this.#moment);

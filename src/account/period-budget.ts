@@ -58,7 +58,7 @@ export class PeriodBudget {
   readonly #path: string;
   readonly #db: Sqlite;
   readonly #sql: ReturnType<typeof open>['sql'];
-  /** Taken from `#current`, and not spent yet. */
+  /** Taken from `#current`, and not spent. */
   #left = 0;
   /** The period that each call in flight was taken from. */
   readonly #inFlight = new Map<string, string>();
@@ -94,7 +94,7 @@ export class PeriodBudget {
     return this.#options.period;
   }
 
-  /** Place of the limit, for messages. */
+  /** Names the limit in messages. */
   get limit(): string {
     return this.#options.limit;
   }

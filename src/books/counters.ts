@@ -54,14 +54,14 @@ interface FieldCount {
   true: number;
 }
 
-/** Of each error code the first rows are named. */
+/** Rows named for each error code. */
 const NAMED_ROWS = 10;
 /** Maximum number of rows of high risk in the summary. */
 const HIGH_ROWS = 100;
 /** Maximum number of codes per operation: a service may have one for every value. */
 const NAMED_CODES = 50;
 const OTHER_CODES = 'other_codes';
-/** Scores are counted by tens. */
+/** Width of a bar of the histogram. */
 const HISTOGRAM = 10;
 
 export function emptyCounters(): Counters {
@@ -167,7 +167,7 @@ function countRule(counts: RiskTally['rules'], index: number): Record<keyof Rule
   return counts[index];
 }
 
-/** By names that jobs choose, `constructor` among them. */
+/** Keyed by names that jobs choose, such as `constructor`. */
 function countName(counts: Record<string, number>, name: string): void {
   counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
 }
@@ -190,7 +190,7 @@ function countFields(
   }
 }
 
-/** A cell that was repaired in one way or several. */
+/** Counts a repaired cell under each of its repairs. */
 export function countRepairs(
   counters: {readonly repaired: Counters['repaired']; readonly repairs: Counters['repairs']},
   operation: Operation,
@@ -201,7 +201,7 @@ export function countRepairs(
   for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
 }
 
-/** A lookup that came to nothing, by a code that may be the service's own. */
+/** Counts a lookup without an answer, by a code that may be the service's own. */
 export function countFailure({errors}: Counters, operation: Operation, error: string, row: number): void {
   const code = `${operation}.${error}`;
   const isNamed =
@@ -249,7 +249,7 @@ export function failures(counters: Counters): number {
   );
 }
 
-/** Cells that asked for a lookup, of all operations together. */
+/** Number of cells with a lookup, over all operations. */
 export function asked(counters: Counters): number {
   return operationNames.reduce((sum, name) => sum + counters.lookups[name].ok, failures(counters));
 }

@@ -19,7 +19,7 @@ export type Top = Record<TopKind, TopCounts>;
 const KEPT = 200;
 const LONGEST_NAME = 80;
 const SHOWN = 10;
-/** A domain with fewer rows than this may be one person's own. */
+/** A domain with fewer rows may be one person's own. */
 const FEWEST_OF_A_DOMAIN = 5;
 
 export function emptyTop(): Top {

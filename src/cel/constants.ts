@@ -48,7 +48,7 @@ function joined(all: readonly Set<string>[]): Set<string> {
   return new Set(all.flatMap(names => [...names]));
 }
 
-/** `t.getHours("Europe/Berlin")`: the zone is known beforehand, though the time is not. */
+/** Checks a constant time zone before the first row: `t.getHours("Europe/Berlin")`. */
 function checkZone(node: ASTNode, constants: Constants): void {
   if (node.op !== 'rcall' || !node.args[0].startsWith('get')) return;
   const zone = constantText(node.args[2][0], constants);

@@ -15,7 +15,7 @@ export const convertible = {
 
 type Read = (value: unknown) => unknown;
 
-/** The error is made once: rows that have no such text may be many. */
+/** The error is made once, since many rows may have such a text. */
 function texts(shape: RegExp, otherwise: string): Read {
   const error = new Error(otherwise);
   return value => {
@@ -54,7 +54,7 @@ function dates(): Read {
   };
 }
 
-/** A point and three digits, as the library counts milliseconds. */
+/** The library counts milliseconds: a point and three digits. */
 const MILLISECONDS = 4;
 
 /** One object, since many rows may have no number. */

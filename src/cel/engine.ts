@@ -51,7 +51,7 @@ export class Engine {
     };
   }
 
-  /** A pattern that rows bring could not be checked beforehand, and may take long to be made ready. */
+  /** A pattern from a row can't be checked beforehand, and may take long to compile. */
   #compilePatterns(node: ASTNode, constants: Constants): void {
     if (node.op === 'rcall' && node.args[0] === 'matches') {
       const pattern = constantText(node.args[2][0], constants);

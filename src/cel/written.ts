@@ -19,7 +19,7 @@ export const convertibleBy = (conversion: keyof typeof convertible) => `${conver
 /** @throws {Error} when the text is not an expression, or is nested too deep. */
 export function parsed(text: string): ASTNode {
   const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
-  // The library counts other levels than these while it reads.
+  // The library counts levels differently while it reads.
   if (MANY_SIGNS.test(bare)) throw new Error(TOO_DEEP);
   const {ast} = parse(text);
   if (depthOf(ast) > MOST_LEVELS) throw new Error(TOO_DEEP);
@@ -59,7 +59,7 @@ export function engineText(node: ASTNode, bounded: boolean): string {
   return serialize(shaped(node, {bounded, inLoop: false, bound: new Set()}) as ASTNode);
 }
 
-/** As much of a node as the library writes down. */
+/** The part of a node that the library writes. */
 type Shape = Pick<ASTNode, 'op' | 'args'>;
 
 interface Within {
@@ -99,7 +99,7 @@ function sum(node: ASTNode, within: Within): Shape {
   return grouped(node, {op: node.op, args} as Shape);
 }
 
-/** Signs of one level are worked out from left to right. */
+/** Operators of one level are evaluated from left to right. */
 const LEVELS: readonly (readonly string[])[] = [
   ['==', '!=', '<', '<=', '>', '>=', 'in'],
   ['+', '-'],
@@ -153,14 +153,14 @@ function method([name, receiver, args]: [string, ASTNode, ASTNode[]], within: Wi
   return rcall(name, call(ENGINE_NAMES.over, of), [variable as Shape, ...guarded]);
 }
 
-/** Macros that continue after an element that fails. The others end there. */
+/** Macros that continue after a failing element; the others stop. */
 const PAST_ERRORS = new Set(['all', 'exists']);
 
 /** Skips the body once the steps are used up: reading an element takes time before it is counted. */
 const whileWithin = (body: Shape) =>
   ({op: '?:', args: [call(ENGINE_NAMES.within), body, id('false')]}) as Shape;
 
-/** The library rounds fractions when it writes them, and does not read back characters beyond 16 bits. */
+/** The library rounds fractions when it writes them, and can't read characters beyond 16 bits. */
 function literal(value: unknown): Shape | undefined {
   if (typeof value === 'string') return id(JSON.stringify(value));
   if (typeof value !== 'number') return undefined;

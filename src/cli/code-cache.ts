@@ -4,7 +4,7 @@ import {dirname, join} from 'node:path';
 import {userDirectory} from '../disk/user-directory.ts';
 import type {Env} from '../job/endpoint.ts';
 
-/** Node's, from 22.8 on. It does nothing under NODE_DISABLE_COMPILE_CACHE. */
+/** Node's function, from 22.8 on. It does nothing under NODE_DISABLE_COMPILE_CACHE. */
 type EnableCompileCache = (directory: string) => unknown;
 const nodes = (module as {readonly enableCompileCache?: EnableCompileCache}).enableCompileCache;
 

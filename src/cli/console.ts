@@ -8,7 +8,7 @@ import {broken, widthOf} from './terminal/lines.ts';
 import {textLine} from './terminal/log-line.ts';
 import {draw, print, printLogLine} from './terminal/printable.ts';
 
-/** The command's messages, for a person or as a program's log. Only data goes to stdout. */
+/** The command's messages, for people or as a program's log. Only data goes to stdout. */
 export interface Console {
   readonly quiet: boolean;
   /** True if a program reads it: every message is then an event of the log. */
@@ -63,7 +63,7 @@ export function createConsole(settings: ConsoleSettings): Console {
   };
 }
 
-/** A person at a terminal, and no automaton that happens to have one. */
+/** True for a person at a terminal, and not a CI runner that provides one. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? '') === '';
 }

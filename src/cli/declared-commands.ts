@@ -10,10 +10,10 @@ export type RunCommand = (load: () => Promise<Action>) => (...given: unknown[]) 
 
 export type WithSettings = (command: Command, use: Use) => Command;
 
-/** Texts for `--help` about operations, before they are known. */
+/** Empty texts for `--help`, before operations are loaded. */
 export const NOTHING_SAID = {lookups: '', values: '', ages: ''};
 
-/** The flags of commands, and what their helps say of operations. */
+/** The flags of commands, and texts of their helps about operations. */
 export interface CommandSettings {
   readonly withSettings: WithSettings;
   readonly said: typeof NOTHING_SAID;
@@ -57,7 +57,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
 
 const HELP_COMMAND = ['help [command]', 'Print the help of a command.'] as const;
 
-/** A command's name, its line in the list of all commands, and more words for its own help. */
+/** A command's name, its line in the list of commands, and further words in its own help. */
 type Add = (name: string, summary: string, more?: string) => Command;
 type AddWith = (use: Use, ...named: Parameters<Add>) => Command;
 
@@ -91,7 +91,7 @@ function addVerify(addWith: AddWith, run: RunCommand): void {
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));
 }
 
-/** Flags of a command that writes rows of an output again. */
+/** Adds the flags of commands that write rows of an output again. */
 function withOutput(command: Command, what: string): Command {
   return command
     .option('-o, --output <FILE>', what)

@@ -46,12 +46,12 @@ function asksForJson(argv: readonly string[]): boolean {
   return given.some(words => words.split(',').includes('json'));
 }
 
-/** A sentence, never a stack trace for a user's mistake. */
+/** Prints a sentence, and no stack trace for a user's mistake. */
 function report(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) return exitCodes.usage;
   if (error instanceof CodedError) {
     const stop = /[.!?…]$/.test(error.message) ? '' : '.';
-    // An answer that was no is not an error.
+    // A question answered with no is not an error.
     const mark = error.exitCode === exitCodes.interrupted ? '' : `${inRed('Error:')} `;
     print('stderr', `${broken(`${mark}${error.message}${stop}`)}\n`);
     print('stderr', tried(remedied(argv, error.remedy)));

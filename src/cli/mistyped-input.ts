@@ -20,7 +20,7 @@ function isMissing(path: string): boolean {
   try {
     return statSync(path, {throwIfNoEntry: false}) === undefined;
   } catch {
-    // The run says why it can't be read.
+    // The run reports why it can't be read.
     return false;
   }
 }

@@ -41,7 +41,7 @@ export async function main(
   }
 }
 
-/** True if the command reads a list: its modules take time to load, and it may show that. */
+/** True if the command reads a list: loading its modules takes time, which may be shown. */
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return (
     /^(run|plan)$/.test(command) &&
@@ -76,7 +76,7 @@ async function createProgram(run: RunCommand, argv: readonly string[], showsAll:
     .allowUnknownOption();
   addCommands(program, run, await settingsOf(argv, showsAll));
   const [, , help, topic] = argv;
-  // Commander has the general help for a command that it does not know.
+  // For an unknown command Commander would show the general help.
   if (help === 'help' && topic !== undefined && !program.commands.some(command => command.name() === topic))
     throw unknownCommand(topic, program);
   addExamples(program);

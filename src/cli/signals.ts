@@ -3,7 +3,7 @@ import type {Stopper} from '../run/stop.ts';
 import type {Console} from './console.ts';
 import {broken} from './terminal/lines.ts';
 
-/** A terminal that goes away, or a session that ends, is a request to end like any other. */
+/** A closed terminal or an ended session is a request to stop like any other. */
 const codes = {
   SIGINT: exitCodes.interrupted,
   SIGTERM: exitCodes.terminated,

@@ -66,7 +66,7 @@ async function page(path: string, worker: WatchedWorker): Promise<Page> {
       type: 'text/plain; version=0.0.4',
       text: workerMetrics(worker, await worker.fleet().catch(() => undefined)),
     };
-  // A worker waits for its Redis by itself: to be started again would not bring it back.
+  // A worker waits for its Redis by itself: a restart would not bring Redis back.
   if (path === '/healthz') return {text: 'ok\n'};
   if (path !== '/readyz') return {status: 404, text: 'Only /metrics, /healthz and /readyz are here.\n'};
   if (worker.isReady) return {text: 'ok\n'};

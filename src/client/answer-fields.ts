@@ -6,14 +6,14 @@ import {markedNumber, markNumber} from './exact-numbers.ts';
 export interface ReadAnswer {
   /** All fields: converted to the interface's types if nothing is lost, else as they came. */
   readonly kept: Readonly<Record<string, unknown>>;
-  /** The same without the fields of another type than the interface's. */
+  /** The same without fields of a wrong type. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** Dotted names of fields that the interface does not know, and of those of another type than it says. */
+  /** Dotted names of unknown fields, and of fields of a wrong type. */
   readonly unknownFields: readonly string[];
   readonly wrongTypes: readonly string[];
 }
 
-/** Reads an answer by the interface's types; fields that are null are nothing. */
+/** Reads an answer by the interface's types. Null fields count as missing. */
 export function readFields(fields: Fields, given: Readonly<Record<string, unknown>>): ReadAnswer {
   const told = {unknownFields: new Set<string>(), wrongTypes: new Set<string>()};
   const {kept, used} = readPart(fields, given, '', told);
@@ -43,7 +43,7 @@ interface OddFields {
   readonly wrongTypes: Set<string>;
 }
 
-/** A value as it is kept and as it is used; `used` is undefined if the value can't be used. */
+/** A value's kept form and its used form; `used` is undefined if the value is unusable. */
 interface Both<Value = unknown> {
   readonly kept: Value;
   readonly used: Value | undefined;
@@ -97,7 +97,7 @@ function readList(items: FieldType, list: readonly unknown[], path: string, told
   return {kept, used: read.some(item => item.used === undefined) ? undefined : read.map(item => item.used)};
 }
 
-/** Numbers keep their spelling on the way to text, and back. */
+/** Numbers keep their spelling when converted to text and back. */
 function readValue(read: (value: unknown) => unknown, value: unknown): unknown {
   const spelled = markedNumber(value);
   if (spelled === undefined) {

@@ -24,7 +24,7 @@ export interface Answered extends Responded {
   readonly exact?: string;
   /** Dotted names of fields that the interface does not know. */
   readonly unknownFields: readonly string[];
-  /** Dotted names of known fields that came with another type, and are not in `data`. */
+  /** Dotted names of known fields of a wrong type, which are not in `data`. */
   readonly wrongTypes: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export type Attempt =
       readonly code: string;
       readonly latencyMs: number;
       readonly status?: number;
-      /** Result of reading the key again, for a person. */
+      /** The result of reading the key again, for the user. */
       readonly detail?: string;
     };
 

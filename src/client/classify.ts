@@ -99,8 +99,8 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
 }
 
 /**
- * The service's code for a failure, or `service_error` for a text that is not a code; undefined if the body is not
- * an error.
+ * The service's code for a failure, or `service_error` if its text is not a code. Undefined if the body is not an
+ * error.
  */
 function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): string | undefined {
   if (!isObject(json) || json.success !== false) return undefined;

@@ -6,11 +6,11 @@ import {NUMBER} from '../operations/field-types.ts';
  * which is written otherwise. So those are marked: strings in memory, and their own spelling in text.
  */
 
-/** Random, so that no service can send it. */
+/** Random, so that no service can send it by chance. */
 const MARK = `#${randomUUID()}:`;
 const STRING_OR_NUMBER = new RegExp(`"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${NUMBER}`, 'g');
 const MARKED = new RegExp(`"${MARK}(${NUMBER})"`, 'g');
-/** No text without this has a number that a double is not written as, and few others have it. */
+/** A text without a match has no number that a double would spell differently. Few others match. */
 const SUSPECT = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0|\.0{6}/;
 
 /** JSON text with those numbers marked that would lose their spelling; `json` itself if there are none. */
@@ -21,7 +21,7 @@ export function markNumbers(json: string): string {
   );
 }
 
-/** A number that is spelled like this, marked. */
+/** A marked number of this spelling. */
 export function markNumber(spelled: string): string {
   return `${MARK}${spelled}`;
 }

@@ -1,20 +1,20 @@
 import {type Redact, redactorOf} from './redact.ts';
 
-/** Reads the key again, as this one was not accepted. */
+/** Reads the key again after a refusal. */
 export type ReadKeyAgain = (rejected: string) => Promise<string>;
 
-/** Result of reading a refused key again. */
+/** The result of reading a refused key again. */
 type Renewal = {readonly renewed: true} | {readonly renewed: false; readonly why?: string};
 
 /**
- * The key that calls are sent with. One that is not accepted is read again, once, and its successor again only after it
- * was accepted: a key that is wrong for good ends a run, whatever a command prints.
+ * The key of calls. A refused key is read again once, and the new key only after it was accepted. So a wrong key ends a
+ * run, whatever its command prints.
  */
 export class KeyInUse {
   readonly #readAgain: ReadKeyAgain | undefined;
   #current: string;
   #redact: Redact;
-  /** Calls that meet the same refusal wait for one reading. */
+  /** Calls with the same refusal wait for one reading. */
   #renewal: Promise<Renewal> | undefined;
   #isReading = false;
 
@@ -44,7 +44,7 @@ export class KeyInUse {
     if (this.#readAgain === undefined) return {renewed: false};
     this.#renewal ??= this.#renew(this.#readAgain);
     return this.#renewal.then(renewal => {
-      // Another reading may have been faster: only the key in use now counts.
+      // Another reading may have finished: only the current key counts.
       if (key !== this.#current) return {renewed: true};
       return renewal.renewed ? {renewed: false, why: REJECTED_TOO} : renewal;
     });

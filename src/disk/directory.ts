@@ -40,7 +40,7 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
   return isMade ? path : undefined;
 }
 
-/** Another run may be making or removing the same directories. */
+/** Another run may create or remove the same directories. */
 const MAKING_TRIES = 3;
 
 /**
@@ -83,7 +83,7 @@ function isShared({mode}: Stats): boolean {
   return (mode & 0o022) !== 0;
 }
 
-/** Owner and mode of a private directory in this place, as the file system reports them. */
+/** Owner and mode of a private directory here, as the file system reports them. */
 function madeIn(path: string): Stats {
   const probe = mkdtempSync(join(path, 'probe-'));
   try {
@@ -93,7 +93,7 @@ function madeIn(path: string): Stats {
   }
 }
 
-/** Files of the user's own, each with one name only. */
+/** True if it holds only the user's own files, each with one name. */
 function holdsOnly(path: string, user: number): boolean {
   return readdirSync(path).every(name => {
     const file = lstatSync(join(path, name));

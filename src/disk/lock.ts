@@ -7,13 +7,13 @@ import {makePrivateDirectory} from './directory.ts';
 import {fileText} from './path.ts';
 
 export interface Lock {
-  /** The topmost directory that was made for it; undefined if all of them existed. */
+  /** The topmost directory created for it; undefined if all existed. */
   readonly made: string | undefined;
   release(): void;
 }
 
 export interface LockOptions {
-  /** True if the directory's name is ours alone. */
+  /** True if the directory's name is the program's own. */
   readonly ours: boolean;
   /** The message when `who` has the lock. */
   readonly busy: (who: string) => string;
@@ -30,7 +30,7 @@ export const lockFiles = ['holder.json', 'lock.db', 'lock.db-journal'] as const;
 const [HOLDER, LOCK] = lockFiles;
 
 /**
- * A holder that finishes removes the directory with the lock file. A process that was about to lock it tries again,
+ * A holder that ends removes the directory with the lock file. Another process that was about to lock it tries again,
  * this often.
  */
 const TRIES = 20;

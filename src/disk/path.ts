@@ -25,7 +25,7 @@ export function isPipe(path: string): boolean {
   return found(path)?.isFIFO() === true;
 }
 
-/** The kind of an entry that is neither a file nor a stream. Such an entry is never replaced or waited for. */
+/** The kind of an entry that is neither a file nor a stream: it is never replaced or waited for. */
 export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
   const there = isStream(path) ? undefined : found(path);
   if (there?.isDirectory()) return 'a directory';
@@ -52,7 +52,7 @@ export function textOf(path: string): string | undefined {
   return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Throws a sentence for a path that holds something other than a file: to open a pipe would wait for its other end. */
+/** Throws a sentence if a path holds something other than a file: opening a pipe would wait for its other end. */
 export function refuseNotFile(path: string): void {
   const kind = isPipe(path) ? 'a named pipe' : notFile(path);
   if (kind !== undefined) throw new Error(`it is ${kind}, not a file`);
@@ -106,7 +106,7 @@ export function fileIdOf(path: string): FileId {
     const found = statSync(path, {throwIfNoEntry: false, bigint: true});
     return {path: realPath(path), node: found && `${found.dev}:${found.ino}`};
   } catch {
-    // Opening it will give the error.
+    // Opening it reports the error.
     return {path: resolve(path), node: undefined};
   }
 }

@@ -50,7 +50,7 @@ export function unwritable(path: string, cause: unknown): OutputError {
   return new OutputError('output_unwritable', `${path} can't be written (${systemReason(cause)}).`, {cause});
 }
 
-/** Writes a file beside its place, as `beside`, and renames it: readers see the old one or the new one. */
+/** Writes a file beside its place under the name `beside`, and renames it: readers see the old file or the new one. */
 export function replaceFile(path: string, text: string, beside = besideOf(path)): void {
   if (isStream(path)) {
     writeStream(path, text);
@@ -108,10 +108,7 @@ export function moveFile(from: string, to: string, beside: string): void {
   rmSync(from);
 }
 
-/**
- * The real path to replace. Throws if an entry is there that is not a file: it may have appeared since the first
- * check.
- */
+/** The real path to replace. Throws if something other than a file is there, which may be new since the first check. */
 function replaceable(path: string): string {
   const kind = notFile(path);
   if (kind !== undefined) throw new Error(`${path} is ${kind}`);
@@ -120,7 +117,7 @@ function replaceable(path: string): string {
 
 /** Gives a file the mode and owner that it needs in `target`'s place, and makes all of it durable. */
 export function makeReady(path: string, target: string): void {
-  // For writing: Windows flushes no file that is open for reading only.
+  // Opened for writing: Windows can't flush a file opened for reading only.
   withFile(path, 'r+', file => {
     dress(file, target);
     fsyncSync(file);
@@ -134,7 +131,7 @@ function dress(file: number, target: string): void {
     try {
       fchownSync(file, replaced.uid, replaced.gid);
     } catch {
-      // Only root can give a file away.
+      // Only root can change a file's owner.
     }
     fchmodSync(file, replaced.mode & 0o777);
   } else fchmodSync(file, 0o666 & ~process.umask());

@@ -5,7 +5,7 @@ import {refuseNotFile} from './path.ts';
 export type SqlValue = string | number | bigint | null;
 export type SqlRow = Record<string, unknown>;
 
-/** A prepared statement that hands out no rows; `run` returns how many it changed. */
+/** A prepared statement without result rows. `run` returns the number of changed rows. */
 export interface Statement {
   run(...values: SqlValue[]): number;
 }
@@ -39,7 +39,7 @@ const CACHE_KIB = 16_384;
 /** SQL for a bound list as {@link listOf} writes it. One statement serves lists of every length. */
 export const IN_LIST = 'IN (SELECT value FROM json_each(?))';
 
-/** A list as one value to bind: that takes half the time of one value for each text. */
+/** A list as one bound value: half the time of one value per text. */
 export function listOf(texts: readonly string[]): string {
   return JSON.stringify(texts);
 }
@@ -82,7 +82,7 @@ export class Sqlite {
     return Number(Object.values(row)[0]);
   }
 
-  /** A number that is another one once another connection has written to the file. */
+  /** A number that changes once another connection has written to the file. */
   dataVersion(): number {
     this.#dataVersion ??= this.#db.prepare('PRAGMA data_version');
     return Number((this.#dataVersion.get([]) as SqlRow).data_version);
@@ -92,7 +92,7 @@ export class Sqlite {
     this.#db.exec(sql);
   }
 
-  /** Arguments always come as one array: the driver takes a lone object for named ones. */
+  /** Arguments are always one array: the driver takes a lone object for named arguments. */
   prepare(sql: string): Statement {
     const statement = this.#db.prepare(sql);
     return {run: (...values) => statement.run(values).changes};
@@ -159,8 +159,8 @@ export class Sqlite {
   }
 
   /**
-   * Lets go of the file. The driver keeps it open until its statements are garbage, and so would keep an exclusive
-   * lock: another run in this process would find the file locked. Only outside of WAL mode can that be given up.
+   * Closes the file. The driver keeps it open until its statements are collected, and with it an exclusive lock:
+   * another run in this process would find the file locked. Outside of WAL mode the lock can be released before.
    */
   close(): void {
     try {

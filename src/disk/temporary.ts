@@ -6,7 +6,7 @@ import {removeDirectory} from './remove.ts';
 
 export interface TemporaryDirectory {
   readonly path: string;
-  /** Removes it with all that is in it; may be called again. */
+  /** Removes it with its content. May be called again. */
   remove(): void;
 }
 

@@ -14,7 +14,7 @@ interface Common {
 
 const MOST_KEPT = 1_000;
 
-/** The level of a row that has none: nothing was scored. */
+/** Level of rows without a score. */
 const NO_LEVEL = 'none';
 
 /** Counts how rows differ from their earlier version. */

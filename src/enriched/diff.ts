@@ -21,7 +21,11 @@ export interface Diff {
   readonly to?: string | undefined;
 }
 
-/** Compares two outputs. Throws as {@link openEnriched} and {@link compareFiles}; and OutputError. */
+/**
+ * Compares two outputs.
+ *
+ * @throws as {@link openEnriched} and {@link compareFiles}; {@link OutputError}.
+ */
 export async function diffOutputs({old, new: fresh, known, key, to}: Diff): Promise<Changes> {
   const before = old === undefined ? undefined : await openEnriched(old);
   try {

@@ -11,7 +11,7 @@ import {statusCodes} from '../score/language/codes.ts';
 import {riskLevels} from '../score/language/vocabulary.ts';
 import {type ResultColumns, resultColumnsIn, resultMembersIn} from './result-columns.ts';
 
-/** The longest row that is read back: a run's longest with its answers. */
+/** Maximum length of a row that is read back: a run's longest row with its answers. */
 const MOST_BYTES = 2 ** 28;
 
 /** An output of a run that is read back. */
@@ -28,10 +28,10 @@ export interface EnrichedFile extends ResultLayout {
 }
 
 interface ResultLayout {
-  /** The rows as the run read them, as far as the output tells. */
+  /** The rows as the run read them, as far as the output shows. */
   readonly own: InputFormat;
   readonly results: ResultColumns;
-  /** The results' names, in order, as CSV has them. */
+  /** The results' names in CSV, in order. */
   readonly names: readonly string[];
   /** The results of a row as texts, in the order of their names. */
   cellsOf(row: TextRow): readonly string[];
@@ -90,7 +90,7 @@ export function summaryBeside(path: string): Summary | undefined {
   }
 }
 
-/** A file that ends between two rows looks whole; its summary knows better. */
+/** A file cut between two rows looks whole, so its summary decides. */
 function refuseCut(path: string): void {
   const {size} = statSync(path);
   const written = summaryBeside(path)?.output?.bytes;

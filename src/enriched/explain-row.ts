@@ -24,7 +24,7 @@ export interface Explained {
   readonly used: readonly Used[];
 }
 
-/** Explains rows of an output; undefined for a row that has no points. */
+/** Explains rows of an output; undefined for a row without points. */
 export function explainerOf(
   file: EnrichedFile,
   summary: Summary | undefined,
@@ -69,10 +69,7 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
 }
 
-/**
- * Finds the names that a rule used in a row; undefined if the rule did not hold or can't be read, as one with a
- * list can't.
- */
+/** Finds the names that a rule used in a row. Undefined if the rule did not hold, or its list is unknown. */
 function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets, operationNames);

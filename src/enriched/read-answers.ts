@@ -83,7 +83,7 @@ function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, i
   };
 }
 
-/** An answer of the fields that have a cell: an empty one is a field that the answer lacked. */
+/** The answer in the cells of its fields. An empty cell is a field that the answer lacked. */
 function answerIn(
   cells: readonly string[],
   first: number,

@@ -83,7 +83,7 @@ function lookupAt(names: readonly string[], at: number): LookupColumns | undefin
   return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), said, fields};
 }
 
-/** Of several, the one that the prefix names, as `ip_` and `signup_ip_` do. */
+/** Of several operations, the one that the prefix names, such as `ip_` or `signup_ip_`. */
 function onlyOne(fitting: readonly Operation[], prefix: string): Operation | undefined {
   const named = fitting.filter(name => `_${prefix}`.endsWith(`_${operations[name].prefix}`));
   return fitting.length === 1 ? fitting[0] : named[0];

@@ -2,7 +2,7 @@ import type {TextRow} from '../input/row.ts';
 import {csvWriter} from '../output/encoder.ts';
 import type {EnrichedFile} from './enriched-file.ts';
 
-/** Makes text of rows that were read back, in the format of their file. */
+/** Writes rows that were read back, in the format of their file. */
 export interface RowTexts<One> {
   /** Text above the rows. */
   readonly head: string;
@@ -32,7 +32,7 @@ export function fieldsIn(row: TextRow, end?: number): readonly string[] {
   return row.type === 'csv' ? row.fields.slice(0, end) : [];
 }
 
-/** A row's line without the blanks around it. */
+/** A row's line without blanks around it. */
 export function lineIn(row: TextRow): string {
   return row.type === 'ndjson' ? row.raw.trim() : '';
 }

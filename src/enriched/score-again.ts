@@ -73,7 +73,7 @@ function riskNames(risk: readonly RiskColumn[]): string[] {
   return addedNames([], {risk, repairs: false});
 }
 
-/** A field that was left out of the output is not known, and would be taken for one that answers lacked. */
+/** Refuses rules that read a field missing in the output: it would be taken for one that answers lacked. */
 function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow: boolean): void {
   if (lacksNow && reads.some(({path: [root]}) => root === 'now'))
     throw new UsageError(
@@ -102,7 +102,7 @@ interface Rescored {
   readonly judged: Risk;
 }
 
-/** Makes rows text again, as the run wrote them but for their risk. */
+/** Writes rows as the run did, with another risk. */
 function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<Rescored> {
   const {path, own, results} = file;
   const header = own.kind === 'csv' ? (own.header ?? []) : [];

@@ -41,10 +41,7 @@ export interface PlanIo extends World {
   readonly isWanted?: () => boolean;
 }
 
-/**
- * Reads the whole input as a run would, and counts instead of asking, `ahead` days too. Nothing is sent, nothing is
- * kept.
- */
+/** Reads the whole input like a run, and counts instead of calling, for `ahead` days too. Sends and stores nothing. */
 export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
@@ -166,7 +163,7 @@ class CellCount {
 
 const NONE: ReadonlyMap<string, KnownAnswer> = new Map();
 
-/** Counts distinct lookups, and the calls that they would take. */
+/** Counts distinct lookups, and the calls that they need. */
 class CallCount {
   /** In thousandths of a credit. */
   cost = 0;
@@ -210,7 +207,7 @@ class CallCount {
   }
 }
 
-/** From tomorrow on, each day in UTC. */
+/** One entry for each day in UTC, from tomorrow on. */
 function daysOf({days}: Forecast, now: number) {
   return days.map(({calls, cost}, index) => ({
     date: utcDate(now + (index + 1) * 86_400_000),

@@ -24,7 +24,7 @@ export interface SampleReport {
   readonly rows: number;
   readonly sampled: number;
   readonly outcome: RunOutcome;
-  /** Credits of a run over all rows that had no sample before it; calls are sent again as often as in the sample. */
+  /** Credits of a run over all rows without an earlier sample. Repeated calls are as frequent as in the sample. */
   readonly credits: {readonly expected: number; readonly at_most: number};
   /** Credits of the sample, and the part that a run pays again, since no store keeps those answers. */
   readonly paid: {readonly once: number; readonly again: number};
@@ -107,7 +107,7 @@ async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySe
   return new Set(chosen);
 }
 
-/** Always the same, so that a second sample of the same size costs nothing. */
+/** Fixed, so that a second sample of the same size costs nothing. */
 const SEED = 20_260_101;
 
 /**
@@ -140,10 +140,7 @@ function creditsOf(spending: SampleSpending | undefined): number {
   return exact((spending?.spent ?? 0) + (spending?.maybe_spent ?? 0));
 }
 
-/**
- * Credits of the sample that a run pays again: it finds no answers without a store, no verdicts, and none of calls
- * that failed.
- */
+/** Credits of the sample that a run pays again: for verdicts, for failed calls, and without a store for all. */
 function paidAgain({settings}: Job, summary: Summary | undefined): number {
   if (summary === undefined) return 0;
   const {credits, store, calls, lookups} = summary;

@@ -15,7 +15,7 @@ interface Out {
   readonly leftAt: number;
   /** True once Redis confirmed the chunk. Until then its absence proves nothing. */
   there: boolean;
-  /** Redis knew nothing of it when it was last looked for. */
+  /** True if Redis had no trace of it at the last look. */
   missing: boolean;
 }
 
@@ -27,12 +27,9 @@ export interface AskedOf {
 
 type ChunkJob = Job<SealedChunk, string>;
 
-/**
- * A chunk that came back stays in Redis for this long, in milliseconds: until its outcomes are in the ledger for
- * sure.
- */
+/** Milliseconds that a returned chunk stays in Redis, until the ledger certainly has its outcomes. */
 const REMOVE_AFTER_MS = 1_000;
-/** News may be missed while Redis is away: chunks that are out are looked up this often, in milliseconds. */
+/** Milliseconds between two looks for chunks that are out: events may be missed while Redis is away. */
 const SWEEP_MS = 5_000;
 /** BullMQ's stream of events is trimmed to about this many; each run reads them when they come. */
 const EVENTS_KEPT = 2_000;
@@ -53,7 +50,7 @@ export class ChunkQueue {
   /** Random, not the clock, which may be set back: no two chunks of a run may share an identifier. */
   readonly #session = randomBytes(SESSION_BYTES).toString('hex');
   readonly #out = new Map<string, Out>();
-  /** Chunks that came back and are still in Redis: since a moment ago, and since before that. */
+  /** Returned chunks that are still in Redis: the recent ones, and those before them. */
   #back: readonly [recent: string[], older: string[]] = [[], []];
   readonly #timers: readonly NodeJS.Timeout[];
   #next = 0;
@@ -83,7 +80,7 @@ export class ChunkQueue {
     this.#events = new bullmq.QueueEvents(QUEUE, options);
     this.#events.on('completed', ({jobId, returnvalue}) => this.#completed(jobId, returnvalue));
     this.#events.on('failed', ({jobId}) => this.#end(jobId, lost));
-    // Redis being away is seen from the connection; commands wait meanwhile.
+    // The connection shows that Redis is away; commands wait meanwhile.
     this.#queue.on('error', () => {});
     this.#events.on('error', () => {});
     this.#timers = [
@@ -112,12 +109,12 @@ export class ChunkQueue {
     return sum;
   }
 
-  /** Why Redis does not take chunks; undefined while it does. */
+  /** Why Redis refuses chunks; undefined while it accepts them. */
   get trouble(): string | undefined {
     return this.#adds.trouble;
   }
 
-  /** Takes back all chunks that no worker has begun. */
+  /** Withdraws all chunks that no worker has begun. */
   async withdraw(): Promise<void> {
     this.#withdrawing = true;
     this.#adds.stop();
@@ -130,7 +127,7 @@ export class ChunkQueue {
    */
   async collect(): Promise<AskedOf[]> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
-    // A job that expired in between is listed without its data.
+    // A job that expired meanwhile is listed without its data.
     const own = jobs.filter(job => job?.id?.startsWith(`${this.#runId}.`) && job.data?.sealed !== undefined);
     return (await Promise.all(own.map(job => this.#collect(job)))).flat();
   }
@@ -165,7 +162,7 @@ export class ChunkQueue {
     if (out !== undefined) this.#end(id, this.#opened(id, out, sealed) ?? lost);
   }
 
-  /** A chunk has come back: with an attempt for each value, or with the same for all. */
+  /** A chunk returned: with an attempt for each value, or with one for all. */
   #end(id: string, outcome: readonly TimedAttempt[] | Attempt): void {
     const out = this.#out.get(id);
     if (out === undefined) return;
@@ -190,7 +187,7 @@ export class ChunkQueue {
       const attempts = this.#seal.open(sealed, sealedAs.answers(id)) as readonly TimedAttempt[];
       if (attempts.length !== chunk.asks.length) return undefined;
       const now = this.#now();
-      // A worker's clock may be wrong.
+      // A worker's clock may be wrong: keeps its date between the chunk's leaving and now.
       const within = (at: number) => Math.min(now, Math.max(leftAt, at));
       return attempts.map(attempt => ({...attempt, boughtAt: within(attempt.boughtAt)}));
     } catch {

@@ -5,9 +5,9 @@ import {earnedIn, isAbout, leaseAt, perSecond, type RateController} from '../loo
 import type {Limiters} from './limits.ts';
 import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protocol.ts';
 
-/** 98% of the rate is used: 2% are for the clocks' difference and for timers that come late. */
+/** Share of the rate in use: 2% are for differences between clocks and for late timers. */
 const USE = 0.98;
-/** Permits of a lease where only throttling limits the rate. */
+/** Permits of a lease if only throttling limits the rate. */
 const UNLIMITED_LEASE = 5;
 /** Milliseconds after which the pace is sent again: a Redis restarted empty has an outdated one of the first worker. */
 const TELL_AGAIN_MS = 5_000;
@@ -24,14 +24,14 @@ export interface FleetLaneOptions {
   readonly limiters: Limiters;
   /** The part of a worker's calls in flight that the lane may use. */
   readonly share: number;
-  /** Longest time for one call, in milliseconds. */
+  /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly now: () => number;
   /** Sends chunks out, each with its values. */
   readonly send: (chunks: readonly (readonly [Chunk, readonly Leaving[]])[]) => void;
 }
 
-/** A run's side of the operations that share one rate: gathers values into chunks, and tells the fleet the pace. */
+/** A run's side of the operations that share one rate: gathers values into chunks, and sends the fleet the pace. */
 export class FleetLane {
   readonly #options: FleetLaneOptions;
   readonly #permits: number;

@@ -32,7 +32,7 @@ export interface FleetOptions {
   readonly rate: string;
   /** Identifier of the place that counts the account's credits; undefined if they are not limited. */
   readonly creditsAt: string | undefined;
-  /** Longest time for one call, in milliseconds. */
+  /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   /** Milliseconds that the fleet may be unable to make calls before the run stops. */
   readonly maxOutageMs: number;
@@ -62,16 +62,16 @@ export interface FleetEvents {
   /** Called with the new maximum number of values that are out. */
   readonly slots: (count: number) => void;
   readonly outage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
-  /** The fleet has become another's. */
+  /** The fleet's claims have changed: this run does not belong to it any more. */
   readonly refused: (error: unknown) => void;
 }
 
 /** Factor of the workers' capacity that is sent out, so that none of them waits for its next chunk. */
 const AHEAD = 2;
-/** Values that are out at least, as long as no worker is known. */
+/** Minimum number of values that are out while no worker is known. */
 const FEWEST_SLOTS = 2 * CHUNK_VALUES;
 
-/** A run's fleet: values that may leave go out in chunks, and workers on other machines look them up. */
+/** A run's fleet: sends values out in chunks, and workers on other machines look them up. */
 export class Fleet implements Outlet {
   readonly #options: FleetOptions;
   readonly #redis: Redis;
@@ -92,7 +92,7 @@ export class Fleet implements Outlet {
   /**
    * Joins the fleet on this Redis, or founds it.
    *
-   * @throws {UsageError} when the packages are missing, or the fleet is another's; an error with exit code 5 when Redis
+   * @throws {UsageError} if the packages are missing, or the fleet has other claims; an error with exit code 5 if Redis
    * can't be reached.
    */
   static async join(options: FleetOptions): Promise<Fleet> {

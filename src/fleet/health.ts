@@ -11,7 +11,7 @@ const TELL_AFTER_MS = 3_000;
 
 export interface HealthOptions {
   readonly redis: Redis;
-  /** Address of this Redis, for people. */
+  /** Name of this Redis in messages. */
   readonly where: string;
   /** The reason why Redis refuses writes; undefined while it accepts them. */
   readonly refused: () => string | undefined;
@@ -60,7 +60,7 @@ export class Health {
     const {redis, now} = this.#options;
     if (this.#lookingSince === undefined && redis.status === 'ready') {
       this.#lookingSince = now();
-      // If the connection breaks meanwhile, the next check finds out.
+      // If the connection breaks meanwhile, the next check notices.
       void this.#count()
         .catch(() => {})
         .finally(() => {

@@ -5,24 +5,24 @@ import {PREFIX} from './protocol.ts';
 /** Milliseconds after an error of Redis, such as no memory, until leases are requested again. */
 export const AGAIN_MS = 1_000;
 
-/** The limiters of one process's lanes: bottleneck keeps their state in Redis, and one connection serves them all. */
+/** The limiters of one process's lanes: bottleneck keeps their state in Redis, over one connection. */
 export class Limiters {
   readonly #connection: Bottleneck.IORedisConnection;
 
   constructor(redis: Redis, RedisClass: typeof Redis) {
     this.#connection = new Bottleneck.IORedisConnection({
-      // bottleneck waits for connections that it does not open.
+      // bottleneck waits for connections that it does not open itself.
       client: recognizable(redis.duplicate({lazyConnect: false})),
       Redis: RedisClass,
     } as Bottleneck.IORedisConnectionOptions);
-    // Redis being away is seen from the connection itself; its commands wait meanwhile.
+    // The connection shows that Redis is away; its commands wait meanwhile.
     this.#connection.on('error', () => {});
   }
 
   /** The limiter that all processes share under this name. `minTime` is used if it does not exist yet. */
   open(lane: string, minTime: number): Bottleneck {
     const limiter = new Bottleneck({id: `${PREFIX}:${lane}`, minTime, connection: this.#connection});
-    // A caller that waits for a lease would then wait for ever, unless something makes bottleneck look again.
+    // A caller would then wait for its lease forever, unless something makes bottleneck look again.
     limiter.on('error', () => {
       setTimeout(() => void limiter.schedule(async () => {}).catch(() => {}), AGAIN_MS).unref();
     });
@@ -52,7 +52,7 @@ function recognizable(client: Redis): Redis {
 }
 
 const GATE_KEY = `${PREFIX}:gate`;
-/** Closes the gate. The longest requested wait holds. */
+/** Closes the gate. Of several requested waits the longest counts. */
 const CLOSE_GATE = `if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('set', KEYS[1], '1', 'px', ARGV[1]) end`;
 
 /** The gate that one throttled call closes for the whole fleet; it opens by itself. */

@@ -20,13 +20,13 @@ export const KEEP_MS = 86_400_000;
 
 /** One value to look up. */
 export interface ChunkAsk {
-  /** Number of the ledger's reservation. The outcome that comes back belongs to this send of the value only. */
+  /** Number of the ledger's reservation: the outcome belongs to this send of the value only. */
   readonly dispatch: number;
   readonly operation: Operation;
   readonly params: Params;
 }
 
-/** The pace of a lane: `permits` calls each `minTimeMs` milliseconds, over all workers together. */
+/** The pace of a lane: `permits` calls per `minTimeMs` milliseconds, over all workers together. */
 export interface ChunkPace {
   readonly permits: number;
   readonly minTimeMs: number;
@@ -39,7 +39,7 @@ export interface Chunk {
   readonly share: number;
   /** Undefined without a rate limit. */
   readonly pace: ChunkPace | undefined;
-  /** Longest time for one call, in milliseconds. */
+  /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly asks: readonly ChunkAsk[];
 }

@@ -2,7 +2,7 @@ import type {Redis} from 'ioredis';
 import {CHECKED} from '../client/http/certificates.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 
-/** Redis can't be reached, or does not let us in. Nothing was sent; trying again may help. Exit 5. */
+/** Redis can't be reached, or refuses the connection. Nothing was sent; a retry may help. Exit 5. */
 class FleetUnreachableError extends BulkEnrichError {
   constructor(message: string, options?: ErrorOptions) {
     super('fleet_unreachable', exitCodes.temporary, message, options);
@@ -31,7 +31,7 @@ export async function loadPackages(): Promise<FleetPackages> {
 
 /** Maximum milliseconds for the first connection. */
 const FIRST_CONTACT_MS = 10_000;
-/** Longest wait between two tries to connect again, in milliseconds. */
+/** Maximum wait between two tries to connect again, in milliseconds. */
 const RECONNECT_CAP_MS = 2_000;
 
 /**

@@ -23,9 +23,9 @@ export interface Member {
 }
 
 export interface Membership {
-  /** The reason why Redis refuses its writes now, such as no memory. */
+  /** The reason why Redis refuses its writes now, such as for lack of memory. */
   readonly trouble: string | undefined;
-  /** True if Redis took this member's last sign of life, and no other one is overdue: the fleet knows of it. */
+  /** True if Redis took this member's last sign of life and no other is overdue, so the fleet knows it. */
   readonly isHeard: boolean;
   leave(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function enterRoster(
         trouble = undefined;
       })
       .catch(error => {
-        // While Redis is away the beat waits; only a refusal is final.
+        // The beat waits while Redis is away. Only a refusal is final.
         if (error instanceof UsageError) onRefused(error);
         else trouble = reasonOf(error);
       })
@@ -104,7 +104,7 @@ export async function members<T extends Member>(redis: Redis, kind: MemberKind):
 export interface Claim {
   readonly name: 'protocol' | 'key' | 'rate' | 'credits';
   readonly value: string;
-  /** The message for a member that comes with another value. */
+  /** The message for a member with another value. */
   readonly refusal: (theirs: string) => string;
 }
 
@@ -126,7 +126,7 @@ export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
   ];
 }
 
-/** One quota is for the whole fleet, so all its runs ask for the same rate. */
+/** One quota is for the whole fleet, so all its runs must have the same rate. */
 export function rateClaim(rate: string): Claim {
   return {
     name: 'rate',

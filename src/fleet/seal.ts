@@ -9,7 +9,7 @@ export interface Seal {
   close(value: unknown, as: string): string;
   /** @throws {UnsealError} if it was sealed with another key, or for another purpose. */
   open(sealed: string, as: string): unknown;
-  /** The same for all who have the same key; says nothing of it. */
+  /** The same for all members with the same key. It does not reveal the key. */
   readonly fingerprint: string;
 }
 
@@ -46,7 +46,7 @@ export function sealingSecret(endpoint: Endpoint, env: Env): string {
   );
 }
 
-/** The secret never travels: all members make the same key of it. */
+/** The secret never travels: all members derive the same key from it. */
 export function sealWith(secret: string): Seal {
   const derive = (purpose: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `bulk-enrich fleet ${purpose}`, bytes));

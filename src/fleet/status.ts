@@ -16,7 +16,7 @@ export interface FleetStatus {
   readonly closedMs: number;
 }
 
-/** @throws {UsageError} when the packages are missing; an error with exit code 5 when Redis can't be used. */
+/** @throws {UsageError} if the packages are missing; an error with exit code 5 if Redis can't be used. */
 export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
   const packages = await loadPackages();
   const redis = await connectRedis(redisUrl, packages);

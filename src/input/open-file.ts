@@ -17,7 +17,7 @@ import type {RecordReader} from './records/record-reader.ts';
 import type {InputFormat, InputRecord, ReadOn, ReadSoFar} from './row.ts';
 import {groupsIn, refuseLog, refuseTitle, skipLines} from './title-lines.ts';
 
-/** Bytes of text that are read to find out a file's format. */
+/** Bytes of text read to detect a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
 
 /** Settings that are the same for all files of an input. */
@@ -40,7 +40,7 @@ export interface OpenFile {
   format(): InputFormat | undefined;
   /** The place from which the next record can be read; undefined if it is not known. */
   place(): TextPlace | undefined;
-  /** Skips to that place ahead, without records for the text before it. */
+  /** Skips ahead to that place, without records for the text before it. */
   readOn(place: TextPlace): void;
   /** Its bytes again, if it was written to since it was opened; else undefined. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;

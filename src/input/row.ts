@@ -32,7 +32,7 @@ export type InputFormat =
     };
 
 interface RecordPlace {
-  /** The record's ordinal in the whole input, from 1, headers not counted, rejected ones counted. */
+  /** Number of the record in the whole input, from 1, with rejected records and without headers. */
   readonly record: number;
   /** The record's first physical line in its file, from 1. */
   readonly line: number;
@@ -58,7 +58,7 @@ export type TextRow = CsvRow | NdjsonRow;
 export interface ObjectRow extends RecordPlace {
   readonly type: 'object';
   readonly value: Readonly<Record<string, unknown>>;
-  /** About the memory that it holds. */
+  /** Approximate memory. */
   readonly bytes: number;
 }
 
@@ -80,7 +80,7 @@ export interface Reject extends RecordPlace {
   readonly file: string;
   readonly reason: RejectReason;
   readonly detail: string;
-  /** The text as read, cut at 64 KiB; bytes that are not text come as U+FFFD here and whole in `raw_base64`. */
+  /** The text as read, cut at 64 KiB. Bytes that are not text are U+FFFD here, and whole in `raw_base64`. */
   readonly raw: string;
   readonly raw_base64?: string;
   readonly raw_truncated?: true;
@@ -88,7 +88,7 @@ export interface Reject extends RecordPlace {
 
 export type InputRecord = Row | Reject;
 
-/** Bytes of the raw input (all files together, before decompression) that were read, and their hash. */
+/** Number and hash of the raw bytes read, over all files, before decompression. */
 export interface InputPosition {
   readonly bytes: number;
   /** SHA-256, hex, of the first `bytes` bytes. */
@@ -97,11 +97,11 @@ export interface InputPosition {
 
 /** Counts over all files of an input. */
 export interface ReadSoFar {
-  /** The ordinal of the last record. */
+  /** Number of the last record. */
   record: number;
   /** Blank lines, which are not records. */
   blankLines: number;
-  /** Rows that got empty fields at their end. */
+  /** Rows filled with empty fields. */
   padded: number;
 }
 
@@ -129,6 +129,6 @@ export interface Batch {
 
 /** Position at which a run was interrupted. */
 export interface ResumePoint extends BatchPosition {
-  /** The ordinal of the last record that is done. */
+  /** Number of the last finished record. */
   readonly record: number;
 }

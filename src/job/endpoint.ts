@@ -5,19 +5,19 @@ import type {Settings} from './settings.ts';
 /** A process's environment. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The service to ask. The key is in no other place. */
+/** The service to call. The key is in no other object. */
 export type Endpoint =
   | {
       readonly kind: 'embedded';
       readonly actionId?: string | undefined;
-      /** True if the settings did not name it. */
+      /** True if no setting named it. */
       readonly byDefault: boolean;
     }
   | {
       readonly kind: 'live';
       readonly baseUrl: string;
       readonly apiKey: string;
-      /** Reads the key again, if its place can change while a run is under way. */
+      /** Reads the key again, if its place can change during a run. */
       readonly readKeyAgain?: (() => Promise<string>) | undefined;
       /** The variable that the key comes from. */
       readonly keyFrom?: string | undefined;

@@ -15,11 +15,11 @@ export type RawSettings = Readonly<Record<string, unknown>>;
 export interface YamlFile {
   readonly path: string;
   readonly value: unknown;
-  /** The line of the entry at this path; the line of the nearest one above if it does not exist. */
+  /** The line of the entry at this path, or of its nearest existing parent. */
   line(path: readonly PropertyKey[]): number | undefined;
 }
 
-/** A job file that was read, but not checked yet. */
+/** A job file, read but not checked. */
 export interface RawJob extends YamlFile {
   readonly settings: RawSettings;
 }
@@ -27,11 +27,11 @@ export interface RawJob extends YamlFile {
 /** The place of a setting by its path in the schema: file, line and key, or the flag. */
 export type PlaceOf = (path: readonly PropertyKey[]) => string;
 
-/** @throws {UsageError} when the file can't be read or is not YAML; the message has file and line. */
+/** @throws {UsageError} if the file can't be read or is not YAML; the message has file and line. */
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
-    // A job is read once, so that it may come by a pipe.
+    // A job is read once, so it may come through a pipe.
     text = code === 'job' ? readFileSync(path, 'utf8') : fileText(path);
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
@@ -45,7 +45,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     try {
       return work();
     } catch (error) {
-      // Aliases that multiply, or nesting without end.
+      // Aliases that multiply, or endless nesting.
       const why = error instanceof Error ? error.message : String(error);
       const at = error instanceof TooDeep ? `${path}:${error.line}` : path;
       throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
@@ -67,7 +67,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
   return {path, value: guarded(() => document.toJS() as unknown), line};
 }
 
-/** @throws {UsageError} when the file can't be read or is not a YAML mapping; the message has file and line. */
+/** @throws {UsageError} if the file can't be read or is not a YAML mapping; the message has file and line. */
 export function readJobFile(path: string): RawJob {
   const file = readYaml(path, 'job file', 'job');
   const {value} = file;
@@ -103,13 +103,13 @@ export function salvageJobFile(path: string): RawSettings {
   }
 }
 
-/** Names and places of settings in messages. */
+/** How messages name settings and their places. */
 export interface Manner {
   readonly placeOf: PlaceOf;
   spell(name: string): string;
 }
 
-/** The library's: settings are properties of an object. */
+/** The library's way: settings are properties of an object. */
 export const asProperties: Manner = {placeOf: path => path.map(String).join('.'), spell: name => name};
 
 /**
@@ -171,7 +171,7 @@ function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSetting
   const setting = describeSettings().find(setting => setting.name === name);
   if (inner.length > 0 || typeof given !== 'string' || setting === undefined) return undefined;
   const near = closest(given, setting.choices);
-  // Among a few short words many are near; a person rarely mistypes the first letter.
+  // Many short words are similar, but a user rarely mistypes the first letter.
   return near === undefined || near[0] !== given[0] ? undefined : {given, meant: near};
 }
 
@@ -191,18 +191,18 @@ export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 
 }
 
 interface Complaint {
-  /** Path inside the issue's own place. */
+  /** Path of the value below the place of the issue itself. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
-/** The complaint of an issue. In a union each alternative has its own; the one that got furthest counts. */
+/** The message of an issue. In a union each alternative has its own; the one that got furthest counts. */
 function complaint(issue: z.core.$ZodIssue): Complaint {
   switch (issue.code) {
     case 'unrecognized_keys':
       return {
         path: issue.keys.slice(0, 1),
-        // A record names no keys that it would take.
+        // zod's message on a record does not name the allowed keys.
         message: issue.message.startsWith('Unrecognized') ? 'this key does not exist' : issue.message,
       };
     case 'invalid_union': {
@@ -229,7 +229,7 @@ function plain(message: string): string {
   return message.replace(/^Invalid (input|option): /, '').replaceAll('"|"', '", "');
 }
 
-/** Gives the places of settings from a job file and from flags. */
+/** Returns the places of settings in a job file and in flags. */
 export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
   return ([name = '', ...inner]) => {
     const setting = String(name);

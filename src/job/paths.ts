@@ -68,7 +68,7 @@ export function earlierDays(path: string, date: string): string[] {
   return [...new Set(days)].filter(day => day < date && existsSync(dated(path, day))).sort();
 }
 
-/** The day in UTC, `2026-01-31`, of a moment in milliseconds since the epoch. */
+/** The day in UTC, `2026-01-31`, of a time in milliseconds since the epoch. */
 export function utcDate(now: number): string {
   return new Date(now).toISOString().slice(0, 10);
 }

@@ -30,10 +30,10 @@ const shape = Object.fromEntries(names.map(name => [name, declared[name].schema]
   [Name in SettingName]: AllDeclared[Name]['schema'];
 };
 
-/** The settings as a caller writes them: texts as in flags, or the types of a job file. */
+/** The settings as callers write them: texts as in flags, or the types of a job file. */
 export const settingsSchema = z.strictObject(shape);
 
-/** Settings that only a job has: a name, its inputs and its output. */
+/** Settings of jobs only: a name, inputs and an output. */
 export const jobSchema = z.strictObject({
   name: z
     .string()
@@ -77,7 +77,7 @@ export function describeSettings(): readonly Described[] {
       ...said,
       name,
       default: hasDefault ? schema.def.defaultValue : undefined,
-      // Takes its time, and commands begin by describing all of them.
+      // Computed on demand: it takes time, and commands describe all settings at the start.
       get choices() {
         return choicesOf(schema);
       },

@@ -1,7 +1,7 @@
 import {type Document, Lexer, LineCounter, Parser, parseDocument} from 'yaml';
 import {MOST_LEVELS} from './nesting.ts';
 
-/** A text that is nested deeper than any settings are. */
+/** A text nested deeper than any settings are. */
 export class TooDeep extends Error {
   /** The line that is nested too deep. */
   readonly line: number;

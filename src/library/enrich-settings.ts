@@ -12,7 +12,7 @@ type RowKey<Row> = [Row] extends [never]
       ? keyof Row & string
       : never;
 
-/** A column: a key of the rows, or a path that begins with one. */
+/** A column: a key of the rows, or a path that begins with a key. */
 type ColumnName<Row> = RowKey<Row> | `${RowKey<Row>}.${string}`;
 
 /** A column, alone or with the prefix of its answers. */
@@ -79,7 +79,7 @@ type FirstKey<Given> = Given extends {readonly column: infer Named}
       ? Key
       : Given;
 
-/** A row that has all columns that settings name. */
+/** A row with all columns that settings name. */
 export type RowFor<Row, S> = Row & {
   readonly [Name in Exclude<NamedBy<S> & string, RowKey<Row>> as string extends Name ? never : Name]: unknown;
 };

@@ -13,7 +13,7 @@ import {Turns} from './turns.ts';
 /** Settings of an enricher. Its rows come one by one, so their columns must be named. */
 export type EnricherSettings = Omit<EnrichSettings<Readonly<Record<string, unknown>>>, 'limit'>;
 
-/** One run for all who need rows enriched: connections, answers, calls in flight, rate, budget and books are shared. */
+/** One run for many callers, who share connections, answers, calls in flight, rate, budget and counts. */
 export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
   /**
    * Enriches one row and returns it with `enrichment` added. Does not wait in an outage: a value that can't be looked
@@ -32,7 +32,7 @@ export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
   ): AsyncGenerator<Enriched<Row, S>, void, undefined>;
   /** Summary until now: rows, lookups, calls, credits. */
   summary(): Summary;
-  /** Takes nothing more, gives calls in flight their grace, and ends the run; how that ended is in the outcome. */
+  /** Takes no more rows, gives calls in flight their grace, and ends the run. Resolves with its outcome. */
   close(): Promise<RunOutcome>;
 }
 

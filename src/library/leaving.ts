@@ -10,7 +10,7 @@ export const NOT_WANTED: Stop = {
   message: 'The caller did not want the other rows.',
 };
 
-/** True if the caller itself ended it: then it takes nothing more, not even rows that are complete. */
+/** True if the caller itself ended it: then it takes nothing more, not even finished rows. */
 export function isLeft({reason}: Stopper): boolean {
   return reason === NOT_WANTED || reason?.error instanceof AbortError;
 }

@@ -8,7 +8,7 @@ export class AbortError extends BulkEnrichError {
   }
 }
 
-/** All that waits for one signal, behind one listener: Node.js takes more than ten for a leak, and warns. */
+/** All functions that wait for one signal, behind one listener: Node.js takes more than ten for a leak, and warns. */
 class AbortListeners {
   readonly all = new Set<() => void>();
 
@@ -17,7 +17,7 @@ class AbortListeners {
   }
 }
 
-/** Programs share signals between calls and runs, so this is kept by signal and for as long as the signal lasts. */
+/** Programs share signals between calls and runs, so this is kept for each signal, as long as it exists. */
 const waitingFor = new WeakMap<AbortSignal, AbortListeners>();
 
 /** Calls `then` when the signal is aborted, or at once if it already is. Returns a function that cancels this. */

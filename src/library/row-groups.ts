@@ -75,8 +75,8 @@ function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
 }
 
 /**
- * The first rows, at most `count`, and all of them to be read from the start. No row is waited for once `stopper`
- * has stopped.
+ * Reads at most `count` rows, and returns them with a source that delivers all from the start. Waits for no row once
+ * `stopper` has stopped.
  */
 export async function readAhead(
   groups: RowGroups,

@@ -20,7 +20,7 @@ export interface RunJobOptions {
   /** Stops the run with its state saved, like SIGINT. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds that calls in flight get when the run is stopped; 5,000 by default. Calls without an answer by then are
+   * Milliseconds that calls in flight get when the run stops; 5,000 by default. Calls without an answer by then are
    * booked as maybe spent; with 0 that is all of them.
    */
   readonly graceMs?: number;
@@ -56,7 +56,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Pre
   }
 }
 
-/** The outcome with sentences that speak of settings. */
+/** The outcome with settings instead of flags in its sentences. */
 export function inSettings(outcome: RunOutcome): RunOutcome {
   const {stop, message} = outcome;
   return {
@@ -72,7 +72,11 @@ interface PreparedRun {
   readonly io: RunIo;
 }
 
-/** `source`: rows that the program gives itself, instead of the job's input. Throws UsageError. */
+/**
+ * `source`: the program's own rows, instead of the job's input.
+ *
+ * @throws {UsageError}
+ */
 export function prepareRun(given: object, options: RunJobOptions, source?: Source): PreparedRun {
   const {name, input, output, ...settings} = checkSettings(undefined, {...given}, asProperties);
   const {env = process.env, graceMs} = options;

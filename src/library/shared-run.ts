@@ -29,9 +29,9 @@ export interface SharedRun {
   many(rows: RowGroups): AsyncGenerator<object>;
   /** Summary until now; once closed, of the whole run. */
   summary(): Summary;
-  /** Throws UsageError for a column that no row had. */
+  /** @throws {UsageError} for a column that no row had. */
   demandColumns(): void;
-  /** Ends it. Calls in flight get the grace that its options say. */
+  /** Ends it, with the grace period of its options for calls in flight. */
   close(): Promise<RunOutcome>;
 }
 
@@ -61,7 +61,7 @@ export class Shared implements SharedRun {
     });
   }
 
-  /** The run's work: its callers'. */
+  /** The run's work, which its callers provide. */
   async untilClosed(): Promise<void> {
     const {stopper} = this.#session;
     await stopper.unlessStopped(this.#closed);
@@ -177,7 +177,7 @@ export class Shared implements SharedRun {
     return caller.reason === undefined;
   }
 
-  /** The first of the rows has this index among its caller's. One that can't be given ends the others behind it. */
+  /** Gives rows, the first of which has this index for its caller. A row that fails ends those after it. */
   async #give(feed: Feed, rows: readonly unknown[], index: number): Promise<void> {
     let fitting = 0;
     try {
@@ -193,13 +193,13 @@ export class Shared implements SharedRun {
     }
   }
 
-  /** A feed that is left when its caller leaves. */
+  /** A feed that ends when its caller leaves. */
   #begin(caller: Stopper, isRequest: boolean): Feed {
     if (this.#isClosed || caller.reason !== undefined) throw reasonOf(caller);
     const feed = new Feed(this.#session, isRequest);
     this.#feeds.add(feed);
     caller.onStop(() => {
-      // Rows that are complete when the run stops can still be taken.
+      // Finished rows can still be taken when the run stops.
       if (isLeft(caller)) this.#leave(feed);
     });
     return feed;

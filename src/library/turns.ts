@@ -1,9 +1,6 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/**
- * Half of the time that a program's other work can wait: rows that are pulled in it have yet to be planned and
- * looked up.
- */
+/** Half of the time that a program's other work can wait: the rows pulled in it must still be planned and looked up. */
 const LONGEST_TURN_MS = 10;
 
 /**
@@ -13,7 +10,7 @@ const LONGEST_TURN_MS = 10;
 export class Turns {
   #began = performance.now();
 
-  /** True if the event loop is to turn before more is done. */
+  /** True if the event loop should turn before more is done. */
   get isOver(): boolean {
     return performance.now() - this.#began >= LONGEST_TURN_MS;
   }

@@ -20,7 +20,7 @@ export function phoneCountry(text: string | undefined): PhoneCountry | undefined
   const plain = text?.trim() ?? '';
   if (plain === '') return undefined;
   const asIs = plain.toUpperCase();
-  // The usual case first, a country code. `NA` is Namibia here, though a placeholder in other columns.
+  // The usual case first, a country code. `NA` is Namibia here, a placeholder in other columns.
   if (isSupportedCountry(asIs)) return {defaultCountry: asIs};
   const cell = readCell(plain);
   const given = withoutFlags(cell.state === 'text' ? cell.text : plain);
@@ -121,10 +121,10 @@ function withoutFlags(text: string): string {
   return letters === text ? text : letters.replace(/^[\s-]+|[\s-]+$/g, '');
 }
 
-/** About 14,000 names, read in 0.1 s when the first country is met that is not a two-letter code. */
+/** About 14,000 names, loaded in 0.1 s at the first country that is not a two-letter code. */
 const countryNames = once((): ReadonlyMap<string, string> => {
   const names = new Map<string, string | undefined>();
-  // A name of two countries, such as Congo, names neither.
+  // A name of two countries, such as Congo, means neither.
   const add = (name: string, code: string) => {
     const key = keyOf(name);
     names.set(key, names.has(key) && names.get(key) !== code ? undefined : code);

@@ -51,14 +51,14 @@ export const email = intelligence('email', {
 /** RFC 5321: at most 64 octets of local part, 254 of address. */
 const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
-/** RFC 5321's dot-string, and beyond ASCII RFC 6531's; or a quoted string. */
+/** RFC 5321's dot-string, with RFC 6531's letters outside ASCII; or a quoted string. */
 const LOCAL_PART = /^(?:[^\s@"(),:;<>[\]\\]+|"[^"\r\n]*")$/u;
 /** A domain before its conversion to ASCII: `domainToASCII` parses a URL's host, which allows more. */
 const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
 /** Punctuation outside ASCII, except IDNA's dots and letters (RFC 5892, appendix A). */
 const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
 const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
-/** Labels of letters, digits and inner hyphens. The last one is not a number. */
+/** Labels of letters, digits and inner hyphens. The last label is not a number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /** An e-mail address with its domain in lower case and ASCII. The local part stays, since its case may matter. */
@@ -71,7 +71,7 @@ export function canonicalEmail(raw: string, _country?: string, rules?: CellRules
   });
 }
 
-/** True if a part of a text is an address by itself. */
+/** True if part of a text is an address by itself. */
 function holdsAddress(text: string): boolean {
   const parts = text.split(BESIDE);
   return (
@@ -80,8 +80,8 @@ function holdsAddress(text: string): boolean {
 }
 
 /**
- * Judges the text inside mailto: (RFC 6068) or angle brackets. If the rest can be an address too, the first
- * judgement stays.
+ * Judges the text inside mailto: (RFC 6068) or angle brackets. If the rest may be an address too, the first verdict
+ * stays.
  */
 function judgeWrapped(
   text: string,

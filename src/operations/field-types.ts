@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {type Operation, operations, perOperation} from './table.ts';
 
-/** The interface's type of an answer's field: how its values are read, the fields of a part, or the items of a list. */
+/** The type of an answer's field: the reader of its values, the fields of a part, or the type of list items. */
 export type FieldType = ReadValue | Fields | {readonly items: FieldType};
 export type Fields = ReadonlyMap<string, FieldType>;
 
@@ -16,7 +16,7 @@ export const fieldTypes: Readonly<Record<Operation, Fields>> = perOperation(name
 export const NUMBER = '-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
 const IS_NUMBER = new RegExp(`^${NUMBER}$`);
 
-/** RFC 3339, 5.6: `t` and `z` may be lower-case, and a blank may stand between date and time. */
+/** RFC 3339, 5.6: allows lower-case `t` and `z`, and a blank between date and time. */
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([Zz]|[+-]\d{2}:\d{2})$/;
 const LEAP_SECOND = /:60(?=[.Z+-])/;
 
@@ -56,7 +56,7 @@ function isPlain(field: z.ZodType, type: new (...given: never[]) => z.ZodType): 
   return field instanceof type && checks.length === 0 && format === undefined;
 }
 
-/** Lossless conversion of a value of another type. The field's own check decides on the result. */
+/** Lossless conversion from another type. The field's own check judges the result. */
 function conversionOf(field: z.ZodType): ReadValue {
   if (field instanceof z.ZodISODateTime)
     return value => {

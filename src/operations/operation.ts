@@ -27,7 +27,7 @@ export interface OperationSpec<
   readonly singular: string;
   readonly plural: string;
   readonly title: string;
-  /** The word beside a column that is looked up: `signup_ip (IP)`. */
+  /** The word beside a looked-up column: `signup_ip (IP)`. */
   readonly label: string;
   /** The setting that names its columns, and its sentence. */
   readonly setting: string;

@@ -81,7 +81,7 @@ export async function completionCommand(
   return 0;
 }
 
-/** The commands below this one, each followed by its own. */
+/** A command with its subcommands, each before its own. */
 function completed(above: Command, parent?: string): Completed[] {
   return above.commands.flatMap(command => {
     const subcommands = command.commands.map(below => below.name()).join(' ');
@@ -158,7 +158,7 @@ complete -o default -F _bulk_enrich bulk-enrich
 `;
 }
 
-/** The commands that hold others, as a pattern. */
+/** A shell pattern of the commands with subcommands. */
 function holders(top: readonly Completed[]): string {
   return top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|');
 }
@@ -229,7 +229,7 @@ function fish(commands: readonly Completed[]): string {
   return `# bulk-enrich completion for fish: bulk-enrich completion fish | source\n${all.join('\n')}\n`;
 }
 
-/** One line for each that has one. */
+/** One line for each entry that has one. */
 function lines<T>(all: readonly T[], line: (each: T) => string | false): string {
   return all
     .map(line)

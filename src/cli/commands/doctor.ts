@@ -62,7 +62,7 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
   return checks;
 }
 
-/** On Windows a file's mode says nothing of who may read it. */
+/** On Windows a file's mode does not tell who may read it. */
 function keyFileCheck(): Check[] {
   const path = process.env.BULK_ENRICH_API_KEY_FILE;
   const mode = path === undefined ? 0 : (statSync(path, {throwIfNoEntry: false})?.mode ?? 0);
@@ -70,7 +70,7 @@ function keyFileCheck(): Check[] {
   return [warning('key file', `others on this machine may use ${path}: chmod 600 ${shellWord(path ?? '')}`)];
 }
 
-/** The key is never shown, nor any part of it. */
+/** Never shows the key, nor any part of it. */
 function describeEndpoint(endpoint: Endpoint): string {
   const action = endpoint.actionId === undefined ? 'no action id' : 'an action id';
   if (endpoint.kind === 'embedded')

@@ -25,10 +25,10 @@ export async function refuseRun(error: UsageError, flags: JobFlags): Promise<num
   return said(error, flags);
 }
 
-/** Says why a run could not begin, and gives the exit code; undefined if `main` tells it. */
+/** Reports why a run could not begin, and returns the exit code. Undefined if `main` reports it. */
 function said(error: unknown, flags: JobFlags): number | undefined {
   tellGitHubOfError(process.env, error);
-  // Another run is at it: nothing for cron to send mail about.
+  // Another run is active: prints nothing, so that cron sends no mail.
   const {quiet, log} = unchecked(flags).said;
   if (error instanceof LockedError && quiet === true) return error.exitCode;
   return isForMachine(log) ? logFailure(error) : undefined;

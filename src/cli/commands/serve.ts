@@ -43,10 +43,7 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
   return 0;
 }
 
-/**
- * A service that listens on all addresses is reached by this machine's own: no program can connect to 0.0.0.0
- * everywhere.
- */
+/** A service on all addresses is shown with this machine's own: not every program can connect to 0.0.0.0. */
 function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }

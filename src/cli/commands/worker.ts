@@ -69,7 +69,7 @@ export function demandRedisUrl(given: string | undefined): string {
   );
 }
 
-/** The fleet leaves 2% of each second for clocks that differ. */
+/** The fleet leaves 2% of each second for differences between clocks. */
 const CLOCKS_AGREE_MS = 20;
 
 function warnOfClock(aheadMs: number, console: Console): void {
@@ -80,7 +80,7 @@ function warnOfClock(aheadMs: number, console: Console): void {
   );
 }
 
-/** A lock has to be renewed several times before it runs out. */
+/** A lock must be renewed several times before it expires. */
 const lostAfterRange = durationFrom('2s', '1h');
 
 function parseLostAfter(text: string): number {

@@ -3,7 +3,7 @@ import {checkWritable, existingPart} from '../../disk/directory.ts';
 import {exitCodes, systemReason} from '../../errors.ts';
 import {type Check, failed, passed, warning} from './check.ts';
 
-/** Less than this and even a modest list may fill the disk. */
+/** With less free space, even a modest list may fill the disk. */
 const LITTLE_BYTES = 200 * 2 ** 20;
 
 /** Checks that `path` can be written, and its free space. Makes nothing. */

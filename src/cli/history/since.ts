@@ -10,7 +10,7 @@ export interface ListingFlags {
   readonly csv?: boolean;
 }
 
-/** The moment that `--since 30d` means, in milliseconds since the epoch. */
+/** The start of `--since 30d`, in milliseconds since the epoch. */
 export function sinceOf({since, json, csv}: ListingFlags): number {
   if (json === true && csv === true) throw new UsageError('settings', '--json and --csv: choose one.');
   const ms = millisecondsOf(since.trim());

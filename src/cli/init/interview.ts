@@ -35,7 +35,7 @@ export interface Seen {
   /** True if a live service is configured, which is then used. */
   readonly live: boolean;
   readonly interactive: boolean;
-  /** Credits of a run over the list that knows no answer from before, as `plan` counts them. */
+  /** Credits of a run over the list without stored answers, as `plan` counts them. */
   readonly costOf?: (answers: Chosen) => Promise<number>;
 }
 
@@ -118,10 +118,10 @@ function betweenCountries(guesses: readonly Guess[]): Set<string> {
 /** Suggested limit for a list without values. */
 const ANY_LIST = 1_000;
 
-/** The proposed limit, as a multiple of this list's cost. */
+/** Suggested limit as a multiple of this list's cost. */
 const ROOM = 1.5;
 
-/** To two digits, as a person would. */
+/** Rounds up to two digits. */
 function roundedUp(credits: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, credits))) - 1);
   return Math.ceil(credits / unit) * unit;
@@ -197,7 +197,7 @@ async function withCountry(
   };
 }
 
-/** The lines that a job file needs for a column of phone numbers in national form. */
+/** The lines of a job file for a column of national phone numbers. */
 function nameIt({column}: Guess, {columns, rows}: Seen): string {
   const country = countryColumnOf([column], columns, rows);
   return country === undefined

@@ -9,7 +9,7 @@ type CheckAnswer = (answer: string) => string | undefined;
 /** Asks the user, again if the answer is not valid. */
 export type Ask = (question: string, otherwise: string, check: CheckAnswer) => Promise<string>;
 
-/** Without a person every question is answered with its default. */
+/** Without a terminal, each question gets its default answer. */
 export async function withPrompt<T>(work: (ask: Ask, interactive: boolean) => Promise<T>): Promise<T> {
   if (!isInteractive()) return work(async (_, otherwise) => otherwise, false);
   const prompt = createInterface({input: process.stdin, output: process.stderr});

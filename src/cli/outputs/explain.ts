@@ -169,11 +169,11 @@ function nextLine({level, points, rules}: Explained['explanation']['next'][numbe
 
 interface NumberedRow {
   readonly row: TextRow;
-  /** Rows that could not be read have a number too, and are not in the output. */
+  /** Unreadable rows have a number too, but are not in the output. */
   readonly number: number;
 }
 
-/** The rows of an output by the numbers that the summary and the log have. */
+/** The rows of an output by the numbers of the summary and the log. */
 async function* rowsOf(file: EnrichedFile): AsyncGenerator<NumberedRow> {
   const rejected = rejectedBeside(file.path);
   let number = 0;

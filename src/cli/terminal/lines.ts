@@ -9,7 +9,7 @@ export function shownWidth(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
 
-/** A text in lines of at most that many characters, broken between words; a longer word has a line to itself. */
+/** Breaks a text between words into lines of at most this many characters. A longer word gets a line of its own. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -48,7 +48,7 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
   const now = writtenInstead(sentence);
   if (now !== undefined) return `${sentence}\n(${now})\n`;
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
-  // Single letters are all near each other.
+  // Single letters are too similar to suggest one.
   const near = Object.hasOwn(others, flag) ? flag : closest(flag, [...own, ...LONG]);
   const other = near === undefined ? undefined : others[near];
   if (other === undefined) return meant(sentence, flag, own, argv);
@@ -76,7 +76,7 @@ export function tried(command: string | undefined): string {
   return command === undefined ? '' : `Try: ${command}\n`;
 }
 
-/** The command that was given, or the one that holds it. */
+/** The given command, or its group. */
 function commandOf(argv: readonly string[], program: Command): Command {
   let command = program;
   for (const word of argv.slice(2)) {

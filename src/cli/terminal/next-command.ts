@@ -34,7 +34,7 @@ export function toContinue(
 ): NextCommand | undefined {
   if (!output.lasts || exitCode === exitCodes.usage) return undefined;
   const own = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'maxRejects'} as const;
-  // A budget that comes back by itself is another's: the day's, or the account's.
+  // A budget that renews by itself is the day's or the month's, which has other names.
   const name = stop.comeBackMs === undefined ? own[stop.reason as keyof typeof own] : undefined;
   const limit = name && raised(settings[name], stop.counted, name === 'maxCredits' ? need : undefined);
   if (name !== undefined && limit !== undefined)
@@ -49,7 +49,7 @@ export function toContinue(
 
 const flagOf = {maxCredits: '--max-credits', maxErrors: '--max-errors', maxRejects: '--max-rejects'} as const;
 
-/** The need; if that is not known, twice the limit that was reached, or twice the count that exceeded it. */
+/** The needed limit; if unknown, twice the limit that was reached, or twice the count that exceeded it. */
 function raised(
   limit: number | {count: number} | {share: number} | undefined,
   {count, total}: Counted = {count: 0, total: 1},
@@ -62,7 +62,7 @@ function raised(
   return `${Math.min(100, Math.max(1, Math.round(200 * limit.share), Math.ceil((200 * count) / total)))}%`;
 }
 
-/** The very command that was given; a day that is not today's tomorrow is named. */
+/** The given command. Adds the day if it is not today's, since tomorrow it would change. */
 function sameAgain(given: CommandWords, date: string | undefined, limit: readonly string[] = []): string {
   const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart']});
   const day = date === undefined || kept.includes('--date') ? [] : ['--date', date];
@@ -74,7 +74,7 @@ export function toRetry(date: Job['date'], given = ownWords()): string {
   return sameAgain([...without(given, {valued: [], plain: ['--force']}), '--force'], date);
 }
 
-/** The run that a plan or a sample was about; undefined if the list came by a pipe. */
+/** The whole run after a plan or a sample; undefined if the list came through a pipe. */
 export function toRun(given = ownWords()): string | undefined {
   if (given.includes('-')) return undefined;
   const kept = without(given, {valued: ['--sample', '--ahead'], plain: ['--json']});
@@ -87,7 +87,7 @@ const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', 
 );
 const OWN_SWITCHES = ['--force', '--restart', '--pad-short-rows'];
 
-/** The command that was given, over another list; the output goes beside that. */
+/** The given command over another list, with the output beside that list. */
 export function runAgain(
   {inputs, fromFile}: Job,
   list: string,
@@ -102,7 +102,7 @@ export function runAgain(
 interface LeftOut {
   /** Flags with a value. */
   readonly valued: CommandWords;
-  /** Flags without one, and other words. */
+  /** Other words: flags without a value, and arguments. */
   readonly plain: CommandWords;
 }
 
@@ -115,7 +115,7 @@ function without(given: CommandWords, {valued, plain}: LeftOut): string[] {
   );
 }
 
-/** A command line as a shell takes it. */
+/** A command line, quoted for a shell. */
 function commandOf(words: CommandWords): string {
   return ['bulk-enrich', ...words].map(shellWord).join(' ');
 }

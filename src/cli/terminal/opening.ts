@@ -6,7 +6,7 @@ import {broken, count, many} from './lines.ts';
 const NOT_CONFIGURED =
   'No service is configured, so the embedded service answers from open data, at no cost. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
 
-/** The first sentences of a run: the columns it looks up, its pace, and the calls made before. */
+/** The first sentences of a run: its columns, its pace, and earlier calls. */
 export function opening({job, input: {layout, checkpoint}, asking: {executor, ledger}}: Session): string[] {
   const {targets, countries} = layout.mapping;
   const columns = lookedUp(targets, [...countries.values()], job.settings.defaultCountry);

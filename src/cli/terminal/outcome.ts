@@ -118,7 +118,7 @@ function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
   return steps;
 }
 
-/** The command that runs only the rows that could not be read. */
+/** The command that runs only the rejected rows. */
 function repairCommand(job: Job, rejects: string): string {
   // The list keeps its own ending, so it is read as before; objects of an array are on lines of their own.
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
@@ -152,7 +152,7 @@ const COLUMNS = [
   ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
-/** The table of lookups, without columns that are all zeros; empty if all are. */
+/** The table of lookups, without columns of zeros; empty if all are. */
 function lookupTable(summary: Summary): string {
   const found = Object.entries(summary.lookups);
   const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));
@@ -164,7 +164,7 @@ function lookupTable(summary: Summary): string {
   ]);
 }
 
-/** Names the work that need not be done again; a stream has no place to resume from. */
+/** Names the work that need not be repeated. A stream can't be resumed. */
 function safeLine({output, paths, settings}: Job, {safeRows, stop}: RunOutcome): string {
   const rows = output.lasts ? [many(safeRows, 'row')] : [];
   const answers = !output.lasts && settings.store === false ? [] : ['every answer paid for'];

@@ -11,10 +11,10 @@ type Stream = 'stdout' | 'stderr';
 const ESCAPE = '\u001B';
 /** Placeholders of our own colours. They are random, so no other text contains them, and have no width. */
 const own = new Map<string, string>();
-/** Beginning of a command of GitHub's or Azure's runner: `::` first in a line, `##[` and `##vso[` anywhere. */
+/** The beginning of a CI command: `::` first in a line (GitHub), `##[` and `##vso[` anywhere (Azure). */
 const COMMAND = /^[^\S\n]*:(?=:)|##(?=\[|vso\[)/gm;
 
-/** A text with nothing in it that steers a terminal or commands a CI runner, but for our own colours. */
+/** A text without anything that steers a terminal or commands a CI runner, except our own colours. */
 export function printable(text: string): string {
   let safe = withoutControls(stripVTControlCharacters(text)).replace(COMMAND, '$& ');
   for (const [mark, sequence] of own) safe = safe.replaceAll(mark, sequence);
@@ -34,7 +34,7 @@ export function markOf(sequence: string): string {
 
 let isDrawn = false;
 
-/** True if a line can be redrawn. A CI runner's terminal (`ci` is set) keeps every line. */
+/** True if a line can be redrawn. A CI runner (`ci` is set) keeps every line. */
 export function canRedraw(ci = ''): boolean {
   return process.stderr.isTTY === true && process.env.TERM !== 'dumb' && ci === '';
 }
@@ -61,7 +61,7 @@ export function printJson(value: unknown): void {
   write('stdout', `${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** The same in one line, of values that come one after the other. */
+/** The same on one line, for values in a sequence. */
 export function printJsonLine(value: unknown): void {
   write('stdout', `${safeJson(JSON.stringify(value))}\n`);
 }
@@ -71,7 +71,7 @@ export function printLogLine(line: string): void {
   write('stderr', safeJson(line));
 }
 
-/** Writes a command for the CI runner (`::…`), on stderr, as stdout may carry the rows; GitHub reads both. */
+/** Writes a CI command (`::…`) to stderr, since stdout may carry rows. GitHub reads both. */
 export function printCommand(line: string): void {
   write('stderr', `::${printable(line.slice('::'.length)).replaceAll('\n', ' ')}\n`);
 }

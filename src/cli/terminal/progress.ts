@@ -15,10 +15,10 @@ const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
 const HINT_EVERY_MS = 500;
 
-/** Slower than this, in calls a second, and nothing in flight: the run waits. */
+/** Below this rate in calls per second, with nothing in flight, the run waits. */
 const IDLE_BELOW = 0.5;
 
-/** True if a person watches a line that is redrawn. */
+/** True if progress is shown on a line that is redrawn. */
 export function hasBar({settings}: Job, console: Console): boolean {
   return styleFor(settings.progress, console) === 'bar';
 }
@@ -42,8 +42,8 @@ function repeating(work: () => void, everyMs: number, atEnd: () => void): () => 
 }
 
 /**
- * Shows how the run goes: a line that is redrawn on a terminal, a line now and then elsewhere. Returns its end. `counted`
- * are the calls that were still to make when it began.
+ * Shows a run's progress: on a redrawn line at a terminal, on a line now and then elsewhere. Returns a function that
+ * ends it. `counted`: the calls left at the start.
  */
 export function startProgress(session: Session, console: Console, counted?: number): () => void {
   for (const sentence of opening(session)) console.say(sentence);
@@ -78,7 +78,7 @@ function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   return source.position.bytes / checkpoint.bytes;
 }
 
-/** Calls made until now, in all sessions, and the values they looked up. */
+/** Calls so far in all sessions, and the values that they looked up. */
 function madeIn({asking: {ledger}}: Session): {readonly calls: number; readonly values: number} {
   const calls = totalOf(ledger.tally, 'calls');
   return {calls, values: calls - totalOf(ledger.tally, 'retries')};
@@ -96,7 +96,7 @@ function logProgress(status: Status, {log}: Console): void {
   logEvent(log, 'run_progress', fields, statusLine(status));
 }
 
-/** A service that was never reached in this run may not be down: its address may be wrong. Said once. */
+/** A service that this run never reached may have a wrong address. Says so once. */
 function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Console): () => void {
   const timer = setInterval(() => {
     const {pause} = executor.pace();
@@ -119,7 +119,7 @@ function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): '
   return canRedraw() ? asked : 'plain';
 }
 
-/** Counts at the start of the session, with the calls it had to make then, if they were counted. */
+/** Counts at the start of the session, and the calls left then, if counted. */
 interface Before extends ReturnType<typeof madeIn> {
   readonly counted: number | undefined;
 }

@@ -11,7 +11,7 @@ const SPEED_OVER_MS = 10_000;
 export class Speedometer {
   readonly #readings: {readonly at: number; readonly value: number}[] = [];
 
-  /** Notes a reading, and returns the growth a second since the oldest that counts; 0 at first. */
+  /** Notes a reading, and returns the growth per second over the measured time; 0 at first. */
   read(value: number, now: number): number {
     this.#readings.push({at: now, value});
     while (this.#readings.length > 2 && (this.#readings[1]?.at ?? now) <= now - SPEED_OVER_MS)
@@ -27,12 +27,12 @@ export interface Status {
   readonly now: number;
   /** Rows written or rejected, over all sessions. */
   readonly rows: number;
-  /** Number of rows in all; estimated while the input is being read, undefined if its size is not known. */
+  /** Total number of rows; estimated during reading, undefined if the input's size is unknown. */
   readonly total: number | undefined;
-  /** Values looked up, earlier sessions included, and all that have to be; undefined if they were not counted. */
+  /** Values looked up in all sessions, and all that must be; undefined if not counted. */
   readonly calls: {readonly made: number; readonly total: number} | undefined;
   readonly callsPerSecond: number;
-  /** Milliseconds that are left, at the present speed. */
+  /** Milliseconds left at the current speed. */
   readonly leftMs: number | undefined;
   readonly credits: number;
   readonly maxCredits: number | undefined;
@@ -86,15 +86,15 @@ export function statusLine(status: Status, width?: number): string {
   return barLine(far?.share, parts, width);
 }
 
-/** Line for a long step before the first call or after the last: its share, or its rows if the share is not known. */
+/** The line of a long step before the first call or after the last: its share, or its rows if the share is unknown. */
 export function phaseLine(what: string, {share, rows}: Reached, width?: number): string {
   const far = share === undefined ? [] : [`${Math.floor(Math.min(1, share) * 100)}%`];
   return barLine(share, [...far, what, ...(rows === undefined ? [] : [`${count(rows)} rows`])], width);
 }
 
 /**
- * In a narrow terminal the bar gets shorter, and the first part, the share, loses its words. Then parts are left out,
- * except for the first and the last.
+ * In a narrow terminal the bar gets shorter, and the share loses its words. Then parts are left out, except the first
+ * and the last.
  */
 function barLine(share: number | undefined, parts: string[], width = Number.POSITIVE_INFINITY): string {
   const room = () => width - parts.join(' · ').length;

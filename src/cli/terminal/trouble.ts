@@ -21,7 +21,7 @@ export function troubleLines(
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   if (errors.length === 0) return [];
-  // A line that says how many are left takes as much room as the last of them.
+  // The line "… more" takes the room of one code, so it replaces at least two.
   const shown = errors.length === most + 1 ? errors.length : most;
   const lines = errors.slice(0, shown).flatMap(({code, count: times, rows}) => {
     const named = `${rows.slice(0, NAMED_ROWS).join(', ')}${times > NAMED_ROWS ? ', …' : ''}`;

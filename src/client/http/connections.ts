@@ -1,20 +1,17 @@
 import type {Agent, ClientRequest, IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 
-/** A connection carries its next call after this rest at the earliest, in milliseconds. */
+/** Minimum rest in milliseconds before a connection's next call. */
 const SHORTEST_REST_MS = 100;
-/**
- * The rest is this many times as long as a call takes: an answer that another one took the place of comes within
- * it.
- */
+/** Rest in multiples of a call's duration: an extra answer arrives within it. */
 const REST_IN_CALLS = 3;
 /**
- * A quicker or slower call changes the time that calls take by these: it stays near the quickest fifth, as others
- * may have waited for this process.
+ * Factors by which a quicker or slower call changes the measured duration. It stays near the quickest fifth, since
+ * slower ones may have waited for this process.
  */
 const QUICKER = 0.92;
 const SLOWER = 1.02;
-/** Connections that have rested are looked for this often at most, in milliseconds. */
+/** Minimum milliseconds between two looks for rested connections. */
 const LOOK_EVERY_MS = 10;
 
 /** Error codes of a request whose connection the other side closed. */
@@ -28,7 +25,7 @@ const LOST_SHARE = 0.2;
 
 /** A server that closes a connection for being idle may say so (RFC 9110, 15.5.9). */
 const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
-/** A server that says when it closes an idle connection gets no call this close to that, in milliseconds. */
+/** If a server tells when it closes an idle connection, no call is sent within this many milliseconds of it. */
 const CLOSING_SOON_MS = 1_000;
 
 /** A connection that has carried a call. */
@@ -172,7 +169,7 @@ export class Connections {
       socket.destroy();
       if (!IDLE_CLOSE.test(bytes.toString('latin1', 0, 16))) this.#unasked.abort();
     });
-    // The error that ends an idle connection does not matter.
+    // An error of an idle connection does not matter.
     socket.on('error', () => {});
     socket.once('close', () => {
       this.#links.delete(socket);
@@ -224,7 +221,7 @@ export class Connections {
 
   #lookForRested(): void {
     const restedSince = performance.now() - this.#restMs;
-    // Data that arrived until now is read first, however long the process was busy.
+    // Reads data that has arrived first, however long the process was busy.
     setImmediate(() => {
       let [next] = this.#resting;
       while (next !== undefined && next.idleSince <= restedSince) {
@@ -261,7 +258,7 @@ function wasEndedHere(socket: Socket): boolean {
   return socket.errored === null && !socket.readableEnded;
 }
 
-/** A gateway that gave up waiting may pass the late answer on. */
+/** A gateway that gave up may pass the late answer on. */
 function isGateways({statusCode = 0}: IncomingMessage): boolean {
   return statusCode >= 500;
 }
@@ -272,12 +269,12 @@ function idleMsOf({headers}: IncomingMessage): number {
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000 - CLOSING_SOON_MS;
 }
 
-/** The part of Node's agents that its types leave out: how a request gets its connection. */
+/** A part of Node's agents that its types lack: how a request gets its connection. */
 interface Pool {
   addRequest(request: ClientRequest, options: object): void;
 }
 
-/** Node's own agent lets go of an idle connection's last request like this. */
+/** How Node's own agent detaches an idle connection's last request. */
 interface WithMessage {
   _httpMessage?: unknown;
 }

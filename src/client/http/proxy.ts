@@ -6,13 +6,10 @@ import {getProxyForUrl} from 'proxy-from-env';
 import {UsageError} from '../../errors.ts';
 import {CHECKED} from './certificates.ts';
 
-/**
- * Longest time for the way to the service, through a proxy too: beyond it nothing was sent, and trying again is
- * free.
- */
+/** Maximum time to connect, through a proxy too. Beyond it nothing was sent, so a retry is free. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Prefix of the code for a proxy's refusal of a tunnel: `PROXY_407` if it wants credentials. */
+/** Prefix of the code for a proxy's refusal: `PROXY_407` for refused credentials. */
 const REFUSED = 'PROXY_';
 export const PROXY_CREDENTIALS = `${REFUSED}407`;
 export const PROXY_CREDENTIALS_ADVICE =
@@ -25,7 +22,7 @@ const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
  * The environment's proxy for a URL (`HTTPS_PROXY`, else `ALL_PROXY`; `NO_PROXY` excepts hosts); undefined without one.
  * Only HTTPS goes through a proxy.
  *
- * @throws {UsageError} when it is not the URL of an HTTP proxy.
+ * @throws {UsageError} if it is not the URL of an HTTP proxy.
  */
 export function proxyUrl(target: URL): URL | undefined {
   if (target.protocol !== 'https:' || getProxyForUrl(target.href) === '') return undefined;
@@ -54,7 +51,7 @@ function invalid(variable: string, why: string): UsageError {
   );
 }
 
-/** An agent that tunnels to `target` through the proxy that the environment asks for; undefined if it asks for none. */
+/** An agent that tunnels to `target` through the environment's proxy; undefined without one. */
 export function proxyFor(target: URL, pool: {readonly keepAlive: boolean}): Agent | undefined {
   const proxy = proxyUrl(target);
   return proxy && new TunnelAgent(proxy.href, pool);

@@ -16,7 +16,7 @@ export interface TransportOptions {
   readonly maxConnections: number;
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  /** Aborted when the service sent more than it was asked: from then on no connection is used twice. */
+  /** Aborted when the service sends more answers than calls: from then on no connection is used twice. */
   readonly unasked: AbortController;
 }
 
@@ -75,7 +75,7 @@ export function transport(options: TransportOptions): Transport {
   };
 }
 
-/** One exchange. Whichever comes first settles it: an answer, a timer or an error. */
+/** One exchange. The first of answer, timer and error settles it. */
 function exchange(
   stream: Duplex,
   connections: Connections,
@@ -88,7 +88,7 @@ function exchange(
     let sent: ClientRequest | undefined;
     let response: IncomingMessage | undefined;
 
-    // A stream of got's that ended well never closes: its timers would keep all of the call for their whole time.
+    // got's successful streams never close: their timers would keep the call in memory for their whole time.
     const settle = (result: RawResponse | Attempt) => {
       timers.stop();
       resolve(result);

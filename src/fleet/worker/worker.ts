@@ -28,7 +28,7 @@ export interface WorkerOptions {
   readonly secret: string;
   /** Calls in flight at most. */
   readonly concurrency: number;
-  /** A worker that is silent for this long, in milliseconds, is taken for lost. */
+  /** Milliseconds of silence after which a worker counts as lost. */
   readonly lostAfterMs: number;
   /** The client whose calls may take this long, in milliseconds. */
   readonly clientFor: (timeoutMs: number) => Sender;
@@ -58,16 +58,16 @@ export interface FleetView {
 
 export type WorkerMember = Member & WorkerReport;
 
-/** A worker takes more values than it has slots for, so that no slot waits for the next chunk to arrive. */
+/** Values taken per slot, so that no slot waits for the next chunk. */
 const AHEAD = 1.5;
 /** Milliseconds between two checks if an ending worker's calls are done. */
 const LOOK_MS = 250;
 /** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 2_000;
-/** Weight of the last chunk's size in the average. */
+/** Weight of the last chunk in the average size. */
 const NEWS = 0.1;
 
-/** A fleet's worker: takes chunks, looks up their values at the fleet's pace, and hands the outcomes back. */
+/** A fleet's worker: takes chunks, looks up their values at the fleet's pace, and returns the outcomes. */
 export class FleetWorker {
   readonly #options: WorkerOptions;
   readonly #redis: Redis;
@@ -82,7 +82,7 @@ export class FleetWorker {
   #clockAheadMs = 0;
   #inFlight = 0;
   #chunks = 0;
-  /** Values of a chunk, on average: not all of them are full. */
+  /** Average values per chunk: not all are full. */
   #chunkSize = CHUNK_VALUES;
   #draining = false;
 
@@ -110,7 +110,7 @@ export class FleetWorker {
   /**
    * Joins the fleet and begins to work.
    *
-   * @throws {UsageError} when the packages are missing, or the fleet is another's.
+   * @throws {UsageError} if the packages are missing, or the fleet has other claims.
    */
   static async start(options: WorkerOptions): Promise<FleetWorker> {
     const packages = await loadPackages();
@@ -162,8 +162,8 @@ export class FleetWorker {
   }
 
   /**
-   * Takes nothing new, gives back unsent values, waits for the calls in flight, and leaves. Resolves with false if Redis is
-   * away, so that the results could not be delivered. BullMQ then waits for ever, so the process must be ended.
+   * Takes nothing new, gives back unsent values, waits for calls in flight, and leaves. Resolves with false if Redis is
+   * away, so that results could not be delivered. BullMQ then waits forever, so the caller must end the process.
    */
   async drain(): Promise<boolean> {
     this.#draining = true;

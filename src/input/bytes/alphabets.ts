@@ -2,11 +2,11 @@ import iconv from 'iconv-lite';
 import type {EncodingName} from './transcode.ts';
 
 /**
- * The letters beyond ASCII that words of a language have, as CLDR's exemplar characters list them, by the encodings that
- * programs keep such a language in. Names are too short for statistics of letters: chardet was right and sure in 7 of 14 short lists.
+ * Letters outside ASCII by language, from CLDR's exemplar characters, under the encodings in which programs keep that
+ * language. Names are too short for statistics of letters: chardet was right and certain in 7 of 14 short lists.
  */
 const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]])[] = [
-  // windows-1252 has all that ISO-8859-1 has, and is what Windows programs write.
+  // windows-1252 contains all of ISO-8859-1, and is the encoding of Windows programs.
   [
     ['windows-1252'],
     [
@@ -51,7 +51,7 @@ const candidates = [...alphabets, [NEVER_GUESSED, alphabets[0]?.[1] ?? []] as co
 /** Required share of words that fit a language, and required lead over encodings with other words. */
 const FITTING = 0.9;
 const MARGIN = 0.1;
-/** Characters in and beside words that tell nothing about the language. */
+/** Characters in and beside words that any language may have. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
 /**
@@ -84,7 +84,7 @@ export function likelyUncased(head: Buffer): EncodingName | undefined {
 export interface EncodingGuess {
   readonly name: EncodingName;
   readonly words: number;
-  /** True if a list may be read so without a person's word. */
+  /** True if a list may be read in it without the user's word. */
   readonly mayRead: boolean;
 }
 
@@ -106,7 +106,7 @@ export function toldByLetters(head: Buffer): EncodingGuess | undefined {
     : undefined;
 }
 
-/** Capitals within a word, and a sigma of word ends before another letter: read in the wrong encoding. */
+/** Signs of a wrong encoding: capitals within a word, and a final sigma before another letter. */
 const ODD_CASE = /\p{Ll}(?!\p{ASCII})\p{Lu}|\p{Lu}{2}\p{Ll}|ς\p{L}/u;
 
 const MOST_WORDS = 2_000;

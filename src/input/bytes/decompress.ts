@@ -10,7 +10,7 @@ type CreateEngine = (options: {chunkSize: number}) => Transform;
 interface Decoder {
   /** First bytes of its data, whatever the file's name. */
   readonly magic: Buffer;
-  /** Undefined if this Node has none that notices cut-off data. */
+  /** Undefined if this Node has no decoder that notices cut-off data. */
   readonly engine: CreateEngine | undefined;
   /** The first Node version that handles it reliably; undefined if all do. */
   readonly since?: string;
@@ -27,7 +27,7 @@ function zstdEngine(): CreateEngine | undefined {
   }
 }
 
-/** Recognition and decoder of each kind. A kind's name is also the command that reads and checks it. */
+/** Recognition and decoder of each compression. Its name is also the command that reads and checks it. */
 export const decoders: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
   zstd: {
@@ -74,7 +74,7 @@ async function* inflate(
   name: string,
   compression: string,
 ): AsyncGenerator<Buffer> {
-  // Without its return(), so that an engine that is done before its input is doesn't close it: see below.
+  // Without return(): a decoder that ends before its input must not close it, see below.
   const feed = {[Symbol.asyncIterator]: () => ({next: () => chunks.next()})};
   pipeline(feed, engine, () => {});
   try {

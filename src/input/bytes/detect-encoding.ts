@@ -33,14 +33,14 @@ function byteOrderMark(head: Buffer): Encoding | undefined {
   return undefined;
 }
 
-/** Without a character that the end of the sample cuts in two. */
+/** Cuts a character off that the end of the sample divides. */
 function wholeCharacters(head: Buffer): Buffer {
   let end = head.length;
   while (end > 0 && end > head.length - 4 && ((head[end - 1] ?? 0) & 0xc0) === 0x80) end -= 1;
   return end > 0 && (head[end - 1] ?? 0) >= 0xc0 ? head.subarray(0, end - 1) : head;
 }
 
-/** Fewer words with such letters may be damage. */
+/** Fewer words with such letters may be damaged ASCII. */
 const FEW_WORDS = 3;
 
 /** Judges only words outside ASCII: the digits and addresses of a list fit any language. */

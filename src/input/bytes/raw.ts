@@ -6,18 +6,22 @@ import {openPipe} from '../../disk/pipe.ts';
 import {InputError} from '../input-error.ts';
 import {missingFile} from '../missing-file.ts';
 
-/** The raw bytes of one input, asked for chunk by chunk. */
+/** The raw bytes of one input, read chunk by chunk. */
 export interface RawInput {
   /** The size of a regular file. */
   readonly size: number | undefined;
-  /** The next bytes, or undefined at the end. Throws InputError. */
+  /**
+   * The next bytes; undefined at the end.
+   *
+   * @throws {InputError}
+   */
   next(): Promise<Buffer | undefined>;
   /** Its bytes from the start, if it was written to since it was opened; else undefined. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
 
-/** Streams of inputs that can be read only once, and how long to wait for them. */
+/** Inputs that can be read only once, and how long to wait for them. */
 export interface Pipes {
   readonly stdin: NodeJS.ReadableStream;
   /** Ends the reading of stdin and of pipes. */
@@ -31,7 +35,11 @@ export function isReadOnce(path: string): boolean {
   return path === '-' || isPipe(path);
 }
 
-/** Stdin, or a pipe. Throws `input_unreadable`. */
+/**
+ * Opens stdin or a pipe.
+ *
+ * @throws {InputError} `input_unreadable`
+ */
 export function openOnce(path: string, {stdin, signal, warn}: Pipes): NodeJS.ReadableStream {
   const stream = path === '-' ? stdin : openWaiting(path, warn);
   const end = () => 'destroy' in stream && typeof stream.destroy === 'function' && stream.destroy();
@@ -50,7 +58,11 @@ function openWaiting(path: string, warn: Pipes['warn']): NodeJS.ReadableStream {
   }
 }
 
-/** Opens an input. Throws `input_missing` or `input_unreadable`. */
+/**
+ * Opens an input.
+ *
+ * @throws {InputError} `input_missing` or `input_unreadable`
+ */
 export async function openRaw(path: string, chunkSize: number, pipes: Pipes): Promise<RawInput> {
   if (isReadOnce(path)) return fromStream(path === '-' ? 'stdin' : path, openOnce(path, pipes));
   try {

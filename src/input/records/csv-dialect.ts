@@ -15,7 +15,7 @@ export function detectDialect(sample: string, delimiter?: string): CsvDialect {
   };
 }
 
-/** @throws {InputError} when the header is one field with the delimiter that is named, and several with another. */
+/** @throws {InputError} if the header is one field with the given delimiter, and several with another. */
 export function refuseOtherDelimiter(sample: string, delimiter: string, name: string): void {
   const given = detectDialect(sample, delimiter);
   const shown = detectDialect(sample);
@@ -31,10 +31,10 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   );
 }
 
-/** Some rows, such as a report's footer, may be short. */
+/** Some rows may be short, such as a report's footer. */
 const MOST = 0.5;
 
-/** Number of empty fields that rows have beyond the header: a program ended each row with delimiters. */
+/** Number of empty fields of rows beyond the header: a program ended each row with delimiters. */
 export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect): number {
   const [header = [], ...rows] = firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
   const extras = rows.map(row => row.slice(header.length));

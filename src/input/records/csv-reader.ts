@@ -13,7 +13,7 @@ import {encodingDetail, reject} from './reject.ts';
 
 const QUOTE = 0x22;
 
-/** A record that waits for its end is parsed again with every chunk up to this size, and beyond when it doubled. */
+/** An incomplete record up to this size is parsed again with every chunk, a larger one each time it doubled. */
 const EAGER_BYTES = 64 * 1024;
 
 /**
@@ -26,7 +26,7 @@ export class CsvReader implements RecordReader {
   readonly #options: Options;
   readonly #blocks: LineBlocks;
   readonly #eol: number;
-  /** The most bytes that a record has with its line end. */
+  /** Maximum bytes of a record with its line end. */
   readonly #limit: number;
   #layout: CsvLayout | undefined;
   #line = 1;
@@ -101,14 +101,14 @@ export class CsvReader implements RecordReader {
       if (this.#mayBeComplete(block.bytes)) this.#parseOpen(records, false);
       return;
     }
-    // A record that is still open would continue into the long line, and so be too long itself.
+    // An open record would continue into the long line, and so be too long itself.
     this.#parseOpen(records, true);
     const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     this.#reject('too_large', detail, block.head, records);
     this.#line++;
   }
 
-  /** True if another attempt at the open record can succeed and is worth its cost. */
+  /** True if a new attempt at the open record can succeed and is worth its cost. */
   #mayBeComplete(added: Buffer): boolean {
     if (this.#triedLength === 0 || this.#openLength > this.#limit) return true;
     if (!added.includes(QUOTE)) return false;
@@ -200,7 +200,7 @@ export class CsvReader implements RecordReader {
     return at;
   }
 
-  /** Learns the columns from the first record. Returns true if that record is the header. */
+  /** Takes the columns from the first record. Returns true if that record is the header. */
   #takeLayout(bytes: Buffer, fields: readonly string[]): boolean {
     const {file, unnamedColumns, perhaps} = this.#settings;
     if (!this.#settings.header) {
@@ -260,7 +260,7 @@ export class CsvReader implements RecordReader {
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
     const line = bytes.subarray(start, end);
     const fields = unclosed ? undefined : looseFields(line.toString(), this.#options);
-    // With another number of fields than the header, a quote may have been meant as one.
+    // With another number of fields than the header, the quote may have been a real one.
     if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
       if (!line.includes('="')) this.looseLine ??= this.#line;
       if (this.#layout === undefined) return this.#takeLayout(line, fields) ? end : start;

@@ -21,7 +21,7 @@ const MOST_FAULTS = 10;
 export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   const text = Buffer.from(sample);
   const strict = mostAgreeing(text, eol, false);
-  // Quotes tell fields from text wherever they can be read.
+  // Quotes are respected if they can be read.
   const best = strict.agreeing < MOSTLY ? mostAgreeing(text, eol, true) : strict;
   const isParted = (delimiter: string) => {
     const [fields = 1, ...others] = countFields(text, delimiter, eol);
@@ -30,7 +30,7 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
 }
 
-/** From this share of the records on, a delimiter is believed with its quotes. */
+/** Share of agreeing records from which a delimiter is accepted with its quotes. */
 const MOSTLY = 0.5;
 
 function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
@@ -38,7 +38,7 @@ function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
   for (const delimiter of DELIMITERS) {
     const counts = countFields(text, delimiter, eol, loose);
     const fields = counts[0] ?? 1;
-    // Lines that can't be read are of no number of fields, so that they never agree.
+    // Unreadable lines have no number of fields, so they never agree.
     if (fields < 2) continue;
     const agreeing = counts.filter(count => count === fields).length / counts.length;
     if (agreeing > best.agreeing || (agreeing === best.agreeing && fields > best.fields)) {
@@ -48,7 +48,7 @@ function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
   return best;
 }
 
-/** The number of fields of each record; 0 for one that can't be read with this delimiter. */
+/** The number of fields of each record; 0 if it can't be read with this delimiter. */
 function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol'], loose = false): number[] {
   return firstRecords(text, delimiter, eol, loose).map(fields => fields.length);
 }
@@ -61,7 +61,7 @@ export function firstRecords(
   loose = false,
 ): (readonly string[])[] {
   const head = given.subarray(0, MOST_BYTES);
-  // Behind its last line end the sample may stop within a record.
+  // The sample may stop within a record after its last line end.
   const lastEnd = head.lastIndexOf(eol);
   const text = lastEnd === -1 ? head : head.subarray(0, lastEnd + eol.length);
   const records: (readonly string[])[] = [];

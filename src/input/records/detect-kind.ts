@@ -13,7 +13,10 @@ export function detectKind(sample: string, format: NamedFormat | undefined): Inp
   return format === 'ndjson' || /^\{[ \t]*["}]/.test(text) ? 'ndjson' : 'csv';
 }
 
-/** Throws `input_binary` for data that is not text: a spreadsheet, another known kind of file, or many NUL bytes. */
+/**
+ * @throws {InputError} `input_binary` for data other than text: a spreadsheet, another known kind of file, or many NUL
+ * bytes.
+ */
 export function refuseBinary(head: Buffer, name: string): void {
   const known = SIGNATURES.find(([signature]) => head.subarray(0, signature.length).equals(signature));
   if (known !== undefined) throw notText(name, known[1], known[2]);

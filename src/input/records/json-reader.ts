@@ -75,7 +75,7 @@ export class JsonReader implements RecordReader {
     return records;
   }
 
-  /** Between values: true if one begins here. */
+  /** Reads a character between values. Returns true if a value begins here. */
   #begins(character: number | undefined): boolean {
     if (character === LF) this.#line++;
     if (BLANKS.has(character) || character === COMMA) return false;
@@ -96,7 +96,7 @@ export class JsonReader implements RecordReader {
     return !this.#inText && (character === COMMA || character === CLOSE_LIST || BLANKS.has(character));
   }
 
-  /** Takes a character of a value. Returns true if an object or a list ends with it. */
+  /** Reads a character of a value. Returns true if it ends an object or a list. */
   #closesValue(character: number | undefined): boolean {
     if (this.#escaped) this.#escaped = false;
     else if (this.#inText && character === BACKSLASH) this.#escaped = true;

@@ -1,8 +1,10 @@
 import type {InputRecord, ReadSoFar} from '../row.ts';
 
-/** Turns the UTF-8 bytes of one file into records; csv-reader.ts, ndjson-reader.ts and json-reader.ts are its kinds. */
+/**
+ * Turns the UTF-8 bytes of one file into records. Implemented by csv-reader.ts, ndjson-reader.ts and json-reader.ts.
+ */
 export interface RecordReader {
-  /** Takes the next bytes, and gives the records that they completed. */
+  /** Takes the next bytes, and returns the records that they complete. */
   push(chunk: Buffer): InputRecord[];
   /** Returns the rest at the end of the file. */
   end(): InputRecord[];
@@ -22,7 +24,7 @@ export interface Rest {
 export interface ReaderSettings {
   /** The file's name, for rejects and errors. */
   readonly file: string;
-  /** The most bytes (of UTF-8 text) that a record may have; a longer one is rejected, and never held whole. */
+  /** Maximum bytes (of UTF-8 text) of a record. A longer one is rejected, and never held whole. */
   readonly maxRecordSize: number;
   readonly tally: ReadSoFar;
   /** The likely encoding of text that is not UTF-8. */
@@ -47,9 +49,9 @@ export interface CsvLayout {
 export interface CsvSettings extends ReaderSettings {
   readonly dialect: CsvDialect;
   readonly header: boolean;
-  /** Lines that were left out above the header. */
+  /** Number of lines left out above the header. */
   readonly skippedLines: number;
-  /** True to fill up a row with fewer fields than the header. */
+  /** True if rows with fewer fields than the header are filled up. */
   readonly padShortRows: boolean;
   /** Number of unnamed columns after those of the header. */
   readonly unnamedColumns: number;

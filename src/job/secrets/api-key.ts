@@ -80,7 +80,7 @@ function keyIn(text: string, source: KeySource): string {
   return key;
 }
 
-/** The beginning of a file, at most the length of a key: devices may have no end. */
+/** The beginning of a file, up to the maximum length of a key: devices may have no end. */
 function readBegin(path: string): string {
   const file = openSync(path, 'r');
   try {
@@ -136,7 +136,7 @@ function printedBy(command: string, env: Environment): Promise<string> {
   });
 }
 
-/** A command's error repeats the command, and its output would be the key: neither is in the message. */
+/** A command's error contains the command, and its output is the key: neither gets into the message. */
 function unreadable(source: KeySource, error: unknown): UsageError {
   if (error instanceof UsageError) return error;
   if (source[0] === KEY_FILE) return sourceError(source, `can't be read: ${systemReason(error)}`);
