@@ -38,7 +38,7 @@ export interface OperationSpec<
   readonly storedFor: `${number}${'h' | 'd'}` | 'never';
   /** Default credits of one call: the interface does not show them. */
   readonly cost: number;
-  /** Why a text can't be such a value: each code with one sentence. */
+  /** Reasons why a text is not such a value: each code with one sentence. */
   readonly codes: Readonly<Record<string, string>>;
   /** The faults that tell something about the person. The others are faults of the list. */
   readonly personFaults: readonly string[];
@@ -50,17 +50,17 @@ export interface OperationSpec<
   dataOf(response: AnswerFields): unknown;
   /** True if `invalid_token` may be about the value that was sent, and not the key. */
   readonly isTokenItself: boolean;
-  /** All of a request that may change its answer, as one text. */
+  /** Everything in a request that may change its answer, as one text. */
   keyText(params: Readonly<Record<string, string>>): string;
-  /** True if this call is free, whatever the operation's price. */
+  /** True if this call is free despite the operation's price. */
   isFree(params: Readonly<Record<string, string>>): boolean;
-  /** Makes the answer to the same call once more from its first answer; undefined if no call changes anything. */
+  /** The answer to a repeated call, made from the first answer. Undefined if calls change nothing. */
   readonly again:
     | ((first: AnswerFields, params: Readonly<Record<string, string>>) => AnswerFields)
     | undefined;
   /** True if an answer shows that the same call was made before. */
   isReplay(answer: AnswerFields): boolean;
-  /** Kinds of counts over answers, with each field's path in the answer. */
+  /** Kinds of counts over answers, each with its field's path in the answer. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
   /** Its default rules of the risk score; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
@@ -69,10 +69,10 @@ export interface OperationSpec<
 /** An answer's fields by name, as received. */
 export type AnswerFields = Readonly<Record<string, unknown>>;
 
-/** An operation that looks one value up: it can be detected in a list, and asked by hand. */
+/** An operation that looks one value up: it can be detected in a list, and called for a single value. */
 export interface IntelligenceSpec<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
   extends OperationSpec<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
-  /** Habits of a column that single cells can't show, read from its first cells and their countries. */
+  /** Habits of a column that single cells don't show, read from its first cells and their countries. */
   readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
   /**
    * True if its columns are found without being named. False for new operations: after an upgrade, jobs without named
@@ -82,7 +82,7 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   /** True if a value shows its kind by itself, without a header. Left out if every value does. */
   readonly isTelling?: (text: string) => boolean;
   /**
-   * True if a value that does not show its kind is likely of it, in its row's country. Left out together with
+   * True if a value without a sign of its kind is probably of it, in its row's country. Left out together with
    * `isTelling`.
    */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
@@ -107,7 +107,7 @@ export const geography = {
   longitude: z.number().describe('Longitude of the address.'),
 };
 
-/** The fields of an answer, or of a part of it; a service may send others too. */
+/** The fields of an answer, or of a part of it. A service may send others too. */
 export const fields = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).partial();
 
 export const apiKey = z.string().min(1).describe("The client's API key.");
@@ -139,7 +139,7 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
   };
 }
 
-/** The only error payload that the interface gives. */
+/** The interface's only error payload. */
 export const errorBody = z.object({
   success: z.literal(false),
   message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),
@@ -154,10 +154,10 @@ export const throttlingStatuses: Readonly<Record<number, 'always' | 'with Retry-
   503: 'with Retry-After',
 };
 
-/** The same in words, as docs and settings have them: `429, or 503 with Retry-After`. */
+/** The same in words, for docs and settings: `429, or 503 with Retry-After`. */
 export const throttledBy = Object.entries(throttlingStatuses)
   .map(([status, when]) => (when === 'always' ? status : `${status} ${when}`))
   .join(', or ');
 
-/** The one error code that the interface names: an invalid credential. */
+/** The interface's only error code: an invalid credential. */
 export const INVALID_TOKEN = 'invalid_token';

@@ -5,15 +5,15 @@ import {phoneCountry} from './country.ts';
 const DATE =
   /^(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d|[01]?\d([-/.])[0-3]?\d\3(?:19|20)\d\d)$/;
 
-/** True for a date of the last or this century, which libphonenumber takes for digits with punctuation. */
+/** True for a date of this or the last century. libphonenumber takes dates for digits with punctuation. */
 export function isDate(text: string): boolean {
   return DATE.test(text);
 }
 
 const PUNCTUATED = /^\+?[\d\s()./-]+$/;
-/** A quantity, an IPv4 address. */
+/** Quantities and IPv4 addresses. */
 const OTHER_DIGITS = /^[+-]?\d+\.\d+$|^\d{1,3}(?:\.\d{1,3}){3}$/;
-/** With area codes a number has this many digits in nearly all countries. */
+/** Minimum digits of a number with its area code, in nearly all countries. */
 const FEWEST_DIGITS = 7;
 const MOST_DIGITS = 15;
 
@@ -24,7 +24,9 @@ export function hasPhoneShape(text: string): boolean {
   return isLong && PUNCTUATED.test(text) && !isDate(text) && !OTHER_DIGITS.test(text);
 }
 
-/** A leading zero before the area code, brackets around it, or three, three and four digits. */
+/**
+ * Forms of national numbers: a leading zero before the area code, brackets around it, or three, three and four digits.
+ */
 const NATIONAL = /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^\(\d+\)|^\d{3}[\s.-]\d{3}[\s.-]\d{4}$/;
 
 /**

@@ -63,7 +63,7 @@ export const phone = intelligence('phone', {
   personFaults: ['phone_malformed', 'phone_too_short', 'phone_too_long'],
   canonical: canonicalPhone,
   habits: phoneHabits,
-  // Any long number can be a phone number: without a header only the international form speaks for one.
+  // Any long number can be a phone number. Without a header only the international form proves it.
   isTelling: given => /^\s*['"“”„«»‘’‚‹›]?\+/.test(given),
   isLikely: isLikelyPhone,
   top: [['phone_countries', ['country']]],
@@ -103,7 +103,7 @@ export function validPhone(text: string, country: string | undefined): string | 
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged.value : undefined;
 }
 
-/** Habits of a column's numbers that single cells can't show. */
+/** Habits of a column's numbers that single cells don't show. */
 export function phoneHabits(
   cells: readonly (readonly [text: string, country: string | undefined])[],
 ): CellRules {
@@ -121,13 +121,10 @@ export function phoneHabits(
   return {plusLost: areWrittenWhole(values, bare)};
 }
 
-/**
- * In brackets libphonenumber-js knows no plus sign, and of full width it leaves it out: the number is another one
- * then.
- */
+/** libphonenumber-js ignores a plus sign in brackets, and drops a full-width one: the number would be another one. */
 const PLUS = /^[\s(]*[+＋﹢]/;
 
-/** Filler of forms for a number that was not given. */
+/** Filler of forms for a missing number. */
 const ZEROS = /^(?:[+\p{P}\p{Z}]*[0０])+[\p{P}\p{Z}]*$/u;
 
 interface ParseOptions {
@@ -152,7 +149,7 @@ function judgePhone(
   // A local number without its area code is possible in its country, but incomplete.
   const whole =
     number?.isPossible() === true &&
-    // Text equal to the parsed number was checked above.
+    // Text equal to the parsed number was checked before.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
   if (!whole) return invalid(phoneFault(text, options));
   if (number.number === text) return valid(text, repairs);
@@ -190,13 +187,10 @@ function judgeBare(
     : valid(whole.number, [...repairs, 'plus_added']);
 }
 
-/** Codes of digits that lack something beside them. */
+/** Codes of digits that lack context. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/**
- * Many digits, a point, then one or two digits or zeros: a program's decimal number, so the point separates
- * nothing.
- */
+/** A program's decimal number, whose point separates nothing: many digits, a point, then one or two digits or zeros. */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
 /** A whole number of at most 15 digits, the precision of a spreadsheet. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
@@ -219,7 +213,7 @@ function judgeDecimal(
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged : invalid('decimal_number');
 }
 
-/** Quotes, and punctuation beyond ASCII. */
+/** Quotes, and punctuation outside ASCII. */
 const ODD = /["']|[^\P{P}\p{ASCII}]/u;
 
 function phoneFault(text: string, options: ParseOptions): PhoneCode {

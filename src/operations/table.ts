@@ -53,7 +53,7 @@ export function perIntelligence<T>(make: (name: Intelligence) => T): Record<Inte
   return Object.fromEntries(intelligenceNames.map(name => [name, make(name)])) as Record<Intelligence, T>;
 }
 
-/** `ip, phone or email`. By hand: Intl.ListFormat's data take 12 ms to load, of each command that has a help. */
+/** `ip, phone or email`. By hand: Intl.ListFormat's data would add 12 ms to every help. */
 export function anyOf(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
 }

@@ -7,7 +7,7 @@ import {canonicalPhone, phoneHabits} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
 
-/** `action_id`s for local development: they cost no credits and always pass or never pass. */
+/** `action_id`s for local development: they are free, and always or never pass. */
 export const TEST_ACTION_ALWAYS_PASS = 't/FFFFFFFFFFFFF/111111111';
 export const TEST_ACTION_NEVER_PASS = 't/FFFFFFFFFFFFF/000000000';
 
@@ -107,7 +107,7 @@ const data = fields({
   }),
 });
 
-/** An identifier is the customer's own: nothing is taken off it but the blanks around it. */
+/** Reads an identifier, which is the customer's own: only blanks around it are removed. */
 function canonicalId(raw: string): Canonical {
   const text = raw.trim();
   if (/\p{Cc}/u.test(text)) return invalid('unreadable_characters');
@@ -145,11 +145,11 @@ export const verify = {
   field: 'token',
   dataOf: ({success: _, ...verdict}) => verdict,
   isTokenItself: true,
-  /** All that is sent with the token, since any of it may change the answer. */
+  /** All inputs sent with the token: each may change the answer. */
   keyText: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: isTest,
-  /** A token that was verified is redeemed from then on, but not by a test. The interface states no other change. */
+  /** A verified token is redeemed from then on, except by a test action. The interface states no other change. */
   again: (first, params) =>
     isTest(params)
       ? first

@@ -10,7 +10,7 @@ import type {Risk} from '../score/risk.ts';
 
 /** One column of a lookup, in any format: all writers use a list of these. */
 export interface LookupColumn {
-  /** Behind the target's prefix. Of a field, its path joined by `_`: `device.os` is `device_os`. */
+  /** The name after the target's prefix. A field's path is joined by `_`: `device.os` is `device_os`. */
   readonly name: string;
   readonly kind: 'scalar' | 'flag' | 'json';
   /** Its value in a row, whose parsed answer is `data`; null or undefined without a value. */
@@ -26,7 +26,7 @@ export interface AnswerField extends LookupColumn {
 const SAID: readonly LookupColumn[] = [
   {name: 'status', kind: 'scalar', of: result => result.status},
   {name: 'error', kind: 'scalar', of: result => ('error' in result ? result.error : null)},
-  // True if the answer is past its age; null if nothing is known of the value.
+  // True if the answer is past its age; null without an answer.
   {
     name: 'stale',
     kind: 'flag',
@@ -34,7 +34,7 @@ const SAID: readonly LookupColumn[] = [
   },
 ];
 
-/** The columns in front of the answer's fields. */
+/** The columns before the answer's fields. */
 export function saidOf(marksStale: boolean): readonly LookupColumn[] {
   return SAID.filter(({name}) => marksStale || name !== 'stale');
 }
@@ -60,10 +60,10 @@ function kindOf(schema: z.ZodType): AnswerField['kind'] {
   return schema instanceof z.ZodBoolean ? 'flag' : 'scalar';
 }
 
-/** As much of a target's columns as their names come from. */
+/** The parts of a target's columns that decide their names. */
 export interface NamedColumns {
   readonly target: {readonly prefix: string};
-  /** Its columns in front of the answer's fields. */
+  /** Its columns before the answer's fields. */
   readonly said: readonly LookupColumn[];
   readonly fields: readonly AnswerField[];
 }
@@ -71,7 +71,7 @@ export interface NamedColumns {
 /** Columns that one target adds to the output. */
 export interface TargetColumns extends NamedColumns {
   readonly target: Target;
-  /** All fields that the answer may have, wanted or not. */
+  /** All fields that the answer may have, selected or not. */
   readonly answerFields: readonly AnswerField[];
   /** True if all fields are written, including unknown ones. */
   readonly whole: boolean;
@@ -179,7 +179,7 @@ export function riskCells(risk: Risk, columns: readonly RiskColumn[]): string[] 
   });
 }
 
-/** @throws {UsageError} when an added column would have the name of an input column, or of another added one. */
+/** @throws {UsageError} if an added column would have the name of an input column, or of another added one. */
 export function refuseClashes(
   inputColumns: readonly string[],
   added: readonly string[],
@@ -194,7 +194,7 @@ export function refuseClashes(
       throw new UsageError(
         'column_clash',
         `The output would have "${name}" twice. Give the new columns another prefix, such as ${choice}, or rename the input's column.`,
-        // One that is named turns guessing off: the others have to be named as well.
+        // A named column turns guessing off, so the others must be named too.
         areGuessed
           ? {flags: targets.flatMap(one => choiceOf(one, one === target ? 'checked_' : undefined))}
           : {},
@@ -209,10 +209,7 @@ function choiceOf({operation, column}: Target, prefix: string | undefined): [str
   return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
 
-/**
- * @throws {UsageError} when the answers of two columns, or one and the risk, would have one name under
- * `enrichment`.
- */
+/** @throws {UsageError} if the answers of two columns, or one and the risk, would have one name under `enrichment`. */
 export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolean): void {
   refuseClashes(
     risk ? ['enrichment.risk'] : [],

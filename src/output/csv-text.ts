@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Options, stringify} from 'csv-stringify/sync';
 
-/** Records as CSV: the text of each, without its line end. */
+/** Turns records into CSV: the text of each, without its line end. */
 export type CsvTexts = (records: readonly (readonly string[])[]) => string[];
 
 /**

@@ -48,7 +48,7 @@ export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly results: readonly Result[];
   /** Repairs of the cells, by target; undefined without any. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
-  /** The answer of each lookup that has one, parsed once for all who read it. */
+  /** The parsed answer of each lookup that has one, shared by all readers. */
   readonly answers: readonly unknown[];
   /** Undefined if rows are not scored. */
   readonly risk: Risk | undefined;
@@ -56,14 +56,14 @@ export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly outcomes: RuleOutcomes | undefined;
 }
 
-/** Rows → text. Pure: the same rows are the same bytes, whatever way their answers came. */
+/** Rows → text. Pure: the same rows give the same bytes. */
 export interface Encoder {
   /** Text before the first row. */
   readonly head: string;
   encode(rows: readonly EnrichedRow[]): string;
 }
 
-/** Keys of NDJSON rows that the header does not have go in here, as one JSON object. */
+/** Column for keys of NDJSON rows that the header lacks, as one JSON object. */
 const OTHER_FIELDS = 'other_fields';
 /** Member of NDJSON rows that holds all results. */
 export const ENRICHMENT = 'enrichment';
@@ -91,7 +91,7 @@ type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
 /** Makes the text of CSV records, and of what precedes the first. */
 export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
-  // A lone CR or LF inside a cell ends the record for many readers, whatever this file's own line end is.
+  // Many readers end a record at a lone CR or LF inside a cell, whatever this file's own line end is.
   const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
   const sep = sepLine ? `sep=${delimiter}${eol}` : '';
   const headOf = (header: readonly (readonly string[])[]) =>
@@ -130,7 +130,7 @@ type GroupTexts = (rows: readonly EnrichedRow[]) => string[];
 
 const RECENT_BYTES = 4_194_304;
 
-/** Texts that CSV rows get, in groups of columns. */
+/** Texts added to CSV rows, in groups of columns. */
 function addedTexts(
   columns: readonly TargetColumns[],
   output: OutputFormat,
@@ -147,7 +147,7 @@ function addedTexts(
   return groups;
 }
 
-/** The columns of one target: an answer that comes again is written once. */
+/** The columns of one target. A repeated answer is formatted once. */
 function resultTexts(
   column: TargetColumns,
   index: number,
@@ -254,7 +254,7 @@ function exact(result: Result, answer: unknown, {target}: TargetColumns): unknow
   return marked === text ? answer : usedAnswer(target.operation, JSON.parse(marked));
 }
 
-/** All that is kept of a result's answer, its numbers marked. */
+/** A result's kept answer, with its numbers marked. */
 function asItCame(result: Result): unknown {
   const text = textOf(result);
   return text === undefined ? undefined : JSON.parse(markNumbers(text));

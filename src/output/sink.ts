@@ -44,7 +44,7 @@ export class FileSink implements Sink {
       const {size} = await file.stat();
       if (size < bytes) throw shorter(path, size, bytes);
       if (size > bytes) await file.truncate(bytes);
-      // Synced bytes outlive a power cut only under a name that does.
+      // Synced bytes survive a power cut only if their file's name does.
       if (bytes === 0) syncPath(dirname(path));
       return new FileSink(path, file, bytes);
     } catch (error) {
@@ -83,7 +83,7 @@ export class FileSink implements Sink {
     this.#bytes += written;
   }
 
-  /** After a failed fsync the kernel may have dropped the pages: trying again would report success for lost data. */
+  /** After a failed fsync the kernel may have dropped the pages: a retry would report success for lost data. */
   async #guard<T>(work: () => Promise<T>): Promise<T> {
     if (this.#failed) throw unwritable(this.#path, new Error('an earlier write failed'));
     try {
@@ -101,7 +101,7 @@ async function openOwn(path: string, keep: boolean): Promise<FileHandle> {
   return open(path, 'wx', 0o600);
 }
 
-/** A stream, such as stdout. Written text can't be read back, so a stream has no checkpoint. */
+/** A stream, such as stdout. Written text can't be taken back, so it has no checkpoint. */
 export class StreamSink implements Sink {
   readonly #stream: NodeJS.WritableStream;
   readonly #owned: boolean;

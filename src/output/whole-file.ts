@@ -24,7 +24,7 @@ export async function writeWhole(
     moveAtomically(beside, path);
   } catch (error) {
     rmSync(beside, {force: true});
-    // Callers know one name only, and a whole file has no checkpoint to resume from.
+    // Names the file that callers know, and not its temporary one.
     throw error instanceof OutputError && error.cause !== undefined ? unwritable(path, error.cause) : error;
   }
 }

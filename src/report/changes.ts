@@ -5,7 +5,7 @@ const whole = z.int().min(0);
 const counts = z.record(z.string(), whole);
 const each = z.object({old: whole, new: whole});
 
-/** Differences between two outputs, as `diff --json`, `score --json` and a job's summary have them. */
+/** Differences between two outputs, in the form of `diff --json`, `score --json` and a job's summary. */
 export const changesSchema = z.object({
   key: z
     .array(z.string())

@@ -1,11 +1,11 @@
 import type {Drift, Summary} from './summary.ts';
 
-/** Figures of a run for the comparison with later ones: shares, a mean and a number of rows; no values. */
+/** Figures of a run for comparison with later ones: shares, a mean and a number of rows, but no values. */
 export interface RunProfile {
   readonly run_id: string;
   readonly finished_at: string;
   readonly rows: number;
-  /** Credits spent and perhaps spent. */
+  /** Credits spent and maybe spent. */
   readonly credits: number;
   /** By name: a share (0 to 1) of a total (`of`). */
   readonly shares: Readonly<Record<string, {readonly share: number; readonly of: number}>>;
@@ -15,11 +15,11 @@ export interface RunProfile {
 
 /** Earlier runs to compare with: enough for a median, few enough that a new normal soon becomes it. */
 const COMPARED = 10;
-/** A share of few answers moves by chance: it must also be this many standard deviations away. */
+/** Minimum distance in standard deviations: a share of few answers moves by chance. */
 const DEVIATIONS = 3;
 /** Rows and credits vary more than shares: their relative threshold is this many times higher. */
 const COUNT_FACTOR = 5;
-/** The share of distinct values that the answer store knew. */
+/** Name of the share of distinct values that the answer store knew. */
 const HIT_RATE = 'hit_rate';
 
 export function profileOf(summary: Summary): RunProfile {

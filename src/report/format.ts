@@ -1,6 +1,6 @@
 /** `1234567` → `1,234,567`. */
 export function count(value: number): string {
-  // The first number that is formatted loads V8's tables of languages.
+  // Formatting the first number loads V8's tables of languages, so small ones are formatted by hand.
   if (Number.isInteger(value) && Math.abs(value) < 1_000) return String(value);
   return value.toLocaleString('en-US', {maximumFractionDigits: 2});
 }
@@ -18,7 +18,7 @@ function pad(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** A share of a whole: `12%`, `3.4%`, `< 0.1%`; nothing of nothing is `–`. */
+/** A share of a whole: `12%`, `3.4%`, `< 0.1%`; `–` if the whole is 0. */
 export function percent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const value = (100 * part) / whole;

@@ -8,7 +8,7 @@ export interface Report {
   readonly sections: readonly Section[];
 }
 
-/** One figure that a person looks for first. */
+/** A figure that readers look for first. */
 export interface Fact {
   readonly label: string;
   readonly value: string;
@@ -24,7 +24,7 @@ export interface Section {
   readonly blocks: readonly Block[];
 }
 
-/** Meaning that a colour stands for. */
+/** Meaning of a colour. */
 export type Tone = 'good' | 'known' | 'repeat' | 'quiet' | 'warn' | 'bad';
 
 export type Block = TableBlock | RankingBlock | StacksBlock | HistogramBlock | LinesBlock;
@@ -33,12 +33,12 @@ export interface TableBlock {
   readonly kind: 'table';
   readonly caption: string;
   readonly head: readonly string[];
-  /** Cells as texts; all columns but the first are figures unless `texts` names them. */
+  /** Cells as texts. All columns but the first are figures, except those in `texts`. */
   readonly rows: readonly (readonly string[])[];
   readonly texts?: readonly number[];
   /** True if it may be placed beside another block. */
   readonly small?: boolean;
-  /** Long and seldom looked at: shown when asked for. */
+  /** True for long and rarely needed content, which is shown on demand. */
   readonly folded?: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface RankingBlock {
   readonly tone: Tone;
 }
 
-/** Wholes by their parts, one line each. */
+/** Wholes divided into parts, one line each. */
 export interface StacksBlock {
   readonly kind: 'stacks';
   readonly caption: string;
@@ -61,7 +61,7 @@ export interface StacksBlock {
   readonly rows: readonly {readonly name: string; readonly counts: readonly number[]}[];
 }
 
-/** Number of rows in each of some neighbouring ranges. */
+/** Number of rows in neighbouring ranges. */
 export interface HistogramBlock {
   readonly kind: 'histogram';
   readonly caption: string;

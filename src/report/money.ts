@@ -1,6 +1,6 @@
 import {z} from 'zod';
 
-/** Price of a credit, as the account's file gives it. */
+/** Price of a credit, from the account's file. */
 export const priceSchema = z.object({per_credit: z.number().min(0), currency: z.string()});
 
 export type Price = z.output<typeof priceSchema>;

@@ -44,13 +44,13 @@ export type RunRecord = z.output<typeof runRecordSchema>;
 /** The reason of a killed session, which could not report itself. */
 const CUT_OFF = 'cut_off';
 
-/** Fields of a session that are known from its beginning. */
+/** Fields of a session that are known at its start. */
 export type RecordedSession = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 'list' | 'account' | 'price'>;
 
 /** Credits, by operation. */
 type SpentBy = RunRecord['credits']['by_operation'];
 
-/** The line of a session, by its summary. */
+/** A session's line, from its summary. */
 export function recordOf(summary: Summary, endpoint: string): RunRecord {
   const {rows, lookups, credits, session, store} = summary;
   const values = Object.values(lookups);
@@ -77,7 +77,7 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
   };
 }
 
-/** The line of a session that could not tell itself; it ended at `ended_at`, or later. */
+/** The line of a killed session, which ended at `ended_at` or later. */
 export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: SpentBy): RunRecord {
   return {
     ...facts,

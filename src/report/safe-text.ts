@@ -1,7 +1,7 @@
 /** C0, C1 and DEL, except tabs and line ends, and marks of writing direction: all that steers a terminal. */
 const CONTROL = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A text without control characters: reports are looked at in terminals and CI logs too. */
+/** A text without control characters: reports are read in terminals and CI logs too. */
 export function withoutControls(text: string): string {
   return text.replace(CONTROL, '');
 }

@@ -70,7 +70,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   return {since, by, groups: all, total};
 }
 
-/** Sums keep no tails of binary fractions. */
+/** Rounds sums, which would have tails of binary fractions. */
 function withMoney(
   money: Spent['money'],
   credits: number,

@@ -40,7 +40,7 @@ const lookup = z
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
 
-/** By code: how often, and the first rows. */
+/** By code: the count, and the first rows. */
 const coded = z.object({code: z.string(), count: whole, rows: z.array(whole)});
 
 /** The run's identity, time and files. */
@@ -203,10 +203,10 @@ const drift = z.object({
   runs: whole,
 });
 
-/** The answer fields of an operation that shares are counted of. */
+/** The answer fields of an operation for which shares are counted. */
 type FieldsOf = (operation: Operation) => readonly {readonly name: string}[];
 
-/** Counts by these names; by any without. */
+/** Counts by these names; by any names without them. */
 function countsBy(names: readonly string[] | undefined): typeof counts {
   return names === undefined ? counts : (z.partialRecord(z.enum(names), whole) as unknown as typeof counts);
 }

@@ -22,7 +22,7 @@ import {
   subjectsRead,
 } from './subjects.ts';
 
-/** True if a row is to be looked up. A row whose condition can't be decided is not. */
+/** True if a row is looked up. A row whose condition can't be decided is not. */
 export type RowFilter = (row: Row) => boolean;
 
 /** @throws {UsageError} if `where` is not a condition over the row's columns. */
@@ -49,7 +49,7 @@ export interface Waterfall {
 interface ReadyCondition {
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
-  /** Lookups that have to be decided first. */
+  /** Lookups that must be decided before. */
   readonly after: readonly number[];
   readonly place: string;
 }
@@ -102,7 +102,7 @@ function readableSubjects(targets: readonly Target[]): Subjects {
   return new Map(subjects.filter(([, subject]) => subject.targets.length > 0));
 }
 
-/** Each lookup's stage is the one after the last that it waits for. */
+/** Each lookup's stage comes after the last one that it waits for. */
 function stagesOf(
   ready: readonly (ReadyCondition | undefined)[],
   nameOf: (index: number) => string,

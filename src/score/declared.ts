@@ -27,7 +27,7 @@ export function declaredIn(vocabulary: RuleVocabulary): Declare {
 const simple = {
   columns: 'map<string, string>',
   counts: 'map<string, double>',
-  // By hash, and not to be gone over.
+  // A map for hashed search, not for iteration.
   set: 'map<string, bool>',
   timestamp: 'google.protobuf.Timestamp',
 } as const;

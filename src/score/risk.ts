@@ -7,13 +7,13 @@ export interface Risk {
   readonly level: RiskLevel;
   /** The reasons of the rules that applied, in the rules' order. */
   readonly reasons: readonly string[];
-  /** The points that each reason brought, before the sum is kept between 0 and 100. */
+  /** The points of each reason, before the sum is limited to 0 to 100. */
   readonly points: Readonly<Record<string, number>>;
-  /** Lookups (`phone`) and fields of answers (`ip.is_vpn`) that rules needed and that were missing. */
+  /** Lookups (`phone`) and fields of answers (`ip.is_vpn`) that rules needed and lacked. */
   readonly missing: readonly string[];
 }
 
-/** Outcomes of rules in a row, by their indexes. A rule in none of these lists did not hold. */
+/** Outcomes of rules in a row, by index. A rule in no list did not hold. */
 export interface RuleOutcomes {
   readonly held: readonly number[];
   /** Rules that read something missing. */

@@ -21,7 +21,7 @@ export interface RuleSet extends Given {
   readonly rules: readonly PlacedRule[];
 }
 
-/** All of the rules that shapes a row, lists by their hash; null without rules. */
+/** Everything in the rules that shapes a row, with lists by their hash; null without rules. */
 export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
   if (ruleSet === undefined) return null;
   const {levels, rules, constants, lists} = ruleSet;
@@ -53,7 +53,7 @@ export interface RulesFile {
   readonly placeOf: PlaceOf;
 }
 
-/** @throws {UsageError} with file and line when it can't be read, or holds no rules. */
+/** @throws {UsageError} with file and line if it can't be read, or has no rules. */
 export function rulesFile(path: string): RulesFile {
   const words = ['default', 'none'];
   if (!existsSync(path))
@@ -79,7 +79,7 @@ function isUnderScore(value: unknown): value is {readonly score: unknown} {
 }
 
 function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
-  // A misspelt key comes first: the right one is then missing too.
+  // Reports a misspelt key first: the right one is then missing too.
   const issue = issues.find(({code}) => code === 'unrecognized_keys') ?? issues[0];
   const path =
     issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);

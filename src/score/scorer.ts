@@ -25,7 +25,7 @@ export interface Scorer {
   /** All that its rules read. */
   readonly reads: readonly Reference[];
   score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
-  /** Score from the answers until now, whatever is missing, for the conditions of further lookups. */
+  /** The score of the answers so far, for the conditions of further lookups. */
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
 }
 
@@ -33,7 +33,7 @@ export interface Scorer {
 type NameSignal = (reference: Reference, view: RowView, combination: Combination) => string;
 
 interface ReadyRule {
-  /** Its place among all rules. */
+  /** Its index among all rules. */
   readonly index: number;
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
@@ -46,7 +46,7 @@ interface ReadyRule {
 /**
  * Checks and compiles rules for these columns.
  *
- * @throws {UsageError} when a rule is not a condition, or reads a name that does not exist.
+ * @throws {UsageError} if a rule is not a condition, or reads an unknown name.
  */
 export function createScorer(
   {rules, levels}: RuleSet,
@@ -159,7 +159,7 @@ class Missing {
   readonly #nameSignal: NameSignal;
   readonly #names = new Set<string>();
   readonly #seen = new Set<Reference>();
-  /** If each subject is one lookup, a reference has one name in a row. */
+  /** If each subject is one lookup, a reference has the same name in all rows. */
   readonly #only: Lacking = {
     add: reference => {
       if (this.#seen.has(reference)) return;
@@ -188,7 +188,7 @@ class Missing {
 const NO_CHOICE: Combination = new Map();
 const NOWHERE: Lacking = {add: () => {}};
 
-/** True if a rule holds for any of the lookups that it names; undefined if that is undecided. */
+/** True if a rule holds for any of its lookups; undefined if that is undecided. */
 function decide(rule: ReadyRule, facts: RowFacts): Decision {
   let any: Decision = false;
   for (const combination of rule.combinations) {
@@ -203,7 +203,7 @@ function decide(rule: ReadyRule, facts: RowFacts): Decision {
 function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean {
   let hadAll = false;
   for (const combination of rule.combinations) {
-    // Of a combination that decides it, nothing is missing.
+    // A combination that decides the rule lacks nothing.
     const lacking = missing.of(rule, combination);
     hadAll = rule.condition.missing(facts.for(rule, combination), lacking) || hadAll;
   }

@@ -14,7 +14,7 @@ import {answerVocabulary, type RuleVocabulary} from './language/vocabulary.ts';
  */
 export interface Subject {
   readonly operation: Operation;
-  /** The target's places; none for an operation that no column is looked up by. */
+  /** Indexes of the targets; empty for an operation without a column. */
   readonly targets: readonly number[];
 }
 
@@ -54,7 +54,7 @@ export function subjectsOf(targets: readonly Target[], operations: readonly Oper
   return subjects;
 }
 
-/** The columns whose names are known beforehand. */
+/** Names of columns that are known before the first row. */
 export function knownColumns(format: InputFormat): readonly string[] | undefined {
   return format.kind === 'csv' ? format.columns : undefined;
 }

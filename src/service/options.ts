@@ -9,11 +9,11 @@ export interface ServiceOptions extends PracticeOptions {
   port?: number;
   /** The address to listen on; by default only this machine. */
   host?: string;
-  /** The key it accepts; made up if left out. */
+  /** The accepted key; generated if left out. */
   apiKey?: string;
-  /** Credits to begin with; no limit if left out. */
+  /** Credits at the start; unlimited if left out. */
   credits?: number;
-  /** Credits a call; 1 each if left out. */
+  /** Credits per call; 1 each if left out. */
   costs?: Partial<Record<Operation, number>>;
   /** Fields that replace, or add to, those of open data; by operation and value. */
   answers?: GivenAnswers;

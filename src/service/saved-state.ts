@@ -19,7 +19,7 @@ export interface KeptSighting {
   email?: {written: string; normalized: string};
 }
 
-/** The parts of the state that events are replayed into. */
+/** The parts of the state that events restore. */
 interface SavedParts {
   credits: Credits;
   sessions: UserSessions;

@@ -112,7 +112,7 @@ const answers: {readonly [Name in Intelligence]: (data: OpenData, value: string)
   email: emailIntelligence,
 };
 
-/** An intelligence operation: its body is checked, its answer wrapped in `data`. */
+/** An intelligence operation: checks its body, and wraps its answer in `data`. */
 function lookup(
   name: Intelligence,
   data: OpenData,

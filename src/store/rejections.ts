@@ -20,7 +20,7 @@ export class Rejections {
     for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
-  /** `isKnown`: the value was rejected so before. */
+  /** `isKnown`: the value was rejected before. */
   add(rejection: KeptAnswer, isKnown: boolean): void {
     const {operation, key} = rejection;
     const waiting = this.#waiting.get(operation);

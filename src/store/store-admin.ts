@@ -18,7 +18,7 @@ export interface StoreStats {
   readonly newest: number;
 }
 
-/** Looks after the answer store: `store stats`, `prune` and `purge`. */
+/** Maintains the answer store: `store stats`, `prune` and `purge`. */
 export class StoreAdmin {
   readonly #db: Sqlite;
 
@@ -73,7 +73,7 @@ export class StoreAdmin {
     return removed;
   }
 
-  /** Removes all answers under these keys, whichever endpoint and account they came from; returns how many. */
+  /** Removes all answers under these keys, of any endpoint and account. Returns their number. */
   purge(keys: readonly string[]): number {
     const remove = this.#db.prepare('DELETE FROM answer WHERE key = ?');
     return keys.reduce((sum, key) => sum + remove.run(key), 0);

@@ -43,7 +43,7 @@ export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
 
-/** Clocks differ by this much without being wrong, in milliseconds. */
+/** Normal difference between two correct clocks, in milliseconds. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** An account at an endpoint. Its answers and its money never serve another. */
@@ -52,7 +52,7 @@ export interface Scope {
   readonly label: string;
 }
 
-/** The scope as files have it: neither readable nor long. */
+/** The scope in files: short and unreadable. */
 export function scopeKey({endpoint, label}: Scope): string {
   return hash('sha256', `${endpoint}\0${label}`, 'base64url').slice(0, 22);
 }
@@ -60,7 +60,7 @@ export function scopeKey({endpoint, label}: Scope): string {
 /** Rejections are stored beside the answers of their scope: one job's rejection replaces no answer of another job. */
 const OF_REJECTIONS = ' rejected';
 
-/** @throws when the directory or the file can't be made, read or trusted. */
+/** @throws an error if the directory or the file can't be created, read or trusted. */
 export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite {
   makeDirectory(directory);
   if (isNetworkFileSystem(directory))
@@ -83,7 +83,7 @@ function checkVersion(version: number): void {
 }
 
 function prepareSchema(db: Sqlite): void {
-  // Freed pages can be given back one by one. Has no effect on a file that has tables already.
+  // Allows to return freed pages one by one. No effect on a file with tables.
   db.pragma('auto_vacuum = INCREMENTAL');
   db.transaction(() => {
     const version = db.pragma('user_version');
@@ -100,7 +100,11 @@ function isNetworkFileSystem(directory: string): boolean {
   return NETWORK_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
 }
 
-/** The store's file, open for one endpoint and account. Everything throws SQLite's errors. */
+/**
+ * The store's file, open for one endpoint and account.
+ *
+ * @throws SQLite's errors, in all methods.
+ */
 export class StoreFile {
   readonly #db: Sqlite;
   readonly #path: string;
@@ -124,7 +128,7 @@ export class StoreFile {
     this.#inode = statSync(this.#path).ino;
     this.#find = db.query(
       ['key', 'data', 'bought_at AS boughtAt', 'after'],
-      // The plus keeps SQLite from one search of the index for each scope: a value rarely has answers of others.
+      // The plus keeps SQLite from searching the index once per scope: a value rarely has answers of others.
       `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST}`,
     );
     this.#put = db.prepare(PUT);
@@ -135,7 +139,7 @@ export class StoreFile {
     );
   }
 
-  /** By key, however old: an answer, a rejection, or both; `now` in milliseconds since the epoch. */
+  /** Outcomes by key, of any age: an answer, a rejection, or both. `now` is in milliseconds since the epoch. */
   find(keys: readonly string[], now: number): Map<string, Answer[]> {
     const found = new Map<string, Answer[]>();
     this.#db.reading(() => this.#findIn(found, keys, now));
@@ -145,7 +149,7 @@ export class StoreFile {
   #findIn(found: Map<string, Answer[]>, keys: readonly string[], now: number): void {
     const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
     let known: KnownDate | undefined;
-    // Only an answer that is dated ahead asks for the date.
+    // Only an answer dated ahead needs the date.
     const date = () => {
       known ??= this.#date.knownIn(this.#db);
       return known;
@@ -180,7 +184,7 @@ export class StoreFile {
     });
   }
 
-  /** True if it has any answer of this operation, however old. */
+  /** True if it has an answer of this operation, of any age. */
   knows(operation: Operation): boolean {
     return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
   }
@@ -193,7 +197,7 @@ export class StoreFile {
     try {
       this.#db.close();
     } catch {
-      // Nothing more is asked of it.
+      // The store is no longer used.
     }
   }
 }
@@ -216,7 +220,7 @@ function textOf(outcome: Answer): string {
   return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
 }
 
-/** A damaged page can hand out anything: then undefined. */
+/** Undefined for anything else, which a damaged page may contain. */
 function outcomeIn(text: unknown, boughtAt: number): Answer | undefined {
   if (typeof text !== 'string') return undefined;
   try {

@@ -12,9 +12,9 @@ import {StoreUse} from './store-use.ts';
 import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
-/** Answers wait no longer than this until other runs can have them too. */
+/** Maximum wait of answers before other runs can have them. */
 const WRITE_EVERY_MS = 100;
-/** Milliseconds that the process blocks while another one writes its group of answers. Longer waits do not block. */
+/** Milliseconds that this process blocks while another one writes its group of answers. Longer waits don't block. */
 const BUSY_TIMEOUT_MS = 250;
 const POLL_EVERY_MS = 250;
 /** Maximum wait for a store that another program has locked, before the run pays for values that may be in it. */
@@ -24,7 +24,7 @@ const PATIENCE_MS = 30_000;
 export interface OwnAnswers {
   /** Has them by number. */
   readonly ledger: Ledger;
-  /** The last of them that an earlier session has written. */
+  /** Number of the last answer that an earlier session has written. */
   readonly stored: number;
 }
 
@@ -47,13 +47,13 @@ export interface StoreTrouble {
   readonly missed: number;
 }
 
-/** Answers kept across runs. Its trouble is never the run's: without it, lookups cost. */
+/** Answers kept across runs. Its trouble never ends a run: without it, lookups cost credits. */
 export interface AnswerStore {
-  /** If another program has the store locked: resolves when it can be read, or when the wait was long enough. */
+  /** If another program has the store locked: resolves when it can be read, or after the maximum wait. */
   ready(): Promise<void> | undefined;
   /** Answers for these keys; undefined if the store can't be read now. */
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
-  /** True if it has any answer of this operation from this endpoint and account, however old. */
+  /** True if it has an answer of this operation from this endpoint and account, of any age. */
   knows(operation: Operation): boolean;
   /** Keeps an answer. */
   put(answer: KeptAnswer): void;
@@ -66,12 +66,12 @@ export interface AnswerStore {
   readonly stored: number | undefined;
   /** Undefined without a fault. */
   readonly trouble: StoreTrouble | undefined;
-  /** A number that is another one once another run has written to the store. */
+  /** A number that changes once another run has written to the store. */
   version(): number;
   close(): void;
 }
 
-/** The store that `--no-store` asks for. */
+/** The store under `--no-store`. */
 export const noStore: AnswerStore = {
   ready: () => undefined,
   find: () => new Map(),
@@ -119,7 +119,7 @@ class SqliteStore implements AnswerStore {
     this.#options = options;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.stored = options.own?.stored ?? 0;
-    // An earlier session may have been cut off before it wrote its last ones.
+    // A killed session may not have written its last answers.
     if (options.own !== undefined) this.#missed = 0;
     this.#attempt(this.#reading, () => true);
   }
@@ -230,7 +230,7 @@ class SqliteStore implements AnswerStore {
   async #catchUp(patiently: boolean): Promise<boolean> {
     const missed = this.#missed;
     if (missed === undefined) return true;
-    // A probe: the ledger is not read for a store that can't be written.
+    // A probe: the ledger is not read if the store can't be written.
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
     for (const {answers, scope} of this.#unwritten()) {
@@ -239,7 +239,7 @@ class SqliteStore implements AnswerStore {
       await sleep(0);
     }
     this.stored = upTo;
-    // Others may have been missed meanwhile.
+    // Further answers may have been missed meanwhile.
     this.#missed = (this.#missed ?? missed) - missed || undefined;
     return this.#missed === undefined;
   }

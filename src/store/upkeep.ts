@@ -44,7 +44,7 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<number
     const past = db.transaction(() => noteUse(db, use));
     const cap = capOf(db, use.maxBytes);
     const removed = await sweep(db, past, until, cap);
-    // Fewer are soon used again.
+    // A few free pages are soon used again.
     if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await giveBack(db, until);
     return removed;
   } finally {
@@ -66,7 +66,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const note = db.prepare(
     'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',
   );
-  // Jobs that have not run since the store keeps itself small may use answers of any age.
+  // The store is new to pruning: jobs that have not run since may use answers of any age.
   const isUsed =
     isNew && db.query(['id'], 'FROM answer WHERE bought_at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
   for (const operation of operationNames) {
@@ -74,7 +74,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
     if (isUsed) note.run(operation, now, now);
   }
   db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
-  // Bought under a clock that was ahead: other runs have agreed on the date since.
+  // Corrects answers dated ahead, since other runs have agreed on the date.
   if (!leaps)
     db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
       now + CLOCK_SKEW_MS,

@@ -1,7 +1,7 @@
 import type {Answer, LookupKey, Outcome} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 
-/** For how long an operation's answers are valid, in milliseconds. */
+/** Validity of an operation's answers, in milliseconds. */
 export interface Term {
   readonly answers: number;
   readonly rejections: number;
@@ -22,7 +22,7 @@ export type Validity = 'fresh' | 'due' | 'stale';
  */
 export type Judge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
 
-/** Judges by a job's terms, as of one moment in milliseconds since the epoch. */
+/** Judges by a job's terms at one time, in milliseconds since the epoch. */
 export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): Judge {
   return ({operation, key}, outcome) => validity(key, outcome, terms[operation], now);
 }
@@ -71,7 +71,7 @@ function shareOf(key: string): number {
 /** An earlier answer for a value, with its validity. */
 export interface KnownAnswer {
   readonly outcome: Answer;
-  /** `past`: a rejection that has expired. Only its code is used: the same code again is not news. */
+  /** `past`: an expired rejection. Only its code is used: the same code again is not news. */
   readonly validity: Validity | 'past';
 }
 

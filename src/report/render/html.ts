@@ -104,7 +104,7 @@ function table({caption, head, rows, texts = []}: Table): Markup {
 </table></div>`;
 }
 
-/** The figures behind a chart. */
+/** The figures of a chart. */
 function behind(block: Table, label = 'Figures'): Markup {
   return html`<details><summary>${label}</summary>${table(block)}</details>`;
 }

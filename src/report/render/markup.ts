@@ -1,6 +1,6 @@
 import {raw, html as template} from 'hono/html';
 
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export type Markup = ReturnType<typeof raw>;
 
 type MarkupPart = string | number | Markup | readonly Markup[] | undefined;

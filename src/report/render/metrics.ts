@@ -16,7 +16,7 @@ const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
 /** End of a run, also of one that could not begin. */
 interface RunEnd {
-  /** Undefined if its name is not known. */
+  /** Undefined if the name is unknown. */
   readonly job: string | null | undefined;
   readonly finished_at: string;
   readonly exit_code: number;
@@ -29,12 +29,12 @@ export interface LiveRun {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly rowsRead: number;
-  /** Bytes of the input; undefined if its size is not known. */
+  /** Bytes of the input; undefined if unknown. */
   readonly inputSize: number | undefined;
   readonly inFlight: number;
   /** Values that wait for a slot, a permit or their next attempt. */
   readonly waiting: number;
-  /** Calls a second that it may make now; undefined without a rate. */
+  /** Calls per second allowed now; undefined without a rate. */
   readonly rate: number | undefined;
   /** Why no call is made now. */
   readonly pause: Pause['reason'] | undefined;
@@ -72,11 +72,11 @@ export function isMetrics(text: string): boolean {
 }
 
 function textOfAll(families: readonly Family[], job: string | null): string {
-  // `job` is a label that Prometheus sets itself.
+  // `job` is a label of Prometheus itself.
   return familiesText(families, {job_name: job ?? ''});
 }
 
-/** Families that a run has once it has ended. */
+/** Families of an ended run. */
 function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, before: string): Family[] {
   const finished = Date.parse(finished_at) / 1_000;
   const success = isSuccess(exit_code);
@@ -108,7 +108,7 @@ function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, 
   ];
 }
 
-/** Families that a run has at any time: the one that is under way, or the last one. */
+/** Families of a run at any time: the current one, or the last. */
 function runFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   return [
     buildInfo(),
@@ -168,7 +168,7 @@ function paceFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
 function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[] {
   const {saved} = credits;
   const {p50, p95, p99, max} = calls.latency_ms;
-  // `quantile` is a label that only summaries may have.
+  // Only Prometheus summaries may have the label `quantile`.
   const latency = Object.entries({p50, p95, p99, max});
   return [
     gauge(

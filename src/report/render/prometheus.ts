@@ -39,7 +39,7 @@ export function by(label: string, values: Readonly<Record<string, number>>, othe
   return Object.entries(values).map(([name, value]) => [{...others, [label]: name}, value]);
 }
 
-/** All families that have samples. `own` are labels of each of these. */
+/** All families with samples. `own`: labels of every sample. */
 export function familiesText(families: readonly Family[], own: Labels): string {
   return families
     .filter(({samples}) => samples.length > 0)

@@ -8,7 +8,7 @@ export interface Codes {
   readonly known: readonly string[];
   /** Others by their shape. */
   readonly like?: RegExp;
-  /** Advice for an unknown one. */
+  /** Advice for a text that is not a code. */
   readonly otherwise?: string;
 }
 

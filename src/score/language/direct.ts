@@ -15,12 +15,12 @@ interface Value {
   readonly mayThrow: boolean;
 }
 
-/** The vocabulary, fields and engine around a part. */
+/** The vocabulary, fields and engine of a part. */
 export interface DirectMeans {
   typeAt(path: readonly string[]): Type | undefined;
   /** Reads a field that certainly exists. */
   read(path: readonly string[]): ReadFacts;
-  /** The expression engine's way. */
+  /** Compiles a part with the expression engine. */
   runnable(node: ASTNode): ReadFacts;
 }
 
@@ -189,7 +189,7 @@ function both(sign: '&&' | '||', sides: readonly ASTNode[], means: DirectMeans):
   return {kind: 'bool', read, mayThrow: false};
 }
 
-/** By characters, as CEL counts them. */
+/** Counts characters, as CEL does. */
 function sizeOf(node: ASTNode, means: DirectMeans): Value | undefined {
   const text = textOf(node, means);
   return text && {kind: 'int', read: facts => charactersOf(text.read(facts)), mayThrow: text.mayThrow};
@@ -248,7 +248,7 @@ function method(
 const MOST_TEXTS = 1_000;
 const LONGEST_TEXT = 200;
 
-/** Keeps a pattern's answers: names of networks and domains repeat. */
+/** Remembers a pattern's results: names of networks and domains repeat. */
 function known(text: ReadFacts<string>, run: ReadFacts): ReadFacts {
   const answers = new Map<string, unknown>();
   return facts => {

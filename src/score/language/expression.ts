@@ -14,7 +14,7 @@ export interface Reference {
   /** The path as it is written. */
   readonly name: string;
   readonly type: Type | undefined;
-  /** Used only in `has(…)`: the field may be missing, but its answer may not. */
+  /** True if it is used in `has(…)` only: the field may be missing, but its answer may not. */
   readonly optional: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Expression {
  */
 export type CheckCondition = (text: string, place: string) => Expression;
 
-/** A checker of conditions that may read this; making one takes a few milliseconds. */
+/** Makes a checker of conditions over these names. This takes a few milliseconds. */
 export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
   const engine = new Engine(declaredIn(vocabulary));
   const constants = {constant: constantsIn(vocabulary)};

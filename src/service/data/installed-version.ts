@@ -19,7 +19,7 @@ export function installedVersion(name: string): string | undefined {
     : JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version;
 }
 
-/** The texts of the licences in an installed package, of files that are called like `pattern`. */
+/** The licence texts in an installed package, from files whose names match `pattern`. */
 export function licenceTexts(name: string, pattern = /licen[cs]e/i): string[] {
   const folder = packageFolder(name);
   const named = folder === undefined ? [] : readdirSync(folder).filter(file => pattern.test(file));

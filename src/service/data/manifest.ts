@@ -14,7 +14,7 @@ export interface DataSet {
   /** Day of the data (ISO 8601), if the data set gives it. */
   date?: string;
   entries: number;
-  /** The response fields that come from it. */
+  /** The response fields made from it. */
   fields: string[];
 }
 

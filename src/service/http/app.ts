@@ -13,7 +13,7 @@ import {fail, failure, lose, type Reply, send, success} from './reply.ts';
 import {type Body, type KeyCheck, readBody, type ServiceCall} from './request.ts';
 import type {Throttle} from './throttle.ts';
 
-/** A body that is larger is refused. The interface shows no limit; ours is far above any real request. */
+/** Maximum size of a body. The interface shows no limit; ours is far above any real request. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** The same for added sessions: some ten thousand at a time. */
@@ -29,14 +29,14 @@ export interface AppParts {
   throttle: Throttle | undefined;
   /** By operation: checks a body and makes a call of it. */
   calls: Record<Operation, (body: Body) => ServiceCall>;
-  /** Takes sessions over and returns how many. */
+  /** Adds sessions, and returns their number. */
   addSessions(body: Body): number;
   sources(): object;
   log(event: string, fields: Record<string, unknown>): void;
 }
 
 /**
- * The service's routes: the interface's four operations, and our own outside its paths; all of them behind `base`
+ * The service's routes: the interface's four operations, and our own outside its paths. All of them exist behind `base`
  * too.
  */
 export function createApp(
@@ -74,8 +74,8 @@ export function createApp(
 }
 
 /**
- * True if a request's Host is an address, this machine, or the name that the service listens by. Any other name may be a
- * website's that now points here, so that its script reads the pages in a visitor's browser.
+ * True if a request's Host is an address, this machine, or the service's own name. Any other name may be a website's
+ * that now points here, to let its script read the pages in a visitor's browser.
  */
 function isOwnName(header: string, host: string): boolean {
   const name = header.replace(/:\d+$/, '').toLowerCase();
@@ -93,7 +93,7 @@ const pages = ({credits, sources}: AppParts): [string, () => object][] => [
   ['/_schemas', describeFiles],
 ];
 
-/** An operation's answer, and true if the client is to receive it. */
+/** An operation's answer, and if the client is to receive it. */
 interface Served {
   reply: Reply;
   loss?: LosingFault;

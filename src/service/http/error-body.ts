@@ -13,28 +13,28 @@ export const errorStatus = {
   invalid_field: 400,
   /** `ip` is not a dotted-quad IPv4 address. */
   invalid_ip: 400,
-  /** `token` belongs to no session that the service knows. */
+  /** `token` belongs to no known session. */
   unknown_session: 400,
   /** The request is not valid HTTP. */
   malformed_request: 400,
-  /** The balance does not cover the call's cost. */
+  /** The balance is below the call's cost. */
   out_of_credits: 402,
   not_found: 404,
-  /** The path exists, for another method: see `Allow`. */
+  /** The path exists for another method: see `Allow`. */
   method_not_allowed: 405,
   /** The request did not arrive in time. */
   request_timeout: 408,
   body_too_large: 413,
   /** The body is not declared as `application/json`. */
   unsupported_media_type: 415,
-  /** A page was asked for by a name that is not the service's. */
+  /** A page was requested under a name that is not the service's. */
   wrong_host: 421,
   /** More calls than `rateLimit` allows: see `Retry-After`. */
   throttled: 429,
   headers_too_large: 431,
-  /** A fault of the service's own. */
+  /** A fault of the service itself. */
   internal_error: 500,
-  /** Faults that were asked for with `errorRate`. */
+  /** Faults by `errorRate`. */
   practice_error: 500,
   practice_bad_gateway: 502,
   practice_unavailable: 503,

@@ -12,7 +12,8 @@ export class Throttle {
   #filledAt: number;
 
   /**
-   * @param perSecond calls a second; below 1, the bucket holds one call
+   * @param perSecond calls per second; below 1, the bucket holds one call
+   *
    * @param now a clock in milliseconds
    */
   constructor(perSecond: number, now: () => number = () => performance.now()) {

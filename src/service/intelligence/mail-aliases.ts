@@ -6,9 +6,9 @@ export interface Normalized {
   address: string;
   /** A tag (`+news`), or something that looks like one at a domain whose tags are unknown. */
   tagged: boolean;
-  /** Dots that the provider ignores were in use. */
+  /** True if it had dots that the provider ignores. */
   dotted: boolean;
-  /** The domain is another name of the provider's domain. */
+  /** True if its domain was another name of the provider's domain. */
   renamed: boolean;
 }
 

@@ -7,7 +7,7 @@ import {
 import type {PhoneData} from '../../operations/table.ts';
 import type {OpenData} from '../data/open-data.ts';
 
-/** libphonenumber's types, and the coarser line type that we make of each. */
+/** libphonenumber's types, with our coarser line type for each. */
 const lineTypes: Record<NonNullable<NumberType>, string> = {
   MOBILE: 'mobile',
   FIXED_LINE: 'landline',
@@ -113,7 +113,7 @@ function virtual(type: NumberType): PhoneData {
   return {is_virtual: type === 'VOIP' || type === 'PERSONAL_NUMBER'};
 }
 
-/** The carrier table covers mobile ranges, so a carrier found for another type would be a guess. */
+/** The carrier table covers mobile ranges: for other types a carrier would be a guess. */
 function carrier(data: OpenData, number: PhoneNumber, type: NumberType): PhoneData {
   if (type !== 'MOBILE' && type !== 'FIXED_LINE_OR_MOBILE') return {};
   const name = data.carriers().find(number.countryCallingCode, number.nationalNumber);

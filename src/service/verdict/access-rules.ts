@@ -50,7 +50,7 @@ function readRules(path: string): Rule[] {
   );
 }
 
-/** Facts are declared, so that a misspelt one is found at start, not at the first call. */
+/** Facts are declared, so that a misspelt one is found at start and not at the first call. */
 function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean {
   const engine = new Engine(environment => {
     for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);

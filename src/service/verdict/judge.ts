@@ -11,7 +11,7 @@ export interface Judgement {
   matched: NonNullable<VerifyData['rules']>;
 }
 
-/** From this score on, a session passes unless a rule says otherwise: our own choice, the middle of the scale. */
+/** Minimum score that passes unless a rule decides: our own choice, the middle of the scale. */
 const PASS_FROM = 50;
 
 /**

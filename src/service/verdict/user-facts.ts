@@ -43,7 +43,7 @@ export interface Evidence {
   session: UserSession;
   device: Device;
   ip: IpData;
-  /** Undefined if no address was sent, null if it can't be one. */
+  /** Undefined if no address was sent, null if it is invalid. */
   mail: MailAssessment | null | undefined;
   phone: PhoneData | undefined;
   replayed: boolean;

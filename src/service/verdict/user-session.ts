@@ -40,7 +40,7 @@ export function readSessions(path: string): UserSession[] {
     .map(({text, place}) => parseUserSession(text, place));
 }
 
-/** The sessions that come with the service, by their tokens. */
+/** The built-in sample sessions, by token. */
 export const sampleSessions = (): ReadonlyMap<string, UserSession> =>
   new Map(readSessions(SAMPLES).map(session => [session.token, session]));
 

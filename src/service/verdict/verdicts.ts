@@ -42,7 +42,8 @@ const testActions: ReadonlyMap<string, TestAction> = new Map([
 
 /**
  * Checks a verify request and makes a call of it. A test action id takes any token, costs nothing and changes nothing.
- * @throws ServiceError `unknown_session` for a token of no session
+ *
+ * @throws ServiceError `unknown_session` for an unknown token
  */
 export function verifyCall(parts: VerdictParts, body: Body): ServiceCall {
   const request = checkBody(operations.verify.request, body);
@@ -83,7 +84,7 @@ function verdict(
   };
 }
 
-/** Looks the account's companions up, then takes note of it, unless this is a test. */
+/** Looks up the account's companions, then notes the account, unless this is a test. */
 function linkAccounts(
   {accounts, keep}: VerdictParts,
   {id, email, token}: VerifyRequest,
@@ -109,7 +110,7 @@ interface Circumstances {
   linkedAccounts: number;
 }
 
-/** Computes a session's facts and applies the rules to them. */
+/** Computes a session's facts, and applies the rules to them. */
 function look(
   {data, rules}: VerdictParts,
   session: UserSession,

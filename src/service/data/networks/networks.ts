@@ -3,17 +3,17 @@ import type {AutonomousSystem} from '../tables/ip-tables.ts';
 
 /** An operator on one of the lists that this project keeps. */
 interface ListedNetwork {
-  /** Its operator, by the name that it trades under. */
+  /** Its operator, under its trade name. */
   operator: string;
   /** The operator's AS numbers. */
   asns: readonly number[];
-  /** Why its networks are on the list. */
+  /** The reason for its place on the list. */
   reason: string;
   /** URL or file that says so. */
   source: string;
 }
 
-/** The kind of network that an address is in, according to the lists and to its holder's name. */
+/** The kind of an address's network, by the lists and its holder's name. */
 export interface NetworkFlags {
   datacenter: boolean;
   vpn: boolean;

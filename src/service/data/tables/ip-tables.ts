@@ -1,7 +1,7 @@
 import {lastNotAbove, PackedFile} from '../container.ts';
 import {files, readPacked} from '../data-dir.ts';
 
-/** An autonomous system: its number and who holds it. */
+/** An autonomous system: its number and holder. */
 export interface AutonomousSystem {
   number: number;
   /** The data set's name for it; may be empty. */
@@ -90,7 +90,7 @@ export class CountryTable {
     this.#codes = new TextDecoder().decode(packed.column('code', 'u8')).split(',');
   }
 
-  /** @returns an ISO 3166 code; undefined if the country is not known */
+  /** @returns an ISO 3166 code; undefined if the country is unknown */
   find(address: number): string | undefined {
     const index = this.#country[lastNotAbove(this.#start, address)] ?? 0;
     return this.#codes[index] || undefined;
