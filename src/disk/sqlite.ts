@@ -36,6 +36,14 @@ const LOG_PAGES = 8_192;
 /** Page cache of one database: enough for the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
 
+/** SQL for a bound list as {@link listOf} writes it. One statement serves lists of every length. */
+export const IN_LIST = 'IN (SELECT value FROM json_each(?))';
+
+/** A list as one value to bind: that takes half the time of one value for each text. */
+export function listOf(texts: readonly string[]): string {
+  return JSON.stringify(texts);
+}
+
 /** Refuses bytes that are not UTF-8, and keeps a byte order mark. */
 const utf8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 

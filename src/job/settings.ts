@@ -37,7 +37,7 @@ export const settingsSchema = z.strictObject(shape);
 export const jobSchema = z.strictObject({
   name: z
     .string()
-    .regex(/^\w[\w.-]{0,63}$/, 'expected 1 to 64 letters, digits, or . _ -, no . or - first')
+    .regex(/^\w[\w.-]{0,63}$/, 'expected 1 to 64 letters, digits, or . _ -, not beginning with . or -')
     .optional()
     .meta({description: 'Name of the job, for its summary and its history.'}),
   input: list().meta({description: 'The input file, or several of them.'}),

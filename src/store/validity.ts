@@ -34,7 +34,7 @@ export function validity(key: string, outcome: Outcome, term: Term, now: number)
   const end = endOf(outcome.status, term);
   if (age > end + term.stale) return undefined;
   if (age > end) return 'stale';
-  return age > dueAge(key, end) ? 'due' : 'fresh';
+  return age > earliestDue(end) && age > dueAge(key, end) ? 'due' : 'fresh';
 }
 
 /** The age at which an answer's term ends. */
@@ -58,6 +58,11 @@ export function dueAge(key: string, term: number): number {
   return term * (1 - SPREAD * shareOf(key));
 }
 
+/** The age at which the first values of a term fall due. */
+function earliestDue(term: number): number {
+  return term * (1 - SPREAD);
+}
+
 /** 32 bits of a key as a number in [0, 1). */
 function shareOf(key: string): number {
   return Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
@@ -75,6 +80,11 @@ export interface KnownAnswer {
  * rejection from before an answer says nothing.
  */
 export function bestOf(lookup: LookupKey, found: readonly Answer[], judge: Judge): KnownAnswer | undefined {
+  const [only] = found;
+  if (found.length === 1 && only?.status === 'ok') {
+    const validity = judge(lookup, only);
+    return validity && {outcome: only, validity};
+  }
   const known = found.flatMap((outcome): KnownAnswer[] => {
     const validity = judge(lookup, outcome) ?? (outcome.status === 'ok' ? undefined : 'past');
     return validity === undefined ? [] : [{outcome, validity}];
