@@ -20,7 +20,7 @@ import {troubleLines} from './trouble.ts';
  * `need`: the credit limit that all rows need, for a run that stopped at a lower one.
  */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, need?: number): void {
-  const {summary, stop, wasComplete = false} = outcome;
+  const {summary, stop, found} = outcome;
   if (console.forMachine) {
     if (stop !== undefined) logStopped(job, outcome, stop, console, need);
     return;
@@ -30,7 +30,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, n
     print('stderr', `${outcome.message}\n`);
     return;
   }
-  if (wasComplete) {
+  if (found === 'complete') {
     console.say(broken(console.paint(colourOf(outcome.exitCode), outcome.message)));
     return;
   }
