@@ -260,7 +260,7 @@ export const endCodes = {
     '5',
   ],
   proxy: [
-    'the proxy wants other credentials (407)',
+    'the proxy refuses the credentials, or needs some (407)',
     'set `HTTPS_PROXY` to `http://USER:PASSWORD@HOST:PORT`, and run again',
     '2',
   ],

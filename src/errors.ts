@@ -126,20 +126,28 @@ export function systemCode(error: unknown): string {
 
 /** Meanings of the codes that users meet. */
 const inWords: Readonly<Record<string, string>> = {
-  SQLITE_NOTADB: 'it is no database',
+  SQLITE_BUSY: 'another program has locked it',
+  SQLITE_CANTOPEN: 'it can not be opened',
+  SQLITE_CORRUPT: 'damaged',
+  SQLITE_FULL: 'no space left',
+  SQLITE_NOTADB: 'not a database',
+  SQLITE_READONLY: 'read-only',
   ENOSPC: 'no space left',
-  EDQUOT: 'the quota is used up',
-  EACCES: 'no permission',
-  EPERM: 'not permitted',
+  EDQUOT: 'the disk quota is used up',
+  EACCES: 'permission denied',
+  EPERM: 'the system does not allow it',
   EROFS: 'a read-only file system',
-  ENOENT: 'there is no such file or directory',
-  EEXIST: 'a file has its name',
-  EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of its path is not a directory',
+  ENOENT: 'no such file or directory',
+  EEXIST: 'a file of this name exists',
+  EISDIR: 'a directory',
+  ENOTDIR: 'a part of the path is not a directory',
   EMFILE: 'too many open files',
+  EADDRINUSE: 'another program uses this address',
+  EADDRNOTAVAIL: 'this machine does not have this address',
+  ENOTFOUND: 'unknown host name',
   EIO: 'the device failed',
-  ENXIO: 'nothing is at its other end',
-  EAGAIN: 'its reader takes nothing',
+  ENXIO: 'no program reads from it',
+  EAGAIN: 'the program at its other end has stopped reading',
 };
 
 /** The system's code of an I/O error with what it means: `ENOSPC, no space left`. */

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
 import {SharedDate} from '../disk/shared-date.ts';
-import {Sqlite, sqliteCode} from '../disk/sqlite.ts';
+import {Sqlite} from '../disk/sqlite.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import {inCredits, thousandths} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
@@ -119,7 +119,6 @@ export class PeriodBudget {
 
   /** The call is over; where it was free, the period that it was taken from has its credits back, if it is not over. */
   release(key: string, cost: number, charge: Charge): void {
-    this.#turn();
     if (charge === 'free' && this.#inFlight.get(key) === this.#current) this.#left += cost;
     this.#inFlight.delete(key);
   }
@@ -137,12 +136,15 @@ export class PeriodBudget {
     return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
   }
 
-  /** Returns what was not spent. */
+  /** Returns what was not spent; if that can't be written, the session that resumes the run does. */
   close(): void {
     const {holder, owner} = this;
-    if (this.#left > 0) this.#change(() => -this.#left);
-    if (holder !== undefined) this.#guarded(() => this.#sql.letGo.run(holder, owner, this.#current.length));
-    this.#db.close();
+    try {
+      if (this.#left > 0) this.#change(() => -this.#left);
+      if (holder !== undefined) this.#guarded(() => this.#sql.letGo.run(holder, owner, this.#current.length));
+    } finally {
+      this.#db.close();
+    }
   }
 
   /** Begins a new period. The rest of the last period's block stays with that period. */
@@ -208,7 +210,7 @@ export class PeriodBudget {
     } catch (error) {
       throw new OutputError(
         'daily_budget',
-        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${sqliteCode(error) ?? systemReason(error)}). Nothing is sent without that count. Fix or remove that file, or remove the limit.`,
+        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without that count. Fix or remove that file, or remove the limit.`,
         {cause: error},
       );
     }

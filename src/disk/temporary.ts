@@ -32,7 +32,7 @@ function made(): string {
   } catch (error) {
     throw new OutputError(
       'temporary_unwritable',
-      `The directory for temporary files, ${tmpdir()}, can't be written (${systemReason(error)}). Set TMPDIR to a directory that can.`,
+      `The directory for temporary files, ${tmpdir()}, can't be written (${systemReason(error)}). Set TMPDIR to a writable directory.`,
       {cause: error},
     );
   }

@@ -116,7 +116,7 @@ export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
       name: 'protocol',
       value: own,
       refusal: theirs =>
-        `This is bulk-enrich ${packageVersion()}, ${own}, but the fleet on this Redis is ${theirs}. Use the same endpoint, and versions of the same protocol, or a Redis database of its own (redis://HOST/1).`,
+        `This is bulk-enrich ${packageVersion()} (${own}), but the fleet on this Redis has other members (${theirs}). Use the same endpoint and versions of the same protocol, or another Redis database (redis://HOST/1).`,
     },
     {
       name: 'key',
@@ -132,7 +132,7 @@ export function rateClaim(rate: string): Claim {
     name: 'rate',
     value: rate,
     refusal: theirs =>
-      `Another run of this fleet has the rate ${theirs}, this one ${rate}. Give both the same --rate, or use a Redis database of its own (redis://HOST/1).`,
+      `Another run of this fleet has the rate ${theirs}, this one ${rate}. Give both the same --rate, or use another Redis database (redis://HOST/1).`,
   };
 }
 

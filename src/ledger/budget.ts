@@ -85,17 +85,28 @@ export class Budget {
     this.#exhausted = undefined;
     if (renews && !this.affords(cost, renews)) return false;
     if (this.#run !== undefined && cost > this.#run.left()) return false;
-    for (const [index, budget] of this.#shared.entries()) {
-      if (budget.take(key, cost)) continue;
-      for (const taken of this.#shared.slice(0, index)) taken.release(key, cost, 'free');
-      this.#exhausted = budget;
-      return false;
-    }
+    if (!this.#takeShared(key, cost)) return false;
     this.#reserved += cost;
     const draws = this.#limits.map(({name}) => this.#drawOf(name));
     book(draws, cost, renews);
     this.#inFlight.set(key, {renews, draws});
     return true;
+  }
+
+  /** Takes the credits from each shared budget, or from none of them. */
+  #takeShared(key: string, cost: number): boolean {
+    const taken: PeriodBudget[] = [];
+    try {
+      for (const budget of this.#shared) {
+        this.#exhausted = budget;
+        if (!budget.take(key, cost)) return false;
+        taken.push(budget);
+      }
+      this.#exhausted = undefined;
+      return true;
+    } finally {
+      if (taken.length < this.#shared.length) for (const budget of taken) budget.release(key, cost, 'free');
+    }
   }
 
   /** Ends the reservation of a call. From here on its charge counts instead. */
@@ -110,10 +121,6 @@ export class Budget {
   /** Reserves the credits of a call again whose outcome arrived after the call was given up. */
   hold(cost: number): void {
     this.#reserved += cost;
-  }
-
-  get inFlight(): number {
-    return this.#inFlight.size;
   }
 
   /** Drops all reservations: no call is in flight. */
@@ -132,15 +139,23 @@ export class Budget {
     return this.#uses;
   }
 
+  /** Closes all shared budgets, then throws the first error of any of them. */
   close(): void {
-    this.#uses = this.#shared.map(useOf);
-    this.abandon();
-  }
-
-  /** Closes without reading the shared budgets, which may fail. */
-  abandon(): void {
+    if (this.#closed) return;
+    const errors: unknown[] = [];
+    const attempt = (work: () => void) => {
+      try {
+        work();
+      } catch (error) {
+        errors.push(error);
+      }
+    };
+    attempt(() => {
+      this.#uses = this.uses;
+    });
     this.#closed = true;
-    for (const budget of this.#shared) budget.close();
+    for (const budget of this.#shared) attempt(() => budget.close());
+    if (errors.length > 0) throw errors[0];
   }
 
   get #limits(): readonly CreditLimit[] {

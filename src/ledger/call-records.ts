@@ -1,7 +1,7 @@
 import type {Sqlite, SqlRow, SqlValue} from '../disk/sqlite.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from './entry.ts';
-import {INTERRUPTED} from './ledger-file.ts';
+import {guarded, INTERRUPTED} from './ledger-file.ts';
 
 /** Created when a run first records its calls. `scope` is NULL once a fresh budget took the call out of the books. */
 const SCHEMA = `
@@ -98,9 +98,9 @@ export class CallRecords {
 
   /** Yields the attempts that count in the books of a scope, in the order of their sending. */
   *of(scope: string): Generator<CallRecord> {
-    this.#db.exec('CREATE INDEX IF NOT EXISTS call_key ON call (key, id)');
+    guarded(() => this.#db.exec('CREATE INDEX IF NOT EXISTS call_key ON call (key, id)'));
     for (let after = 0; ; ) {
-      const rows = this.#sql.read.all(after, scope);
+      const rows = guarded(() => this.#sql.read.all(after, scope));
       for (const row of rows) yield recordOf(row);
       if (rows.length < READ_AT_ONCE) return;
       after = Number(rows.at(-1)?.id);

@@ -109,7 +109,7 @@ export class GivenUp {
 
   /** Yields the answers of all other scopes, which are worth keeping for other runs and of no use to this one. */
   *answersElsewhere(): Generator<ScopedAnswers> {
-    for (const row of this.#sql.scopes.all(this.#scope)) {
+    for (const row of guarded(() => this.#sql.scopes.all(this.#scope))) {
       const scope = String(row.scope);
       for (const answers of this.#answersIn(scope)) yield {scope, answers};
     }
@@ -117,7 +117,7 @@ export class GivenUp {
 
   #answersIn(scope: string): Generator<KeptAnswer[]> {
     const {answersFrom} = this.#sql;
-    return answersOf(last => answersFrom.all(scope, String(last?.key ?? '')).map(withAnswer));
+    return answersOf(last => guarded(() => answersFrom.all(scope, String(last?.key ?? ''))).map(withAnswer));
   }
 
   /** Takes all spending so far out of every limit. Keeps the knowledge which operations were answered. */

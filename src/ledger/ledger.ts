@@ -22,9 +22,9 @@ import {
   removeNames,
   saved,
 } from './ledger-file.ts';
+import {LedgerWriter} from './ledger-writer.ts';
 import {isKept, type Outcome} from './lookup.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
-import {afterNextSends, Unwritten} from './unwritten.ts';
 
 /** Keys are random: smaller groups would write the same pages more often, larger ones only use memory. */
 const ADOPT_AT_ONCE = 4_096;
@@ -44,8 +44,8 @@ export interface LedgerOptions extends Limits {
  * The run's ledger. For each distinct value it holds a durable reservation before the call, and the final outcome
  * after. Repeats, resumes, the budget and the books rely on it.
  *
- * Transactions are grouped: reservations are written with the outcomes that arrived since. After a failed write the
- * ledger refuses all others, since its books in memory are ahead of the file's.
+ * Transactions are grouped: reservations are written with the outcomes that arrived since. A failed write is
+ * final: the books in memory still count every call, and the file does not.
  *
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
@@ -61,14 +61,13 @@ export class Ledger {
   readonly #sql: LedgerStatements;
   /** Undefined if no session has recorded its calls. */
   readonly #calls: CallRecords | undefined;
-  readonly #recordsCalls: boolean;
-  #unwritten = new Unwritten();
-  #flush: Promise<void> | undefined;
-  #state: 'open' | 'ended' | 'failed' | 'closed' = 'open';
+  readonly #writer: LedgerWriter;
+  /** Calls that were sent and are not booked yet, by their keys. */
+  readonly #inFlight = new Map<string, Reservation>();
+  #state: 'open' | 'ended' | 'closed' = 'open';
 
   constructor(path: string, options: LedgerOptions) {
     const {temporary = false, shared = [], recordsCalls = false} = options;
-    this.#recordsCalls = recordsCalls;
     const full = !temporary && (options.maxCredits !== undefined || shared.length > 0);
     const db = guarded(() => openLedgerFile(path, full));
     if (temporary) removeNames(path);
@@ -81,7 +80,14 @@ export class Ledger {
       const saveBills = (bills: SavedBills) => guarded(() => this.#saveMeta('bills', bills));
       this.bills = new Bills(this.tally, this.getMeta<SavedBills>('bills'), saveBills);
       this.budget = new Budget(options, this.tally);
-      this.interrupted = guarded(() => this.#giveUpSent());
+      this.#writer = new LedgerWriter({
+        db,
+        sql: this.#sql,
+        calls: this.#calls,
+        recorder: recordsCalls ? () => this.#recorder() : undefined,
+        saveTally: () => this.#saveMeta('tally', this.tally),
+      });
+      this.interrupted = guarded(() => this.#bookInterrupted());
       // Gives back the last session's blocks before this one takes its own.
       const before = this.getMeta<Holding>('holding');
       if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
@@ -94,15 +100,15 @@ export class Ledger {
 
   /** False after it was closed, or after a write failed. */
   get isReadable(): boolean {
-    return this.#state === 'open' || this.#state === 'ended';
+    return this.#state === 'ended' || (this.#state === 'open' && this.#writer.refusal === undefined);
   }
 
   /** The entries of these values; a new value has no entry. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
-    if (keys.some(key => this.#unwritten.open.has(key))) this.#drain();
+    if (keys.some(key => this.#writer.unwritten.open.has(key))) this.#writer.drain();
     for (const key of keys) {
-      const entry = this.#unwritten.entryOf(key);
+      const entry = this.#writer.unwritten.entryOf(key);
       if (entry !== undefined) found.set(key, entry);
     }
     const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
@@ -113,7 +119,7 @@ export class Ledger {
   /** The first row with this value; undefined if no later row needs it. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
-    return row === null ? this.#unwritten.adopted.get(key)?.firstRow : Number(row);
+    return row === null ? this.#writer.unwritten.adopted.get(key)?.firstRow : Number(row);
   }
 
   /**
@@ -121,24 +127,33 @@ export class Ledger {
    * on return. Returns how many may be sent.
    */
   reserve(batch: readonly Reservation[]): number {
-    const refused = batch.findIndex(({key, cost, renews}) => !this.budget.take(key, cost, renews));
-    const granted = refused < 0 ? batch : batch.slice(0, refused);
-    for (const {operation, known} of granted) if (!known) this.tally.operations[operation].distinct += 1;
+    const granted: Reservation[] = [];
     try {
-      if (granted.length > 0) this.#write(granted);
+      for (const call of batch) {
+        if (!this.budget.take(call.key, call.cost, call.renews)) break;
+        granted.push(call);
+        this.#countDistinct(call, 1);
+      }
+      if (granted.length > 0) this.#writer.write(granted);
     } catch (error) {
-      for (const {key, cost} of granted) this.budget.release(key, cost, 'free');
+      for (const call of granted) {
+        this.budget.release(call.key, call.cost, 'free');
+        this.#countDistinct(call, -1);
+      }
       throw error;
     }
+    for (const call of granted) this.#inFlight.set(call.key, call);
     return granted.length;
   }
 
-  /** Books an attempt. Resolves once the file has it. */
+  /** Books an attempt. Resolves once the file has it, and rejects if it never will. */
   record(booked: BookedAttempt): Promise<void> {
-    if (this.#state !== 'open') return Promise.reject(new Error('the ledger is closed'));
-    this.#unwritten.book(booked, bookAttempt(this.tally, booked));
+    if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);
+    const nth = bookAttempt(this.tally, booked);
+    this.#inFlight.delete(booked.key);
     this.budget.release(booked.key, booked.cost, booked.charge);
-    return this.#soon();
+    this.#writer.unwritten.book(booked, nth);
+    return this.#writer.soon();
   }
 
   /** Books a call whose outcome arrives after it was given up as interrupted. */
@@ -150,22 +165,22 @@ export class Ledger {
 
   /** Takes over an outcome without a call: from the store, or from an attempt that was given up. */
   adopt(operation: Operation, key: string, outcome: Outcome, known = false, firstRow?: number): void {
-    this.#unwritten.adopt(key, {operation, outcome, firstRow});
+    this.#writer.unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
     if (isKept(outcome)) tally.fromStore += 1;
     if ('rejected' in outcome) tally.knownRejections += 1;
-    if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.#drain();
+    if (this.#writer.unwritten.adopted.size >= ADOPT_AT_ONCE) this.#writer.drain();
   }
 
   /** Settles a value by its earlier answer after the call to renew it failed. */
   keep(operation: Operation, key: string, outcome: Outcome): void {
-    this.#unwritten.adopt(key, {operation, outcome, firstRow: undefined});
+    this.#writer.unwritten.adopt(key, {operation, outcome, firstRow: undefined});
   }
 
   /** Judges a rejection: kept for other runs if it is about the value, else a failure of this run only. */
   judgeRejection(key: string, isKept: boolean): void {
-    this.#unwritten.judge(key, isKept ? ++this.tally.bought : null);
+    this.#writer.unwritten.judge(key, isKept ? ++this.tally.bought : null);
   }
 
   /** Rejections that a killed session left unjudged. */
@@ -175,7 +190,7 @@ export class Ledger {
 
   /** Yields the answers bought after the `nth`, in groups. From 0 on, those of earlier attempts come first. */
   *answersAfter(nth: number): Generator<KeptAnswer[]> {
-    if (this.#state === 'open') this.#drain();
+    if (this.#state === 'open') this.#writer.drain();
     if (nth === 0) yield* this.givenUp.answers();
     yield* answersOf(last => guarded(() => this.#sql.answered.all(Number(last?.id ?? 0), nth)));
   }
@@ -205,7 +220,7 @@ export class Ledger {
 
   /** Saves a value together with all outcomes that arrived. Durable on return. */
   setMeta(name: string, value: unknown): void {
-    this.#write([], () => this.#saveMeta(name, value));
+    this.#writer.write([], () => this.#saveMeta(name, value));
   }
 
   /** Yields the attempts that count in the books. */
@@ -213,13 +228,16 @@ export class Ledger {
     if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
-  /** Writes all that waits, and books calls in flight as maybe spent. The books don't change after this. */
+  /**
+   * Books calls in flight as maybe spent, and writes all that waits. The books don't change after this, also where the
+   * write fails and this throws.
+   */
   end(): void {
-    if (this.#state === 'ended' || this.#state === 'closed') return;
-    this.#drain();
-    if (this.budget.inFlight > 0) guarded(() => this.#giveUpSent());
-    this.budget.close();
+    if (this.#state !== 'open') return;
+    if (this.#loseInFlight()) this.#writer.write([], () => this.#saveLost());
+    this.#writer.close();
     this.#state = 'ended';
+    this.budget.close();
   }
 
   close(): void {
@@ -230,8 +248,9 @@ export class Ledger {
 
   /** Closes without writing, after an error that makes writing pointless. */
   abandon(): void {
+    this.#loseInFlight();
     this.#state = 'closed';
-    for (const close of [() => this.budget.abandon(), () => this.#db.close()]) {
+    for (const close of [() => this.budget.close(), () => this.#db.close()]) {
       try {
         close();
       } catch {
@@ -240,38 +259,13 @@ export class Ledger {
     }
   }
 
-  /** Writes with the next reservations, a moment later; if there are none, without them. */
-  #soon(): Promise<void> {
-    this.#flush ??= afterNextSends(() => {
-      this.#flush = undefined;
-      this.#drain();
-    });
-    return this.#flush;
+  #countDistinct({operation, known}: Reservation, by: 1 | -1): void {
+    if (!known) this.tally.operations[operation].distinct += by;
   }
 
-  #drain(): void {
-    if (this.#unwritten.size > 0) this.#write([]);
-  }
-
-  #write(reservations: readonly Reservation[], more?: () => void): void {
-    if (this.#state !== 'open') throw new Error('the ledger is closed');
-    const {runId: run = ''} = (this.#recordsCalls && this.getMeta<{readonly runId: string}>('run')) || {};
-    const unwritten = this.#unwritten;
-    this.#unwritten = new Unwritten();
-    this.#state = 'failed';
-    guarded(() =>
-      this.#db.transaction(() => {
-        unwritten.writeTo(this.#sql, this.#calls);
-        for (const reservation of reservations) {
-          const {key, operation, cost, dispatch, firstRow} = reservation;
-          this.#sql.reserve.run(key, operation, cost, dispatch, firstRow ?? null);
-          if (this.#recordsCalls) this.#calls?.reserve(reservation, run, this.givenUp.scope);
-        }
-        if (unwritten.size + reservations.length > 0) this.#saveMeta('tally', this.tally);
-        more?.();
-      }),
-    );
-    this.#state = 'open';
+  #recorder(): (call: Reservation) => void {
+    const {runId = ''} = this.getMeta<{readonly runId: string}>('run') ?? {};
+    return call => this.#calls?.reserve(call, runId, this.givenUp.scope);
   }
 
   #saveHolding(): void {
@@ -283,18 +277,27 @@ export class Ledger {
     this.#sql.setMeta.run(name, JSON.stringify(value));
   }
 
-  /** Books sent calls without an outcome as maybe charged. Returns their number. */
-  #giveUpSent(): number {
+  /** Books the calls that the last session left without an outcome as maybe charged. Returns their number. */
+  #bookInterrupted(): number {
     const lost = this.#sql.sent.all();
-    if (lost.length === 0) return 0;
     for (const {operation, n, cost} of lost)
       bookLost(this.tally, operation as Operation, Number(n), Number(cost));
-    this.#db.transaction(() => {
-      this.#sql.lose.run();
-      this.#calls?.lose();
-      this.#saveMeta('tally', this.tally);
-    });
-    this.budget.clear();
+    if (lost.length > 0) this.#db.transaction(() => this.#saveLost());
     return lost.reduce((sum, {n}) => sum + Number(n), 0);
+  }
+
+  /** Books this session's own calls without an outcome, in memory; true if there were any. */
+  #loseInFlight(): boolean {
+    if (this.#inFlight.size === 0) return false;
+    for (const {operation, cost} of this.#inFlight.values()) bookLost(this.tally, operation, 1, cost);
+    this.#inFlight.clear();
+    this.budget.clear();
+    return true;
+  }
+
+  #saveLost(): void {
+    this.#sql.lose.run();
+    this.#calls?.lose();
+    this.#saveMeta('tally', this.tally);
   }
 }

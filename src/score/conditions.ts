@@ -116,7 +116,7 @@ function stagesOf(
     if (waiting.includes(index))
       throw new UsageError(
         'circular_when',
-        `${place}: this lookup would wait for itself: ${chain.map(nameOf).join(' waits for ')}.`,
+        `${place}: this lookup would wait for itself: ${chain.map(nameOf).join(', which waits for ').replace(', which', '')}.`,
       );
     return Math.max(-1, ...after.map(other => stageOf(other, chain))) + 1;
   };

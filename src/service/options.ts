@@ -58,7 +58,7 @@ export function checkOptions(options: ServiceOptions): void {
   ][]) {
     const value = options[name];
     if (value === undefined || (value >= least && value <= most)) continue;
-    throw new ServiceSetupError(`the service's ${name} is ${value}; it has to be from ${least} to ${most}`);
+    throw new ServiceSetupError(`the service's ${name} is ${value}; expected ${least} to ${most}`);
   }
   if (options.apiKey === '') throw new ServiceSetupError("the service's API key is empty");
 }

@@ -2,7 +2,7 @@ import {appendFileSync, renameSync, rmSync, utimesSync, writeFileSync} from 'nod
 import {expect, test} from 'vitest';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
-import {runHere} from '../support/main.ts';
+import {held, runHere} from '../support/main.ts';
 import {until} from '../support/until.ts';
 
 const KEY = 'written-to-key-8a1d';
@@ -19,7 +19,7 @@ function list(note: string): string {
   return `ip,note\n${rows.join('')}`;
 }
 
-/** A run whose list is written to once it has asked for its first values. */
+/** A run whose list is written to while its first values are asked for, and none is answered. */
 async function run(
   write: (path: string) => void,
   more: readonly string[],
@@ -36,11 +36,15 @@ async function run(
   sandbox.write('more.csv', list('c'));
   const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
   sandbox.write('job.yaml', 'endpoint: live\nip: ip\n');
-  const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', '60/s', ...more];
+  const args = ['run', 'list.csv', '-o', 'out.csv', '--ip', 'ip', '--rate', 'unlimited', ...more];
   const again = (...words: string[]) => runHere(sandbox, [...args, ...words], {env});
+  const {gate, letGo} = held();
+  api.setScript(() => gate);
   const ended = again();
   await until(() => api.ledger.calls > 2);
   write(sandbox.path('list.csv'));
+  api.setScript(undefined);
+  letGo();
   const {code: is, stderr} = await ended;
   expect([is, stderr]).toEqual([code, expect.any(String)]);
   await look(sandbox, again, api);

@@ -22,7 +22,7 @@ describe('patterns are RE2', () => {
   });
 });
 
-describe('what one row can make a condition do is bounded', () => {
+describe('the work of a condition on one row is bounded', () => {
   const many = Array.from({length: 5_000}, (_, n) => ({action: `a${n}`}));
   const facts = (length: number): Facts => ({
     verify: {rules: many.slice(0, length)},
@@ -95,7 +95,7 @@ describe('what one row can make a condition do is bounded', () => {
     expect(split.decide(row({country: half + half, email: `${half}b${half}`}))).toBeUndefined();
   });
 
-  test('numbers are what they are written as, however small or large', () => {
+  test('numbers have their written value, however small or large', () => {
     expect(condition('ip.latitude + 0.0 > 0.000000000001').decide({ip: {latitude: 5e-13}})).toBe(false);
     expect(condition('ip.latitude + 0.0 < 1e300').decide({ip: {latitude: 5}})).toBe(true);
   });

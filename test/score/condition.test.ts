@@ -33,7 +33,7 @@ function refuse(text: string): void {
   expect.fail('it was not refused');
 }
 
-describe('a condition over what is known', () => {
+describe('a condition over known answers', () => {
   test.each([
     ['ip.is_vpn', true],
     ['!ip.is_vpn', false],
@@ -69,7 +69,7 @@ describe('a condition over what is known', () => {
   });
 });
 
-describe('what reads a missing field is undecided, unless the rest decides alone', () => {
+describe('a condition on a missing field is undecided, unless the rest decides it', () => {
   test.each([
     ['ip.is_threat', undefined, ['ip.is_threat']],
     ['!ip.is_threat', undefined, ['ip.is_threat']],

@@ -40,7 +40,7 @@ test('tests that hold pass, and rules that no test reaches are named', async () 
   ]);
 });
 
-test('a test that fails says what came out, ends with exit 4, and is annotated in GitHub Actions', async () => {
+test('a failed test shows the result, ends with exit 4, and is annotated in GitHub Actions', async () => {
   const tests = `
   - {name: moon, now: "2031-01-01T00:00:00Z", answers: {ip: {is_tor_node: true}}, score: 40, level: high, reasons: [tor]}
 `;

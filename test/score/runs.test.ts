@@ -167,7 +167,7 @@ describe('risk', () => {
     });
   });
 
-  test('has no columns of points and of what was missing where fields are named, and not these', async () => {
+  test('has no columns of points and missing signals if --fields does not name them', async () => {
     box.write('in.csv', csv);
     const head = async (fields: readonly string[]) => {
       expect((await run({input: 'in.csv', ip: 'ip', fields: [...fields]})).code).toBe(0);
@@ -219,7 +219,7 @@ describe('risk', () => {
     await refuse(text, {input: 'in.csv', ip: 'ip', score: 'r.yaml'});
   });
 
-  test('a run goes on only with the same rules', async () => {
+  test('a run resumes only with the same rules', async () => {
     box.write('in.csv', csv);
     box.write('rules.yaml', rules);
     const settings = {input: 'in.csv', ip: 'ip', score: 'rules.yaml'};
@@ -299,7 +299,7 @@ describe('a lookup with a condition', () => {
     },
   );
 
-  test('the plan says what it may cost; a job file’s line is named', async () => {
+  test('plan shows the possible cost; an error names the job file’s line', async () => {
     box.write('in.csv', csv);
     const file = (when: string) =>
       box.write(
@@ -326,7 +326,7 @@ describe('lookups that wait for one another', () => {
     phone: {column: 'phone', when: 'status.email == "ok" && risk.score >= 40'},
   };
 
-  test('each stage reads what was decided before it, and nothing is asked that none of them wants', async () => {
+  test('each stage reads the results before it, and unwanted values are not looked up', async () => {
     box.write('in.csv', csv);
     await run(waterfall);
     const became = output('out.ndjson').map(({email, phone}) => [email?.error ?? 'ok', phone?.error ?? 'ok']);
@@ -382,7 +382,7 @@ describe('lookups that wait for one another', () => {
   });
 });
 
-describe('what rules read beside the row', () => {
+describe('constants, lists and the time in rules', () => {
   const rule = (when: string) => ({when, add: 50, reason: 'held'});
   const score = (given: object, ...whens: string[]) =>
     ({...given, rules: whens.map(rule)}) as JobInput['score'];
@@ -442,7 +442,7 @@ describe('what rules read beside the row', () => {
     expect(said.length).toBeLessThan(700);
   });
 
-  test('a run goes on only with the same lists', async () => {
+  test('a run resumes only with the same lists', async () => {
     box.write('in.csv', csv);
     box.write('list.txt', 'US\n');
     const settings = {
@@ -469,7 +469,7 @@ describe('what rules read beside the row', () => {
 });
 
 describe('which rows', () => {
-  test('--where: the others are written without being asked about', async () => {
+  test('--where: other rows are written without calls', async () => {
     box.write('in.csv', csv);
     await run({
       input: 'in.csv',
@@ -489,7 +489,7 @@ describe('which rows', () => {
     expect(output('o.ndjson')[0]?.risk).toMatchObject({score: null, level: 'unknown'});
   });
 
-  test('--where over NDJSON reads the values as they are, and does not take what is missing for anything', async () => {
+  test('--where over NDJSON reads values with their types, and a missing one decides nothing', async () => {
     box.write(
       'in.ndjson',
       '{"ip":"192.0.2.1","n":5}\n{"ip":"192.0.2.2","n":4}\n{"ip":"192.0.2.3"}\n{"ip":"192.0.2.4","n":"5"}\n',
@@ -543,7 +543,7 @@ describe('fail_if', () => {
     });
   });
 
-  test('not passed, the exit code is what it would be', async () => {
+  test('an unmet condition does not change the exit code', async () => {
     box.write('in.csv', csv);
     expect(
       (await run({input: 'in.csv', ip: 'ip', failIf: ['risk.high > 500', 'calls.by_status["500"] > 0']}))
@@ -582,7 +582,7 @@ describe('--sample', () => {
       env: environment(),
     });
 
-  test('asks about so many rows, the same ones again, writes nothing, and says what all would cost', async () => {
+  test('looks up that many rows, always the same ones, writes nothing, and shows the cost of all', async () => {
     const many = Array.from({length: 200}, (_, n) => `192.0.2.${n % 100}`);
     box.write('in.csv', `ip\n${many.join('\n')}\n`);
     const {code, stdout} = await sample('in.csv', 30);

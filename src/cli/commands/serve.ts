@@ -1,4 +1,4 @@
-import {systemCode, UsageError} from '../../errors.ts';
+import {systemCode, systemReason, UsageError} from '../../errors.ts';
 import {readKey} from '../../job/secrets/api-key.ts';
 import {countOrShare, durationFrom, rates} from '../../job/values.ts';
 import type {Service, ServiceOptions} from '../../service/start.ts';
@@ -65,7 +65,7 @@ async function start(flags: ServeFlags, apiKey: string | undefined): Promise<Ser
     const where = `${options.host}:${options.port}`;
     throw new UsageError(
       'port',
-      `The service can't listen on ${where} (${code}). Name another --port, or 0 for any free one.`,
+      `The service can't listen on ${where} (${systemReason(error)}). Name another --port, or 0 for any free one.`,
       {cause: error},
     );
   }

@@ -33,7 +33,7 @@ function summaryOf(run: string): string {
   if (text === undefined)
     throw new UsageError(
       'unknown_run',
-      `No summary is kept of a run whose identifier begins with "${run}". bulk-enrich runs lists them; of each job the last 30 are kept.`,
+      `There is no summary of a run "${run}": each job keeps its last 30. To list runs: bulk-enrich runs.`,
     );
   return text;
 }

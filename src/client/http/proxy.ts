@@ -16,7 +16,7 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 const REFUSED = 'PROXY_';
 export const PROXY_CREDENTIALS = `${REFUSED}407`;
 export const PROXY_CREDENTIALS_ADVICE =
-  'the proxy wants credentials, or other ones (407). Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT';
+  'the proxy refuses the credentials, or needs some (407). Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT';
 
 /** In the order in which they are looked at. */
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];

@@ -19,7 +19,7 @@ export function readAnswers(path: string): GivenAnswers {
   try {
     return yamlValue(readFileSync(path, 'utf8')) as GivenAnswers;
   } catch (error) {
-    throw new ServiceSetupError(`the answers file ${path} can't be read: ${(error as Error).message}`);
+    throw new ServiceSetupError(`The answers file ${path} can't be read: ${(error as Error).message}`);
   }
 }
 

@@ -39,7 +39,7 @@ function readRules(path: string): Rule[] {
   try {
     value = yamlValue(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new ServiceSetupError(`the rules file ${path} can't be read: ${(error as Error).message}`);
+    throw new ServiceSetupError(`The rules file ${path} can't be read: ${(error as Error).message}`);
   }
   const result = rulesSchema.safeParse(value);
   if (result.success) return result.data;

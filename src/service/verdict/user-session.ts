@@ -50,7 +50,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ServiceSetupError(`the sessions file can't be read: ${(error as Error).message}`);
+    throw new ServiceSetupError(`The sessions file can't be read: ${(error as Error).message}`);
   }
 }
 

@@ -65,7 +65,7 @@ function stoppedAt(calls: readonly Call[], most: number): number {
 
 const isSame = (a: RunSpec, b: RunSpec) => JSON.stringify(a) === JSON.stringify(b);
 
-/** What says how a command ends, and not what it makes. */
+/** The settings that decide how a command ends, and not its output. */
 function sameJob(a: RunSpec, b: RunSpec): boolean {
   const plain = (spec: RunSpec) =>
     JSON.stringify({...spec, force: false, restart: false, freshBudget: false, state: 0});
@@ -104,7 +104,7 @@ const keptAttempt: Check = {
     if (!isAtItsEnd || !run.before.has(path) || run.after.has(path)) return UNTRIED;
     const earlier = runs.filter(one => one.nth < run.nth && statePath(one.spec) === statePath(run.spec));
     const last = earlier.findLast(({ledger}) => ledger !== undefined);
-    // What its calls were answered is in no output: that of this state has not changed since.
+    // No output has its answers: the output of this state has not changed since.
     const output = outputPath(run.spec);
     const isCutOff =
       last?.process.killed === true &&
@@ -124,7 +124,7 @@ const FOR_THE_USER: readonly string[] = [
   ...['stale_stdin', 'rejects_exist', 'summary_exists', 'store_unusable', 'publish_lost'],
 ];
 
-/** What a run comes to that nothing is in the way of any more. */
+/** The fault of a run after all trouble is over. */
 export function faultOfHealed(run: Ended): string | undefined {
   const {error, stop, code, message} = run;
   if (error !== undefined) return FOR_THE_USER.includes(error.code) ? undefined : `${error.code}: ${message}`;
@@ -184,6 +184,8 @@ const bound: Check = {
   promise: 'A run goes on where rows of it were written, and only one without any is begun anew.',
   broken({run, runs}) {
     const before = runs.findLast(one => one.nth < run.nth && one.ledger === run.ledger);
+    // Rows that were counted may be on no disk.
+    if (before?.process.refused === true) return UNTRIED;
     const written = before?.summary?.rows.written ?? 0;
     if (!isBegunAnew(run) || run.ledger === undefined || before === undefined) return UNTRIED;
     return written > 0 ? `run ${before?.nth} had written ${written}` : undefined;

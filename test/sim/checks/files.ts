@@ -1,4 +1,6 @@
-import {dirname, relative} from 'node:path';
+import {basename, dirname, join, relative} from 'node:path';
+import {partialApart, partialNames} from '../../../src/run/destination/partial.ts';
+import type {Ended} from '../model/ended.ts';
 import {links, statePath} from '../model/places.ts';
 import {ROOT} from '../world/patched-fs.ts';
 import {type Check, UNTRIED} from './scene.ts';
@@ -13,7 +15,7 @@ const untouched: Check = {
   },
 };
 
-/** Where a job may leave something, seen from the simulation's root. */
+/** Places of a job's files, from the simulation's root. */
 const PLACES = [
   /^work\/(list|link)\d\.csv$/,
   /^work\/(out|to)\d\.csv(\.gz)?$/,
@@ -26,7 +28,7 @@ const PLACES = [
   /^home\/state\/bulk-enrich\/[a-z-]+\.db$/,
   /^home\/state\/bulk-enrich\/runs\.waiting\/[0-9a-f-]{36}\.json$/,
 ];
-/** What was on its way to its place when its run was killed. */
+/** Names of files on their way when their run was killed. */
 const ON_ITS_WAY =
   /^(work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
 
@@ -48,9 +50,21 @@ const gone: Check = {
     const {code, stop, error, spec, isAlone} = run;
     if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return UNTRIED;
     if (run.wasComplete && /A later run of it was interrupted/.test(run.message)) return UNTRIED;
-    const left = [...run.after.keys()].filter(path => dirname(path) === statePath(spec));
+    const left = [...run.after.keys()].filter(
+      path => dirname(path) === statePath(spec) && !isOfOtherState(path, run),
+    );
     return left.length === 0 ? undefined : left.join(', ');
   },
 };
+
+/** True for the partial of an unfinished run with another state, which had to be beside its output. */
+function isOfOtherState(path: string, {after, spec}: Ended): boolean {
+  const others = ([1, 2] as const)
+    .map(state => statePath({state}))
+    .filter(directory => directory !== statePath(spec) && after.has(join(directory, 'ledger.db')));
+  return others.some(directory =>
+    partialNames.some(name => basename(path) === partialApart(name, directory)),
+  );
+}
 
 export const fileChecks: readonly Check[] = [untouched, tidy, gone];

@@ -11,7 +11,10 @@ import {
   DAY_MS,
   grouped,
   isBegunAnew,
+  isBooked,
+  isDoubtful,
   isMore,
+  lacksHistory,
   mostOf,
   priceOf,
   runsOfLedger,
@@ -116,19 +119,13 @@ const EMPTY = Buffer.alloc(0);
 const NOTHING = {spent: 0, maybe_spent: 0};
 const NONE = {...NOTHING, earlier: {counted: NOTHING, not_counted: NOTHING}};
 
-/** Whether nobody can tell what this call cost. */
-function isDoubtful({told, code, spec}: Call): boolean {
-  if (told === 'rejected') return spec.rejectedCharge === 'maybe';
-  return told === undefined || told === 'ambiguous' || (told === 'fatal' && code.startsWith('http_'));
-}
-
 const exact: Check = {
   promise: 'No more is perhaps spent than the calls cost of which nobody knows.',
   broken(scene) {
     const books = booksOf(scene);
     if (books === undefined || runsOfLedger(scene).some(({process, spec}) => process.killed || spec.fleet))
       return UNTRIED;
-    const doubtful = callsInLedger(scene).filter(isDoubtful);
+    const doubtful = callsInLedger(scene).filter(call => isDoubtful(call) || !isBooked(call, scene));
     const most = doubtful.reduce((sum, call) => sum + priceOf(call), 0);
     const maybe = books.maybe_spent + books.earlier.not_counted.maybe_spent;
     return isMore(maybe, most) ? `${maybe} credits are said to be spent perhaps, of ${most}` : undefined;
@@ -146,8 +143,8 @@ const limited: Check = {
     const fresh = runs.some(one => startsFresh(one.spec));
     const counted = fresh ? calls : callsInLedger(scene).filter(call => scopeOfCall(call) === scope);
     const charged = credits(counted);
-    // What an earlier session of a fleet's run had sent out went by its own limit, and is beside a fresh budget. A run
-    // that finds nothing to do has no ledger.
+    // An earlier session of a fleet's run had its own limit, which a fresh budget does not count. A run with nothing to
+    // do has no ledger.
     const limits = runs.map(one => one.spec.maxCredits ?? Number.POSITIVE_INFINITY);
     const ofFleet = fresh ? limits.reduce((sum, one) => sum + one, 0) : Math.max(maxCredits, ...limits);
     const limit = spec.fleet ? ofFleet : maxCredits;
@@ -202,7 +199,7 @@ const used: Check = {
   },
 };
 
-/** Whether this session alone has left values out at its limit; where old answers serve, new ones are asked for by half of it. */
+/** True if this session alone left values out at its limit. If old answers serve, new ones get half of it. */
 function skipsForBudget({run, runs}: Scene): boolean {
   const {spec, summary, after} = run;
   if (!spec.publishesAtLimit || spec.stale || summary?.resumed.times !== 0 || !run.isAlone) return false;
@@ -225,7 +222,7 @@ const usedUp: Check = {
     if (isRaised(scene)) return UNTRIED;
     const limit = books.limit ?? Number.POSITIVE_INFINITY;
     const left = limit - books.spent - books.maybe_spent;
-    // Where old answers serve, new ones are asked for by half of it; they don't wait for a call that may turn out free.
+    // If old answers serve, new ones get half of the limit, and don't wait for a call that may turn out free.
     const isServed = spec.stale && summary.status === 'partial';
     if (isServed && callsInLedger(scene).some(call => !call.charged && !isDoubtful(call))) return UNTRIED;
     return isMore(left + 1e-5, mostOf(spec) + (isServed ? limit / 2 : 0))
@@ -234,7 +231,7 @@ const usedUp: Check = {
   },
 };
 
-/** Whether an earlier session of the run had less. */
+/** True if an earlier session of the run had a lower limit. */
 function isRaised(scene: Scene): boolean {
   const now = scene.run.spec.maxCredits ?? Number.POSITIVE_INFINITY;
   return runsOfLedger(scene).some(({spec}) => (spec.maxCredits ?? Number.POSITIVE_INFINITY) < now);
@@ -249,12 +246,14 @@ const givenBack: Check = {
     if (used === undefined || summary === undefined || !isOwn || lostState) return UNTRIED;
     const killed = runs.filter(one => isOfAccount(one) && one.process.killed);
     // A block stays with the state of the run that has it, until that is resumed.
-    if (killed.some(one => one.ledger !== ledger)) return UNTRIED;
+    const holders = runs.filter(one => one.process.killed || one.process.refused);
+    if (holders.some(one => isOfAccount(one) && one.ledger !== ledger)) return UNTRIED;
     // It was read a moment before the end, which may be after midnight.
     const endedAt = Math.min(run.endedAt, Date.parse(summary.finished_at));
-    const sent = service.calls.filter(
-      call => isOfAccount(call) && dayOf(call.sentAt) >= dayOf(endedAt - 1_000) && call.sentAt <= endedAt,
-    );
+    const days = [endedAt - 1_000, endedAt].map(dayOf);
+    const sent = service.calls
+      .slice(0, run.callsByThen)
+      .filter(call => isOfAccount(call) && days.includes(dayOf(call.sentAt)));
     const mayCost = sent.reduce((sum, call) => sum + priceOf(call), 0);
     const unsent = killed.reduce((sum, {spec}) => sum + spec.concurrency * mostOf(spec), 0);
     return isMore(used, mayCost + unsent) ? `${used} are counted, of ${mayCost} that were sent` : undefined;
@@ -292,6 +291,7 @@ const proven: Check = {
     const isOwn = recordsCalls(spec) && run.isAlone;
     if (!isOwn || summary === undefined || wasComplete || run.ledger === undefined) return UNTRIED;
     if (/ended while it put/.test(run.message) || summary.credits.earlier.unknown) return UNTRIED;
+    if (run.warnings.some(sentence => sentence.startsWith('The calls could not be written'))) return UNTRIED;
     if (file === undefined) return summary.calls.total === 0 ? undefined : 'there are none';
     const sums = {spent: 0, maybe: 0, free: 0};
     for (const line of file.toString().split('\n').filter(Boolean)) {
@@ -316,6 +316,7 @@ const recorded: Check = {
     const isTold = isOwn && run.isAlone && run.summary !== undefined && !run.wasComplete && !lostState;
     if (!isTold || file === undefined || run.ledger === undefined) return UNTRIED;
     if (run.healed || /ended while it put/.test(run.message)) return UNTRIED;
+    if (run.warnings.some(sentence => sentence.startsWith('The calls could not be written'))) return UNTRIED;
     const scope = scopeOfSpec(run.spec);
     const sent = callsInLedger(scene).filter(call => scopeOfCall(call) === scope && call.told !== 'not sent');
     if (/"not_recorded"/.test(file.toString())) return 'some of what was spent is in no line';
@@ -329,7 +330,8 @@ const told: Check = {
   broken({run, runs, service, history, lostState}) {
     const isOwn = run.ledger !== undefined && run.isAlone;
     if (run.summary === undefined || !isOwn || lostState) return UNTRIED;
-    // What a kill leaves is told by the session that comes after it.
+    if (runs.some(lacksHistory)) return UNTRIED;
+    // The next session reports what a kill leaves.
     if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return UNTRIED;
     for (const {spec} of runs) {
       const lines = [...history.values()].filter(

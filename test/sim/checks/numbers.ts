@@ -22,6 +22,8 @@ import {
   credits,
   grouped,
   isBegunAnew,
+  isBooked,
+  isDoubtful,
   isMore,
   priceOf,
   runsOfLedger,
@@ -50,7 +52,7 @@ interface Written {
   readonly broken: number;
 }
 
-/** What a run says that has written its output. */
+/** The line of a run that has written its output. */
 const WROTE = /^[\d,]+ rows? written/;
 
 const EMPTY = Buffer.alloc(0);
@@ -198,10 +200,15 @@ function bookedCalls(scene: Scene): readonly Call[] | undefined {
 
 const isSent = ({told}: Call) => told !== 'not sent';
 
-/** Bounds of how many calls there are: those whose outcome is written for sure, and those that were heard of. */
-function countOf(calls: readonly Call[], isExact: boolean): readonly [number, number] {
-  const written = calls.filter(({recorded, told}) => recorded && told !== undefined).length;
-  return [written, isExact ? written : calls.filter(({told}) => told !== undefined).length];
+/** True if it is known of each call that was heard of whether it is in the books: no kill leaves that open. */
+function isExact(scene: Scene): boolean {
+  return !runsOfLedger(scene).some(({process}) => process.killed);
+}
+
+/** Bounds of how many calls there are: those that are in the books for sure, and those that were heard of. */
+function countOf(calls: readonly Call[], scene: Scene): readonly [number, number] {
+  const booked = calls.filter(call => isBooked(call, scene)).length;
+  return [booked, isExact(scene) ? booked : calls.filter(({told}) => told !== undefined).length];
 }
 
 const ofCalls: Check = {
@@ -211,7 +218,6 @@ const ofCalls: Check = {
     const calls = bookedCalls(scene);
     const {summary} = scene.run;
     if (calls === undefined || summary === undefined) return UNTRIED;
-    const isExact = !runsOfLedger(scene).some(({process}) => process.killed);
     const {by_status: byStatus, by_error: byError, unsent, unconfirmed, total} = summary.calls;
     const statuses = new Set([
       ...calls.flatMap(({status}) => status ?? []).map(String),
@@ -225,7 +231,7 @@ const ofCalls: Check = {
           status,
           countOf(
             calls.filter(call => String(call.status) === status),
-            isExact,
+            scene,
           ),
         ]),
       ),
@@ -235,13 +241,13 @@ const ofCalls: Check = {
         code,
         countOf(
           calls.filter(call => call.status === undefined && call.code === code),
-          isExact,
+          scene,
         ),
       ]),
     );
     const known = countOf(
       calls.filter(({told}) => told === 'not sent'),
-      isExact,
+      scene,
     );
     const wrong =
       outside(byStatus, bounds, 'calls.by_status.') ??
@@ -257,7 +263,7 @@ const ofCalls: Check = {
       return `${all} by status and error, of ${total} calls, ${unsent} unsent and ${unconfirmed} unconfirmed`;
     for (const [name, {calls: told}] of Object.entries(summary.lookups)) {
       const own = calls.filter(call => call.operation === name && isSent(call));
-      const other = outside({calls: told}, {calls: countOf(own, isExact)}, `lookups.${name}.`);
+      const other = outside({calls: told}, {calls: countOf(own, scene)}, `lookups.${name}.`);
       if (other !== undefined) return other;
     }
     return undefined;
@@ -280,13 +286,14 @@ const ofRetries: Check = {
       ))
         for (const [index, call] of own.entries()) {
           const before = own.slice(0, index);
-          // What is sent for the first time in a session is a retry where the ledger has a doubt of it.
-          const isSure = before.some(one => one.process === call.process && one.recorded);
-          if (isSure && call.recorded) bounds[0] += 1;
+          // A session's first sending is a retry if the ledger has a doubt of the value.
+          const isSure = before.some(one => one.process === call.process && isBooked(one, scene));
+          if (isSure && isBooked(call, scene)) bounds[0] += 1;
           if (before.length > 0 && call.told !== undefined) bounds[1] += 1;
         }
-      // What a kill kept from being sent may have been sent, by the ledger.
-      if (runsOfLedger(scene).some(({process}) => process.killed)) bounds[1] += summary.calls.unconfirmed;
+      // What a kill or a full disk kept out of the ledger may have been sent, by the ledger.
+      if (runsOfLedger(scene).some(({process}) => process.killed || process.refused))
+        bounds[1] += summary.calls.unconfirmed;
       const wrong = outside({retries}, {retries: bounds}, `lookups.${name}.`);
       if (wrong !== undefined) return wrong;
       sum += retries;
@@ -302,8 +309,8 @@ const ofLatency: Check = {
     const calls = bookedCalls(scene);
     const {summary} = scene.run;
     if (calls === undefined || summary === undefined) return UNTRIED;
-    if (runsOfLedger(scene).some(({process}) => process.killed)) return UNTRIED;
-    const took = calls.filter(call => isSent(call) && call.recorded).map(({latencyMs}) => latencyMs);
+    if (!isExact(scene)) return UNTRIED;
+    const took = calls.filter(call => isSent(call) && isBooked(call, scene)).map(({latencyMs}) => latencyMs);
     const {max, p50, p95, p99} = summary.calls.latency_ms;
     if (took.length === 0)
       return differing({max, p50, p95, p99}, {max: null, p50: null, p95: null, p99: null});
@@ -330,7 +337,6 @@ const ofTypes: Check = {
     const calls = bookedCalls(scene);
     const {summary} = scene.run;
     if (calls === undefined || summary === undefined) return UNTRIED;
-    const isExact = !runsOfLedger(scene).some(({process}) => process.killed);
     const answered = calls.filter(({told}) => told === 'answered');
     const sum = (counts: Readonly<Record<string, number>>) =>
       Object.values(counts).reduce((all, count) => all + count, 0);
@@ -338,8 +344,8 @@ const ofTypes: Check = {
     return outside(
       {wrong_types: sum(odd), unknown_fields: sum(unknown)},
       {
-        wrong_types: countOf(answered.filter(hasOddType), isExact),
-        unknown_fields: countOf(answered.filter(hasUnknownField), isExact),
+        wrong_types: countOf(answered.filter(hasOddType), scene),
+        unknown_fields: countOf(answered.filter(hasUnknownField), scene),
       },
       'calls.',
     );
@@ -374,12 +380,6 @@ const ofSession: Check = {
   },
 };
 
-/** True if the program can't tell what this call cost. */
-function isDoubtful({told, code, spec}: Call): boolean {
-  if (told === 'rejected') return spec.rejectedCharge === 'maybe';
-  return told === undefined || told === 'ambiguous' || (told === 'fatal' && code.startsWith('http_'));
-}
-
 const ofValues: Check = {
   promise:
     'Distinct values, those known from the store and those asked once for several cells are as the rows have them.',
@@ -396,7 +396,7 @@ const ofValues: Check = {
       const own = cells.filter(cell => cell.name === name && isDone(cell));
       const values = new Set(own.map(({value}) => value));
       const asked = new Set(calls.filter(call => call.operation === name).map(({value}) => value));
-      // What was to be sent, and could not be, was looked for all the same.
+      // Values that could not be sent were looked up in the store anyway.
       const leftOut = cells.filter(
         ({name: of, status, error}) => of === name && status === 'skipped' && CANNOT.has(error),
       );
@@ -464,7 +464,7 @@ const ofSavings: Check = {
   },
 };
 
-/** What the output says of each address, by the names of its fields. */
+/** The output's answers for each address, by field. */
 function addressesIn({run: {after, spec}}: Written): OutputRow[] {
   const lines = readRows(textOf(after.get(outputPath(spec)) ?? EMPTY), spec);
   const own = targetsOf(spec).filter(name => targets[name].operation === 'ip');
@@ -603,8 +603,9 @@ const ofPace: Check = {
       return `its rate is ${pace.rate_limit}, of ${spec.rate}`;
     const troubled = run.calls.some(({told}) => told !== 'answered' && told !== 'rejected');
     if (pace.pauses > 0 && !troubled) return `it paused ${pace.pauses} times, and nothing was wrong`;
-    if (pace.pauses === 0 && run.stop === undefined && run.calls.some(({told}) => told === 'throttled'))
-      return 'it did not pause';
+    const asked = Math.max(0, ...run.calls.map(({order}) => order));
+    const isFollowed = ({told, toldOrder}: Call) => told === 'throttled' && toldOrder < asked;
+    if (pace.pauses === 0 && run.stop === undefined && run.calls.some(isFollowed)) return 'it did not pause';
     const first = Math.min(...calls.map(({number}) => number));
     const isAll = runsOfLedger(scene).length === 1 && Number.isFinite(first);
     const achieved = summary.duration_ms > 0 ? (1_000 * summary.calls.total) / summary.duration_ms : 0;

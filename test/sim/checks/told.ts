@@ -7,6 +7,7 @@ import {
   type Check,
   credits,
   isMore,
+  lacksHistory,
   mostOf,
   priceOf,
   type Scene,
@@ -15,19 +16,20 @@ import {
   UNTRIED,
 } from './scene.ts';
 
-/** What is told beside the summary: the history and what adds it up, metrics and reports. */
+/** Reports beside the summary: the history and its sums, metrics, pages. */
 
 const sum = (counts: readonly number[]) =>
   Math.round(counts.reduce((all, each) => all + each, 0) * 1e3) / 1e3;
 
 const kept: Check = {
-  promise: 'The history has a line of each session, with what its summary says of it.',
+  promise:
+    'The history has a line of each session, with what its summary says of it, or the run says that it lacks one.',
   fields: ['session.id'],
   broken({run, history}) {
     const {summary, spec, ledger, isAlone} = run;
     if (summary === undefined || ledger === undefined || !isAlone) return UNTRIED;
     const line = history.get(summary.session.id);
-    if (line === undefined) return run.wasComplete ? UNTRIED : 'there is none';
+    if (line === undefined) return run.wasComplete || lacksHistory(run) ? UNTRIED : 'there is none';
     const session = Object.values(summary.session.by_operation);
     const lookups = Object.values(summary.lookups);
     const distinct = sum(lookups.map(each => each.distinct));
@@ -108,7 +110,8 @@ const added: Check = {
   broken(scene) {
     const {run, runs, history, service, lostState} = scene;
     if (run.ledger === undefined || run.summary === undefined || !run.isAlone || lostState) return UNTRIED;
-    if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return UNTRIED;
+    if (runs.some(one => (one.process.killed && one.ledger !== run.ledger) || lacksHistory(one)))
+      return UNTRIED;
     const {groups, total} = spendOf([...history.values()], '2026-01-01', 'operation');
     for (const {name, spent, maybe_spent: maybe} of groups) {
       const charged = credits(service.calls.filter(({operation}) => operation === name));
@@ -164,7 +167,8 @@ const measured: Check = {
     const {summary, spec, after, before, wasComplete} = run;
     const text = after.get(metricsPath(spec));
     const isNew = text !== undefined && before.get(metricsPath(spec))?.equals(text) !== true;
-    if (!spec.tells || summary === undefined || !isNew || !run.isAlone || wasComplete) return UNTRIED;
+    const isOwn = run.isAlone && !wasComplete && !run.process.refused;
+    if (!spec.tells || summary === undefined || !isNew || !isOwn) return UNTRIED;
     const samples = [...samplesIn(text.toString())];
     for (const [name, labels, value] of expectedSamples(summary)) {
       const wanted = labels.split(',').filter(Boolean);
@@ -183,7 +187,8 @@ const reported: Check = {
     const {summary, spec, after, before, wasComplete} = run;
     const text = after.get(reportPath(spec));
     const isNew = text !== undefined && before.get(reportPath(spec))?.equals(text) !== true;
-    if (!spec.tells || summary === undefined || !isNew || !run.isAlone || wasComplete) return UNTRIED;
+    const isOwn = run.isAlone && !wasComplete && !run.process.refused;
+    if (!spec.tells || summary === undefined || !isNew || !isOwn) return UNTRIED;
     const cells = text
       .toString()
       .split('\n')

@@ -19,13 +19,13 @@ export const attacks = [
     edits: [
       [
         'src/run/open/answer-store.ts',
-        '  {settings: {store: place}}: Job,\n  scope',
-        '  {settings: {store: place}, redisUrl}: Job,\n  scope',
+        '  {settings: {store}}: Job,\n  scope',
+        '  {settings: {store}, redisUrl}: Job,\n  scope',
       ],
       [
         'src/run/open/answer-store.ts',
-        '  if (place === false) return noStore;',
-        '  if (place === false || redisUrl !== undefined) return noStore;',
+        '  if (store === false) return noStore;',
+        '  if (store === false || redisUrl !== undefined) return noStore;',
       ],
     ],
   },
@@ -90,8 +90,8 @@ export const attacks = [
     edits: [
       [
         'src/run/open/where-to-begin.ts',
-        'record !== undefined && !(job.settings.force && (await isOther(job, record)))',
-        'record !== undefined && !(job.settings.force && (await isOther(job, record)) && job.inputs.length === 0)',
+        'record !== undefined && !(job.settings.force && (await isOther(job, record, pipesOf(io, stopper))))',
+        'record !== undefined && !(job.settings.force && (await isOther(job, record, pipesOf(io, stopper))) && job.inputs.length === 0)',
       ],
     ],
   },

@@ -40,23 +40,23 @@ export interface Ended {
   readonly storedBefore: ReadonlyMap<string, number>;
   readonly before: Snapshot;
   readonly after: Snapshot;
-  /** What may stand in the place of what was there before: where power was cut meanwhile, what of it lasted, too. */
+  /** Possible contents of the place: earlier ones, too, if power was cut meanwhile. */
   readonly stood: readonly Snapshot[];
-  /** What of all that is there afterwards outlives a power cut. */
+  /** The part of the files that outlives a power cut. */
   readonly lasting: Snapshot;
   /** The ledger that it worked with, if it came to that. */
   readonly ledger: Inode | undefined;
-  /** Whether the store could be used all the time. */
+  /** True if the store was usable all the time. */
   readonly storeIsSound: boolean;
-  /** Whether it is the store that was there from the beginning: locked at times, but neither deleted nor damaged. */
+  /** True if it is the first store: locked at times, but neither deleted nor damaged. */
   readonly storeIsOld: boolean;
-  /** Whether it is the last one, which nothing limits. */
+  /** True if it is the last run, which nothing limits. */
   readonly healed: boolean;
-  /** Whether others ran at the same time. */
+  /** True if no other run was active at the same time. */
   readonly isAlone: boolean;
 }
 
-/** What a run said; one that was killed says nothing. */
+/** A run's output; empty for a killed one. */
 export function saidBy({killed}: Process, {job, outcome, error, crash, warnings}: Report) {
   if (crash !== undefined && !killed) throw crash;
   const said = killed ? undefined : (outcome ?? error);

@@ -15,6 +15,11 @@ export class Inode {
   }
 }
 
+/** A writer, which is told that a write was refused. */
+interface Writer {
+  refused: boolean;
+}
+
 /** A change of directories that is durable once one of them is synced. */
 interface Pending {
   readonly directories: readonly string[];
@@ -34,7 +39,7 @@ export function isDatabase(path: string): boolean {
 export class Disk {
   readonly files = new Map<string, Inode>();
   readonly directories = new Map<string, number>();
-  /** What leads to another path; their owner has made them, and nothing is lost of them. */
+  /** Links to other paths. Their owner made them, and nothing of them is lost. */
   readonly links = new Map<string, string>();
   #durable = new Map<string, Inode>();
   /** Directories whose names are not sure to last, nor is what lies in them. */
@@ -46,6 +51,20 @@ export class Disk {
 
   constructor(root: string) {
     this.directories.set(root, ++this.#inodes);
+  }
+
+  /** When it takes no writes, by the steady clock, and what it says then. */
+  trouble: {readonly code: 'ENOSPC' | 'EIO'; readonly fromMs: number; readonly untilMs: number} | undefined;
+
+  /**
+   * The disk's error for a write of this process at this moment; undefined if it accepts it. It always accepts the
+   * user's.
+   */
+  refusal(process: Writer | undefined, steadyMs: number): 'ENOSPC' | 'EIO' | undefined {
+    const {code, fromMs = 0, untilMs = 0} = this.trouble ?? {};
+    if (process === undefined || steadyMs < fromMs || steadyMs >= untilMs) return undefined;
+    process.refused = true;
+    return code;
   }
 
   /** Directories that are on another disk. */
@@ -121,7 +140,7 @@ export class Disk {
     for (const directory of this.#unsure) if (dirname(directory) === path) this.#unsure.delete(directory);
   }
 
-  /** What is there after a power cut for sure, as it stands now. */
+  /** The files that certainly outlive a power cut, as they are now. */
   get lasting(): ReadonlyMap<string, Buffer> {
     const sure = [...this.#durable].filter(([path]) => ![...this.#unsure].some(one => isBelow(path, one)));
     return new Map(sure.map(([path, {synced}]) => [path, synced]));
@@ -140,7 +159,7 @@ export class Disk {
     this.powerCuts += 1;
     const lost = new Set<string>();
     for (const {names, apply} of this.#pending) {
-      // What follows from a change that is lost is lost too.
+      // A change that follows a lost one is lost too.
       if (names.some(name => lost.has(name)) || random() < 0.5) for (const name of names) lost.add(name);
       else apply(this.#durable);
     }
@@ -175,7 +194,7 @@ function afterPowerCut({data, synced}: Inode, random: () => number): Buffer {
   const luck = random();
   if (luck < 0.25) return data;
   if (luck < 0.5) return synced;
-  // What was synced and not written since is there, whatever was cut off behind it.
+  // Data that was synced and not written since is kept, whatever was cut off behind it.
   const shorter = Math.min(data.length, synced.length);
   const same = data.subarray(0, shorter).equals(synced.subarray(0, shorter)) ? shorter : 0;
   const until = same + Math.floor(random() * (data.length - same));

@@ -43,7 +43,7 @@ export class Files {
     return typeof fd === 'number' && fd >= FIRST_FD;
   }
 
-  /** Where a path leads. */
+  /** The target of a path. */
   #at(path: string): string {
     const full = plain(path);
     return this.#disk.links.get(full) ?? full;
@@ -91,6 +91,7 @@ export class Files {
     }
     if (found === undefined) {
       if (!creates || !this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
+      this.#demandRoom(path);
       const inode = this.#world.step(
         () => `create ${shown(full)}`,
         () => this.#disk.create(full, mode & 0o777),
@@ -125,6 +126,7 @@ export class Files {
       some.copy(data, at);
       this.#set(inode, data);
     };
+    this.#demandRoom(path);
     this.#world.step(
       () => `write ${shown(path)} ${at}+${bytes.length}`,
       () => put(bytes),
@@ -141,6 +143,7 @@ export class Files {
 
   sync(fd: number): void {
     const {path, inode} = this.#handle(fd);
+    if (inode !== undefined) this.#demandRoom(path);
     this.#world.step(
       () => `sync ${shown(path)}`,
       () => {
@@ -177,6 +180,7 @@ export class Files {
     const full = plain(path);
     if (this.#disk.exists(full)) throw failure('EEXIST', path);
     if (!this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
+    this.#demandRoom(path);
     this.#world.step(
       () => `mkdir ${shown(full)}`,
       () => this.#disk.makeDirectory(full),
@@ -229,12 +233,17 @@ export class Files {
     return this.#next;
   }
 
+  #demandRoom(path: string): void {
+    const code = this.#disk.refusal(this.#world.current, this.#world.steadyMs);
+    if (code !== undefined) throw failure(code, path);
+  }
+
   #set(inode: Inode, data: Buffer): void {
     inode.data = data;
   }
 }
 
-/** What is written into a database from outside damages it. */
+/** A write into a database from outside damages it. */
 export function isDamaged(path: string, {data}: Inode): boolean {
   return isDatabase(path) && data.length > 0;
 }
