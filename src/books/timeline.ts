@@ -6,7 +6,7 @@ export interface TimelinePoint {
   readonly ms: number;
   readonly calls: number;
   readonly rows: number;
-  /** Latency of its calls, in milliseconds; null where no call ended. */
+  /** Latency in milliseconds; null if no call ended. */
   readonly p50: number | null;
   readonly p95: number | null;
   /** Calls in flight, on average. */
@@ -17,7 +17,7 @@ export interface TimelinePoint {
 interface BooksReading {
   readonly tally: Tally;
   readonly rows: number;
-  /** Calls in flight by now, each for as many milliseconds as it was: added up from the session's start. */
+  /** Milliseconds that calls were in flight, summed over all calls of the session. */
   readonly inFlightMs: number;
 }
 

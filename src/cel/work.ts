@@ -11,7 +11,7 @@ const MOST_COMPARED = 100_000_000;
 const TOO_MUCH = new Error('it would take too long: more than 10,000 elements to go over');
 const TOO_LONG = new Error('it would take too long: both texts are long');
 
-/** Counts the work of one expression at a time, and ends what would take too long. */
+/** Counts the work of one expression, and ends it beyond a limit. */
 export class WorkBound {
   #left = 0;
 

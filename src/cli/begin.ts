@@ -10,7 +10,7 @@ export async function begin(): Promise<void> {
     ' ',
   );
   process.exitCode = await main(process.argv);
-  // A run that a signal ended is over, though a reader of its output may never take what it was given.
+  // An interrupted run ends, even if a reader of its output never takes the rest.
   if (process.exitCode >= exitCodes.interrupted) setTimeout(() => process.exit(), 1_000).unref();
 }
 

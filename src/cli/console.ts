@@ -78,7 +78,10 @@ function createLog(level: string, write: (text: string) => void): Logger {
   return pino({level, base: null, serializers: {err: errorFields, error: errorFields}}, {write});
 }
 
-/** Logs why a command failed, for a program that reads its log. What was not thrown on purpose may hold anything. */
+/**
+ * Logs why a command failed, for programs that read its log. An unexpected error may contain anything, so only its name
+ * is logged.
+ */
 export function logFailure(error: unknown): number {
   const {log} = createConsole({quiet: false, log: {format: 'json'}});
   const foreseen = error instanceof BulkEnrichError ? error : undefined;

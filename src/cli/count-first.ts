@@ -57,10 +57,7 @@ async function planOf(
   return makePlan(job, {...io, ...watched}).catch(() => undefined);
 }
 
-/**
- * A person at a terminal is asked before the first spend at a live service, where no limit of credits says it
- * already.
- */
+/** True if the user is asked before the first spend: at a terminal, for a live service, without a credit limit. */
 function isQuestion({settings: {maxCredits}, endpoint}: Job): boolean {
   return isInteractive() && endpoint.kind === 'live' && maxCredits === undefined;
 }
@@ -93,7 +90,7 @@ export async function creditsNeeded(
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * inCredits(price(name));
-    // The plan counts what was answered again where the answer store does not have it; the run does not.
+    // The plan counts answered verdicts again, which the answer store does not keep. The run does not.
     const isKept = job.settings.store !== false && isStored(name);
     if (!isKept) need -= byOperation[name]?.spent ?? 0;
   }

@@ -8,7 +8,7 @@ import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Console} from './console.ts';
 import {printCommand} from './terminal/printable.ts';
 
-/** In GitHub Actions: the report goes into the step's summary, and what needs attention is annotated. */
+/** In GitHub Actions: adds the report to the step's summary, and annotates trouble. */
 export async function tellGitHub(env: Env, outcome: RunOutcome, console: Console): Promise<void> {
   if (!inGitHubActions(env)) return;
   for (const line of annotations(outcome))

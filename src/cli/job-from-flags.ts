@@ -10,7 +10,7 @@ import {type Console, createConsole, isInteractive} from './console.ts';
 /** The flags of a command that takes a job, as commander hands them over. */
 export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
 
-/** Job file and flags → a checked job, and the console that it asks for. `fallback`: its output where none is named. */
+/** Job file and flags → a checked job, and its console. `fallback`: the output if none is named. */
 export function jobFrom(
   inputs: readonly string[],
   flags: JobFlags,

@@ -14,7 +14,7 @@ import {
 import {examplesOf} from './examples.ts';
 import {canRedraw, draw, print} from './terminal/printable.ts';
 
-/** Runs the command line and returns its exit code; `heard` takes the error that ended it, before it is rendered. */
+/** Runs the command line and returns its exit code. `heard` receives the error that ended it, before it is rendered. */
 export async function main(
   given: readonly string[],
   heard: (error: unknown) => void = () => {},
@@ -59,7 +59,7 @@ async function createProgram(run: RunCommand, argv: readonly string[], showsAll:
     .configureOutput({
       writeOut: text => print('stdout', text),
       writeErr: text => print('stderr', text),
-      // Said by `failed`, which knows how.
+      // `failed` prints it.
       outputError: () => {},
     })
     .showSuggestionAfterError(false)
@@ -117,10 +117,7 @@ function unknownCommand(name: string, program: Command): UsageError {
   return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`, misspelt(name, names));
 }
 
-/**
- * The flags of commands, and what helps say of operations. Both are slow to load, so only a command that was named
- * gets them.
- */
+/** The flags of commands, and texts of helps on operations. Both load slowly, so only a named command gets them. */
 async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<CommandSettings> {
   const all = argv.includes('completion');
   const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];

@@ -23,10 +23,7 @@ export interface ClientOptions extends CallOptions {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /**
-   * Reads the key again when it is not accepted, as it may have been replaced since; another one is used from then
-   * on.
-   */
+  /** Reads the key again after a refusal, since it may have been replaced. A new one is used from then on. */
   readonly readKeyAgain?: ReadKeyAgain | undefined;
   /** Place of the key, as messages name it; `BULK_ENRICH_API_KEY` by default. */
   readonly keyFrom?: string | undefined;
@@ -56,7 +53,7 @@ type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promis
 /** Sends values. */
 export interface Sender {
   /**
-   * One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the
+   * One call without retries. `onLeaving` is called when it has a connection. Never rejects: failures are in the
    * result.
    */
   send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
@@ -67,7 +64,7 @@ export interface Client extends ClientLookups, Sender {
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
   /** The same with all that came with the answer. */
   answer(operation: Operation, params: Params): Promise<Answered>;
-  /** Gives up calls in flight and closes the connections; nothing is sent any more. */
+  /** Gives up calls in flight, and closes the connections. */
   close(): void;
 }
 
@@ -156,7 +153,7 @@ export function createClient(
   };
 }
 
-/** Removes a request's identifier that repeats the value or the key, which would bring them into files and logs. */
+/** Removes a request identifier that repeats the value or the key: it would get into files and logs. */
 function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawResponse {
   const {requestId, ...pace} = response.pace;
   if (requestId === undefined) return response;
@@ -175,7 +172,7 @@ export function verifyParams(request: VerifyParams): Params {
   };
 }
 
-/** Checks a base URL: the key must not travel in the clear, so plain HTTP is for this machine alone. */
+/** Checks a base URL. Plain HTTP is for this machine only, since it would expose the key. */
 export function checkedBaseUrl(text: string): URL {
   if (!URL.canParse(text)) {
     throw new UsageError(

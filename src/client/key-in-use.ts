@@ -28,15 +28,17 @@ export class KeyInUse {
     return this.#current;
   }
 
-  /** Takes the key, and those that it replaced, out of an answer. */
+  /** Removes the key, and those that it replaced, from an answer. */
   readonly redact: Redact = (parsed, body) => this.#redact(parsed, body);
 
-  /** The service let a call in that had this key; while it is being read again, that was before it was not accepted. */
+  /**
+   * Notes that the service accepted this key. During a new read of the key, that acceptance is older than the refusal.
+   */
   accepted(key: string): void {
     if (key === this.#current && !this.#isReading) this.#renewal = undefined;
   }
 
-  /** Handles a refused key. The result is renewed if there is another key now, so that the call can be sent again. */
+  /** Handles a refused key. The result is renewed if there is another key now: then the call can be sent again. */
   rejected(key: string): Promise<Renewal> | Renewal {
     if (key !== this.#current) return {renewed: true};
     if (this.#readAgain === undefined) return {renewed: false};

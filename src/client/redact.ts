@@ -38,15 +38,15 @@ function patternOf(secret: string): string {
 }
 
 /**
- * The ways to write a UTF-16 code unit: as it is, or escaped, its backslash escaped again by each JSON that it is text
- * in, which doubles them. A backslash of the key's own has a few at most: two such runs beside each other take too long.
+ * The ways to write a UTF-16 code unit: plain or escaped. Each JSON text that contains the text doubles the
+ * backslashes. For a backslash in the key itself a few are enough, since two such runs side by side take too long.
  */
 function spellings(unit: string, at: number): string {
   const code = unit.charCodeAt(0).toString(16).padStart(4, '0');
   const literal = `\\u${code}`;
   const hex = code.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`);
   if (unit === '\\') return `(?:\\\\{0,7}${literal}|\\\\{1,7}u${hex})`;
-  // From the first of a run only, or each of its backslashes would begin a search of its own.
+  // From the first of a run only: otherwise each of its backslashes would begin a search.
   return `${at === 0 ? '(?<!\\\\)' : ''}(?:\\\\*${literal}|\\\\+u${hex})`;
 }
 

@@ -7,9 +7,9 @@ export const NAMED_BY_VALUE = '[value]';
 const PLAIN = new Set(['action_id']);
 /** A text that is shorter may turn up in a code by chance. */
 const SHORTEST = 4;
-/** So many characters of a long value are as good as all of it: services cut what they repeat. */
+/** Characters of a long value that count as the whole: services cut what they repeat. */
 const PART = 12;
-/** Digits by which a phone number is known without its country. */
+/** Digits that identify a phone number without its country. */
 const NATIONAL = 7;
 
 /**

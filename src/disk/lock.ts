@@ -36,11 +36,11 @@ const [HOLDER, LOCK] = lockFiles;
 const TRIES = 20;
 
 /**
- * Takes the lock in `directory`, which is made with mode 0700 where it is missing. The lock is SQLite's own on an empty
- * database, so the operating system lets go of it when its holder dies, however that happens.
+ * Takes the lock in `directory`, which is created with mode 0700 if missing. The lock is SQLite's own on an empty
+ * database, so the operating system releases it however its holder ends.
  *
- * @throws {LockedError} naming the holder, when another process has it; {@link OutputError} when the directory is not
- * this user's alone.
+ * @throws {LockedError} naming the holder, if another process has it; {@link OutputError} if the directory is not this
+ * user's alone.
  */
 export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   const path = join(directory, LOCK);

@@ -11,8 +11,8 @@ function found(path: string): Stats | undefined {
 }
 
 /**
- * True if a path is a device such as `/dev/null`, or a pipe that this process was started with, such as `/dev/stdout` and
- * `/dev/fd/3`: what is written there is gone, and nothing may replace it.
+ * True for a device such as `/dev/null`, or a pipe that this process was started with, such as `/dev/stdout` and
+ * `/dev/fd/3`. Written bytes are gone, and nothing may replace the path.
  */
 export function isStream(path: string): boolean {
   const there = found(path);
@@ -20,7 +20,7 @@ export function isStream(path: string): boolean {
   return (there?.isFIFO() === true || there?.isSocket() === true) && isOwn(resolve(path));
 }
 
-/** True if a path is a pipe, which gives what is in it once. */
+/** True for a pipe, which can be read once. */
 export function isPipe(path: string): boolean {
   return found(path)?.isFIFO() === true;
 }
@@ -64,7 +64,7 @@ export function fileText(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** More links than this in a row go in circles, as Linux has it. */
+/** Linux's limit: more links in a row are a circle. */
 const MOST_LINKS = 40;
 
 /**
@@ -94,7 +94,7 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** A file as the system knows it, there or not. */
+/** A file's identity for the system, existing or not. */
 export interface FileId {
   readonly path: string;
   /** Device and inode; undefined if nothing exists there. */

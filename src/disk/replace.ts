@@ -37,7 +37,7 @@ export function moveAtomically(from: string, to: string): void {
   });
 }
 
-/** @throws {OutputError} which names `path`, for what keeps it from being written. */
+/** @throws {OutputError} naming `path`, if it can't be written. */
 export function orUnwritable<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -79,8 +79,8 @@ export function besideOf(path: string, token = randomBytes(8).toString('hex')): 
 }
 
 /**
- * Moves a finished file to its place; from another file system, where it can't be renamed, by a copy beside its place.
- * The directory's sync is the caller's.
+ * Moves a finished file to its place. If a rename can't reach it, copies the file beside its place first. The caller
+ * syncs the directory.
  */
 export function moveFile(from: string, to: string, beside: string): void {
   if (isStream(to)) {
@@ -118,7 +118,7 @@ function replaceable(path: string): string {
   return realPath(path);
 }
 
-/** Gives a file what it has to have in `target`'s place, and makes all of it durable. */
+/** Gives a file the mode and owner that it needs in `target`'s place, and makes all of it durable. */
 export function makeReady(path: string, target: string): void {
   // For writing: Windows flushes no file that is open for reading only.
   withFile(path, 'r+', file => {
@@ -127,7 +127,7 @@ export function makeReady(path: string, target: string): void {
   });
 }
 
-/** The mode of the file that is replaced, and its owner where the system allows that; else what the umask leaves. */
+/** The mode of the replaced file, and its owner if the system allows that; otherwise the umask decides. */
 function dress(file: number, target: string): void {
   const replaced = statSync(target, {throwIfNoEntry: false});
   if (replaced !== undefined && !isStream(target)) {
@@ -143,9 +143,7 @@ function dress(file: number, target: string): void {
 /** Error codes of a directory that can't be synced: its file system lacks the call, or the directory can't be read. */
 const UNSYNCABLE = ['EINVAL', 'ENOTSUP', 'EACCES'];
 
-/**
- * Makes the names in a directory durable, where that can be done. Windows has no such call: NTFS keeps renames in its journal.
- */
+/** Makes the names in a directory durable. Windows has no such call: NTFS keeps renames in its journal. */
 export function syncPath(path: string, platform = process.platform): void {
   if (platform === 'win32') return;
   try {

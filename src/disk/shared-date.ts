@@ -12,7 +12,7 @@ const BEHIND_MS = HOUR_MS;
 export interface KnownDate {
   /** The newest date on which two runs agreed. */
   readonly agreed: number;
-  /** The newest date that a run has said and that fits the ones before. */
+  /** The newest date of any run that fits the ones before. */
   readonly said: number;
   /** A date that does not fit. The next run on another day agrees with it, or with the ones before. */
   readonly claimed: number;
@@ -37,7 +37,7 @@ export function dateAfter(known: KnownDate, now: number): {readonly date: KnownD
 export interface NotedDate {
   /** Two runs agreed on it, so it has passed. Only entries that are old by this date are deleted. */
   readonly certain: number;
-  /** The same without a bound by the run's own clock, which may be behind. */
+  /** The same without the bound of the run's own clock, which may be behind. */
   readonly agreed: number;
   /** An earlier run said it, and no run contradicted it. */
   readonly earlier: number;
@@ -45,8 +45,8 @@ export interface NotedDate {
 }
 
 /**
- * The date in the files that runs share. A file believes a clock only if another run agrees with it. The run is told of a
- * clock that leaps, once.
+ * The date in files that runs share. A file believes a clock only if another run agrees with it. Warns the run once if
+ * its clock leaps.
  */
 export class SharedDate {
   readonly now: () => number;

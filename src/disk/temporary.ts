@@ -11,8 +11,7 @@ export interface TemporaryDirectory {
 }
 
 /**
- * Makes a directory for what is needed only for a while; removing it is the caller's. Where the process ends before
- * that, it goes too.
+ * Creates a directory for short-lived files. The caller removes it; the end of the process does too.
  *
  * @throws {OutputError}
  */

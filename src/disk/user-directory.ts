@@ -7,8 +7,8 @@ import {checkWritable} from './directory.ts';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The user's directories of the XDG Base Directory Specification that this package keeps something in; on Windows what
- * belongs to one machine is below %LOCALAPPDATA%.
+ * The user's directories of the XDG Base Directory Specification that this package uses. On Windows, data of one
+ * machine is below %LOCALAPPDATA%.
  */
 const bases = {
   cache: {variable: 'XDG_CACHE_HOME', underHome: '.cache', onWindows: 'Cache'},

@@ -13,10 +13,7 @@ import {type KeyedRow, type Pair, Pairs, type Side} from './pairs.ts';
 
 export interface Comparison {
   readonly changes: Changes;
-  /**
-   * True for the number of a row that is new or changed, or has no key: what is to be done again with it is not
-   * known.
-   */
+  /** True if the row of this number is new, changed or without a key: then it needs attention. */
   isNews(number: number): boolean;
 }
 
@@ -75,7 +72,7 @@ export async function compareFiles(
   }
 }
 
-/** The side whose turn it is to be read: the one that is behind. */
+/** The side to read next: the one that is behind. */
 function* inTurn(readers: Readonly<Record<Side, KeyedReader>>): Generator<Side> {
   const {old, new: fresh} = readers;
   while (!old.ended || !fresh.ended)

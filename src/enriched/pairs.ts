@@ -11,13 +11,13 @@ export interface KeyedRow {
 
 export type Side = 'old' | 'new';
 
-/** An old row, a new one, or both where they belong together. */
+/** An old row, a new one, or both if they belong together. */
 export interface Pair {
   readonly old?: KeyedRow | undefined;
   readonly new?: KeyedRow | undefined;
 }
 
-/** So many rows wait in memory; with more than that, all of them go to a file. */
+/** Rows that wait in memory. Beyond this, all of them go to a file. */
 const MOST_WAITING = 20_000;
 const READ_AT_ONCE = 500;
 
@@ -126,7 +126,7 @@ class WaitingFile {
     for (const one of old) yield {old: one};
   }
 
-  /** By key, and in there the old rows first, each file's in its order. */
+  /** By key, the old rows first, each file's in its order. */
   *#inOrder(): Generator<KeyedRow & {readonly key: string; readonly isNew: boolean}> {
     this.#db.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
     const page = this.#db.query(

@@ -27,7 +27,7 @@ export function rowTexts<One>(
   return {head: headOf([header]), encode: rows => ended(texts(rows.map(fieldsOf)))};
 }
 
-/** A row's fields, of which `end` limits how many. */
+/** A row's fields, at most the first `end`. */
 export function fieldsIn(row: TextRow, end?: number): readonly string[] {
   return row.type === 'csv' ? row.fields.slice(0, end) : [];
 }

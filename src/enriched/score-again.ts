@@ -24,17 +24,17 @@ export interface ScoreAgain {
 }
 
 /**
- * Scores an output's rows by other rules, without a call: what differs from the scores that it has. With `to`, writes the
- * same rows with the new scores.
+ * Scores an output's rows by other rules without a call, and returns the difference. With `to`, writes the same rows
+ * with the new scores.
  *
- * @throws {UsageError} when rules read what the output does not hold; {@link InputError}; {@link OutputError}.
+ * @throws {UsageError} if rules read something that the output lacks; {@link InputError}; {@link OutputError}.
  */
 export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Changes> {
   const file = await openEnriched(path);
   try {
     const {results} = file;
     const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
-    // The answers are the same: the risk alone is compared.
+    // Only the risk is compared: the answers are the same.
     const compared = {results: {...results, lookups: [], repairs: false, risk}, names: riskNames(risk)};
     const counts = new ChangeCounts(compared, compared);
     const targets = targetsIn(file);

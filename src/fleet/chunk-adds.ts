@@ -62,7 +62,7 @@ export class ChunkAdds {
     return this.#trouble;
   }
 
-  /** Offers the chunk until Redis has it, or nothing is added any more. */
+  /** Offers the chunk until Redis has it, or until no more are added. */
   async add(id: string, data: SealedChunk): Promise<Added> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
       const timestamp = Math.floor(this.#now() - (await this.#aheadMs));

@@ -2,7 +2,7 @@ import Bottleneck from 'bottleneck';
 import type {Redis} from 'ioredis';
 import {PREFIX} from './protocol.ts';
 
-/** After an error of Redis, such as no memory, leases are asked for again after so many milliseconds. */
+/** Milliseconds after an error of Redis, such as no memory, until leases are requested again. */
 export const AGAIN_MS = 1_000;
 
 /** The limiters of one process's lanes: bottleneck keeps their state in Redis, and one connection serves them all. */
@@ -37,7 +37,7 @@ export class Limiters {
 /** Errors after which bottleneck 2.19 recreates a limiter, or one of its clients, that Redis has forgotten. */
 const FORGOTTEN = /SETTINGS_KEY_NOT_FOUND|UNKNOWN_CLIENT/;
 
-/** bottleneck goes by the whole text of these errors, and Redis 7 adds to it: `ERR` before, the script's name after. */
+/** bottleneck compares the whole text of these errors, to which Redis 7 adds `ERR` and the script's name. */
 function recognizable(client: Redis): Redis {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {

@@ -12,7 +12,7 @@ export interface FleetStatus {
   readonly workers: readonly WorkerMember[];
   readonly runs: readonly RunMember[];
   readonly chunks: {readonly waiting: number; readonly active: number};
-  /** Nothing is sent for so many milliseconds, as the service throttled; 0 where it does not. */
+  /** Milliseconds for which nothing is sent, since the service throttled; otherwise 0. */
   readonly closedMs: number;
 }
 

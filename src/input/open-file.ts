@@ -24,7 +24,7 @@ export interface FileSettings extends SettingsFor<'reading'>, Pipes {
   readonly chunkSize: number;
 }
 
-/** So many bytes of text stand before it, which end before the line of this number. */
+/** Bytes of text before it; they end where the line of this number begins. */
 export type TextPlace = Pick<ReadOn, 'text' | 'line'>;
 
 /** One file that is being read. */
@@ -33,7 +33,7 @@ export interface OpenFile {
   readonly size: number | undefined;
   /** Notes for the user about how it is read. */
   readonly notes: readonly string[];
-  /** The records, in groups of natural size. The file's format is known once the first group is there. */
+  /** The records, in groups of natural size. The file's format is known with the first group. */
   readonly groups: AsyncGenerator<InputRecord[]>;
   /** The format; undefined while the header was not read. */
   format(): InputFormat | undefined;
@@ -46,7 +46,11 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-/** Opens one file, or stdin for `-`, and finds out how it is written. Throws InputError. */
+/**
+ * Opens one file, or stdin for `-`, and detects its format.
+ *
+ * @throws {InputError}
+ */
 export async function openFile(
   path: string,
   settings: FileSettings,
@@ -119,10 +123,10 @@ async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
 class TextGroups {
   readonly #chunks: AsyncGenerator<Buffer>;
   readonly #reader: RecordReader;
-  /** Bytes of the text that came, and up to where they are not for the reader. */
+  /** Bytes of the text so far, and the end of those that the reader skips. */
   #came = 0;
   #skipTo: number;
-  /** The line at which the reader continues there. */
+  /** Line at which the reader continues. */
   #line: number | undefined;
 
   constructor(chunks: AsyncGenerator<Buffer>, reader: RecordReader, skip: number) {

@@ -26,9 +26,9 @@ export interface Source {
   readonly bytesTotal: number | undefined;
   /** Position in the raw input; its end once batches() ended. */
   readonly position: InputPosition;
-  /** Records read so far, those among them that were delivered before a resume included. */
+  /** Records read so far, including those delivered before a resume. */
   readonly recordsRead: number;
-  /** Blank lines until now, which are not records. */
+  /** Blank lines so far, which are not records. */
   readonly blankLines: number;
   /** Rows that got empty fields at their end so far. */
   readonly paddedRows: number;
@@ -42,7 +42,11 @@ export interface Source {
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Opens all inputs, finds out how they are written, and reads the sample. Throws InputError. */
+/**
+ * Opens all inputs, detects their formats, and reads the sample.
+ *
+ * @throws {InputError}
+ */
 export async function openSource(settings: SourceSettings): Promise<Source> {
   const fileSettings = {
     ...settings,
@@ -148,7 +152,7 @@ class FileSource implements Source {
       }
       yield* held;
     } catch (error) {
-      // Once the source is closed, an error of its reading does not matter.
+      // After the source is closed, a reading error does not matter.
       if (!this.#closed) throw error;
     } finally {
       // The file may not have been read to its end.
@@ -196,7 +200,7 @@ class FileSource implements Source {
     this.#meter.end();
   }
 
-  /** The file's groups of records, once it is known that its columns are the first file's. */
+  /** The file's groups of records, once its columns are checked against the first file's. */
   async *#readFile(file: OpenFile): AsyncGenerator<InputRecord[]> {
     let agreed = false;
     for await (const records of file.groups) {
@@ -206,7 +210,7 @@ class FileSource implements Source {
     if (!agreed) throw noRows(file.name);
   }
 
-  /** Notes where the next batch begins; what an interrupted run had done is hashed up to there, and not parsed. */
+  /** Notes the start of the next batch. Text before it that an interrupted run had done is hashed and not parsed. */
   #goOn(file: OpenFile, index: number): void {
     const done = this.#readOn;
     if (this.#sampled && done?.file === index && done.soFar.record > this.#tally.record) {
@@ -216,7 +220,7 @@ class FileSource implements Source {
       return;
     }
     const place = file.place();
-    // One that can't be told leaves the one before it.
+    // Without a known place the last one stays.
     if (place !== undefined) this.#from = {file: index, ...place, soFar: {...this.#tally}};
   }
 

@@ -19,7 +19,7 @@ export function skipLines(sample: string, lines: number) {
   return {rest: sample.slice(at), bytes: Buffer.byteLength(skipped), lines, last};
 }
 
-/** So many lines are looked at, of which so many may be a title. */
+/** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
 const MOST_TITLE = 20;
 /** From this share on the lines below agree. */
@@ -43,7 +43,7 @@ export function refuseTitle(
   const tables = (delimiter === undefined ? DELIMITERS : [delimiter]).map(candidate =>
     lines.map(line => fieldsOf(line, candidate)),
   );
-  // A delimiter that cuts less than another one stands in texts.
+  // A delimiter that cuts fewer fields than another one occurs in texts.
   const [table = []] = tables.sort((a, b) => usualWidth(b) - usualWidth(a));
   const title = skipped === 0 ? titleLines(table) : 0;
   const isGrouped = namesGroups(table.slice(title));
@@ -124,7 +124,7 @@ function namesGroups([first = [], second = [], ...below]: readonly (readonly str
   return isWide && second.some((_, at) => isOfValues(at));
 }
 
-/** True for what stands in rows and in no header: an address, a number, a date. */
+/** True for a cell of rows, not of headers: an address, a number, a date. */
 function hasValue(cell: string): boolean {
   return /@|(?:\d\D?){4}/.test(cell);
 }
@@ -144,7 +144,7 @@ function filled(row: readonly string[]): number {
   return row.filter(cell => cell.trim() !== '').length;
 }
 
-/** A line's fields; none where a quote in it is not closed. */
+/** A line's fields; none if a quote is not closed. */
 function fieldsOf(line: string, delimiter: string): string[] {
   // A parser each for 60 lines with four delimiters took longer than the rest of a short run's beginning.
   if (!line.includes('"')) return line === '' ? [] : line.split(delimiter);

@@ -1,7 +1,7 @@
 import {closestMatch} from 'leven';
 import type {Remedy} from '../errors.ts';
 
-/** The candidate nearest in spelling, where one is near, else one that the word begins: for "did you mean". */
+/** The candidate nearest in spelling, else one that begins with the word, for "did you mean". */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   const names = candidates.map(name => name.toLowerCase());
@@ -16,7 +16,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
   ];
 }
 
-/** The command with the word that was meant, where one is near. */
+/** The command with the likely word, if one is near. */
 export function misspelt(given: string, candidates: readonly string[]): Remedy {
   const meant = closest(given, candidates);
   return meant === undefined ? {} : {instead: {given, meant}};

@@ -19,7 +19,7 @@ export type Endpoint =
       readonly apiKey: string;
       /** Reads the key again, if its place can change while a run is under way. */
       readonly readKeyAgain?: (() => Promise<string>) | undefined;
-      /** The variable that says where the key is. */
+      /** The variable that the key comes from. */
       readonly keyFrom?: string | undefined;
       readonly actionId?: string | undefined;
     };
@@ -29,12 +29,12 @@ const [KEY, KEY_FILE, KEY_COMMAND] = keyVariables;
 const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
- * Finds the service to call, from the settings and the environment. Without any configuration, a person at a terminal
- * gets the embedded service. Programs must name it, since a missing secret must not change a nightly job. With `offline`
- * the service is only named, so it needs no key. Variables are read only if the settings leave them a choice. `warn`
- * receives what the key's command writes beside the key.
+ * Finds the service to call, from the settings and the environment. Without any configuration, a user at a terminal
+ * gets the embedded service. Programs must name it, since a missing secret must not change a nightly job. With
+ * `offline` the service is only named and needs no key. Variables are read only if the settings leave a choice. `warn`
+ * receives the stderr of the key's command.
  *
- * @throws {UsageError} when the configuration is incomplete or contradicts itself.
+ * @throws {UsageError} if the configuration is incomplete or contradicts itself.
  */
 export function resolveEndpoint(
   given: Settings['endpoint'],

@@ -12,7 +12,7 @@ export function besideOutput(output: string): {readonly summary: string; readonl
   return namesOf(isTaken(stem, output) ? output : stem);
 }
 
-/** All names of an output's own files: itself, what goes beside it by default, and its directory. */
+/** All names of an output's files: itself, the default ones beside it, and its directory. */
 export function allNames(output: string): string[] {
   return [output, `${output}.run`, ...[stemOf(output), output].flatMap(name => Object.values(namesOf(name)))];
 }

@@ -30,7 +30,7 @@ export interface Job {
   readonly fromFile: boolean;
   /** The job file itself. */
   readonly jobFile?: string | undefined;
-  /** When the run starts over: now, only where its saved state does not fit, or never. */
+  /** When the run starts over: now, only if its saved state does not fit, or never. */
   readonly restarts: 'now' | 'changed' | 'never';
   /** Gives the place of a setting, for messages. */
   readonly placeOf: PlaceOf;
@@ -38,7 +38,7 @@ export interface Job {
   readonly onlyRecords?: ReadonlySet<number>;
   /** The date for `{date}`; undefined if no path has it. */
   readonly date?: string | undefined;
-  /** The same job on earlier days, whose runs were cut off and never finished. */
+  /** The same job on earlier days whose runs never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
   /** The previous output: the file in its place, or the last one of an earlier day; undefined without one. */
   readonly outputBefore?: () => string | undefined;
@@ -190,7 +190,7 @@ function withPaths(source: JobSource, date: string): JobSource {
   };
 }
 
-/** Knows the job's own files among those that a pattern matches: what it wrote last night is not read tonight. */
+/** Recognizes the job's own files among those that a pattern matches: last night's output is not tonight's input. */
 function ownFilesOf({output, settings}: JobSource) {
   const named = namedPaths(settings);
   return (found: readonly string[]) => {
@@ -200,14 +200,14 @@ function ownFilesOf({output, settings}: JobSource) {
   };
 }
 
-/** An output that was named says by its name how it is to be written, unless a setting does. */
+/** Derives the output's format from its name, unless a setting gives it. */
 function withOutputFormat(source: JobSource): JobSource {
   const {output = '', inputs, settings} = source;
   const advice = settings.outputFormat === undefined ? otherFormat(output) : undefined;
   if (advice !== undefined)
     throw new UsageError('output_format', `${output} can't be written in the format of its name. ${advice}`);
   const named = formatByName(output);
-  // A tab-separated .csv that goes to another .csv stays as it is.
+  // A tab-separated .csv stays tab-separated in another .csv.
   if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))
     return source;
   return {...source, settings: {...settings, outputFormat: named}};

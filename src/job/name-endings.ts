@@ -1,4 +1,4 @@
-/** By what a compressed file's name ends, by the way it is compressed: each has its decoder in `src/input`. */
+/** Name endings of compressed files. Each format has its decoder in `src/input`. */
 export const compressedEndings = {gzip: ['gz'], zstd: ['zst', 'zstd']} as const;
 
 export type Compression = keyof typeof compressedEndings;

@@ -8,10 +8,10 @@ import {camelCase, sinceRemoved, spelled} from './setting-names.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 import {readDocument, TooDeep} from './yaml.ts';
 
-/** Settings as they were written, by the schema's names. */
+/** Settings as written, by the schema's names. */
 export type RawSettings = Readonly<Record<string, unknown>>;
 
-/** A YAML file that was read: what it holds, and where. */
+/** A YAML file: its content, and its path. */
 export interface YamlFile {
   readonly path: string;
   readonly value: unknown;
@@ -24,7 +24,7 @@ export interface RawJob extends YamlFile {
   readonly settings: RawSettings;
 }
 
-/** Says where a setting was written, by its path of the schema's names: file, line and key, or the flag. */
+/** The place of a setting by its path in the schema: file, line and key, or the flag. */
 export type PlaceOf = (path: readonly PropertyKey[]) => string;
 
 /** @throws {UsageError} when the file can't be read or is not YAML; the message has file and line. */
@@ -113,9 +113,9 @@ export interface Manner {
 export const asProperties: Manner = {placeOf: path => path.map(String).join('.'), spell: name => name};
 
 /**
- * Checks settings from a job file and from flags, the flags going first.
+ * Checks settings from a job file and flags; flags take precedence.
  *
- * @throws {UsageError} naming the flag, or file, line and key, what was expected, and the nearest known name.
+ * @throws {UsageError} naming the flag, or file, line and key, the expected value, and the nearest known name.
  */
 export function checkSettings(
   file: RawJob | undefined,
@@ -150,7 +150,7 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged
 
 const LONGEST_GIVEN = 40;
 
-/** The given value, as the end of a sentence; empty for long ones and for addresses, which may hold a secret. */
+/** The given value for the end of a sentence. Empty for long ones, and for addresses, which may hold a secret. */
 function given([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string {
   const mayBeSecret = describeSettings().some(
     setting => setting.name === name && setting.value?.includes('URL') === true,
@@ -175,10 +175,7 @@ function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSetting
   return near === undefined || near[0] !== given[0] ? undefined : {given, meant: near};
 }
 
-/**
- * @throws {UsageError} when what the file holds does not fit; the message has file, line, key, and what was
- * expected.
- */
+/** @throws {UsageError} if the file's content does not fit. The message has file, line, key and the expected value. */
 export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
   const result = schema.safeParse(file.value);
   if (result.success) return result.data;
@@ -245,7 +242,7 @@ export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
   };
 }
 
-/** Which of a flag's values: their numbers, where it was given more than once. */
+/** The number of a flag's value, if it was given more than once. */
 function which(given: unknown, [index, ...more]: readonly PropertyKey[]): string {
   if (typeof index === 'number' && more.length === 0)
     return Array.isArray(given) && given.length > 1 ? ` (number ${index + 1})` : '';

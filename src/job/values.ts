@@ -6,7 +6,7 @@ import {type Operation, operationNames, rejectedFor} from '../operations/table.t
 /** A value that a flag gives as text, and a job file perhaps as a number. */
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
-/** A text of this form, which the schema's reader checks: the type is for those who write it in code. */
+/** A text of this form. The schema's reader checks it; the type is for callers in code. */
 const textLike = <Form extends string>(error: string) =>
   z.string({error}) as unknown as z.ZodType<Form, Form>;
 
@@ -70,7 +70,7 @@ export interface Rate {
   readonly perMs: number;
 }
 
-/** The sliding window, in milliseconds, in which a rate holds: none is shorter than a second. */
+/** The sliding window of a rate in milliseconds, at least a second. */
 export function windowOf({perMs}: Rate): number {
   return Math.max(SECOND, perMs);
 }
@@ -129,8 +129,8 @@ export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwis
 }
 
 /**
- * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. Read, it is a map that
- * holds the operations that were named, and `all` where one value was given for all.
+ * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. The result is a map of
+ * the named operations, and `all` for a single value.
  */
 function perOperation<T, Given extends string | number, Other extends string = never>(
   one: (error: string) => z.ZodType<Given>,
@@ -175,7 +175,7 @@ export const rates = perOperation<Rate | 'unlimited', RateText>(
 
 const OLDEST = '36500d';
 
-/** `rejected`: of what the service says that it has nothing to say of. */
+/** `rejected`: for rejections. */
 export const ages = perOperation<number, Duration, 'rejected'>(
   error => textLike<Duration>(error),
   (text): number | OutOfBounds | undefined => {
@@ -188,7 +188,7 @@ export const ages = perOperation<number, Duration, 'rejected'>(
   ['rejected'],
 );
 
-/** Milliseconds for which a rejection is good: no longer than answers, if all have one age. */
+/** Milliseconds for which a rejection is valid: no longer than answers, if all have one age. */
 export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
   return rejected;
 }
@@ -238,7 +238,7 @@ export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   });
 };
 
-/** One text or several; `a,b` is two where `separator` is given. */
+/** One text or several; `a,b` is two with a `separator`. */
 export const list = (separator?: string) =>
   z
     .union([z.string(), z.array(z.string())], {error: 'expected a text or a list of texts'})
@@ -249,7 +249,7 @@ export const list = (separator?: string) =>
         : texts.flatMap(text => text.split(separator).map(part => part.trim()));
     });
 
-/** The column to look values up in, and the prefix of its output columns where the default won't do. */
+/** A column to look up, and the prefix of its output columns if not the default. */
 export interface ColumnChoice {
   readonly column: string;
   readonly prefix?: string | undefined;
@@ -261,7 +261,7 @@ const columnText = z.string().transform((text): ColumnChoice => {
   const at = text.lastIndexOf('=');
   return at > 0 ? {column: text.slice(0, at), prefix: text.slice(at + 1)} : {column: text};
 });
-/** An object of these keys alone; of another it says which there are. */
+/** An object of these keys only. Its error names the known keys. */
 export function only<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {

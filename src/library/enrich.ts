@@ -12,7 +12,7 @@ import type {RunJobOptions} from './run-job.ts';
 import type {SharedRun} from './shared-run.ts';
 import {Turns} from './turns.ts';
 
-/** By so many rows the columns are found that the settings do not name, as a file's are. */
+/** Number of rows by which unnamed columns are found, as for a file. */
 const FIRST_ROWS = 1_000;
 
 /**
@@ -80,7 +80,7 @@ async function* enrichAll(
     );
 }
 
-/** Undefined if the caller left meanwhile. Where no columns are named, the first rows show them. */
+/** Opens the run; undefined if the caller left meanwhile. Unnamed columns are found in the first rows. */
 async function opened(
   groups: RowGroups,
   settings: object,

@@ -1,13 +1,13 @@
 import type {Stopper} from '../run/stop.ts';
 import type {Turns} from './turns.ts';
 
-/** Rows of a program in groups: those that are at hand together, as far as this turn goes. */
+/** A program's rows in groups: those available in one turn of the event loop. */
 export interface RowGroups {
-  /** The turns in which they are pulled; who takes what became of them goes by the same. */
+  /** The turns of pulling rows, which the consumer of results shares. */
   readonly turns: Turns;
-  /** The next rows; undefined after the last. Throws what the source throws, once all rows before that came out. */
+  /** The next rows; undefined after the last. Throws the source's error after all rows before it. */
   next(): Promise<readonly unknown[] | undefined>;
-  /** Lets go of the source, also while it is being waited for. */
+  /** Releases the source, even while waiting for it. */
   close(): void;
 }
 
@@ -37,7 +37,7 @@ function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {
     close() {
       if (ended) return;
       ended = true;
-      // An iterator that is being waited for may never end, and its errors do not matter any more.
+      // A waiting iterator may never end, and its errors no longer matter.
       Promise.resolve(iterator.return?.()).catch(() => {});
     },
   };

@@ -30,9 +30,9 @@ export interface RunJobOptions {
 }
 
 /**
- * Runs one job, as `bulk-enrich run` does: the settings are those of a job file, in camel case.
+ * Runs one job, as `bulk-enrich run` does. The settings are those of a job file, in camel case.
  *
- * @throws {BulkEnrichError} when the run can't start; how a run ended that did start is in the outcome.
+ * @throws {BulkEnrichError} if the run can't start. The outcome tells how a started run ended.
  */
 export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
   try {
@@ -45,7 +45,7 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
   }
 }
 
-/** A job that could not be made out is told of by its metrics too. */
+/** A job that can't be resolved still writes its metrics. */
 async function prepared(settings: JobInput, options: RunJobOptions): Promise<PreparedRun> {
   try {
     return prepareRun(settings, options);
@@ -66,7 +66,7 @@ export function inSettings(outcome: RunOutcome): RunOutcome {
   };
 }
 
-/** A run's job, and what it meets. */
+/** A run's job, and its surroundings. */
 interface PreparedRun {
   readonly job: Job;
   readonly io: RunIo;

@@ -17,9 +17,9 @@ import {ofSettings} from './spoken.ts';
 
 /** For one row. */
 export interface OneOptions {
-  /** Milliseconds after which a lookup without an answer is `unknown`. A call that was not sent by then is not sent. */
+  /** Milliseconds after which a lookup without an answer is `unknown`. An unsent call is then not sent. */
   readonly budgetMs?: number;
-  /** Gives the row up: what was not sent is not sent. */
+  /** Gives the row up: unsent calls are not sent. */
   readonly signal?: AbortSignal;
 }
 
@@ -48,7 +48,7 @@ export class Shared implements SharedRun {
   #close = () => {};
   #isClosed = false;
   #ended: RunOutcome | undefined;
-  /** Rows that were given, by which they are numbered. */
+  /** Number of rows so far, by which rows are numbered. */
   #rows = 0;
 
   constructor(session: Session, outcome: () => Promise<RunOutcome>) {
@@ -66,7 +66,7 @@ export class Shared implements SharedRun {
     const {stopper} = this.#session;
     await stopper.unlessStopped(this.#closed);
     this.#isClosed = true;
-    // Meanwhile what was complete can still be taken.
+    // Finished rows can still be taken meanwhile.
     await callsEnd(this.#session);
     for (const feed of this.#feeds) feed.leave();
   }

@@ -7,8 +7,8 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 const LONGEST_TURN_MS = 10;
 
 /**
- * Divides work that never waits into turns of the event loop. Promises alone let nothing else run: a list whose answers are
- * all known would hold up the program's timers, requests and signals to its end.
+ * Divides work that never waits into turns of the event loop. With promises alone, a list of known answers would block
+ * the program's timers, requests and signals to its end.
  */
 export class Turns {
   #began = performance.now();
@@ -18,7 +18,7 @@ export class Turns {
     return performance.now() - this.#began >= LONGEST_TURN_MS;
   }
 
-  /** Resolves in the next turn, once the event loop has done what was due. */
+  /** Resolves in the next turn of the event loop. */
   async next(): Promise<void> {
     await nextTurn();
     this.#began = performance.now();

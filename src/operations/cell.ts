@@ -2,7 +2,7 @@
 export interface CellRules {
   /** Texts that mean nothing in this list, in small letters. */
   readonly empties?: ReadonlySet<string> | undefined;
-  /** Which address of several in one cell is meant: the only one, if all are the same. */
+  /** The address to use of several in one cell; `only`: if all are the same. */
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
   /** True if the column's phone numbers have their calling codes and lack their plus, as most of them show. */
   readonly plusLost?: boolean;
@@ -41,13 +41,13 @@ const ODD_BLANKS = /[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/g;
 const UNSEEN =
   /[\u00AD\u200B\u200E\u200F\u202A\u202C\u2060\u2066\u2068\u2069\uFEFF]|^\p{Join_Control}+|\p{Join_Control}+$/gu;
 /**
- * Control characters, marks that change the reading order, joiners inside (which make two addresses differ), and the
- * replacement character. A value with one of these is not the value that the eye reads.
+ * Control characters, marks that change the reading order, joiners inside (two addresses would look equal), and the
+ * replacement character. A value with one of these is not what it looks like.
  */
 const UNREADABLE =
   /(?![\t\n\r])\p{Cc}|\p{Join_Control}|[\u202B\u202D\u202E\u2067\uFFFD\uFFFE\uFFFF]|\p{Surrogate}/u;
 
-/** Takes off what programs wrap cells in, where only one thing can be meant. */
+/** Removes the wrappings that programs put around values, if only one reading is possible. */
 export function readCell(raw: string, {empties}: CellRules = {}): Cell {
   const trimmed = raw.trim();
   const isEmpty = (text: string) => isPlaceholder(text) || empties?.has(text.toLowerCase()) === true;

@@ -120,10 +120,10 @@ const PRIVATE =
 /** A network of one address, as PostgreSQL's inet is written. */
 const HOST_MASK = /(?<=^[\d.]+)\/32$|(?<=^[\da-f:.]*:[\da-f:.]*)\/128$/i;
 
-/** Codes of what is an address by itself, or nearly one. */
+/** Codes of single addresses, or nearly so. */
 const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);
 
-/** As `X-Forwarded-For` lists them: the client, as it says itself, first, and the last proxy's word last. */
+/** Reads a list like `X-Forwarded-For`: first the client, by its own word; last what the last proxy saw. */
 function judgeList(
   text: string,
   repairs: readonly RepairCode[],
@@ -135,7 +135,7 @@ function judgeList(
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
   const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
-  // An empty entry does not permit the next one, which is another machine.
+  // An empty entry is not replaced by the next one, which is another machine.
   const meant =
     which === 'last' ? judged.at(-1) : which === 'first' || same.size === 1 ? judged[0] : undefined;
   if (which === undefined || meant === undefined || meant.state === 'empty') return invalid('ip_list');

@@ -9,9 +9,9 @@ export type BareNumber =
   | 'whole'
   /** It begins so, and is a number with and without that code. */
   | 'unclear'
-  /** It is national by its beginning, and a number of another country with a plus before it. */
+  /** It begins like a national number, and with a plus it is a number of another country. */
   | 'foreign'
-  /** It is national, and nothing else. */
+  /** It can only be national. */
   | 'national';
 
 /**
@@ -22,7 +22,7 @@ export function bareNumber(text: string, number: PhoneNumber): BareNumber | unde
   const digits = digitsOf(text);
   if (text.startsWith('+')) return undefined;
   if (digits.startsWith(number.number.slice(1))) return 'whole';
-  // With a trunk or an international prefix, it says itself what it is.
+  // A trunk or an international prefix shows what it is.
   if (!digits.startsWith(number.nationalNumber)) return undefined;
   if (withPlus(number) === undefined) return 'national';
   return number.nationalNumber.startsWith(number.countryCallingCode) ? 'unclear' : 'foreign';

@@ -3,11 +3,11 @@ import type {Canonical} from './canonical.ts';
 import type {CellRules} from './cell.ts';
 
 /**
- * The service's interface, version 1.0.0: one file an operation, and what they have in common. From the table of them
- * come flags and settings, detection, plan, calls, columns, expressions, summary, reports, the library's types, the
- * docs' tables, and the embedded service with its OpenAPI description.
+ * The service's interface, version 1.0.0: one file for each operation, and their common part. The table of operations
+ * is the source of flags and settings, detection, plan, calls, columns, expressions, summary, reports, the library's
+ * types, the docs' tables, and the embedded service with its OpenAPI description.
  *
- * The interface does not say which response fields are always present, so every one of them is optional here.
+ * The interface does not say which response fields are always present, so all are optional here.
  */
 export interface OperationSpec<
   Name extends string = string,
@@ -36,19 +36,19 @@ export interface OperationSpec<
   readonly prefix: `${string}_`;
   /** Default age up to which an answer is used again; `never`: it is not kept for other runs. */
   readonly storedFor: `${number}${'h' | 'd'}` | 'never';
-  /** Credits of one call unless told otherwise: the interface does not show them. */
+  /** Default credits of one call: the interface does not show them. */
   readonly cost: number;
   /** Why a text can't be such a value: each code with one sentence. */
   readonly codes: Readonly<Record<string, string>>;
   /** The faults that tell something about the person. The others are faults of the list. */
   readonly personFaults: readonly string[];
-  /** One spelling per value. `country` is where numbers in national form belong. */
+  /** One spelling per value. `country` is for numbers in national form. */
   canonical(text: string, country?: string, rules?: CellRules): Canonical;
-  /** The request's field with the one value that it is about; what is sent beside it only says more of that. */
+  /** The request's field with the value; fields beside it only add to it. */
   readonly field: string;
   /** The answer in a response; undefined or not an object if it is missing. */
   dataOf(response: AnswerFields): unknown;
-  /** True if `invalid_token` may mean the value that was sent, which is that row's own fault, and not the key. */
+  /** True if `invalid_token` may be about the value that was sent, and not the key. */
   readonly isTokenItself: boolean;
   /** All of a request that may change its answer, as one text. */
   keyText(params: Readonly<Record<string, string>>): string;
@@ -62,11 +62,11 @@ export interface OperationSpec<
   isReplay(answer: AnswerFields): boolean;
   /** Kinds of counts over answers, with each field's path in the answer. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
-  /** Its rules of the risk score where a job brings none; `docs/scoring.md` gives the reason for each weight. */
+  /** Its default rules of the risk score; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
 }
 
-/** An answer's fields by their names, as they came. */
+/** An answer's fields by name, as received. */
 export type AnswerFields = Readonly<Record<string, unknown>>;
 
 /** An operation that looks one value up: it can be detected in a list, and asked by hand. */
@@ -75,8 +75,8 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   /** Habits of a column that single cells can't show, read from its first cells and their countries. */
   readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
   /**
-   * True if its columns are found without being named. False for an operation that is newer than jobs which name no column:
-   * after an upgrade they would pay for it unasked.
+   * True if its columns are found without being named. False for new operations: after an upgrade, jobs without named
+   * columns would pay for them.
    */
   readonly isDetected: boolean;
   /** True if a value shows its kind by itself, without a header. Left out if every value does. */
@@ -86,7 +86,7 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
    * `isTelling`.
    */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
-  /** True if the values of a column without such a header may well be something else that is written alike. */
+  /** True if a column without such a header may hold something else that looks the same. */
   readonly mayBeOthers?: (texts: readonly string[]) => boolean;
 }
 
@@ -116,7 +116,7 @@ type Own =
   | ('name' | 'path' | 'request' | 'response' | 'setting' | 'field' | 'dataOf' | 'isTokenItself')
   | ('keyText' | 'isFree' | 'again' | 'isReplay');
 
-/** An intelligence operation from what is particular to it. */
+/** Makes an intelligence operation from its own parts. */
 export function intelligence<const Name extends string, Data extends z.ZodObject>(
   name: Name,
   {value, ...entry}: Omit<IntelligenceSpec<Name, Data>, Own> & {readonly value: z.ZodType<string>},
@@ -146,8 +146,8 @@ export const errorBody = z.object({
 });
 
 /**
- * The statuses by which a service asks to slow down. A 503 alone says that it is broken: it needs the time to come
- * back.
+ * Statuses by which a service asks to slow down. A 503 alone means that it is broken; with Retry-After it is
+ * throttling.
  */
 export const throttlingStatuses: Readonly<Record<number, 'always' | 'with Retry-After'>> = {
   429: 'always',

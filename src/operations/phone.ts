@@ -94,7 +94,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   });
 }
 
-/** The number that a text is in a country, where that is a valid one; with the plus that it may have lost. */
+/** The valid number of a text in a country, with the plus that it may have lost; undefined if invalid. */
 export function validPhone(text: string, country: string | undefined): string | undefined {
   const plain = canonicalPhone(text, country);
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
@@ -161,8 +161,8 @@ function judgePhone(
 }
 
 /**
- * False for what the library takes for no number: no digits, or in national form without a country. Columns without phone
- * numbers are judged too, and then it need not be loaded.
+ * False for texts that the library does not take for numbers: without digits, or in national form without a country.
+ * Then the library need not be loaded.
  */
 function mayBeNumber(text: string, options: ParseOptions): boolean {
   return /\p{Nd}/u.test(text) && (isPlaced(options) || /[+＋]/.test(text));
@@ -172,10 +172,10 @@ function isPlaced({defaultCountry, defaultCallingCode}: ParseOptions): boolean {
   return defaultCountry !== undefined || defaultCallingCode !== undefined;
 }
 
-/** RFC 3966: libphonenumber drops it, as it does an extension, and says nothing of it. */
+/** RFC 3966: libphonenumber silently drops it, as it does an extension. */
 const SUBADDRESS = /;isub=/i;
 
-/** A number that has, or may have, its calling code without a plus: read so only where the column is written so. */
+/** Judges a number that may have lost its plus. It is read so only if its column shows that. */
 function judgeBare(
   text: string,
   number: PhoneNumber,
@@ -198,12 +198,12 @@ const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_cod
  * nothing.
  */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
-/** A whole number, with no more digits than programs that write numbers so keep. */
+/** A whole number of at most 15 digits, the precision of a spreadsheet. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
 
 /**
- * A number that a program took for a quantity. It may have lost a leading zero that belongs to it, so it is taken for a
- * phone number only where it is a valid one as it stands.
+ * Judges a number that a program took for a quantity. It may have lost a leading zero, so it counts only if it is valid
+ * as it is.
  */
 function judgeDecimal(
   text: string,
@@ -238,7 +238,7 @@ function phoneFault(text: string, options: ParseOptions): PhoneCode {
   }
 }
 
-/** Digits from which on a part of a cell is a phone number of its own, and no area code or extension. */
+/** Minimum digits of a part that is a phone number of its own, not an area code or extension. */
 const SHORTEST_LISTED = 7;
 
 function listsPhones(text: string): boolean {

@@ -25,7 +25,7 @@ const request = z.object({
   phone_number: z.string().optional().describe('User phone number in E.164 format.'),
 });
 
-/** A verdict without its `success` flag, which is what the other operations call `data`. */
+/** A verdict without its `success` flag, like `data` of the other operations. */
 const data = fields({
   user_id: text.describe('The user identifier that was sent.'),
   score: z.number().describe('Score from 0 (bot) to 100 (human).'),
@@ -127,7 +127,7 @@ export const verify = {
   summary: 'Fetch the bot verdict for a user session token.',
   request,
   data,
-  /** The verdict's fields stand beside `success`. */
+  /** The verdict's fields are beside `success`. */
   response: data.extend({success: z.literal(true)}),
   singular: 'session token',
   plural: 'session tokens',
@@ -173,7 +173,7 @@ function isTest({action_id}: Readonly<Record<string, string>>): boolean {
   return action_id === TEST_ACTION_ALWAYS_PASS || action_id === TEST_ACTION_NEVER_PASS;
 }
 
-/** A session token as it came, blanks trimmed; a blank inside means that the column holds something else. */
+/** A session token with blanks trimmed. A blank inside means that the column holds something else. */
 export function canonicalToken(
   raw: string,
   _country?: string,
@@ -187,7 +187,7 @@ export function canonicalToken(
 export type Beside = keyof typeof besideToken;
 export const besideNames = Object.keys(besideToken) as readonly Beside[];
 
-/** One of something for each of them. */
+/** Makes one entry for each of them. */
 export function perBeside<T>(make: (beside: (typeof besideToken)[Beside]) => T): Record<Beside, T> {
   return Object.fromEntries(besideNames.map(name => [name, make(besideToken[name])])) as Record<Beside, T>;
 }

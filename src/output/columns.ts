@@ -8,7 +8,7 @@ import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 
-/** One column of a lookup, whatever the output's form: all writers go by a list of these. */
+/** One column of a lookup, in any format: all writers use a list of these. */
 export interface LookupColumn {
   /** Behind the target's prefix. Of a field, its path joined by `_`: `device.os` is `device_os`. */
   readonly name: string;
@@ -49,7 +49,7 @@ function flatten(schema: z.ZodObject, path: readonly string[]): AnswerField[] {
     const inner = (optional as z.ZodOptional<z.ZodType>).unwrap();
     const here = [...path, name];
     if (inner instanceof z.ZodObject) return flatten(inner, here);
-    // `verdict` is what the whole answer is about, so its two flags go without its name.
+    // `verdict` is the subject of the whole answer, so its two flags omit that name.
     const named = here[0] === 'verdict' ? here.slice(1) : here;
     return [{name: named.join('_'), path: here, kind: kindOf(inner), of: (_, data) => valueAt(data, here)}];
   });
@@ -73,7 +73,7 @@ export interface TargetColumns extends NamedColumns {
   readonly target: Target;
   /** All fields that the answer may have, wanted or not. */
   readonly answerFields: readonly AnswerField[];
-  /** True if all fields are written, including those that the interface does not have. */
+  /** True if all fields are written, including unknown ones. */
   readonly whole: boolean;
   /** Its key under `enrichment` in NDJSON. */
   readonly key: string;
@@ -84,7 +84,7 @@ export function columnsOf({said, fields}: NamedColumns): readonly LookupColumn[]
   return [...said, ...fields];
 }
 
-/** Which columns the output has: known before the first call. `only` holds names such as `ip.country` or `country`. */
+/** The output's columns, known before the first call. `only` holds names such as `ip.country` or `country`. */
 export function planColumns(
   targets: readonly Target[],
   only: readonly string[] | undefined,
@@ -130,7 +130,7 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
   return new UsageError('unknown_field', `--fields: no answer has a field "${name}". ${hint}`);
 }
 
-/** The names of all columns that are added, in order: the lookups', those of the risk score, what was repaired. */
+/** Names of all added columns, in order: lookups, risk score, repairs. */
 export function addedNames(
   columns: readonly NamedColumns[],
   {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
@@ -139,7 +139,7 @@ export function addedNames(
   return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS] : [])];
 }
 
-/** The column, the last one, which says what was repaired of the row's cells; its name in `--fields` too. */
+/** The last column, with the repairs of the row's cells; also its name in `--fields`. */
 export const REPAIRS = 'input_repairs';
 
 /** True if the column of repairs is written: always, unless `--fields` leaves it out. */
@@ -159,11 +159,11 @@ export function repairsByKey(
 
 type EnrichedRepairs = readonly (readonly RepairCode[])[] | undefined;
 
-/** Columns of the risk that are written always, and those that explain it, unless `--fields` leaves them out. */
+/** Columns of the risk that are always written, and those that explain it, unless `--fields` leaves them out. */
 const ALWAYS = ['score', 'level', 'reasons'] as const;
 const EXPLAINING = ['points', 'missing'] as const;
 
-/** A part of the risk that has a column of its own, `risk_…`. */
+/** A part of the risk with its own column, `risk_…`. */
 export type RiskColumn = (typeof ALWAYS)[number] | (typeof EXPLAINING)[number];
 
 /** Columns of the risk to write. `only` has the names of `--fields`. */
@@ -204,7 +204,7 @@ export function refuseClashes(
   }
 }
 
-/** The flag that gives what a column adds another prefix. */
+/** The flag that gives a column's results another prefix. */
 function choiceOf({operation, column}: Target, prefix: string | undefined): [string, string] {
   return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
@@ -235,7 +235,7 @@ export function pickedJson(data: unknown, fields: readonly AnswerField[]): strin
   return unmarkNumbers(JSON.stringify(pickFields(data, fields)));
 }
 
-/** An answer cut down to these fields, nested as it came. */
+/** An answer with only these fields, nested as before. */
 export function pickFields(data: unknown, fields: readonly AnswerField[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const {path} of fields) {
@@ -268,8 +268,8 @@ function cellText(value: unknown, kind: LookupColumn['kind'], safe: (text: strin
 }
 
 /**
- * Text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV injection"). Signs before
- * nothing but digits and their punctuation are phone numbers and coordinates, which stay as they are.
+ * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"). Signs before
+ * digits and their punctuation stay: they are phone numbers and coordinates.
  */
 export function formulaSafe(text: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^[+-]?[\d\s().,:/-]*$/.test(text) ? `'${text}` : text;

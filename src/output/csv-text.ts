@@ -12,8 +12,8 @@ const MARK = `\0${randomUUID()}`;
 const QUOTED = /["\r\n]/;
 
 /**
- * Only what may need quotes passes csv-stringify, which makes 1 kB of objects of each cell, and passes it once: a record in
- * which nothing does is its cells, joined.
+ * Only records that may need quotes pass csv-stringify, which makes 1 kB of objects per cell. Others are joined
+ * directly.
  */
 export function csvTexts(given: Options & {readonly delimiter: string}): CsvTexts {
   const {delimiter} = given;

@@ -42,7 +42,7 @@ export interface OutputFormat {
   readonly flatten: boolean;
 }
 
-/** A row and what became of each of its lookups, in the order of the targets. */
+/** A row with the results of its lookups, in the order of the targets. */
 export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly row: Kind;
   readonly results: readonly Result[];
@@ -65,7 +65,7 @@ export interface Encoder {
 
 /** Keys of NDJSON rows that the header does not have go in here, as one JSON object. */
 const OTHER_FIELDS = 'other_fields';
-/** The member that NDJSON rows get. */
+/** Member of NDJSON rows that holds all results. */
 export const ENRICHMENT = 'enrichment';
 
 export function createEncoder(
@@ -76,7 +76,7 @@ export function createEncoder(
   return output.kind === 'csv' ? csvEncoder(input, columns, output) : ndjsonEncoder(input, columns, output);
 }
 
-/** The names of the input's columns as the output has them, and of those that it adds whatever is looked up. */
+/** The output's names of the input's columns, and those of columns added in any case. */
 export function ownNames(
   input: InputFormat,
   {kind, flatten}: OutputFormat,
@@ -89,7 +89,7 @@ export function ownNames(
 /** Format of CSV apart from its cells. */
 type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
-/** Makes the text of CSV records, and what stands before the first of them. */
+/** Makes the text of CSV records, and of what precedes the first. */
 export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
   // A lone CR or LF inside a cell ends the record for many readers, whatever this file's own line end is.
   const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
@@ -175,7 +175,7 @@ function resultTexts(
   };
 }
 
-/** True if the answer says all that there is to say of the result. */
+/** True if the result consists of its answer only. */
 function isPlain(result: Result): result is Extract<Result, {status: 'ok'}> {
   return result.status === 'ok' && !('stale' in result);
 }
@@ -192,7 +192,7 @@ function ownCells(row: TextRow, input: InputFormat, {flatten}: OutputFormat): re
   return [...cells, others.length === 0 ? '' : `{${others.join(',')}}`];
 }
 
-/** A JSON value's text as a cell: a string's content, nothing for null, anything else as it stands. */
+/** A JSON value's text as a cell: a string's content, nothing for null, anything else unchanged. */
 function cellOf(text: string): string {
   if (text.startsWith('"')) return JSON.parse(text) as string;
   return text === 'null' ? '' : text;
@@ -218,7 +218,7 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
   };
 }
 
-/** The columns that CSV has, as members: all of them in each row, null where there is nothing. */
+/** CSV's columns as members: all of them in each row, null if empty. */
 function flatAnswers(
   columns: readonly TargetColumns[],
   names: readonly string[],
@@ -238,7 +238,7 @@ function flatAnswers(
   };
 }
 
-/** Answers go in as they came, unknown fields included, unless only some fields were asked for. */
+/** Answers are written as received, with unknown fields, unless only some fields are selected. */
 function resultJson(result: Result, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
   const said = column.said.map(one => `"${one.name}":${JSON.stringify(one.of(result, undefined))},`).join('');
   const data = textOf(result);
@@ -247,7 +247,7 @@ function resultJson(result: Result, column: TargetColumns, repairs: readonly Rep
   return `{${said}${repaired}"data":${shown ?? 'null'}}`;
 }
 
-/** A result's parsed answer; with its numbers marked where they would lose their spelling. */
+/** A result's parsed answer, with numbers marked that would lose their spelling. */
 function exact(result: Result, answer: unknown, {target}: TargetColumns): unknown {
   const text = textOf(result) ?? '';
   const marked = markNumbers(text);
@@ -264,7 +264,7 @@ function textOf(result: Result): string | undefined {
   return 'data' in result ? result.data : undefined;
 }
 
-/** Adds members to a row's own text, so that its numbers, its order and its spelling stay as they are. */
+/** Adds members to a row's own text, which keeps its numbers, order and spelling. */
 function splice(row: TextRow, input: InputFormat, names: readonly string[], members: string): string {
   if (row.type === 'csv') {
     const own = input.columns.map(

@@ -16,7 +16,7 @@ export interface Sink {
 
 const WRITE_BYTES = 262_144;
 
-/** A file that grows, and can be cut back to where a checkpoint left it. A failed write or fsync is final. */
+/** A growing file that can be cut back to a checkpoint. A failed write or fsync is final. */
 export class FileSink implements Sink {
   readonly #path: string;
   readonly #file: FileHandle;
@@ -32,9 +32,9 @@ export class FileSink implements Sink {
   }
 
   /**
-   * Opens `path` and keeps its first `bytes`; for none it is made anew. No link is followed.
+   * Opens `path` and keeps its first `bytes`; 0 creates it anew. Follows no link.
    *
-   * @throws {StateError} when the file is shorter than that; {@link OutputError} when it can't be opened or written.
+   * @throws {StateError} if the file is shorter; {@link OutputError} if it can't be opened or written.
    */
   static async open(path: string, bytes: number): Promise<FileSink> {
     const file = await openOwn(path, bytes > 0).catch(error => {
@@ -107,7 +107,7 @@ export class StreamSink implements Sink {
   readonly #owned: boolean;
   #error: unknown;
 
-  /** `owned`: it is this run's alone, and ends with it. */
+  /** `owned`: it belongs to this run, and ends with it. */
   constructor(stream: NodeJS.WritableStream, owned: boolean) {
     this.#stream = stream;
     this.#owned = owned;

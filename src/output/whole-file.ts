@@ -4,9 +4,9 @@ import {OutputError} from '../errors.ts';
 import {FileSink} from './sink.ts';
 
 /**
- * Writes a file that is whole or absent, however long it is.
+ * Writes a file that is whole or absent, of any length.
  *
- * @throws {OutputError}; and what `texts` throws: then nothing is written.
+ * @throws {OutputError}, and errors of `texts`: then nothing is written.
  */
 export async function writeWhole(
   path: string,

@@ -33,7 +33,7 @@ export type RowKind = (typeof rowKinds)[number];
 
 const LEVELS = ['low', 'medium', 'high', 'unknown', 'none'];
 
-/** The rows of a table from level to level: those levels alone that any row has or had. */
+/** A table of rows from level to level, with only the levels that occur. */
 export function levelGrid(levels: Changes['levels']): {
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];

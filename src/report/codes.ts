@@ -36,7 +36,7 @@ export const rejectCodes: Readonly<Record<RejectReason, CodeText>> = {
   not_an_object: {meaning: 'The line is JSON, but not an object.', advice: 'write {"name": value}'},
 };
 
-/** Values that were not looked up on purpose, or not any more. */
+/** Values that were not looked up, on purpose or at a limit. */
 export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   condition: {meaning: "The lookup's `when` was not true for the row."},
   filter: {meaning: '--where left the row out.'},

@@ -41,7 +41,7 @@ export function moment(iso: string): string {
   return `${new Date(iso).toLocaleDateString('en-GB', parts)}, ${iso.slice(11, 16)} UTC`;
 }
 
-/** The most common first; those that are as common, by name. */
+/** The most common first; equally common ones by name. */
 export function ranked(counts: Readonly<Record<string, number>>): [string, number][] {
   return Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }
@@ -51,7 +51,7 @@ export function many(value: number, one: string): string {
   return `${count(value)} ${value === 1 ? one : `${one}s`}`;
 }
 
-/** A word as a shell takes it, quoted where it has to be. */
+/** A word for a shell, quoted if needed. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** A report before it is HTML or Markdown: what is said, and in which shape it is best seen. */
+/** A report before it is HTML or Markdown: its content, and the best form for each part. */
 export interface Report {
   readonly title: string;
   readonly status: {readonly tone: Tone; readonly text: string};
@@ -19,7 +19,7 @@ export interface Fact {
 
 export interface Section {
   readonly title: string;
-  /** A sentence that says how to read it, or what it comes to. */
+  /** A sentence that explains or sums up. */
   readonly note?: string | undefined;
   readonly blocks: readonly Block[];
 }
@@ -36,7 +36,7 @@ export interface TableBlock {
   /** Cells as texts; all columns but the first are figures unless `texts` names them. */
   readonly rows: readonly (readonly string[])[];
   readonly texts?: readonly number[];
-  /** Stands beside another block where there is room. */
+  /** True if it may be placed beside another block. */
   readonly small?: boolean;
   /** Long and seldom looked at: shown when asked for. */
   readonly folded?: boolean;
@@ -74,7 +74,7 @@ export interface LinesBlock {
   readonly kind: 'lines';
   readonly caption: string;
   readonly unit: string;
-  /** When each point ends, and where the whole ends, in milliseconds from the start. */
+  /** Milliseconds from the start to the end of each point, and of the whole. */
   readonly ends: readonly number[];
   readonly series: readonly {
     readonly name: string;

@@ -25,7 +25,7 @@ import {
 /** True if a row is to be looked up. A row whose condition can't be decided is not. */
 export type RowFilter = (row: Row) => boolean;
 
-/** @throws {UsageError} when `where` is not a condition over the row's columns. */
+/** @throws {UsageError} if `where` is not a condition over the row's columns. */
 export function createRowFilter(
   where: string,
   format: InputFormat,
@@ -38,14 +38,11 @@ export function createRowFilter(
   return row => condition.decide({...facts, row: read?.(row)}) === true;
 }
 
-/** The lookups that have a condition (`when`), by what has to be known before it can be decided. */
+/** The lookups with a condition (`when`), by what must be known before it can be decided. */
 export interface Waterfall {
-  /**
-   * Those of the first stage wait for the lookups without a condition; those of each other one for the stage
-   * before.
-   */
+  /** The first stage waits for lookups without a condition, each other stage for the one before. */
   readonly stages: readonly (readonly number[])[];
-  /** Which of a stage's lookups are worth asking, once all before it are answered; the row is known as far as that. */
+  /** The lookups of a stage that are wanted, once all before it are answered. */
   asks(view: RowView): (index: number) => boolean;
 }
 
@@ -58,10 +55,10 @@ interface ReadyCondition {
 }
 
 /**
- * The conditions (`when`) of lookups. Each reads the row, the answers of the lookups before it, and the score that
- * all before its stage come to; it holds if it does for any of several columns. Undefined if no lookup has a condition.
+ * The conditions (`when`) of lookups. Each reads the row, earlier lookups' answers, and their score. With several
+ * columns it holds if it holds for any. Undefined if no lookup has a condition.
  *
- * @throws {UsageError} when one is not a condition, or depends on itself.
+ * @throws {UsageError} if one is not a condition, or depends on itself.
  */
 export function createConditions(
   targets: readonly Target[],
@@ -96,7 +93,7 @@ export function createConditions(
   };
 }
 
-/** A name that stands for several columns means those that are asked in any case, where there are such. */
+/** A name of several columns means those without a condition, if there are any. */
 function readableSubjects(targets: readonly Target[]): Subjects {
   const subjects = [...subjectsOf(targets, operationNames)].map(([name, {operation, targets: own}]) => {
     const always = own.filter(index => targets[index]?.when === undefined);

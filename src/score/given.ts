@@ -26,7 +26,7 @@ export function readLists(lists: ScoreRules['lists'], placeOf: PlaceOf): Given['
   return Object.fromEntries(entries);
 }
 
-/** One entry a line; empty lines and those that begin with # say nothing. */
+/** One entry per line, without empty lines and those that begin with #. */
 function linesOf(path: string, place: string): string[] {
   let text: string;
   try {

@@ -2,7 +2,7 @@
 export type RiskLevel = 'low' | 'medium' | 'high' | 'unknown';
 
 export interface Risk {
-  /** 0 to 100; null where too little is known to give a number, as any number would be taken for an answer. */
+  /** 0 to 100; null if too little is known, since any number would be taken for an answer. */
   readonly score: number | null;
   readonly level: RiskLevel;
   /** The reasons of the rules that applied, in the rules' order. */
@@ -16,8 +16,8 @@ export interface Risk {
 /** Outcomes of rules in a row, by their indexes. A rule in none of these lists did not hold. */
 export interface RuleOutcomes {
   readonly held: readonly number[];
-  /** Something that the rule reads was not there. */
+  /** Rules that read something missing. */
   readonly undecided: readonly number[];
-  /** Rules whose values were there but could not be used, such as a text that is not a number. */
+  /** Rules whose values could not be used, such as a text that is not a number. */
   readonly wrong: readonly number[];
 }

@@ -38,7 +38,7 @@ interface ReadyRule {
   readonly combinations: readonly Combination[];
   readonly add: number;
   readonly reason: string;
-  /** It is told of, and changes nothing. */
+  /** True if it is counted and changes nothing. */
   readonly shadow: boolean;
 }
 
@@ -152,7 +152,7 @@ function judge(rules: readonly ReadyRule[], facts: RowFacts, nameSignal: NameSig
   return {held, undecided, wrong, missing: missing.names};
 }
 
-/** The names of what rules needed and did not have, in the rules' order. */
+/** Names of what rules lacked, in the rules' order. */
 class Missing {
   readonly #view: RowView;
   readonly #nameSignal: NameSignal;
@@ -176,7 +176,7 @@ class Missing {
     return [...this.#names];
   }
 
-  /** Takes what a rule lacked, of one of its combinations. A rule that changes nothing lacks nothing. */
+  /** Collects what a rule lacked in one of its combinations. Shadow rules lack nothing. */
   of({combinations, shadow}: ReadyRule, combination: Combination): Lacking {
     if (shadow) return NOWHERE;
     if (combinations.length === 1) return this.#only;
@@ -198,7 +198,7 @@ function decide(rule: ReadyRule, facts: RowFacts): Decision {
   return any;
 }
 
-/** Adds what an undecided rule lacked. True where it had all and could not work with it. */
+/** Adds what an undecided rule lacked. Returns true if it had everything but could not use it. */
 function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean {
   let hadAll = false;
   for (const combination of rule.combinations) {
@@ -209,7 +209,7 @@ function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean
   return hadAll;
 }
 
-/** A row's facts: as they stand, with the first lookup of each subject, and with each choice among several of them. */
+/** A row's facts: as they are, with the first lookup of each subject, and with each choice among several. */
 class RowFacts {
   readonly view: RowView;
   readonly #first: Facts;
@@ -230,7 +230,7 @@ class RowFacts {
   }
 }
 
-/** By reason, which rules may share; a reason may be called `constructor`. */
+/** By reason, which rules may share. A Map, since a reason may be called `constructor`. */
 function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
   const points: Record<string, number> = {};
   for (const {reason, add} of held) {

@@ -26,10 +26,10 @@ export interface LookupStatus {
   readonly error?: string;
 }
 
-/** One row, as far as it is known. */
+/** One row, as far as its results are known. */
 export interface RowView {
   readonly row: Row;
-  /** Each lookup's result; undefined while it is not known. */
+  /** Each lookup's result; undefined while unknown. */
   readonly results: readonly (LookupStatus | undefined)[];
   /** The parsed answer of each lookup that has one. */
   readonly answers: readonly unknown[];
@@ -59,7 +59,7 @@ export function knownColumns(format: InputFormat): readonly string[] | undefined
   return format.kind === 'csv' ? format.columns : undefined;
 }
 
-/** Checks conditions over what is the same for all rows, their columns, the answers of these subjects, and `more`. */
+/** Checks conditions over constants, the row's columns, these subjects' answers, and `more`. */
 export function subjectsChecker(
   subjects: Subjects,
   format: InputFormat,

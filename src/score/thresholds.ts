@@ -4,7 +4,7 @@ import {compile} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
 import {type RuleVocabulary, typeAt, typeOf} from './language/vocabulary.ts';
 
-/** An expression over the summary that fails the run where it holds. */
+/** An expression over the summary that fails the run if it is true. */
 export interface Threshold {
   readonly text: string;
   /** Undefined if the summary lacks a figure for it, such as the mean of no rows. */

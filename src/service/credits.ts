@@ -20,7 +20,7 @@ export interface OperationLedger {
   rejected: Record<string, number>;
 }
 
-/** `GET /_ledger`: what was asked and what it cost, since the state began. */
+/** `GET /_ledger`: calls and their cost, since the state began. */
 export interface ServiceLedger {
   /** Credits that are left; null without a limit. */
   balance: number | null;
@@ -59,7 +59,8 @@ export class Credits {
 
   /**
    * Takes a call's cost.
-   * @throws ServiceError `out_of_credits` where the balance is below it
+   *
+   * @throws ServiceError `out_of_credits` if the balance is lower.
    */
   charge(op: Operation, free: boolean): void {
     const cost = free ? 0 : this.#costs[op];

@@ -25,7 +25,8 @@ export class Journal<Event> {
   #file: number | undefined;
 
   /**
-   * @param folder made if absent, for this user alone: it holds sessions, which are personal data
+   * @param folder created if absent, for this user only: it holds sessions, which are personal data
+   *
    * @throws ServiceSetupError while another service uses the folder, or if its file can't be read
    */
   constructor(folder: string) {

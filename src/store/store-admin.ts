@@ -7,7 +7,7 @@ import type {Operation} from '../operations/table.ts';
 import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
 import {giveBack, SWEEP_AT_ONCE} from './upkeep.ts';
 
-/** Runs hold the store for as long as they write one group of answers. */
+/** Runs lock the store only while they write one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 export interface StoreStats {
@@ -33,7 +33,7 @@ export class StoreAdmin {
       : undefined;
   }
 
-  /** The date by the clock; one that leaps is not believed, but what is certain. */
+  /** Today by the clock. If the clock leaps, the certain date instead. */
   today(date: SharedDate): number {
     const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
     return leaps ? certain : date.now();
@@ -54,9 +54,7 @@ export class StoreAdmin {
     }));
   }
 
-  /**
-   * Removes what is past its age on this date; returns how many. In short steps, between which runs write.
-   */
+  /** Removes answers past their age on this date, and returns their number. Short steps let runs write in between. */
   async prune(
     operation: Operation,
     {answers, rejections}: {readonly answers: number; readonly rejections: number},
@@ -82,8 +80,7 @@ export class StoreAdmin {
   }
 
   /**
-   * Gives the file system back what was freed, as far as no run needs the file. What was removed is overwritten by
-   * then.
+   * Returns freed space to the file system, as far as no run needs the file. Removed answers are overwritten by then.
    */
   async giveBack(): Promise<void> {
     try {

@@ -3,7 +3,7 @@ import {chmodSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
 import type {KnownDate, NotedDate, SharedDate} from '../disk/shared-date.ts';
-import {type Query, Sqlite, type Statement} from '../disk/sqlite.ts';
+import {IN_LIST, listOf, type Query, Sqlite, type Statement} from '../disk/sqlite.ts';
 import type {KeptAnswer} from '../ledger/entry.ts';
 import type {Answer} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
@@ -26,9 +26,9 @@ const SCHEMA = `
 `;
 
 /**
- * Writes an answer over one that is not newer, or is dated ahead of the clock. But a date on which runs have agreed is
- * right: if the clock is before it, the answer that is there stays with its date. Its `after` is the clock's date then,
- * so that it serves further runs under the same clock.
+ * Writes an answer over one that is not newer, or is dated ahead of the clock. But if the clock is before a date on
+ * which runs agreed, the stored answer keeps its date, since the clock is wrong. Its `after` then becomes the clock's
+ * date, so that further runs under that clock can use it.
  */
 const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
   ON CONFLICT (key, scope) DO UPDATE SET
@@ -46,7 +46,7 @@ const FIND_AT_ONCE = 64;
 /** Clocks differ by this much without being wrong, in milliseconds. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
-/** An account at an endpoint: whose answers and whose money it is, never another's. */
+/** An account at an endpoint. Its answers and its money never serve another. */
 export interface Scope {
   readonly endpoint: string;
   readonly label: string;
@@ -57,7 +57,7 @@ export function scopeKey({endpoint, label}: Scope): string {
   return hash('sha256', `${endpoint}\0${label}`, 'base64url').slice(0, 22);
 }
 
-/** Rejections stand beside the answers of their scope: one job's rejection takes no answer from another job. */
+/** Rejections are stored beside the answers of their scope: one job's rejection replaces no answer of another job. */
 const OF_REJECTIONS = ' rejected';
 
 /** @throws when the directory or the file can't be made, read or trusted. */
@@ -93,7 +93,7 @@ function prepareSchema(db: Sqlite): void {
   });
 }
 
-/** File systems whose locks SQLite's documentation warns of: NFS, SMB and CIFS, by the kernel's magic numbers. */
+/** Network file systems whose locks SQLite warns of: NFS, SMB and CIFS, by the kernel's magic numbers. */
 const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
 
 function isNetworkFileSystem(directory: string): boolean {
@@ -122,13 +122,13 @@ export class StoreFile {
     this.#path = join(directory, STORE_FILE);
     this.#scope = scope;
     this.#inode = statSync(this.#path).ino;
-    const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.query(
       ['key', 'data', 'bought_at AS boughtAt', 'after'],
-      `FROM answer WHERE scope IN (?, ?) AND key IN (${many})`,
+      // The plus keeps SQLite from one search of the index for each scope: a value rarely has answers of others.
+      `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST}`,
     );
     this.#put = db.prepare(PUT);
-    // Backwards, as what came last is most likely this endpoint's.
+    // Backwards, since the latest answers are most likely this endpoint's.
     this.#any = db.query(
       ['id'],
       `FROM answer WHERE scope = ? AND operation = ? AND ${IS_ANSWER} ORDER BY id DESC LIMIT 1`,
@@ -151,9 +151,8 @@ export class StoreFile {
       return known;
     };
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
-      const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
-      while (some.length < FIND_AT_ONCE) some.push(null);
-      for (const {key, data, boughtAt, after} of this.#find.all(...scopes, ...some)) {
+      const some = listOf(keys.slice(from, from + FIND_AT_ONCE));
+      for (const {key, data, boughtAt, after} of this.#find.all(...scopes, some)) {
         const outcome = outcomeIn(data, countedFrom(Number(boughtAt), Number(after), now, date));
         if (outcome === undefined) continue;
         const others = found.get(String(key));
@@ -163,9 +162,9 @@ export class StoreFile {
     }
   }
 
-  /** Which answers take another's place is {@link PUT}'s to say. `owner` is the scope that the answers belong to. */
+  /** {@link PUT} decides which answers are replaced. `owner`: the scope of the answers. */
   write(answers: readonly KeptAnswer[], owner = this.#scope): void {
-    // SQLite would continue to write to a file that has no name any more.
+    // SQLite would keep writing to a file whose name is gone.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
     const latest = this.#date.now() + CLOCK_SKEW_MS;
@@ -200,9 +199,9 @@ export class StoreFile {
 }
 
 /**
- * The time from which an answer's age counts. If an answer is dated ahead, one of two clocks is wrong. This one is if runs
- * agreed on a later date: then the answer is as old as it is by the newest date that fits. Otherwise the other one was:
- * the age counts from the run before it, or from the date on which runs agreed if that run is dated ahead too.
+ * The time from which an answer's age counts. If the answer is dated ahead, one of two clocks is wrong. If runs agreed
+ * on a later date, this run's clock is wrong, and the answer is as old as by the newest date that fits. Otherwise the
+ * other clock was wrong: its age counts from the run before it, or from the agreed date if that run is dated ahead too.
  */
 function countedFrom(boughtAt: number, after: number, now: number, date: () => KnownDate): number {
   const latest = now + CLOCK_SKEW_MS;

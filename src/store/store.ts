@@ -17,10 +17,10 @@ const WRITE_EVERY_MS = 100;
 /** Milliseconds that the process blocks while another one writes its group of answers. Longer waits do not block. */
 const BUSY_TIMEOUT_MS = 250;
 const POLL_EVERY_MS = 250;
-/** So long a run waits for a store that another program keeps locked, before it pays for what may be in there. */
+/** Maximum wait for a store that another program has locked, before the run pays for values that may be in it. */
 const PATIENCE_MS = 30_000;
 
-/** A run's own answers: the store reads those that it could not write when they came. */
+/** A run's own answers, from which the store takes those that it could not write at once. */
 export interface OwnAnswers {
   /** Has them by number. */
   readonly ledger: Ledger;
@@ -58,8 +58,8 @@ export interface AnswerStore {
   /** Keeps an answer. */
   put(answer: KeptAnswer): void;
   /**
-   * Writes the waiting answers, and those that could not be written before. Resolves with true if the file now has every
-   * answer that was put. `patiently`: waits for a program that has it locked, as long as for reading.
+   * Writes waiting answers, and those that could not be written before. Resolves with true if the file then has every
+   * answer. `patiently`: waits for a program that has it locked, as long as for reading.
    */
   flush(patiently?: boolean): Promise<boolean>;
   /** The run's own answers up to this number are in the file; undefined without a store. */
@@ -103,13 +103,13 @@ class SqliteStore implements AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
-  /** Answers that could not be written when they came: the ledger has those after `stored`. Undefined if all could. */
+  /** Number of answers that could not be written; the ledger has those after `stored`. Undefined without any. */
   #missed: number | undefined;
   stored: number;
   #timer: NodeJS.Timeout | undefined;
   #seen = 0;
   #error: unknown;
-  /** Nothing will come of trying again. */
+  /** True if further tries are pointless. */
   #lost = false;
   #isTold = false;
   #isClosed = false;
@@ -202,7 +202,7 @@ class SqliteStore implements AnswerStore {
     if (!this.#isClosed) this.#tell();
   }
 
-  /** Writes out what is waiting; what can't be written now is left to the ledger, so that no memory grows. */
+  /** Writes waiting answers. Answers that can't be written stay in the ledger only, so that no memory grows. */
   #writeOut(patiently = false): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -211,7 +211,7 @@ class SqliteStore implements AnswerStore {
     if (waiting.length > 0 && !this.#write(waiting, patiently))
       this.#missed = (this.#missed ?? 0) + waiting.length;
     if (this.#missed !== undefined) return false;
-    // An answer is put at the moment it is booked, so every number so far is in the file.
+    // An answer is put when it is booked, so the file has every number so far.
     this.stored = this.#bought;
     return true;
   }
@@ -244,10 +244,7 @@ class SqliteStore implements AnswerStore {
     return this.#missed === undefined;
   }
 
-  /**
-   * The ledger's answers that may not be in the file: the run's own, and those of attempts at other endpoints and
-   * accounts.
-   */
+  /** Answers in the ledger that the file may lack: the run's own, and those of its attempts in other scopes. */
   *#unwritten(): Generator<{readonly answers: readonly KeptAnswer[]; readonly scope?: string}> {
     const ledger = this.#options.own?.ledger;
     if (ledger === undefined) return;
@@ -273,7 +270,7 @@ class SqliteStore implements AnswerStore {
     }
   }
 
-  /** A file that was removed, or a disk that was full, may be there again: but not what can't even be opened. */
+  /** A removed file, or a full disk, may recover; a file that can't be opened does not. */
   #giveUp(error: unknown): void {
     this.#lost = this.#file === undefined || isDamage(error);
     this.#file?.close();

@@ -114,7 +114,7 @@ test('the embedded service is free, and the cost of a live one is shown', () => 
 });
 
 test('a run that was complete before says so, and nothing else', () => {
-  expect(said(fileJob, {wasComplete: true, message: 'It is complete.'})).toBe('It is complete.');
+  expect(said(fileJob, {found: 'complete', message: 'It is complete.'})).toBe('It is complete.');
 });
 
 test('columns of nothing but zeros are left out, however wide the terminal is', () => {

@@ -585,3 +585,28 @@ test('with a fresh budget it is still known where an operation was answered', as
   expect(isAnswered(ledger.tally, 'ip')).toBe(false);
   ledger.close();
 });
+
+test('every taken over outcome is found: before it is written, after it, and by the next session', () => {
+  const kinds = (n: number): Outcome[] => [
+    {status: 'ok', data: `{"n":${n}}`, boughtAt: n},
+    {status: 'failed', error: 'odd', rejected: true, boughtAt: n},
+    {status: 'failed', error: 'econnreset'},
+    {status: 'unknown', error: 'interrupted', data: '{}', boughtAt: n},
+  ];
+  const outcomes = Array.from({length: 150}, (_, n) => [`key ${n}`, kinds(n)[n % 5] ?? kinds(n)[0]] as const);
+  const ledger = open();
+  const find = (from: Ledger) => [...from.find(outcomes.map(([key]) => key))];
+  const expected = outcomes.map(([key, outcome]) => [key, expect.objectContaining({outcome})]);
+  for (const [key, outcome] of outcomes)
+    ledger.adopt('ip', key, outcome as Outcome, false, key === 'key 5' ? 9 : undefined);
+  expect(find(ledger)).toEqual(expected);
+  ledger.setMeta('checkpoint', {});
+  expect(find(ledger).sort()).toEqual([...expected].sort());
+  expect(ledger.find(['another']).size).toBe(0);
+  ledger.close();
+  const next = open();
+  expect(find(next).sort()).toEqual([...expected].sort());
+  expect(next.firstRow('key 5')).toBe(9);
+  expect(next.find(['another']).size).toBe(0);
+  next.close();
+});

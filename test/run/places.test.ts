@@ -281,7 +281,7 @@ test('the same command after its end: the exit code that it had, and nothing to 
   rmSync(stage.path('r.md'));
   const {requests} = stage.api.ledger;
   const again = await stage.run({...settings, report: stage.path('r.md')});
-  expect(again).toMatchObject({code: 3, wasComplete: true});
+  expect(again).toMatchObject({code: 3, found: 'complete'});
   // Killed before its report was written: that is made up for.
   expect(existsSync(stage.path('r.md'))).toBe(true);
   const others: [string, () => void, Record<string, unknown>][] = [
@@ -304,7 +304,7 @@ test('the same command after its end: the exit code that it had, and nothing to 
   });
   expect(await stage.run({...settings, input: '-', output: 'piped.csv'}, {stdin: ips(3)})).toMatchObject({
     code: 0,
-    wasComplete: true,
+    found: 'complete',
   });
 });
 
@@ -319,7 +319,7 @@ test('a killed attempt to run a complete list again is kept with its answers unt
   stage.write('out.summary.json', summary);
   const {requests} = stage.api.ledger;
   const plain = await stage.run(unstored);
-  expect(plain).toMatchObject({code: 0, wasComplete: true});
+  expect(plain).toMatchObject({code: 0, found: 'complete'});
   expect(plain.message).toMatch(/interrupted.*--force.*out\.csv\.run/);
   expect(await stage.run({...unstored, force: true})).toMatchObject({
     code: 0,

@@ -42,7 +42,7 @@ const firstArguments: Readonly<Record<string, CompletedWords>> = {
   completion: [...scripts.keys()].join(' '),
 };
 
-/** Flags of settings that are one of few words: `--endpoint` → `embedded live`. */
+/** Flags of settings that take one of few words: `--endpoint` → `embedded live`. */
 const choices: ReadonlyMap<string, CompletedWords> = new Map(
   describeSettings().map(setting => [`--${spelled(setting.name, '-')}`, setting.choices.join(' ')]),
 );
@@ -57,8 +57,8 @@ const columnFlags: ReadonlySet<string> = new Set(
 );
 
 /**
- * `bulk-enrich completion bash|zsh|fish`: a script for the shell to load, made from the commands as they are. The script
- * itself calls `bulk-enrich completion columns -- WORDS`.
+ * `bulk-enrich completion bash|zsh|fish`: prints a script for the shell, made from the declared commands. The script
+ * calls `bulk-enrich completion columns -- WORDS`.
  */
 export async function completionCommand(
   program: Command,
@@ -110,7 +110,7 @@ function completed(above: Command, parent?: string): Completed[] {
   });
 }
 
-/** Descriptions stand in single quotes, in all three shells; a straight one inside would end them. */
+/** Descriptions are in single quotes in all three shells; a straight quote inside would end them. */
 function quoted(text: string): string {
   return text.replaceAll("'", '’');
 }

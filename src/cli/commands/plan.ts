@@ -36,7 +36,7 @@ export async function planCommand(
   return exitCodes.ok;
 }
 
-/** @throws {BulkEnrichError} with which a run over the same list would end. */
+/** @throws {BulkEnrichError} the error with which a run of the same list would end. */
 function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   const counted = {count: rejected, total: rows + rejected};
   if (!exceeds(settings.maxRejects, counted)) return;

@@ -21,7 +21,7 @@ export async function runCommand(
   }
 }
 
-/** A command line that is not right keeps a run from beginning too; undefined if the reason is still to be told. */
+/** Reports a wrong command line as a run that could not begin. Undefined if the reason is still to be shown. */
 export async function refuseRun(error: UsageError, flags: JobFlags): Promise<number | undefined> {
   await deliverWithoutJob(error, flags);
   return said(error, flags);
@@ -36,14 +36,14 @@ function said(error: unknown, flags: JobFlags): number | undefined {
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
-/** A file that is missing is said before the run's own code is loaded, which takes longer than all before it. */
+/** Reports a missing file before the run's own code is loaded, which takes longer than all before it. */
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = await jobOrMetrics(inputs, flags);
   refuseMistyped(job);
   return (await import('./run-job.ts')).runJob(job, console, yes);
 }
 
-/** The job; where none can be made out, its metrics say that it did not run. */
+/** The job. If it can't be resolved, its metrics say that it did not run. */
 async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise<ReturnType<typeof jobFrom>> {
   try {
     return jobFrom(inputs, flags);

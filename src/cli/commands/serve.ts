@@ -51,7 +51,7 @@ function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
-/** @throws {UsageError} where a file, the state folder or the port is not to be had. */
+/** @throws {UsageError} if a file, the state folder or the port can't be used. */
 async function start(flags: ServeFlags, apiKey: string | undefined): Promise<Service> {
   const {readAnswers, ServiceSetupError, startService} = await import('../../service/start.ts');
   const options = serviceOptions(flags);

@@ -89,7 +89,7 @@ function parseLostAfter(text: string): number {
   throw new UsageError('settings', '--lost-after: expected a duration from 2s to 1h, such as 30s.');
 }
 
-/** Runs say how long a call may take; the embedded service answers at once, so one client is enough there. */
+/** The run decides how long a call may take. The embedded service answers at once, so one client suffices for it. */
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
@@ -114,7 +114,7 @@ function endUnheard(console: Console): never {
   process.exit(exitCodes.temporary);
 }
 
-/** The first signal lets the worker finish what it has in hand, a second one ends it at once. */
+/** The first signal lets the worker finish its chunks, a second one ends it at once. */
 function watchForEnd(console: Console) {
   let fail: (error: unknown) => void = () => {};
   let forget = () => {};

@@ -22,7 +22,7 @@ export async function columnsFor(program: Command, words: readonly string[]): Pr
     const plain = names.filter(column => !/\p{Cc}/u.test(column));
     return flag === '--where' ? plain.map(inExpression) : plain;
   } catch {
-    // Nothing is said while a command is typed: when it runs, it says what is wrong.
+    // Completion prints no messages: the command does when it runs.
     return [];
   }
 }

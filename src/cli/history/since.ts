@@ -18,7 +18,7 @@ export function sinceOf({since, json, csv}: ListingFlags): number {
   return Date.now() - ms;
 }
 
-/** The history's lines since a moment; damaged ones, and those of a later version, are passed over. */
+/** The history's lines since a time. Skips damaged ones, and those of a later version. */
 export function recordsSince(since: number): RunRecord[] {
   return fromHistory(history => history.lines(since), []).flatMap(line => {
     const record = runRecordSchema.safeParse(jsonIn(line));

@@ -38,7 +38,7 @@ export function columnSettings({columns, defaultCountry, ipFromList}: Chosen) {
   };
 }
 
-/** The job file: what was found, with what else a nightly job may want beside it as comments. */
+/** The job file: the found settings, and other useful ones as comments. */
 export function jobFile(
   {name, path, input, output, directory, program, reading, account}: JobFacts,
   answers: Interviewed,

@@ -28,7 +28,7 @@ function inMoney(most: number, worst: number, price: Price): string {
   return moneyOf(most, price) + atWorst;
 }
 
-/** `4 calls`; `2 to 4 calls` where conditions decide how many. */
+/** `4 calls`; `2 to 4 calls` if conditions decide. */
 function between(least: number, most: number, one: string): string {
   return least === most ? many(most, one) : `${count(least)} to ${many(most, one)}`;
 }
@@ -37,7 +37,7 @@ export function callsOf({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {calls}) => sum + calls, 0);
 }
 
-/** Calls that are made only where the condition of their lookup holds. */
+/** Calls that depend on a condition. */
 export function conditionalOf({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {conditional}) => sum + conditional, 0);
 }

@@ -3,7 +3,7 @@ import {defaultOutput, type Job} from '../../job/job.ts';
 import type {Counted, Stop} from '../../run/stop.ts';
 import {shellWord} from './lines.ts';
 
-/** A condition to fulfil first, where the very same command would end the same way. */
+/** A step to take first, without which the same command would end the same way. */
 const FIRST: Readonly<Record<number, string>> = {
   [exitCodes.credentials]: ', with a key that is accepted',
   [exitCodes.credits]: ', with credits in the account',
@@ -22,8 +22,8 @@ type CommandWords = readonly string[];
 const ownWords = (): CommandWords => process.argv.slice(2);
 
 /**
- * The command that continues where this run stopped; undefined if no command does, as the input or the settings are
- * at fault. `need` is the limit of credits that is enough for all rows, where it is known.
+ * The command that continues where this run stopped. Undefined if no command does, since the input or the settings are
+ * at fault. `need`: the credit limit that all rows need, if known.
  */
 export function toContinue(
   {output, date, settings}: Job,
@@ -69,7 +69,7 @@ function sameAgain(given: CommandWords, date: string | undefined, limit: readonl
   return commandOf([...kept, ...day, ...limit]);
 }
 
-/** The command that looks up what the given one got no answers for. */
+/** The command that looks up values without an answer again. */
 export function toRetry(date: Job['date'], given = ownWords()): string {
   return sameAgain([...without(given, {valued: [], plain: ['--force']}), '--force'], date);
 }
@@ -81,7 +81,7 @@ export function toRun(given = ownWords()): string | undefined {
   return commandOf(kept.map((word, at) => (at === 0 ? 'run' : word)));
 }
 
-/** Flags with a value that say where the first run's files are, or how its list was written: the second has its own. */
+/** Flags that name the first run's files, or how its list was written: the second run has its own. */
 const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', '--metrics', '--date'].concat(
   ['--skip-lines', '--limit', '--encoding'],
 );
@@ -94,7 +94,7 @@ export function runAgain(
   given: CommandWords = process.argv.slice(3),
 ): string {
   const kept = without(given, {valued: OWN, plain: [...inputs, ...OWN_SWITCHES]});
-  // A job file names an output, which has the other rows.
+  // The job file's output has the other rows.
   const output = fromFile ? ['-o', defaultOutput([list])] : [];
   return commandOf(['run', list, ...kept, ...output]);
 }

@@ -32,8 +32,7 @@ export function opening({job, input: {layout, checkpoint}, asking: {executor, le
 }
 
 /**
- * `signup_ip and last_ip (IP), phone (country from land), email`: a column that says by its name what it is needs
- * no more.
+ * `signup_ip and last_ip (IP), phone (country from land), email`: a column named like its kind needs no explanation.
  */
 export function lookedUp(
   targets: readonly {readonly operation: string; readonly column: string}[],
@@ -59,7 +58,7 @@ function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-/** A column's name, in quotes where it could be taken for words of the sentence. */
+/** A column's name, quoted if it could be read as words of the sentence. */
 function quoted(name: string): string {
   return /^[\p{L}\p{N}_.-]+$/u.test(name) ? name : `"${name}"`;
 }

@@ -23,7 +23,7 @@ export function hasBar({settings}: Job, console: Console): boolean {
   return styleFor(settings.progress, console) === 'bar';
 }
 
-/** Shows what takes its time around the calls, where a line can be redrawn; what is over at once is not shown. */
+/** Shows progress of slow work around the calls on a line that can be redrawn. Fast work is not shown. */
 export function phasesOn(job: Job, console: Console): Phase {
   return (what, reached) => {
     if (!hasBar(job, console)) return () => {};
@@ -72,7 +72,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
   });
 }
 
-/** Share of the finished rows that was read again, until all were; undefined if there are none to read again. */
+/** Share of finished rows read again so far; undefined if there are none, or all were. */
 function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   if (checkpoint === undefined || source.recordsRead >= checkpoint.record) return undefined;
   return source.position.bytes / checkpoint.bytes;
@@ -160,7 +160,7 @@ function statusOf(session: Session, speed: Speedometer, now: number, before: Bef
   };
 }
 
-/** The store knows what earlier sessions asked; without one it was counted once more. */
+/** The store knows the values of earlier sessions. Without a store they were counted again. */
 function callsOf(
   {job, input: {checkpoint}}: Session,
   values: number,
@@ -171,7 +171,7 @@ function callsOf(
   return {made: base + values - earlier, total: counted + (job.settings.store === false ? 0 : base)};
 }
 
-/** Estimated number of records, if the rest are as long as those that were read. */
+/** Estimated number of records, if the rest have the same length on average. */
 function rowsIn({recordsRead, position, bytesTotal}: Source, limit: number | undefined): number | undefined {
   if (bytesTotal === undefined || position.bytes === 0) return limit;
   const total = Math.ceil(recordsRead * Math.max(1, bytesTotal / position.bytes));

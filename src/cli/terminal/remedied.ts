@@ -4,7 +4,7 @@ import {shellWord} from './lines.ts';
 
 const OUTPUTS = ['-o', '--output'];
 
-/** The given command as it would work, spelled for a shell; undefined if that is not known. */
+/** The given command with its fault fixed, quoted for a shell; undefined if that is unknown. */
 export function remedied(argv: readonly string[], {flags = [], pipe, instead}: Remedy): string | undefined {
   const typed = argv.slice(2);
   // A list that is named twice would be read twice.

@@ -2,7 +2,7 @@ import {shownWidth} from './lines.ts';
 
 /** A table of aligned columns: the first ones to the left, the others to the right. */
 export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
-  // A name of a column may have lines of its own.
+  // A column's name may contain line ends.
   const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
   const widths: number[] = [];
   for (const row of rows)

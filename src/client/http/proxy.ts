@@ -18,7 +18,7 @@ export const PROXY_CREDENTIALS = `${REFUSED}407`;
 export const PROXY_CREDENTIALS_ADVICE =
   'the proxy refuses the credentials, or needs some (407). Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT';
 
-/** In the order in which they are looked at. */
+/** In order of precedence. */
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 
 /**
@@ -60,7 +60,7 @@ export function proxyFor(target: URL, pool: {readonly keepAlive: boolean}): Agen
   return proxy && new TunnelAgent(proxy.href, pool);
 }
 
-/** hpagent waits for ever for a proxy's answer, and its `destroy` leaves those that it waits for. */
+/** hpagent waits forever for a proxy's answer, and its `destroy` leaves waiting tunnels. */
 class TunnelAgent extends HttpsProxyAgent {
   readonly #closing: AbortController;
 
@@ -68,7 +68,7 @@ class TunnelAgent extends HttpsProxyAgent {
     const closing = new AbortController();
     const proxyRequestOptions = {
       ...CHECKED,
-      // hpagent's types know few of the options that it hands on; the getter is read for each tunnel anew.
+      // hpagent's types lack options that it passes on. The getter is read anew for each tunnel.
       headers: {},
       get signal() {
         const late = new AbortController();
@@ -92,7 +92,7 @@ class TunnelAgent extends HttpsProxyAgent {
 
 type Made = (error: Error | null, socket: Duplex) => void;
 
-/** hpagent says in its message alone with which status a proxy refused. */
+/** hpagent gives the status of a proxy's refusal only in its message. */
 function named(error: Error | null): Error | null {
   const [, status] = /^Bad response: (\d{3})$/.exec(error?.message ?? '') ?? [];
   return status === undefined ? error : Object.assign(new Error(), {code: `${REFUSED}${status}`});

@@ -4,8 +4,8 @@ import type {Redis} from 'ioredis';
 const ROUNDING_MS = 1_000;
 
 /**
- * A Redis that comes back with a snapshot has chunks again that were carried out meanwhile, or collected even. They are
- * told from others by their age: they were added before it started.
+ * Detects chunks that a Redis restored from a snapshot: they may have been carried out, or even collected. They were
+ * added before Redis started.
  */
 export class Snapshot {
   readonly #redis: Redis;

@@ -6,7 +6,7 @@ import type {FleetGate, Limiters} from '../limits.ts';
 import type {Chunk, ChunkAsk, ChunkPace} from '../protocol.ts';
 import {WorkerPacer} from './worker-pacer.ts';
 
-/** The fleet's gate stays closed for this long, in milliseconds, where a throttled answer does not say. */
+/** Milliseconds for which the gate stays closed if a throttled answer does not say. */
 const HOLD_MS = 500;
 /** Longest wait after one throttled answer, in milliseconds. The next throttled answer can begin another. */
 const LONGEST_HOLD_MS = 3_600_000;
@@ -35,7 +35,7 @@ export class WorkerLane {
     this.#queue = new PQueue({concurrency: options.slots});
   }
 
-  /** Looks up all values of a chunk. Those that are not let through come back unsent. */
+  /** Looks up all values of a chunk. Values that may not be sent come back unsent. */
   async ask({asks, pace}: Chunk, client: Sender): Promise<TimedAttempt[]> {
     const closedMs = pace === undefined ? await this.#options.gate.closedMs() : 0;
     if (closedMs > 0) return asks.map(() => givenBack(closedMs));

@@ -42,15 +42,15 @@ export interface WorkerReport {
   readonly concurrency: number;
   readonly inFlight: number;
   readonly chunks: number;
-  /** Milliseconds by which this machine's clock is ahead of Redis's. Leases go by the machines' own clocks. */
+  /** Milliseconds by which this machine's clock is ahead of Redis's. Leases use the machines' own clocks. */
   readonly clockAheadMs: number;
-  /** Calls by what became of them. */
+  /** Calls by kind of attempt. */
   readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
 }
 
 /** The state of a worker's fleet. */
 export interface FleetView {
-  /** Nothing is sent for so many milliseconds, as the service throttled; 0 where it does not. */
+  /** Milliseconds for which nothing is sent, since the service throttled; otherwise 0. */
   readonly closedMs: number;
   /** Chunks that no worker has taken yet. */
   readonly waiting: number;
@@ -60,9 +60,9 @@ export type WorkerMember = Member & WorkerReport;
 
 /** A worker takes more values than it has slots for, so that no slot waits for the next chunk to arrive. */
 const AHEAD = 1.5;
-/** Milliseconds between two checks, by a worker that is ending, for the end of its calls. */
+/** Milliseconds between two checks if an ending worker's calls are done. */
 const LOOK_MS = 250;
-/** A Redis that lets a question about the fleet wait for so long, in milliseconds, is not there. */
+/** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 2_000;
 /** Weight of the last chunk's size in the average. */
 const NEWS = 0.1;
@@ -176,7 +176,7 @@ export class FleetWorker {
   }
 
   async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
-    // A coordinator that was killed as it added the chunk has not said when it expires.
+    // A coordinator killed while adding the chunk has not set its expiry.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
     // The job fails. A run that still waits for it counts it as lost, since it may have been carried out.
     if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
@@ -191,7 +191,10 @@ export class FleetWorker {
     return this.#seal.close(attempts, sealedAs.answers(id));
   }
 
-  /** No call is in flight any more, and what became of them has been with Redis for so long that it counts as lost. */
+  /**
+   * Resolves with false once no call is in flight and their answers have been in Redis for so long that they count as
+   * lost.
+   */
   async #unheard(): Promise<false> {
     const {lostAfterMs} = this.#options;
     for (let waitedMs = 0; waitedMs < lostAfterMs; waitedMs = this.#inFlight > 0 ? 0 : waitedMs + LOOK_MS)

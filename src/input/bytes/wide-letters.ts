@@ -2,7 +2,7 @@ import iconv from 'iconv-lite';
 import type {EncodingName} from './transcode.ts';
 
 /**
- * Chinese, Japanese and Korean encodings, with the bytes by which their common letters begin, of so many letters
+ * Chinese, Japanese and Korean encodings, with the first bytes of their common letters, and the number of letters of
  * each.
  */
 interface WideEncoding {
@@ -21,7 +21,7 @@ const encodings: readonly WideEncoding[] = [
   {name: 'euc-kr', common: [0xb0, 0xc8]},
 ];
 
-/** Letters of a first byte, of kana, and beyond what is common. */
+/** Letters per first byte; number of kana and of less common letters. */
 const PER_BYTE = 94;
 const KANA = 170;
 const RARE = 10_000;

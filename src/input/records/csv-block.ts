@@ -7,7 +7,7 @@ export interface BlockRecord {
   readonly lines: number;
 }
 
-/** As powers of two, so many blocks are left out at most. */
+/** Exponent of two: maximum number of blocks that are skipped after failures. */
 const MOST_FAILURES = 6;
 
 /**

@@ -17,9 +17,9 @@ const QUOTE = 0x22;
 const EAGER_BYTES = 64 * 1024;
 
 /**
- * Reads a CSV by csv-parse, which does not resynchronise: where a record can't be read, the physical line at which it
- * starts is rejected and a new parser begins at the next. What is not yet complete is kept, up to the limit; what
- * comes out depends on the bytes alone, not on how they are cut into chunks.
+ * Reads a CSV with csv-parse, which does not resynchronise. If a record can't be read, its first physical line is
+ * rejected, and a new parser begins at the next one. Incomplete text is kept, up to the limit. The result depends on
+ * the bytes only, not on their chunks.
  */
 export class CsvReader implements RecordReader {
   readonly #settings: CsvSettings;
@@ -30,14 +30,14 @@ export class CsvReader implements RecordReader {
   readonly #limit: number;
   #layout: CsvLayout | undefined;
   #line = 1;
-  /** Whole lines that begin with a record whose end is not read yet. */
+  /** Whole lines that begin with a record that is not complete. */
   #open: Buffer[] = [];
   #openLength = 0;
   #triedLength = 0;
   /** In a file of one column: blank lines, which are rows if a row follows. */
   #blanks = 0;
   readonly #whole: WholeBlocks;
-  /** The first line in which quotes were read as letters. */
+  /** The first line whose quotes were read as letters. */
   looseLine: number | undefined;
 
   constructor(settings: CsvSettings) {
@@ -115,7 +115,7 @@ export class CsvReader implements RecordReader {
     return this.#openLength <= EAGER_BYTES || this.#openLength >= 2 * this.#triedLength;
   }
 
-  /** Parses the lines that wait; with `closed`, no more lines can complete the last record. */
+  /** Parses the waiting lines. `closed`: no more lines can complete the last record. */
   #parseOpen(records: InputRecord[], closed: boolean): void {
     const bytes = this.#open.length === 1 && this.#open[0] ? this.#open[0] : Buffer.concat(this.#open);
     this.#open = [];
@@ -139,7 +139,7 @@ export class CsvReader implements RecordReader {
     }
   }
 
-  /** Takes all records of these lines at once; false where they have to be read one by one. */
+  /** Takes all records of these lines at once. Returns false if they must be read one by one. */
   #takeBlock(bytes: Buffer, records: InputRecord[]): boolean {
     const columns = this.#layout?.columns.length ?? 0;
     const block = columns < 2 || bytes.length > this.#limit ? undefined : this.#whole.read(bytes, columns);
@@ -152,7 +152,7 @@ export class CsvReader implements RecordReader {
     return true;
   }
 
-  /** Parses from `start` on; says where it stopped, and why where that is not the end. */
+  /** Parses from `start`. Returns where it stopped, and why if before the end. */
   #parse(
     bytes: Buffer,
     start: number,
@@ -187,7 +187,7 @@ export class CsvReader implements RecordReader {
     return [bytes.length, undefined];
   }
 
-  /** Counts the blank lines at `from`, and says where they end. */
+  /** Counts the blank lines at `from`. Returns their end. */
   #skipBlanks(bytes: Buffer, from: number, to: number): number {
     let at = from;
     while (at < to) {
@@ -249,7 +249,7 @@ export class CsvReader implements RecordReader {
     this.#line += countLines(bytes, start, end, this.#eol);
   }
 
-  /** Reads the physical line at `start` by itself or rejects it, and says where the next record begins. */
+  /** Reads or rejects the physical line at `start` alone. Returns the start of the next record. */
   #takeLine(bytes: Buffer, start: number, stop: CsvStop, records: InputRecord[]): number {
     const {maxRecordSize} = this.#settings;
     const unclosed = stop !== 'bad_quote' || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
@@ -279,7 +279,7 @@ export class CsvReader implements RecordReader {
     records.push(reject({record: ++tally.record, line: this.#line, file}, reason, detail, bytes));
   }
 
-  /** A record follows the blank lines of a file of one column: so they are rows. */
+  /** A record follows blank lines in a file of one column: they were rows. */
   #releaseBlanks(records: InputRecord[]): void {
     for (; this.#blanks > 0; this.#blanks--) {
       const line = this.#line - this.#blanks;

@@ -2,21 +2,21 @@ import {CsvError, parse} from 'csv-parse/sync';
 import {looseFields} from './loose-fields.ts';
 import type {CsvDialect} from './record-reader.ts';
 
-/** In order of preference where a text says nothing. */
+/** In order of preference. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Letters that an e-mail address may have: they part fields only where nothing else does, and every record says so. */
+/** Characters that e-mail addresses may have: they are delimiters only if no other fits, and every record agrees. */
 const RARE = ['^', '~'] as const;
 
 /** Maximum records of the sample to read, and maximum bytes. */
 const MOST_RECORDS = 100;
 const MOST_BYTES = 65_536;
-/** After so many lines that can't be read with a delimiter, it is not the one. */
+/** Unreadable lines after which a delimiter is ruled out. */
 const MOST_FAULTS = 10;
 
 /**
- * The delimiter with which the most records can be read and have as many fields as the first; where several do that as
- * well, the one with more fields. A comma where none gives the first record two fields: a file of one column.
+ * The delimiter that reads the most records with as many fields as the first; among equals, the one with more fields. A
+ * comma if none gives the first record two fields: a file of one column.
  */
 export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   const text = Buffer.from(sample);
@@ -53,10 +53,7 @@ function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol'], lo
   return firstRecords(text, delimiter, eol, loose).map(fields => fields.length);
 }
 
-/**
- * The first records of a text; without fields for one that can't be read with this delimiter, where `loose` with
- * its quotes as letters.
- */
+/** The first records of a text. An unreadable one has no fields. `loose`: quotes are letters. */
 export function firstRecords(
   given: Buffer,
   delimiter: string,

@@ -3,12 +3,12 @@ import {RAW_LIMIT} from './reject.ts';
 export const LF = 0x0a;
 export const CR = 0x0d;
 
-/** Whole lines, or what is left of a line that was longer than the limit. */
+/** Whole lines, or the beginning of a line beyond the limit. */
 export type LineBlock =
   | {readonly kind: 'lines'; readonly bytes: Buffer}
   | {readonly kind: 'too_long'; readonly head: Buffer; readonly length: number};
 
-/** More than a reject keeps, so that it can tell that there is more. */
+/** More than a reject keeps, to show that there is more. */
 const HEAD_BYTES = RAW_LIMIT + 4;
 
 /**
@@ -33,14 +33,14 @@ export class LineBlocks {
     return this.#dropping === undefined ? this.#tailLength : undefined;
   }
 
-  /** Forgets what waits. */
+  /** Drops waiting text. */
   clear(): void {
     this.#tail = [];
     this.#tailLength = 0;
     this.#dropping = undefined;
   }
 
-  /** Takes a chunk, and gives what is complete now. */
+  /** Takes a chunk, and returns what is complete. */
   push(chunk: Buffer): LineBlock[] {
     const blocks: LineBlock[] = [];
     // In pieces no longer than the limit, so that only the first line of each can be too long.

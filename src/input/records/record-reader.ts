@@ -4,15 +4,15 @@ import type {InputRecord, ReadSoFar} from '../row.ts';
 export interface RecordReader {
   /** Takes the next bytes, and gives the records that they completed. */
   push(chunk: Buffer): InputRecord[];
-  /** Gives what is left at the end of the file. */
+  /** Returns the rest at the end of the file. */
   end(): InputRecord[];
   /** Input that is not yet part of a record; undefined if a resume could not start here. */
   readonly rest: Rest | undefined;
-  /** Drops the rest, and continues at the line with this number, where a record begins. */
+  /** Drops the rest, and continues at the line with this number, which begins a record. */
   readOn(line: number): void;
 }
 
-/** Some bytes at whose beginning a record begins, and the number of the line where they begin. */
+/** Bytes that begin with a record, and the number of their first line. */
 export interface Rest {
   readonly bytes: number;
   readonly line: number;
@@ -25,7 +25,7 @@ export interface ReaderSettings {
   /** The most bytes (of UTF-8 text) that a record may have; a longer one is rejected, and never held whole. */
   readonly maxRecordSize: number;
   readonly tally: ReadSoFar;
-  /** The encoding that its text may be in, where it is not all UTF-8. */
+  /** The likely encoding of text that is not UTF-8. */
   readonly perhaps?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface CsvLayout {
   readonly columns: readonly string[];
 }
 
-/** Settings of a CSV reader beside those of its file. */
+/** Settings of a CSV reader in addition to those of its file. */
 export interface CsvSettings extends ReaderSettings {
   readonly dialect: CsvDialect;
   readonly header: boolean;
@@ -51,6 +51,6 @@ export interface CsvSettings extends ReaderSettings {
   readonly skippedLines: number;
   /** True to fill up a row with fewer fields than the header. */
   readonly padShortRows: boolean;
-  /** So many columns without a name stand behind those of the header. */
+  /** Number of unnamed columns after those of the header. */
   readonly unnamedColumns: number;
 }

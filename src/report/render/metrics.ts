@@ -24,7 +24,7 @@ interface RunEnd {
   readonly drift?: Summary['drift'];
 }
 
-/** A run that is under way, beside what its summary would say now. */
+/** A run under way, beside its current summary. */
 export interface LiveRun {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -41,25 +41,25 @@ export interface LiveRun {
 }
 
 /**
- * The run's end as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses timestamps on
- * samples, or a Pushgateway: when it was is a gauge. `before` is the file's last content: the time of the last success
- * is kept from it.
+ * The run's end as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses
+ * timestamps on samples, or a Pushgateway. So the time is a gauge. `before` is the file's last content: it keeps the
+ * time of the last success.
  */
 export function renderMetrics(summary: Summary, before = ''): string {
   return textOfAll([...endFamilies(summary, before), ...runFamilies(summary, undefined)], summary.job);
 }
 
 /**
- * The same families while the run is under way: `summary` is what it would end with now. What `before`, the file's last
- * content, says of the last end stays, as alerts go by it.
+ * The same families while the run is under way. `summary` has the current figures. `before` is the file's last content:
+ * figures of the last end stay, since alerts use them.
  */
 export function renderLive(summary: Summary, live: LiveRun, before = ''): string {
   return textOfAll(runFamilies(summary, live), summary.job) + lastEndIn(before);
 }
 
 /**
- * The end of a run that has no summary, as it could not begin. Without `job` its name is not known: it is that of
- * `before`, whose series an alert goes by.
+ * The end of a run that could not begin, and so has no summary. If `job` is unknown, the name in `before` stays, since
+ * alerts use its series.
  */
 export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   const job = known === undefined ? (labelIn(before, 'job_name') ?? null) : known;
@@ -123,7 +123,7 @@ function active(isActive: boolean): Family {
   return gauge('run_active', '1 while a run is under way, else 0.', isActive ? 1 : 0);
 }
 
-/** How far the run is, how fast, and what it waits for; at its end nothing is under way. */
+/** Progress, speed, and the reason of a wait; nothing is under way at the end. */
 function paceFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   const {started_at, finished_at, rows, input, pace} = summary;
   const waits = perPause(reason => Number(reason === live?.pause));
@@ -263,7 +263,7 @@ function riskFamilies({risk}: Summary): Family[] {
   ];
 }
 
-/** The families of the last end, as they are in a text of metrics. */
+/** The families of the last end in a text of metrics. */
 function lastEndIn(text: string): string {
   const families = text.split(/^(?=# HELP )/m);
   return families.filter(family => family.startsWith('# HELP bulk_enrich_last_')).join('');

@@ -47,7 +47,7 @@ function highRows({high, high_rows: rows = []}: RiskCounts, output: string): Tab
   ];
 }
 
-/** Reasons with what they mean: the rule of the job, else the default one. */
+/** Reasons explained: by the job's rule, else by the default one. */
 function inWords({reasons, rules}: RiskCounts): Record<string, number> {
   const words = (reason: string) => {
     const own = rules.filter(rule => rule.reason === reason).map(({when}) => when);

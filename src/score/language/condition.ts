@@ -10,8 +10,9 @@ import {typeAt} from './vocabulary.ts';
 export type Decision = boolean | undefined;
 
 /**
- * A condition that never takes a missing field for an answer: `false && missing` is false and `true || missing` is
- * true, as one side decides those alone; everything else that reads a missing field is undecided.
+ * A condition that never takes a missing field for an answer: `false && missing` is false and `true
+ *
+ * missing` is true, since one side decides. Anything else with a missing field is undecided.
  */
 export interface Condition {
   /** All that it reads. */
@@ -80,7 +81,7 @@ function directMeans({expression: {vocabulary, runnable}, shared}: Compiling): D
   };
 }
 
-/** Any of its sides (`||`), or all of them (`&&`): the one that decides it alone goes before any that is missing. */
+/** `||` or `&&`: a side that decides alone takes precedence over a missing one. */
 function either(sides: readonly Condition[], deciding: boolean): Part {
   return {
     references: sides.flatMap(side => side.references),
@@ -127,7 +128,7 @@ function presence(path: readonly string[], references: readonly Reference[], sha
   };
 }
 
-/** A bare flag, which most rules are: read without the expression engine, for speed. */
+/** A bare flag, the form of most rules: read without the expression engine, for speed. */
 function flag(reference: Reference, shared: SharedReads): Part {
   const read = readKnown(reference, shared) as (facts: Facts) => Decision;
   return {

@@ -7,15 +7,15 @@ import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
 /** Type of a name in an expression: an interface's field, a row's column, and the like. */
 export type Type =
   | {readonly kind: 'dyn' | 'timestamp'}
-  /** `value` where it is always this one. */
+  /** `value` if it is always the same. */
   | {readonly kind: 'bool' | 'double'; readonly value?: boolean | number}
-  /** A text: `value` likewise, `codes` where it is one of these. */
+  /** A text: `value` if it is always the same, `codes` if it is one of these. */
   | {readonly kind: 'string'; readonly value?: string; readonly codes?: Codes}
   /** Texts to look for, by hash. */
   | {readonly kind: 'set'}
   | {readonly kind: 'list'; readonly of: Type}
   | {readonly kind: 'object'; readonly fields: Readonly<Record<string, Type>>}
-  /** Texts by any name, of which these are the ones that are there. */
+  /** Texts under any name; these names certainly exist. */
   | {readonly kind: 'columns'; readonly names: readonly string[]}
   /** Numbers by any name, or by these. */
   | {readonly kind: 'counts'; readonly names?: readonly string[]};
@@ -77,7 +77,7 @@ export const riskVocabulary: RuleVocabulary = {
   },
 };
 
-/** A name that is not there, and the nearest one that is. */
+/** An unknown name, and the nearest known one. */
 export class UnknownName extends Error {}
 
 /**
@@ -109,7 +109,7 @@ export function typeAt(vocabulary: RuleVocabulary, path: readonly string[]): Typ
   return type;
 }
 
-/** A name that stands alone is mostly a column, or a field without its lookup's name. */
+/** Advice for an unknown single name, which is mostly a column, or a field without its lookup's name. */
 function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
   const paths = Object.entries(vocabulary).flatMap(([root, type]) => {
     if (type.kind === 'columns') return type.names.includes(name) ? [`row.${name}`] : [];

@@ -16,7 +16,7 @@ function once<T>(load: () => T): () => T {
   };
 }
 
-/** The open data, each table loaded when it is first asked. Nothing in it ever changes. */
+/** The open data. Each table is loaded on first use, and never changes. */
 export class OpenData {
   readonly directory: string = dataDirectory();
   readonly asn = once(() => new AsnTable(this.directory));

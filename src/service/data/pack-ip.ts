@@ -9,11 +9,11 @@ const require = createRequire(import.meta.url);
 export interface Packed {
   file: Buffer;
   entries: number;
-  /** The day of the data (ISO 8601), where it says so. */
+  /** Day of the data (ISO 8601), if known. */
   date?: string;
 }
 
-/** Rows of the data set: first address, last address, AS number and holder, the last one quoted where needed. */
+/** Rows of the data set: first address, last address, AS number and holder, which may be quoted. */
 const asnRow = /^(\d+),(\d+),(\d+),(?:"((?:[^"]|"")*)"|(.*))$/;
 
 /** IPv4 ranges with their AS number, sorted, and each AS's holder. */

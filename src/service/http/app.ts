@@ -16,7 +16,7 @@ import type {Throttle} from './throttle.ts';
 /** A body that is larger is refused. The interface shows no limit; ours is far above any real request. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** The same for sessions that are added: some ten thousand at a time. */
+/** The same for added sessions: some ten thousand at a time. */
 const MAX_SESSIONS_BYTES = 8 * 1024 * 1024;
 
 type HttpEnv = {Bindings: HttpBindings};
@@ -82,7 +82,7 @@ function isOwnName(header: string, host: string): boolean {
   return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || name === host.toLowerCase();
 }
 
-/** For probes of what runs the service. They tell nothing, so they stay without pages, too. */
+/** Probes of the machinery that runs the service. They reveal nothing, so they stay without pages, too. */
 const probes = ['/healthz', '/readyz'];
 
 /** Pages that need no key. */
@@ -99,7 +99,7 @@ interface Served {
   loss?: LosingFault;
 }
 
-/** Answers on Node's own response, which takes half the time of a web `Response`. */
+/** Answers on Node's own response, in half the time of a web `Response`. */
 async function answer(
   {env: {incoming, outgoing}}: Context<HttpEnv>,
   operate: (incoming: IncomingMessage) => Promise<Served>,
@@ -110,7 +110,7 @@ async function answer(
   return RESPONSE_ALREADY_SENT;
 }
 
-/** One call: let through, read, recognise, check, charge, answer. What is turned down costs nothing. */
+/** One call: let through, read, recognise, check, charge, answer. Rejected calls cost nothing. */
 async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage): Promise<Served> {
   const {throttle, key, calls, credits, practice} = parts;
   const served = await attempt(parts, async () => {
@@ -139,7 +139,7 @@ async function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise
   });
 }
 
-/** A failure that was foreseen answers with its code; any other is told to the log alone. */
+/** An expected failure answers with its code. Any other goes to the log only. */
 async function attempt(
   {log}: AppParts,
   operate: () => Promise<Served>,

@@ -4,10 +4,10 @@ import type {IncomingMessage} from 'node:http';
 import type {z} from 'zod';
 import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 
-/** A request's body: the fields of a JSON object that are neither null nor an empty text, which count as not sent. */
+/** A request's body: the fields of a JSON object. Null and empty texts count as not sent. */
 export type Body = Record<string, unknown>;
 
-/** A call whose body was checked. */
+/** A call with a checked body. */
 export interface ServiceCall {
   /** Test action ids make it free. */
   free: boolean;
@@ -60,7 +60,7 @@ function parse(bytes: Buffer): unknown {
   throw new ServiceError('malformed_body');
 }
 
-/** Compares keys in a time that tells nothing about them: their digests, which are of one length. */
+/** Compares keys by digests of equal length, in a time that reveals nothing about them. */
 export class KeyCheck {
   readonly #digest: Buffer;
 

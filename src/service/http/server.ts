@@ -95,7 +95,7 @@ function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Ended by one side alone, a connection lasts as long as the other likes.
+  // A connection ended by one side lasts as long as the other side likes.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
@@ -110,7 +110,7 @@ export async function listen(server: Server, port: number, host: string): Promis
   await once(server, 'listening');
 }
 
-/** Stops accepting and cuts what is open. */
+/** Stops accepting connections, and cuts open ones. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise(resolve => {
     server.close(() => resolve());

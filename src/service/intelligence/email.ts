@@ -89,7 +89,7 @@ function flagsOf({local, international}: MailAddress, normalized: Normalized): M
   return (Object.keys(all) as MailFlag[]).filter(flag => all[flag]);
 }
 
-/** Eight characters or more of which half or more are digits: more often a machine's choice than a person's. */
+/** Eight or more characters, at least half of them digits: more often a machine's choice than a person's. */
 function looksGenerated(local: string): boolean {
   const digits = local.replace(/\D/g, '').length;
   return local.length >= 8 && digits * 2 >= local.length;

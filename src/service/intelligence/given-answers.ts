@@ -14,7 +14,7 @@ const schema = z.strictObject(
   perIntelligence(name => z.record(z.string(), operations[name].data).optional()),
 );
 
-/** @throws {ServiceSetupError} where the file can't be read; what is in it is checked when the service starts. */
+/** @throws {ServiceSetupError} if the file can't be read. Its content is checked when the service starts. */
 export function readAnswers(path: string): GivenAnswers {
   try {
     return yamlValue(readFileSync(path, 'utf8')) as GivenAnswers;

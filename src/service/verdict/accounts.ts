@@ -21,7 +21,7 @@ const DETECTED_FROM = 0.5;
 /** Accounts shown at most, the surest first: thousands can share a carrier's address. */
 const MAX_ACCOUNTS = 50;
 
-/** Accounts looked at for one shared trait: keeps a call short where a whole network shares an address. */
+/** Accounts considered per shared trait: keeps a call short if a whole network shares an address. */
 const MAX_HOLDERS = 1000;
 
 /** Traits of an account at one verification. */
@@ -29,7 +29,7 @@ export interface Sighting {
   userId: string;
   /** Undefined if the state has the sighting and no longer its session. */
   session: UserSession | undefined;
-  /** As it was sent, and as its mailbox is known. */
+  /** As sent, and in its mailbox's one spelling. */
   email?: {written: string; normalized: string};
 }
 
@@ -40,7 +40,7 @@ interface LinkedAccount {
   lastActivity: string | undefined;
 }
 
-/** The accounts that verifications were asked for, found by what they share. */
+/** The accounts of verifications, found by their traits. */
 export class Accounts {
   readonly #accounts = new Map<string, LinkedAccount>();
   readonly #holders = new Map<string, Set<string>>();
@@ -58,7 +58,7 @@ export class Accounts {
     for (const [, key] of traits({userId, session, ...(email && {email})})) this.#holdersOf(key).add(userId);
   }
 
-  /** The other accounts that share something with what was just seen. */
+  /** Other accounts that share a trait with this sighting. */
   linkedWith(sighting: Sighting): MultiAccounting {
     const signals = new Map<string, Signal[]>();
     for (const [signal, key] of traits(sighting)) {

@@ -24,12 +24,12 @@ export interface VerdictParts {
   sessions: UserSessions;
   accounts: Accounts;
   rules: readonly ReadyAccessRule[];
-  /** Sessions by their tokens that stand in for unknown ones when a test action id is tried. */
+  /** Sample sessions by token, for test action ids with an unknown token. */
   samples: ReadonlyMap<string, UserSession>;
   keep(event: StateEvent): void;
 }
 
-/** The `can_pass` that a test action id sets, and the sample session that stands in for an unknown token. */
+/** The `can_pass` of a test action id, and its sample session for an unknown token. */
 interface TestAction {
   canPass: boolean;
   sample: string;

@@ -350,7 +350,12 @@ const streakTold: Check = {
     const {run, storedBefore} = scene;
     const sessions = runsOfLedger(scene).slice(-1 - (run.summary?.resumed.times ?? 0));
     // An earlier attempt's rejection is not news either, and workers hear in another order.
-    if (run.code !== 0 || run.wasComplete || run.spec.fleet || sessions.length < runsOfLedger(scene).length)
+    if (
+      run.code !== 0 ||
+      run.end === 'complete' ||
+      run.spec.fleet ||
+      sessions.length < runsOfLedger(scene).length
+    )
       return UNTRIED;
     const news = callsInLedger(scene).filter(
       ({operation, value, recorded}) => recorded && !storedBefore.has(rejectedAs(operation, value, run.spec)),

@@ -49,7 +49,8 @@ const gone: Check = {
   broken({run}) {
     const {code, stop, error, spec, isAlone} = run;
     if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return UNTRIED;
-    if (run.wasComplete && /A later run of it was interrupted/.test(run.message)) return UNTRIED;
+    // An attempt to make it again was cut off: what that paid for stays.
+    if (run.end === 'complete' && run.before.has(join(statePath(spec), 'ledger.db'))) return UNTRIED;
     const left = [...run.after.keys()].filter(
       path => dirname(path) === statePath(spec) && !isOfOtherState(path, run),
     );

@@ -286,11 +286,11 @@ const halved: Check = {
 const proven: Check = {
   promise: 'The lines of calls add up to the books, to the last credit.',
   broken({run}) {
-    const {spec, summary, after, wasComplete} = run;
+    const {spec, summary, after, end} = run;
     const file = after.get(callsPath(spec));
     const isOwn = recordsCalls(spec) && run.isAlone;
-    if (!isOwn || summary === undefined || wasComplete || run.ledger === undefined) return UNTRIED;
-    if (/ended while it put/.test(run.message) || summary.credits.earlier.unknown) return UNTRIED;
+    if (!isOwn || summary === undefined || end === 'complete' || run.ledger === undefined) return UNTRIED;
+    if (run.end === 'unpublished' || summary.credits.earlier.unknown) return UNTRIED;
     if (run.warnings.some(sentence => sentence.startsWith('The calls could not be written'))) return UNTRIED;
     if (file === undefined) return summary.calls.total === 0 ? undefined : 'there are none';
     const sums = {spent: 0, maybe: 0, free: 0};
@@ -313,9 +313,9 @@ const recorded: Check = {
     const runs = runsOfLedger(scene);
     const isOwn = runs.every(one => recordsCalls(one.spec) && !startsFresh(one.spec));
     const file = run.after.get(callsPath(run.spec));
-    const isTold = isOwn && run.isAlone && run.summary !== undefined && !run.wasComplete && !lostState;
+    const isTold = isOwn && run.isAlone && run.summary !== undefined && run.end !== 'complete' && !lostState;
     if (!isTold || file === undefined || run.ledger === undefined) return UNTRIED;
-    if (run.healed || /ended while it put/.test(run.message)) return UNTRIED;
+    if (run.healed || run.end === 'unpublished') return UNTRIED;
     if (run.warnings.some(sentence => sentence.startsWith('The calls could not be written'))) return UNTRIED;
     const scope = scopeOfSpec(run.spec);
     const sent = callsInLedger(scene).filter(call => scopeOfCall(call) === scope && call.told !== 'not sent');

@@ -52,14 +52,11 @@ interface Written {
   readonly broken: number;
 }
 
-/** The line of a run that has written its output. */
-const WROTE = /^[\d,]+ rows? written/;
-
 const EMPTY = Buffer.alloc(0);
 
 function writtenIn({run}: Scene): Written | undefined {
-  const {summary, spec, after, message, isAlone, input, ledger} = run;
-  if (summary === undefined || ledger === undefined || !isAlone || !WROTE.test(message)) return undefined;
+  const {summary, spec, after, end, isAlone, input, ledger} = run;
+  if (summary === undefined || ledger === undefined || !isAlone || end !== 'wrote') return undefined;
   const lines = input.split('\n').slice(1, -1);
   const {rows, broken} = recordsOf(input);
   const cells = readRows(textOf(after.get(outputPath(spec)) ?? EMPTY), spec).flatMap((line, index) =>
@@ -520,8 +517,8 @@ const ofAbout: Check = {
   broken(scene) {
     const {run} = scene;
     const {summary, spec, code, stop, ledger} = run;
-    if (summary === undefined || ledger === undefined || run.wasComplete) return UNTRIED;
-    if (!WROTE.test(run.message) && stop === undefined) return UNTRIED;
+    if (summary === undefined || ledger === undefined || run.end === 'complete') return UNTRIED;
+    if (run.end !== 'wrote' && stop === undefined) return UNTRIED;
     const status = stop !== undefined ? undefined : code === 0 ? 'completed' : 'partial';
     const startedAt = Date.parse(summary.started_at);
     const duration = Date.parse(summary.finished_at) - startedAt;

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {join} from 'node:path';
 import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
-import type {Ended} from '../model/ended.ts';
+import type {End, Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
 import {type Call, DENIED, REJECTED, serialOf} from '../world/service.ts';
 import {type LookedUp, lookedUp, readRows, recordsOf, targets, targetsOf, valueIn} from './output.ts';
@@ -32,8 +32,7 @@ const whole: Check = {
     // them.
     const stood = run.stood.map(snapshot => snapshot.get(path));
     const after = run.after.get(path);
-    const written = /^(The last run|[\d,]+ rows? written)/.exec(run.message)?.[0];
-    const said = run.wasComplete ? 'complete' : written;
+    const said = isThere(run) ? run.end : undefined;
     if (after === undefined)
       return stood.includes(undefined) && said === undefined ? undefined : 'there is no output';
     if (said !== undefined && run.isAlone && run.lasting.get(path)?.equals(after) !== true)
@@ -46,11 +45,16 @@ const whole: Check = {
   },
 };
 
+/** True for a run that says that its output is in place. */
+function isThere({end}: Ended): boolean {
+  return end === 'wrote' || end === 'complete' || end === 'unpublished';
+}
+
 /** The runs of which this may be the output. */
-function candidates(run: Ended, runs: readonly Ended[], said: string | undefined): readonly Ended[] {
+function candidates(run: Ended, runs: readonly Ended[], said: End | undefined): readonly Ended[] {
   const others = runs.filter(one => one !== run && outputPath(one.spec) === outputPath(run.spec));
   const beside = others.filter(one => one.before === run.before);
-  if (said !== undefined && !said.startsWith('The last')) return [run, ...beside];
+  if (said !== undefined && said !== 'unpublished') return [run, ...beside];
   // A publishing that was cut short, or one whose end a power cut has undone.
   const earlier = others.filter(
     one =>
@@ -291,15 +295,13 @@ const FAILING = new Set<Call['told']>([
 const COMPLETE = new Set([0, 3, 4]);
 
 const LOST = new Set(['failed', 'unknown']);
-/** The line of a run that has written its output. */
-const WROTE = /^[\d,]+ rows? written/;
 
 const judged: Check = {
   promise: 'Exit code 0 is of a run in which nothing failed, was left out for a limit or could not be read.',
   broken({run}) {
-    const {code, spec, after, isAlone, input, message} = run;
+    const {code, spec, after, isAlone, input} = run;
     const output = after.get(outputPath(spec));
-    if (code !== 0 || output === undefined || !isAlone || !WROTE.test(message)) return UNTRIED;
+    if (code !== 0 || output === undefined || !isAlone || run.end !== 'wrote') return UNTRIED;
     const {broken} = recordsOf(input);
     if (broken.length > 0) return `${broken.length} rows were rejected`;
     for (const cell of readRows(textOf(output), spec))
@@ -320,8 +322,8 @@ const LIMITS = new Set(['budget', 'deadline', 'outage']);
 const setAside: Check = {
   promise: 'Rows that could not be read are in the rejects, each once, whatever was cut off meanwhile.',
   broken({run}) {
-    const {code, spec, after, isAlone, input, message, job} = run;
-    if (code !== 3 || !isAlone || !WROTE.test(message)) return UNTRIED;
+    const {code, spec, after, isAlone, input, job} = run;
+    if (code !== 3 || !isAlone || run.end !== 'wrote') return UNTRIED;
     const {broken} = recordsOf(input);
     if (broken.length === 0) return UNTRIED;
     const path = job?.paths.rejects;

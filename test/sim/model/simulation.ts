@@ -366,7 +366,7 @@ export class Simulation {
 
 /** True of a run that was complete before, or whose files were only left to be put in place. */
 function hadNothingToDo({outcome}: Report): boolean {
-  return outcome?.wasComplete === true || outcome?.message.startsWith('The last run ended') === true;
+  return outcome?.found !== undefined;
 }
 
 /** A run has more patience than this with a store that is locked. */

@@ -18,7 +18,7 @@ interface CityRecord extends Omit<City, 'country'> {
   state1?: string;
 }
 
-/** City and coordinates of IPv4 addresses: DB-IP's city data, where it is installed. */
+/** City and coordinates of IPv4 addresses, from DB-IP's city data if installed. */
 export class CityTable {
   readonly #reader: Reader<CityResponse & CityRecord>;
   readonly date: string;
@@ -73,7 +73,7 @@ function cityOf({city = '', country_code, state1}: CityRecord): string {
   return (name && keys.map(key => cities.get(key.join())).find(Boolean)) || name;
 }
 
-/** The data set stores 32-bit floats, which hold 7 digits: the rest is noise of the conversion. */
+/** The data set stores 32-bit floats with 7 digits: the rest is noise of the conversion. */
 const decimal = (value: number): number => Number(value.toPrecision(7));
 
 /** Path of the optional data set's file; undefined if it is not installed. */

@@ -4,7 +4,7 @@ import {type MailProviderKind, mailProviders} from './mail-providers.ts';
 /** The list that a mail domain is on; `other` for domains on no list, such as a company's. */
 export type MailDomainKind = MailProviderKind | 'other';
 
-/** The kinds of mail domains, by this project's table, and else by the packages' lists. */
+/** Kinds of mail domains: by this project's table, else by the packages' lists. */
 export class MailDomains {
   readonly #kinds = new Map<string, MailDomainKind>();
 

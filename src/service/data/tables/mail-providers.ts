@@ -21,11 +21,11 @@ const lines = readOwnList<
   'kind' | 'operator' | 'domains' | 'mailbox_domain' | 'dots' | 'tag' | 'source' | 'date'
 >(new URL('./mail-providers.csv', import.meta.url));
 
-/** Every operator with its domains; each line has its source and the day on which it was looked up. */
+/** Every operator with its domains; each line has its source and the day of its check. */
 export const mailOperators = lines.map(({domains, ...about}) => ({...about, domains: domains.split(' ')}));
 
 /**
- * By domain. It goes before the packages' lists, which call some providers disposable and miss famous disposable
+ * By domain. It precedes the packages' lists, which call some providers disposable and miss well-known disposable
  * names.
  */
 export const mailProviders: ReadonlyMap<string, MailProvider> = new Map(
