@@ -5,7 +5,6 @@ import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
 import {broken, widthOf} from './terminal/lines.ts';
-import {textLine} from './terminal/log-line.ts';
 import {draw, print, printLogLine} from './terminal/printable.ts';
 
 /** The command's messages, for people or as a program's log. Only data goes to stdout. */
@@ -91,4 +90,29 @@ export function logFailure(error: unknown): number {
   const fields = {code: foreseen?.code ?? 'internal', exit_code: exitCode, ...(foreseen ? {} : {name})};
   logEvent(log, 'error', fields, foreseen?.message ?? 'Internal error.');
   return exitCode;
+}
+
+const levels: Readonly<Record<number, string>> = {
+  10: 'TRACE',
+  20: 'DEBUG',
+  30: 'INFO',
+  40: 'WARN',
+  50: 'ERROR',
+  60: 'FATAL',
+};
+
+/** A line of the log, which comes as JSON, as text: when, how grave, the event, the message, and `name=value`. */
+function textLine(json: string): string {
+  const {level, time, event, msg, ...fields} = JSON.parse(json) as Record<string, unknown>;
+  const pairs = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === 'number' ? value : JSON.stringify(value)}`,
+  );
+  const words = [
+    new Date(Number(time)).toISOString(),
+    levels[Number(level)] ?? String(level),
+    event,
+    msg,
+    ...pairs,
+  ];
+  return `${words.filter(word => word !== undefined).join(' ')}\n`;
 }

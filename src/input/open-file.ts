@@ -2,7 +2,6 @@ import {formatByName} from '../job/name-endings.ts';
 import type {SettingsFor} from '../job/settings.ts';
 import {decompress} from './bytes/decompress.ts';
 import {detectEncoding, type FoundEncoding} from './bytes/detect-encoding.ts';
-import {withoutEndMark} from './bytes/end-mark.ts';
 import type {Meter} from './bytes/meter.ts';
 import {peek} from './bytes/peek.ts';
 import {openRaw, type Pipes, type RawInput} from './bytes/raw.ts';
@@ -213,4 +212,22 @@ function createReader(
     return layout && {kind: 'csv', delimiter, eol, bom, encoding, perhaps, ...sepLine, ...layout, ...groups};
   };
   return {reader, skip: skipped.bytes + dialect.sepLineBytes, format, looseLine: () => reader.looseLine};
+}
+
+/** Ctrl-Z, with which DOS programs end a text. */
+const END = 0x1a;
+
+/** The text without end marks (Ctrl-Z) at its end, which are not a row. Within the text they stay. */
+export async function* withoutEndMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  for await (const chunk of chunks) {
+    let end = chunk.length;
+    while (end > 0 && chunk[end - 1] === END) end -= 1;
+    if (end > 0) {
+      yield* held;
+      held = [];
+      yield end === chunk.length ? chunk : chunk.subarray(0, end);
+    }
+    if (end < chunk.length) held.push(chunk.subarray(end));
+  }
 }

@@ -47,8 +47,8 @@ export function ranked(counts: Readonly<Record<string, number>>): [string, numbe
 }
 
 /** `12 rows`, `1 row`. */
-export function many(value: number, one: string, several = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : several}`;
+export function many(value: number, one: string): string {
+  return `${count(value)} ${value === 1 ? one : `${one}s`}`;
 }
 
 /** A word for a shell, quoted if needed. */

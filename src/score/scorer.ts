@@ -5,7 +5,6 @@ import type {Background} from './given.ts';
 import {type Condition, compile, type Decision, type Lacking} from './language/condition.ts';
 import type {Reference} from './language/expression.ts';
 import {type Facts, SharedReads} from './language/read-facts.ts';
-import {type IsListFault, isBlind, levelOf} from './level.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
@@ -239,4 +238,29 @@ function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
     points[reason] = typeof before === 'number' ? before + add : add;
   }
   return points;
+}
+
+/** Level of a score. A low score is `unknown` if an answer that the rules need is missing. */
+function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolean): RiskLevel {
+  if (score >= high) return 'high';
+  if (score >= medium) return 'medium';
+  return blind ? 'unknown' : 'low';
+}
+
+/** True if a lookup's code is a fault of the list, which tells nothing about the person. */
+export type IsListFault = (index: number, code: string) => boolean;
+
+/** True if a lookup that the rules read failed, if a fault of the list prevented it, or if none has an answer. */
+function isBlind({results}: RowView, relevant: readonly number[], isListFault: IsListFault): boolean {
+  let heard = relevant.length === 0;
+  for (const index of relevant) {
+    const result = results[index];
+    if (result === undefined || result.status === 'empty') continue;
+    if (result.status === 'failed' || result.status === 'unknown') return true;
+    if (result.status === 'invalid' && isListFault(index, result.error ?? '')) return true;
+    if (result.status === 'skipped') {
+      if (result.error !== 'condition') return true;
+    } else heard = true;
+  }
+  return !heard;
 }

@@ -1,9 +1,11 @@
+import {existsSync, statSync} from 'node:fs';
 import {LockedError, type UsageError} from '../../errors.ts';
+import {missingFile} from '../../input/missing-file.ts';
+import type {Job} from '../../job/job.ts';
 import {isForMachine} from '../../job/settings/log.ts';
 import {createConsole, logFailure} from '../console.ts';
 import {tellGitHubOfError} from '../github.ts';
 import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
-import {refuseMistyped} from '../mistyped-input.ts';
 
 /** `bulk-enrich run`. */
 export async function runCommand(
@@ -57,4 +59,27 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
   const {deliverUnresolved} = await import('../../run/end/deliver-metrics.ts');
   const {warn} = createConsole({quiet: false, log: {format: isForMachine(said.log) ? 'json' : undefined}});
   await deliverUnresolved(said, isPart, error, {env: process.env, now: Date.now, warn});
+}
+
+/**
+ * Says that an input is missing where that is all there is to do: no run was begun, and nothing but the command's caller
+ * is told of it. Any other job's run says it in its turn.
+ *
+ * @throws {InputError}
+ */
+function refuseMistyped({inputs, output, paths, fromFile, settings, unfinished = []}: Job): void {
+  const isTold = settings.metrics !== undefined || settings.pingUrl !== undefined;
+  const isBegun = [output.name, paths.state].some(path => path !== undefined && existsSync(path));
+  if (fromFile || isTold || isBegun || unfinished.length > 0) return;
+  const missing = inputs.find(path => path !== '-' && isMissing(path));
+  if (missing !== undefined) throw missingFile(missing);
+}
+
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, {throwIfNoEntry: false}) === undefined;
+  } catch {
+    // The run says why it can't be read.
+    return false;
+  }
 }

@@ -16,7 +16,7 @@ export type Snapshot = ReadonlyMap<string, Buffer>;
  */
 export type End = 'killed' | 'refused' | 'stopped' | 'wrote' | NonNullable<RunOutcome['found']>;
 
-export function endOf(outcome: RunOutcome | undefined): End {
+function endOf(outcome: RunOutcome | undefined): End {
   if (outcome === undefined) return 'refused';
   return outcome.stop === undefined ? (outcome.found ?? 'wrote') : 'stopped';
 }
