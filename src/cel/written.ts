@@ -19,7 +19,7 @@ export const convertibleBy = (conversion: keyof typeof convertible) => `${conver
 /** @throws {Error} when the text is not an expression, or is nested too deep. */
 export function parsed(text: string): ASTNode {
   const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
-  // The library counts levels differently while it reads.
+  // Checked before: the library would count levels in its own way.
   if (MANY_SIGNS.test(bare)) throw new Error(TOO_DEEP);
   const {ast} = parse(text);
   if (depthOf(ast) > MOST_LEVELS) throw new Error(TOO_DEEP);

@@ -59,7 +59,7 @@ async function createProgram(run: RunCommand, argv: readonly string[], showsAll:
     .configureOutput({
       writeOut: text => print('stdout', text),
       writeErr: text => print('stderr', text),
-      // `failed` prints it.
+      // Prints nothing: `failed` prints Commander's errors.
       outputError: () => {},
     })
     .showSuggestionAfterError(false)

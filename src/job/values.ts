@@ -76,7 +76,7 @@ const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, 
 
 type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
 
-/** Bounds of a rate: from one call a day to as many in a unit as their send times are worth in memory (8 MB). */
+/** Bounds of a rate: at least one call a day. The send times of a full unit, which are remembered, take 8 MB. */
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 

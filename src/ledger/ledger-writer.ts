@@ -65,7 +65,7 @@ export class LedgerWriter {
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.drain();
   }
 
-  /** Writes together with the calls that take the slots of those that ended; a moment later without any. */
+  /** Writes with the next reservations; a moment later if there are none. */
   soon(): Promise<void> {
     this.#flush ??= afterNextSends(() => {
       this.#flush = undefined;

@@ -190,7 +190,7 @@ function judgeBare(
 /** Codes of digits that lack context. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/** A program's decimal number, whose point separates nothing: many digits, a point, then one or two digits or zeros. */
+/** A decimal number, not a grouped one: many digits, a point, then one or two digits, or zeros. */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
 /** A whole number of at most 15 digits, the precision of a spreadsheet. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
