@@ -3,23 +3,23 @@ import type {Use} from '../job/settings/declare.ts';
 import type {Grouping} from '../report/spend.ts';
 import type {RiskCounts} from '../report/summary.ts';
 
-/** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
+/** A command's work: its result is the exit code. Loaded on demand, so that other commands start fast. */
 export type Action = (...given: never[]) => Promise<number>;
 
 export type RunCommand = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
 
 export type WithSettings = (command: Command, use: Use) => Command;
 
-/** Texts for `--help` about operations, before they are known. */
+/** Empty texts for `--help`, before operations are loaded. */
 export const NOTHING_SAID = {lookups: '', values: '', ages: ''};
 
-/** The flags of commands, and what their helps say of operations. */
+/** The flags of commands, and texts of their helps about operations. */
 export interface CommandSettings {
   readonly withSettings: WithSettings;
   readonly said: typeof NOTHING_SAID;
 }
 
-/** Declares all commands, in the order of the help: in groups, those of every day first. */
+/** Declares all commands, in the order of the help: in groups, the everyday ones first. */
 export function addCommands(program: Command, run: RunCommand, {withSettings, said}: CommandSettings): void {
   const add = (name: string, summary: string, more = '') =>
     program.command(name).summary(summary).description(`${summary}${more}`);
@@ -41,7 +41,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
   addServe(add('serve', 'Run the embedded service, which has open data.')).action(
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
-  // The scripts themselves hand over what is typed.
+  // The completion scripts pass the typed words.
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
     .allowExcessArguments()
@@ -57,7 +57,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
 
 const HELP_COMMAND = ['help [command]', 'Print the help of a command.'] as const;
 
-/** A command's name, its line in the list of all commands, and more words for its own help. */
+/** A command's name, its line in the list of commands, and further words in its own help. */
 type Add = (name: string, summary: string, more?: string) => Command;
 type AddWith = (use: Use, ...named: Parameters<Add>) => Command;
 
@@ -91,7 +91,7 @@ function addVerify(addWith: AddWith, run: RunCommand): void {
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));
 }
 
-/** Flags of a command that writes rows of an output again. */
+/** Adds the flags of commands that write rows of an output again. */
 function withOutput(command: Command, what: string): Command {
   return command
     .option('-o, --output <FILE>', what)
@@ -99,7 +99,7 @@ function withOutput(command: Command, what: string): Command {
     .option('--json', 'Print the changes as JSON.');
 }
 
-/** The commands that read files which a run wrote. */
+/** Commands that read a run's files. */
 function addReaders(add: Add, run: RunCommand): void {
   const diff = add('diff', 'Show the changes between two outputs of run.')
     .argument('<old>', 'an output of run, CSV or NDJSON')

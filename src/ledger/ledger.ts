@@ -214,10 +214,7 @@ export class Ledger {
     if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
-  /**
-   * Books calls in flight as maybe spent, and writes all that waits. The books don't change after this, also where the
-   * write fails and this throws.
-   */
+  /** Books calls in flight as maybe spent, and writes. The books don't change after this, even if it throws. */
   end(): void {
     if (this.#state !== 'open') return;
     if (this.#loseInFlight()) this.#writer.write([], () => this.#saveLost());

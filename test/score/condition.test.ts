@@ -33,7 +33,7 @@ function refuse(text: string): void {
   expect.fail('it was not refused');
 }
 
-describe('a condition over what is known', () => {
+describe('a condition over known answers', () => {
   test.each([
     ['ip.is_vpn', true],
     ['!ip.is_vpn', false],
