@@ -101,7 +101,7 @@ const levels: Readonly<Record<number, string>> = {
   60: 'FATAL',
 };
 
-/** A line of the log, which comes as JSON, as text: when, how grave, the event, the message, and `name=value`. */
+/** A JSON log line as text: time, level, event, message, and `name=value`. */
 function textLine(json: string): string {
   const {level, time, event, msg, ...fields} = JSON.parse(json) as Record<string, unknown>;
   const pairs = Object.entries(fields).map(

@@ -62,8 +62,8 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Says that an input is missing where that is all there is to do: no run was begun, and nothing but the command's caller
- * is told of it. Any other job's run says it in its turn.
+ * Reports a missing input without beginning a run, if no one but the command's caller needs to know. Other jobs report
+ * it in their run.
  *
  * @throws {InputError}
  */
@@ -79,7 +79,7 @@ function isMissing(path: string): boolean {
   try {
     return statSync(path, {throwIfNoEntry: false}) === undefined;
   } catch {
-    // The run says why it can't be read.
+    // The run reports why it can't be read.
     return false;
   }
 }
