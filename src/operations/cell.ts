@@ -6,6 +6,8 @@ export interface CellRules {
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
   /** True if the column's phone numbers have their calling codes and lack their plus, as most of them show. */
   readonly plusLost?: boolean;
+  /** True if some of the column's numbers have lost the leading zero that belongs to them. */
+  readonly zeroLost?: boolean;
 }
 
 /** Repairs made to a cell before it is judged. Their codes are stable, like the codes of faults. */
