@@ -276,7 +276,7 @@ function howFound(guesses: readonly Guess[], operation: Operation, column: strin
     guess.share === undefined
       ? 'no values in the sample'
       : `${Math.round(guess.share * 100)}% of its values fit`;
-  return `${guess.confidence}: ${guess.byHeader ? 'by its header, ' : ''}${share}`;
+  return `${guess.confidence}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
 }
 
 function timeAt(

@@ -1,12 +1,8 @@
 import {UsageError} from '../errors.ts';
-import {numberedColumns} from '../input/column-names.ts';
 import type {Row} from '../input/row.ts';
 import {defaultOutput} from '../job/job.ts';
 import {countryColumnOf} from '../lookup/columns/country-column.ts';
-import {type Aside, type Guess, lacksChoice, lacksCountry} from '../lookup/columns/guess.ts';
-import {readHeader} from '../lookup/columns/header.ts';
-import {detectColumns} from '../lookup/detect.ts';
-import {hasPhoneShape} from '../operations/phone-shape.ts';
+import {type Aside, type Guess, isOffered, lacksChoice, lacksCountry} from '../lookup/columns/guess.ts';
 import {
   anyOf,
   type Intelligence,
@@ -73,9 +69,12 @@ export function demandSure(
 ): void {
   const countries = all.filter(({operation}) => operation === 'country');
   const meant = lookups.filter(({aside}) => aside === undefined);
-  const torn = countries.filter(({confidence}) => confidence === 'unsure');
-  if (torn.length > 0 && meant.some(({operation}) => operation === 'phone'))
-    throw tornCountries(torn, countries, meant, {columns, rows});
+  const isMeant = ({numbers = []}: Guess) =>
+    meant.some(
+      ({operation, column}) => operation === 'phone' && (numbers.length === 0 || numbers.includes(column)),
+    );
+  const torn = countries.filter(guess => guess.confidence === 'unsure' && isMeant(guess));
+  if (torn.length > 0) throw tornCountries(torn, countries, meant, {columns, rows});
   const unsure = meant.find(({confidence}) => confidence === 'unsure');
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
@@ -95,7 +94,7 @@ export function demandSure(
     throw new UsageError(
       'column_unsure',
       `No column is looked up for sure. ${lookups.map(guess => passedOver(guess, {columns, rows})).join(' ')}`,
-      {flags: flagsOf([...lookups, ...countries], {columns, rows})},
+      {flags: flagsOf([...lookups.filter(isOffered), ...countries], {columns, rows})},
     );
   throw new UsageError(
     'no_columns',
@@ -106,10 +105,12 @@ export function demandSure(
 const reasons: Readonly<Record<Aside, string>> = {
   another: ' (its name means another party than the person)',
   fax: ' (its name means fax or pager)',
+  strange: ' (its name may mean another party than the person)',
   values: '',
   list: ' (the first entry of a list)',
   unknowable: ' (all of them private or IPv6)',
-  alike: ' (they may be versions, or masks)',
+  alike: '',
+  masked: ' (masked or anonymized)',
   nothing: '',
   shared: '',
 };
@@ -119,7 +120,7 @@ export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string 
   const {operation, column, ofKind, national, aside = 'values'} = guess;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
   const choice = asChoice(operation, column);
-  const quoted = (text: string) => (/^[\w.-]+$/.test(text) ? text : `"${text}"`);
+  const quoted = (text: string) => (/^[\w.-]*[\w-]$/.test(text) ? text : `"${text}"`);
   const name = quoted(choice);
   const fits = national > 0 ? countryColumnOf([column], columns, rows) : undefined;
   const country =
@@ -129,7 +130,10 @@ export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string 
         ? ', and --country or --default-country'
         : ` --country ${quoted(fits)}`;
   const add = aside === 'unknowable' ? '' : `; add --${operation} ${name}${country}`;
-  return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${operations[operation].plural}: "${column}"${aside === 'shared' ? repeats(guess) : reasons[aside]}${add}.`;
+  const {plural, others = ''} = operations[operation];
+  const why =
+    aside === 'shared' ? repeats(guess) : aside === 'alike' ? ` (they may be ${others})` : reasons[aside];
+  return `Not looked up, though ${Math.round(ofKind * 100)}% of its values are ${plural}: "${column}"${why}${add}.`;
 }
 
 function repeats({values, distinct}: Guess): string {
@@ -213,7 +217,7 @@ function listedForm({column, listed}: Guess): UsageError {
   );
 }
 
-function faultIn({operation, share, byHeader, fault}: LookupGuess): string {
+function faultIn({operation, share, header, fault}: LookupGuess): string {
   const {plural, codes} = operations[operation];
   const words: Readonly<Record<string, string>> = codes;
   const said = fault === undefined ? undefined : words[fault.code];
@@ -226,7 +230,7 @@ function faultIn({operation, share, byHeader, fault}: LookupGuess): string {
     share === undefined || share === 0
       ? 'none of its values is one'
       : `only ${Math.round(share * 100)}% of its values are`;
-  return `is ${byHeader ? 'named' : 'filled in part'} like ${plural}, but ${fit}${because}`;
+  return `is ${header === 'silent' ? 'filled in part' : 'named'} like ${plural}, but ${fit}${because}`;
 }
 
 function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
@@ -240,58 +244,4 @@ function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
     `Column "${column}" ${faultIn(guess)}. Name ${name}${flags.length === 0 ? '' : `: ${flags.map(shellWord).join(' ')}`}.`,
     {flags},
   );
-}
-
-const isValue = (cell: string) =>
-  intelligenceNames.some(name => {
-    const {canonical, isTelling} = operations[name];
-    return isTelling?.(cell) !== false && canonical(cell).state === 'value';
-  });
-
-/**
- * True if the first line is a row: a cell is a value to look up, or a cell and those below it are written as phone
- * numbers.
- */
-export function isRowOfValues(header: readonly string[], rows: readonly Row[]): boolean {
-  return header.some(isValue) || phoneColumns(header, rows).length > 0;
-}
-
-/** @throws {UsageError} if the header is a row of values; with the flags that read it as a row. */
-export function refuseValuesAsHeader(
-  header: readonly string[],
-  rows: readonly Row[],
-  defaultCountry: string | undefined,
-): void {
-  if (!isRowOfValues(header, rows)) return;
-  const value = header.findIndex(isValue);
-  const phones = value < 0 ? phoneColumns(header, rows) : [];
-  const [first = value] = phones;
-  const names = numberedColumns(header.length);
-  const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
-  const list = {columns: names, rows: all};
-  const {guesses} = detectColumns(names, all, {headless: true});
-  const sure = flagsOf(
-    guesses.filter(({confidence}) => confidence === 'sure'),
-    list,
-  );
-  const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
-  // Only the user knows the country, so the suggestion has a country only if the user gave one.
-  const flags = ['--no-header', ...(defaultCountry === undefined ? sure : asPhones)];
-  throw new UsageError(
-    'header_is_value',
-    `Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….${phones.length === 0 ? '' : ` If it holds phone numbers: --no-header ${asPhones.join(' ')} --default-country ${defaultCountry ?? 'with a country such as DE'}.`}`,
-    {flags},
-  );
-}
-
-const MOSTLY = 0.9;
-
-/** Columns whose header and cells are written as phone numbers. Returns no column if any header is a known name. */
-function phoneColumns(header: readonly string[], rows: readonly Row[]): number[] {
-  const isPhone = (text = '') => hasPhoneShape(text.trim());
-  if (rows.length === 0 || header.some(cell => readHeader(cell).size > 0)) return [];
-  return [...header.keys()].filter(index => {
-    const below = rows.filter(row => row.type === 'csv' && isPhone(row.fields[index]));
-    return isPhone(header[index]) && below.length >= MOSTLY * rows.length;
-  });
 }

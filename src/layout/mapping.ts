@@ -14,8 +14,9 @@ import {besideNames, perBeside} from '../operations/verify.ts';
 import {shellWord} from '../report/format.ts';
 import {createRowFilter} from '../score/conditions.ts';
 import type {Background} from '../score/given.ts';
-import {demandSure, flagsOf, isLookup, passedOver, refuseValuesAsHeader, tornFor} from './guessed.ts';
+import {demandSure, flagsOf, isLookup, passedOver, tornFor} from './guessed.ts';
 import {doubtCountries, judgeValues, refuseMostlyRejected} from './judged-rows.ts';
+import {refuseValuesAsHeader} from './values-as-header.ts';
 
 /** The columns that are looked up, how they were found, and the plan of each row. */
 export interface Mapping {

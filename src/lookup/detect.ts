@@ -5,8 +5,8 @@ import {type Column, columnsOf, type Headers} from './columns/column.ts';
 import {type CountryChoices, chooseCountries, countryFor} from './columns/country-column.ts';
 import {guessCountries} from './columns/country-guesses.ts';
 import {type Aside, type Fault, type Guess, MOSTLY} from './columns/guess.ts';
-import {namesFax, namesOtherDigits} from './columns/header.ts';
-import {isShared} from './columns/shared-values.ts';
+import {namesFax, names as namesWord} from './columns/header.ts';
+import {chooseColumns} from './columns/own-columns.ts';
 import {fieldPaths} from './field-paths.ts';
 
 /** Share of fitting values from which the content alone decides. */
@@ -38,10 +38,7 @@ export function detectColumns(
   const {numbers = []} = known;
   const names = [...new Set([...found, ...numbers, ...(known.countries ?? [])])];
   const columns = columnsOf(names, given, known);
-  const phones = columns.filter(
-    ({name, says, isAnothers}) => numbers.includes(name) || (says.has('phone') && !isAnothers),
-  );
-  const choices = chooseCountries(columns, phones, sample, known.countries);
+  const choices = chooseCountries(columns, phonesOf(columns, numbers), sample, known.countries);
   const chosen = choices.of.size > 0 ? [...choices.of] : [[undefined, choices.others] as const];
   const countries = known.countries === undefined ? guessCountries(chosen) : [];
   const detected = intelligenceNames.filter(name => operations[name].isDetected);
@@ -54,20 +51,24 @@ export function detectColumns(
   });
   const isOfFaint = (guess: Guess) =>
     isFaint(guess) && guesses.some(other => other.operation === guess.operation && !isFaint(other));
-  const others = guesses.filter(guess => !isOfFaint(guess)).map(guess => asideOthers(guess, guesses));
+  const others = chooseColumns(
+    guesses.filter(guess => !isOfFaint(guess)),
+    known.headless === true,
+  );
   const isPhone = others.some(({operation}) => operation === 'phone');
   return {guesses: isPhone ? [...countries, ...others] : others, choices};
 }
 
-/**
- * Leaves out two kinds of columns: named as a kind without any such value, while another column has values; and with
- * values that are not the rows' own, while another column's are.
- */
-function asideOthers(guess: Guess, all: readonly Guess[]): Guess {
-  const isEmpty = guess.confidence === 'unsure' && guess.aside === undefined && guess.ofKind === 0;
-  const isSure = (other: Guess) => other.operation === guess.operation && other.confidence === 'sure';
-  if (isEmpty && all.some(isSure)) return {...guess, aside: 'nothing'};
-  return isShared(guess, all) ? {...guess, confidence: 'unsure', aside: 'shared'} : guess;
+/** The columns whose numbers choose the column of their country: those that would be looked up, by their headers. */
+function phonesOf(columns: readonly Column[], numbers: readonly string[]): Column[] {
+  const isMeant = ({name}: Column) => numbers.includes(name);
+  const named = columns.filter(({says, isAnothers}) => {
+    const strength = says.get('phone')?.strength;
+    return strength !== undefined && strength !== 'mentioned' && !isAnothers;
+  });
+  const plain = named.filter(({says}) => says.get('phone')?.isPlain === true);
+  const own = plain.length > 0 ? plain : named;
+  return columns.filter(column => isMeant(column) || own.includes(column));
 }
 
 /** The most frequent fault of an unsure column, to explain the question. */
@@ -94,14 +95,14 @@ function best(some: readonly Guess[]): Guess[] {
       (a, b) =>
         Number(b.confidence === 'sure') - Number(a.confidence === 'sure') ||
         Number(a.aside !== undefined) - Number(b.aside !== undefined) ||
-        Number(b.byHeader) - Number(a.byHeader),
+        Number(a.header === 'silent') - Number(b.header === 'silent'),
     )
     .slice(0, 1);
 }
 
 /** True if only most values speak for the guess: it is worth a mention if nothing else is of its kind. */
-function isFaint({byHeader, confidence, ofKind}: Guess): boolean {
-  return !byHeader && confidence === 'unsure' && ofKind < CONTENT_SPEAKS;
+function isFaint({header, confidence, ofKind}: Guess): boolean {
+  return header === 'silent' && confidence === 'unsure' && ofKind < CONTENT_SPEAKS;
 }
 
 function guessColumn(
@@ -113,7 +114,7 @@ function guessColumn(
   const tally = tallyOf(operation, cells, rules);
   const {values, valid, national, listed, unclear, beyond} = tally;
   const of = (count: number) => (values === 0 ? 0 : count / values);
-  const says = column.says.get(operation)?.strength;
+  const says = column.says.get(operation);
   const base = {
     operation,
     column: column.name,
@@ -124,15 +125,22 @@ function guessColumn(
     values,
     distinct: tally.distinct.size,
   };
-  const byHeader = says === 'named' || (says === 'hinted' && isConfirmed(operation, cells, base.ofKind));
-  const confidence = byHeader ? byName(tally) : byContent(operation, column, cells, tally, headless);
-  if (confidence === undefined) return undefined;
+  const isNamed =
+    says?.strength === 'named' || (says?.strength === 'hinted' && isConfirmed(operation, cells, base.ofKind));
+  const judged = isNamed ? byName(tally) : byContent(operation, column, cells, tally, headless);
+  if (judged === undefined) return undefined;
+  // `Mail comptable` is of its kind by its values, `phone order no` is not, whatever its digits.
+  const isMentioned =
+    says?.strength === 'mentioned' &&
+    (judged === 'sure' ||
+      (judged === 'likely' && of(valid) >= CONTENT_SPEAKS && !mayBeOtherDigits(column, cells)));
+  const confidence = isMentioned ? 'sure' : judged;
   const aside =
-    asideOf(column, tally) ??
+    asideOf(operation, column, tally) ??
     (confidence === 'likely' ? 'values' : confidence === 'alike' ? 'alike' : undefined);
   const guess = {
     ...base,
-    byHeader,
+    header: isNamed && says.isPlain ? 'plain' : isNamed || isMentioned ? 'strange' : 'silent',
     confidence: confidence === 'sure' && aside === undefined ? 'sure' : 'unsure',
     aside,
   } as const;
@@ -140,6 +148,11 @@ function guessColumn(
   return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= MOSTLY
     ? guess
     : undefined;
+}
+
+function mayBeOtherDigits({heading}: Column, cells: ColumnCells): boolean {
+  const isBare = isShare(MOSTLY, cells, text => /^\d+$/.test(text.trim()));
+  return isBare || namesWord(heading, 'otherDigits') || namesWord(heading, 'cards');
 }
 
 /** True if most values are what the header hints at. Any digits may be a phone number, so those must be likely ones. */
@@ -168,9 +181,18 @@ function isShare(
   );
 }
 
-function asideOf({heading, isAnothers, isInList}: Column, {values, beyond}: ColumnTally): Aside | undefined {
+function asideOf(
+  operation: Intelligence,
+  {heading, isAnothers, isInList, says}: Column,
+  {values, beyond, distinct}: ColumnTally,
+): Aside | undefined {
   if (values > 0 && beyond === values) return 'unknowable';
   if (isAnothers) return namesFax(heading) ? 'fax' : 'another';
+  const {areMasked} = operations[operation];
+  if (namesWord(heading, 'masked') || (distinct.size >= FEW_VALUES && areMasked?.([...distinct]) === true))
+    return 'masked';
+  if (operation === 'ip' && says.get('ip')?.isPlain !== true && namesWord(heading, 'versions'))
+    return 'alike';
   return isInList ? 'list' : undefined;
 }
 
@@ -196,8 +218,8 @@ function byContent(
   if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough)
     return operations[operation].mayBeOthers?.(cells.map(([text]) => text)) === true ? 'alike' : 'sure';
   if (isLikely !== undefined && values >= FEW_VALUES) {
-    const isOther = namesOtherDigits(heading, 'otherDigits');
-    const isCard = namesOtherDigits(heading, 'cards');
+    const isOther = namesWord(heading, 'otherDigits');
+    const isCard = namesWord(heading, 'cards');
     const fits = (text: string, country: string | undefined) =>
       !(isOther && /^\d+$/.test(text.trim())) &&
       !(isCard && isTelling?.(text) !== true) &&
@@ -215,6 +237,9 @@ type ColumnTally = ReturnType<typeof tallyOf>;
 /** Codes of addresses that the service knows nothing about. */
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
+/** Codes that a column's habits may change, for other cells too. */
+const BY_HABIT: ReadonlySet<string> = new Set(['calling_code_unclear', 'leading_zero_lost']);
+
 /** Counts a column's cells by what they are. */
 function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules | undefined, isKnown = false) {
   const {canonical, habits, isTelling} = operations[operation];
@@ -231,7 +256,7 @@ function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules |
       continue;
     }
     // Reading the column's habits is slow: it is done only if a single cell can't be read without them.
-    if (judged.code === 'calling_code_unclear' && !isKnown)
+    if (BY_HABIT.has(judged.code) && !isKnown)
       return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
     if (judged.code === 'calling_code_unclear') tally.unclear += 1;
     if (judged.code === 'country_unknown') tally.national += 1;

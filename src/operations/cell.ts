@@ -6,6 +6,8 @@ export interface CellRules {
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
   /** True if most of the column's phone numbers have a calling code without its plus. */
   readonly plusLost?: boolean;
+  /** True if some of the column's numbers have lost the leading zero that belongs to them. */
+  readonly zeroLost?: boolean;
 }
 
 /** Repairs made to a cell before it is judged. Their codes are stable, like the codes of faults. */

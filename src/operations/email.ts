@@ -9,6 +9,7 @@ const codes = {
   email_malformed: 'Not an e-mail address.',
   email_list: 'Several addresses in one cell.',
   email_display_name: 'Two addresses, one as the name of the other: jo@example.com <al@example.com>.',
+  email_masked: 'Parts of the address are masked, as in j***@example.com.',
   email_in_text: 'An address with words or odd punctuation, such as a curly quote, beside it.',
 } as const;
 
@@ -39,6 +40,8 @@ export const email = intelligence('email', {
   codes,
   personFaults: ['email_malformed'],
   canonical: canonicalEmail,
+  mayBeOthers: areHandles,
+  others: 'identifiers, or accounts of machines',
   top: [['domains', ['domain']]],
   rules: [
     {when: '!email.is_valid', add: 40, reason: 'email_not_valid'},
@@ -58,6 +61,8 @@ const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
 /** Punctuation outside ASCII, except IDNA's dots and letters (RFC 5892, appendix A). */
 const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
 const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
+/** Asterisks are valid in addresses (RFC 5322), but used to hide parts of them. */
+const MASKED = /[*•●]{2}|[*•●].*@|@.*[*•●]/u;
 /** Labels of letters, digits and inner hyphens. The last label is not a number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
@@ -101,6 +106,7 @@ function judgeWrapped(
 function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<EmailCode> {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
+  if (at > 0 && MASKED.test(text)) return invalid('email_masked');
   if (at === -1 || !LOCAL_PART.test(local))
     return invalid(listsAddresses(text) ? 'email_list' : 'email_malformed');
   const written = text.slice(at + 1);
@@ -112,6 +118,18 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<E
   return DOMAIN.test(domain) && fits && !dots && !ODD.test(text)
     ? valid(address, repairs)
     : invalid('email_malformed');
+}
+
+/** `2026730714638.70973@mx.example.com`, `avatar_31@2x.png`: a number that a program made, a file. */
+const MADE =
+  /\d{7}|[\da-f-]{16}|\.(?:png|jpe?g|gif|svg|webp|ics|local|internal|lan|localdomain)$|^<|^\w+:|@(?:calendar|reply)\./i;
+
+/** True if these addresses lead to no person's mailbox: numbers from programs, or one account on many machines. */
+function areHandles(texts: readonly string[]): boolean {
+  const distinct = [...new Set(texts.map(text => text.trim()))].filter(text => text !== '');
+  const locals = new Set(distinct.map(text => text.slice(0, text.lastIndexOf('@'))));
+  const isFew = distinct.length > 2 && locals.size * 2 <= distinct.length;
+  return isFew || distinct.filter(text => MADE.test(text)).length > distinct.length / 2;
 }
 
 function listsAddresses(text: string): boolean {

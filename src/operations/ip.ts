@@ -11,7 +11,7 @@ const codes = {
   ip_with_port: 'An address followed by a number that is not a port.',
   ip_list: 'Several addresses in one cell.',
   ip_range: 'A network such as 192.0.2.0/24, not a single address.',
-  ip_private: 'A private address such as 10.0.0.7, which exists in many networks.',
+  ip_private: 'A private or reserved address such as 10.0.0.7, which exists in many networks.',
   ipv6_unsupported: 'An IPv6 address: the service takes IPv4 only.',
 } as const;
 
@@ -49,6 +49,8 @@ export const ip = intelligence('ip', {
   personFaults: [],
   canonical: canonicalIp,
   mayBeOthers: areVersions,
+  others: 'versions, or masks',
+  areMasked: values => values.every(value => value.endsWith('.0')),
   top: [
     ['countries', ['country']],
     ['networks', ['asn_organization']],
@@ -99,22 +101,32 @@ function judgeIp(
 
 const MOST_PORT = 65_535;
 
-/**
- * `4.12.0.3`, `1.3.6.1`, and masks. Of addresses spread over the Internet, one in forty has no part of three digits.
- */
-const VERSION = /^(?:\d{1,2}\.){3}\d{1,2}$|^255\./;
+/** `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`: one in forty addresses has two parts below 20 behind such a beginning. */
+const SMALL_PART = 20;
+const HIGHEST_VERSION = 191;
+const FEWEST_SMALL = 2;
+
+function isVersion(text: string): boolean {
+  const parts = text.split('.').map(Number);
+  const [first = 0] = parts;
+  const areShort = parts.every(part => part < 100);
+  return (
+    areShort || (first <= HIGHEST_VERSION && parts.filter(part => part < SMALL_PART).length >= FEWEST_SMALL)
+  );
+}
 
 function areVersions(texts: readonly string[]): boolean {
   const distinct = [...new Set(texts.map(text => text.trim()))].filter(text => text !== '');
-  return distinct.filter(text => VERSION.test(text)).length > distinct.length / 2;
+  return distinct.filter(isVersion).length > distinct.length / 2;
 }
 
 /**
- * RFC 1122 ("this network", loopback), RFC 1918 (private), RFC 3927 (link-local), RFC 6598 (carriers' own), and
- * broadcast. A load balancer's or an office's own machine has such an address, which says nothing about a person.
+ * RFC 1122 ("this network", loopback), RFC 1918 (private), RFC 3927 (link-local), RFC 6598 (carriers' own), RFC 5771
+ * (multicast) and RFC 1112 (reserved). A load balancer's or an office's own machine has such an address, which says
+ * nothing about a person.
  */
 const PRIVATE =
-  /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^255\.255\.255\.255$/;
+  /^(?:0|10|127|22[4-9]|2[34]\d|25[0-5]|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./;
 
 /** A network of one address, as PostgreSQL's inet writes it. */
 const HOST_MASK = /(?<=^[\d.]+)\/32$|(?<=^[\da-f:.]*:[\da-f:.]*)\/128$/i;

@@ -88,6 +88,10 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
   /** True if a column without such a header may hold something else that looks the same. */
   readonly mayBeOthers?: (texts: readonly string[]) => boolean;
+  /** True if these values were made unrecognizable, such as IP addresses that all end in .0. */
+  readonly areMasked?: (values: readonly string[]) => boolean;
+  /** The other things that `mayBeOthers` finds, in words. */
+  readonly others?: string;
 }
 
 /** Kinds of counts over answers. None of them identifies a person. */

@@ -21,6 +21,8 @@ const codes = {
   phone_too_long: 'Too long for a phone number.',
   phone_list: 'Several numbers in one cell.',
   phone_in_text: 'A number with words or odd punctuation, such as a curly quote, beside it.',
+  phone_out_of_plan: 'Not a number of its country.',
+  leading_zero_lost: 'In its country a zero belongs before it, which a spreadsheet may have removed.',
   calling_code_unclear:
     'Digits without a plus that are valid with and without a calling code; the column does not show which is meant.',
   country_unknown: 'A number in national form, and its country is missing or not known.',
@@ -60,7 +62,7 @@ export const phone = intelligence('phone', {
   storedFor: '90d',
   cost: 1,
   codes,
-  personFaults: ['phone_malformed', 'phone_too_short', 'phone_too_long'],
+  personFaults: ['phone_malformed', 'phone_too_short', 'phone_too_long', 'phone_out_of_plan'],
   canonical: canonicalPhone,
   habits: phoneHabits,
   // Any long number can be a phone number. Without a header only the international form proves it.
@@ -74,7 +76,7 @@ export const phone = intelligence('phone', {
     {when: 'phone.is_spam', add: 30, reason: 'phone_spam'},
     {when: 'phone.is_virtual', add: 15, reason: 'phone_virtual'},
     {
-      when: 'error.phone in ["phone_malformed", "phone_too_short", "phone_too_long"]',
+      when: 'error.phone in ["phone_malformed", "phone_too_short", "phone_too_long", "phone_out_of_plan"]',
       add: 20,
       reason: 'phone_invalid',
     },
@@ -90,7 +92,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
     const uri = /^(?:tel|callto|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     const written = text.slice(uri.length).trim().replace(PLUS, '+');
-    return judgePhone(written, found, {...phoneCountry(country), extract: false}, rules?.plusLost === true);
+    return judgePhone(written, found, {...phoneCountry(country), extract: false}, rules);
   });
 }
 
@@ -109,6 +111,7 @@ export function phoneHabits(
 ): CellRules {
   const bare: BareNumber[] = [];
   let values = 0;
+  let zeroLost = false;
   for (const [raw, country] of cells) {
     const cell = readCell(raw);
     if (cell.state !== 'text') continue;
@@ -117,8 +120,9 @@ export function phoneHabits(
     const number = parsePhoneNumberFromString(text, {...phoneCountry(country), extract: false});
     const kind = number?.isPossible() === true ? bareNumber(text, number) : undefined;
     if (kind !== undefined) bare.push(kind);
+    if (kind === 'national' && number?.isValid() === false && lacksZero(number)) zeroLost = true;
   }
-  return {plusLost: areWrittenWhole(values, bare)};
+  return {plusLost: areWrittenWhole(values, bare), zeroLost};
 }
 
 /** libphonenumber-js ignores a plus sign in brackets, and drops a full-width one: the number would be another one. */
@@ -137,13 +141,15 @@ function judgePhone(
   text: string,
   repairs: readonly RepairCode[],
   options: ParseOptions,
-  plusLost: boolean,
+  habits: CellRules | undefined,
 ): Canonical<PhoneCode> {
   if (ZEROS.test(text)) return empty;
   if (isScientific(text)) return invalid('scientific_notation');
   if (isDate(text)) return invalid('phone_date');
   if (listsPhones(text)) return invalid('phone_list');
-  if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options, plusLost);
+  const [, glue] = GLUED.exec(text) ?? [];
+  if (glue !== undefined) return invalid(glue === '/' ? 'phone_list' : 'phone_in_text');
+  if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options, habits);
   const number = mayBeNumber(text, options) ? parsePhoneNumberFromString(text, options) : undefined;
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
   // A local number without its area code is possible in its country, but incomplete.
@@ -154,7 +160,7 @@ function judgePhone(
   if (!whole) return invalid(phoneFault(text, options));
   if (number.number === text) return valid(text, repairs);
   const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
-  return judgeBare(text, number, hasExtension ? [...repairs, 'extension'] : repairs, plusLost);
+  return judgeBare(text, number, hasExtension ? [...repairs, 'extension'] : repairs, habits);
 }
 
 /**
@@ -177,14 +183,45 @@ function judgeBare(
   text: string,
   number: PhoneNumber,
   repairs: readonly RepairCode[],
-  plusLost: boolean,
+  habits: CellRules | undefined,
 ): Canonical<PhoneCode> {
   const kind = bareNumber(text, number);
-  if (kind !== 'unclear' && !(kind === 'foreign' && plusLost)) return valid(number.number, repairs);
-  const whole = kind === 'unclear' && plusLost ? withPlus(number) : undefined;
+  if (kind !== 'unclear' && !(kind === 'foreign' && habits?.plusLost === true))
+    return planFault(text, number, habits) ?? valid(number.number, repairs);
+  const whole = kind === 'unclear' && habits?.plusLost === true ? withPlus(number) : undefined;
   return whole === undefined
     ? invalid('calling_code_unclear')
     : valid(whole.number, [...repairs, 'plus_added']);
+}
+
+/**
+ * Numbers for examples and films, which belong to nobody and to no range in use (Ofcom's drama numbers, ARCEP decision
+ * 2018-0881, ComReg's numbers for drama, NANPA's 555-01xx).
+ */
+const FICTIONAL =
+  /^\+(?:44(?:7700900|1632960)\d{3}|33(?:19900|26191|35301|46571|53649|63998)\d{4}|3532091\d{5}|1[2-9]\d{2}55501\d\d)$/;
+
+/**
+ * The fault of a number that can't be of its country as it is written. With a plus, its person says so: then the length is
+ * enough, and the service judges the rest.
+ */
+function planFault(
+  text: string,
+  number: PhoneNumber,
+  habits: CellRules | undefined,
+): Canonical<PhoneCode> | undefined {
+  if (text.startsWith('+') || FICTIONAL.test(number.number)) return undefined;
+  const isValid = number.isValid();
+  if (isValid && habits?.zeroLost !== true) return undefined;
+  if (lacksZero(number)) return invalid('leading_zero_lost');
+  return isValid ? undefined : invalid('phone_out_of_plan');
+}
+
+/** True if a zero before it makes a valid number that has the zero in E.164 too, as in Italy. */
+function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
+  if (nationalNumber.startsWith('0')) return false;
+  const longer = parsePhoneNumberFromString(`+${countryCallingCode}0${nationalNumber}`, {extract: false});
+  return longer?.nationalNumber.startsWith('0') === true && longer.isValid();
 }
 
 /** Codes of digits that lack context. */
@@ -203,11 +240,11 @@ function judgeDecimal(
   text: string,
   repairs: readonly RepairCode[],
   options: ParseOptions,
-  plusLost: boolean,
+  habits: CellRules | undefined,
 ): Canonical<PhoneCode> {
   const digits = WHOLE.exec(text)?.[1];
   if (digits === undefined) return invalid('decimal_number');
-  const judged = judgePhone(digits, [...repairs, 'decimal_zero'], options, plusLost);
+  const judged = judgePhone(digits, [...repairs, 'decimal_zero'], options, habits);
   if (judged.state !== 'value')
     return judged.state === 'invalid' && UNCLEAR.has(judged.code) ? judged : invalid('decimal_number');
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged : invalid('decimal_number');
@@ -231,6 +268,9 @@ function phoneFault(text: string, options: ParseOptions): PhoneCode {
       return holdsNumber && ODD.test(text) ? 'phone_in_text' : 'phone_malformed';
   }
 }
+
+/** A number, then few digits behind a slash or in brackets: a second number's end, an extension, a flat. */
+const GLUED = /^\D*(?:\d\D*){7,}?([/(])\s*\d{1,6}\s*\)?$/;
 
 /** Minimum digits of a part that is a phone number of its own, not an area code or extension. */
 const SHORTEST_LISTED = 7;

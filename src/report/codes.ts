@@ -108,6 +108,7 @@ export const callCodes = {
 export const valueAdvice: Readonly<Record<string, string>> = {
   calling_code_unclear: 'write the plus, or the zero before the area code',
   country_unknown: 'add --country COLUMN or --default-country COUNTRY',
+  leading_zero_lost: 'set the column to text in the spreadsheet, then export it again',
   ip_private: "use the column with the client's own address",
   scientific_notation: 'set the column to text in the spreadsheet, then export it again',
   decimal_number: 'set the column to text in the program that wrote it, then export it again',

@@ -175,11 +175,11 @@ const sites: Readonly<Record<string, readonly string[]>> = {
     'national',
     'addresses in one cell',
     'unsure column',
-    'no header',
     'column of no known name',
     'several countries',
     'test/run/lists.test.ts',
   ],
+  'src/layout/values-as-header.ts': ['no header'],
   'src/run/run.ts': ['library'],
   'src/score/rules.ts': ['misspelt score'],
 };

@@ -116,10 +116,10 @@ const cases: readonly Case[] = [
     says: /national form.*--country COLUMN.*--default-country .*name the other columns: --email Mail/,
   },
   {
-    name: 'an unsure column beside sure ones: one command with all of them',
-    text: lines('id,login,mail,land', ...many(4, n => `${n},192.0.2.${n},p${n}@example.com,DE`)),
+    name: 'unsure columns: one command with all of them',
+    text: lines('id,login,contact,land', ...many(4, n => `${n},192.0.2.${n},p${n}@example.com,DE`)),
     code: 2,
-    says: /Try: bulk-enrich run .* --ip login --email mail$/m,
+    says: /Try: bulk-enrich run .* --ip login --email contact$/m,
     tryWorks: true,
   },
   {

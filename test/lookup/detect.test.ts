@@ -205,7 +205,7 @@ test('unsupported addresses count as addresses; a column with mostly fitting val
     i % 2 === 0 ? `192.0.2.${i}` : `2001:db8::${i}`,
     `u${i}@example.com`,
   ]);
-  expect(of(['seen_from', 'mail'], ...both)).toEqual(['ip seen_from sure', 'email mail sure']);
+  expect(of(['seen_from', 'mail'], ...both)).toEqual(['ip seen_from unsure', 'email mail sure']);
   const most = Array.from({length: 8}, (_, i) => [
     i < 6 ? `u${i}@example.com` : 'none of it',
     i < 6 ? `+1202555010${i}` : 'call me',

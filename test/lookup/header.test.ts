@@ -1,12 +1,15 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
-import {namesAnother, namesOtherDigits, readHeader} from '../../src/lookup/columns/header.ts';
+import {names, namesAnother, readHeader} from '../../src/lookup/columns/header.ts';
 import {headerWords} from '../../src/lookup/columns/header-words.ts';
 import {tokensOf} from '../../src/lookup/columns/tokens.ts';
 
 /** `phone`, `phone?` for a hint; several by blanks. */
 const says = (header: string) =>
-  [...readHeader(header)].map(([kind, {strength}]) => (strength === 'named' ? kind : `${kind}?`)).join(' ');
+  [...readHeader(header)]
+    .filter(([, {strength}]) => strength !== 'mentioned')
+    .map(([kind, {strength}]) => (strength === 'named' ? kind : `${kind}?`))
+    .join(' ');
 
 describe('phone numbers', () => {
   test.each(
@@ -114,9 +117,26 @@ test.each([
   ['郵便番号', true],
   ['nr', false],
   ['Kontakt', false],
-])('%j names other digits: %j', (header, expected) =>
-  expect(namesOtherDigits(header, 'otherDigits')).toBe(expected),
-);
+])('%j names other digits: %j', (header, expected) => expect(names(header, 'otherDigits')).toBe(expected));
+
+test.each(
+  `Email | Email 2 | Billing Email | Customer's e-mail | What is your e-mail address? | E-Mail (Pflichtfeld) | Your e-mail * | user.email | E-mail 1 - Value | Courriel élève
+  Correo alumno | Adresse e-mail du client | Email клиента | E-posta Adresi | お客様メールアドレス | 用户邮箱 | 고객 이메일 | ग्राहक ईमेल
+  Default Address Phone | Phone 2 - Value | Business Phone | Kundentelefonnummer | Handynr. | Tel. privat | Телефон клиента | Téléphone du client | お客様電話番号 | 고객 휴대폰번호
+  OPTIN_IP | last_sign_in_ip | LASTLOGINIP | client.ipAddress | customer_ip_address | http_x_forwarded_for | X-Real-IP | Browser IP | details.request.ip | custom:signup_ip`
+    .split(/[|\n]/)
+    .map(header => header.trim()),
+)('%s is plainly the person', header => expect([...readHeader(header).values()][0]?.isPlain).toBe(true));
+
+test.each(
+  `Accountant Email | friend's_email | Guest Email(s) | Who referred you? Their e-mail: | Mail du conjoint | Correo gestoría | Mutter Handy | Bevollmächtigter Tel. | Email юриста
+  Booker Phone | Current employer phone | Delivery driver phone | पिता का मोबाइल | 保護者携帯 | 보호자 연락처 | Veli Tel | Szülő telefonszáma | Kontaktní telefon rodiče | E-mail do contador
+  NS1 IP | MX IP | edge ip`
+    .split(/[|\n]/)
+    .map(header => header.trim()),
+)('%s may be another party', header => {
+  expect([...readHeader(header).values()][0]?.isPlain).toBe(false);
+});
 
 test('words are the same in any case, with or without accents, and parted in any way', () => {
   expect(tokensOf('Signup IP')).toEqual(['signup', 'ip']);

@@ -26,9 +26,9 @@ test('the country column goes before the default country, which fills its gaps',
   const cells = {countryOf: () => cellReader('country', columns), defaultCountry: 'GB'};
   const plan = createPlan(target('phone', 'phone'), cells);
   const [gap] = csvRows(['', '020 7946 0958', '', '  ', '', '']);
-  const [elsewhere] = csvRows(['', '2025550143', '', 'gb', '', '']);
+  const [elsewhere] = csvRows(['', '2079460123', '', 'gb', '', '']);
   expect(params(plan(row)[0])).toEqual({phone: '+12025550143'});
-  expect(elsewhere && params(plan(elsewhere)[0])).toEqual({phone: '+442025550143'});
+  expect(elsewhere && params(plan(elsewhere)[0])).toEqual({phone: '+442079460123'});
   expect(gap && params(plan(gap)[0])).toEqual({phone: '+442079460958'});
 });
 

@@ -13,6 +13,7 @@ import {known} from './lists/known.ts';
 import {numbers} from './lists/numbers.ts';
 import {parties} from './lists/parties.ts';
 import {look, situations} from './lists/situation.ts';
+import {strangers} from './lists/strangers.ts';
 
 let directory = '';
 beforeAll(() => {
@@ -32,6 +33,7 @@ const all = [
   programs,
   firstContact,
   parties,
+  strangers,
 ].flatMap(situations);
 
 test('there are 112 or more', () => expect(all.length).toBeGreaterThanOrEqual(112));

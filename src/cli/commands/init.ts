@@ -10,7 +10,7 @@ import {withoutCompression} from '../../job/name-endings.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {dated, utcDate} from '../../job/paths.ts';
 import type {SettingsFor} from '../../job/settings.ts';
-import {isRowOfValues} from '../../layout/guessed.ts';
+import {isRowOfValues} from '../../layout/values-as-header.ts';
 import {type Headers, headersOf} from '../../lookup/columns/column.ts';
 import {endpointName} from '../../run/identity.ts';
 import {accountFile} from '../../run/open/account.ts';

@@ -21,7 +21,7 @@ export function guessCountries(
         ofKind: share,
         values: 0,
         distinct: 0,
-        byHeader: true,
+        header: 'plain',
         numbers: phone === undefined ? [] : [phone],
         row,
       }),

@@ -19,7 +19,11 @@ export interface Guess {
   /** Filled cells in the sample, and different values among them. */
   readonly values: number;
   readonly distinct: number;
-  readonly byHeader: boolean;
+  /**
+   * `plain`: the header names the kind, and every other word of it is known as harmless. `strange`: it names the kind, and
+   * perhaps another party. `silent`: it does not name the kind.
+   */
+  readonly header: 'plain' | 'strange' | 'silent';
   /** The most frequent fault of the misfits, with the first row that has it. */
   readonly fault?: Fault | undefined;
   /** Phone columns that a country column was chosen for, or may be. */
@@ -31,12 +35,20 @@ export interface Guess {
 /**
  * Reasons to leave a column out:
  *
- * `another`, `fax`: its header names another party than the row's person, or a fax. `values`: only its values speak for
- * it. `list`: it is the first entry of a list. `unknowable`: all its addresses are private or IPv6. `alike`: its values
- * may be something that looks the same, such as versions. `nothing`: none of its values fits, while another column's
- * do. `shared`: its values are few and repeat, while another column's differ.
+ * `another`, `fax`: its header names another party than the row's person, or a fax. `strange`: its header has a word that
+ * may name another party. `values`: only its values speak for it. `list`: it is the first entry of a list. `unknowable`:
+ * all its addresses are private or IPv6. `alike`: its values may be something that looks the same, such as versions.
+ * `masked`: they are made unrecognizable. `nothing`: none of its values fits, while another column's do. `shared`: its
+ * values are few and repeat, while another column's differ.
  */
-export type Aside = 'another' | 'fax' | 'values' | 'list' | 'unknowable' | 'alike' | 'nothing' | 'shared';
+export type Aside =
+  | ('another' | 'fax' | 'strange' | 'values' | 'list')
+  | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared');
+
+/** True if a person may well mean the column, so that a suggested command has it. */
+export function isOffered({aside}: Guess): boolean {
+  return aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
+}
 
 export interface Fault {
   readonly code: string;

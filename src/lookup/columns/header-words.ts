@@ -19,10 +19,10 @@ interface LanguageWords extends Readonly<Partial<Record<ColumnKind, string>>> {
  */
 export const headerWords = {
   English: {
-    ip: 'ip, ips, ipv4, ip address, ip addresses, ip addr, ipaddr, forwarded for, xff, remote addr, remote address, client addr',
+    ip: 'ip, ips, ipv4, inet?, inet addr, login ip, signup ip, client ip, user ip, source ip, remote ip, ip address, ip addresses, ip addr, ipaddr, forwarded for, xff, remote addr, remote address, client addr',
     phone:
       'phone, phones, phone number, telephone, tel, telno, mobile, mob, cell, cellphone, cell phone, cellular?, msisdn, ph?, gsm?, landline?, contact number, contact no, whatsapp?',
-    email: 'email, emails, e mail, e mails, mail, mails',
+    email: 'email, emails, e mail, e mails, mail, mails, username?, user name?',
     country: 'country, nation, cc, iso2, iso3, ctry, cntry',
     behind:
       'number, numbers, no, nr, nbr, nmbr, num, value, values, address, addresses, addr, v4, ipv4, phone, mobile, cell, landline, home, work, office, business, personal, private, main, primary, secondary, other, alternate, alternative, alt, direct, day, daytime, evening, international, intl, e164, raw, formatted, full',

@@ -1,28 +1,55 @@
 import {intelligenceNames} from '../../operations/table.ts';
 import {type ColumnKind, headerWords} from './header-words.ts';
+import {type NeutralWords, neutralWords} from './neutral-words.ts';
 import {type OtherWords, otherWords} from './other-words.ts';
 import {isUnspaced, tokensOf} from './tokens.ts';
 import {HeaderVocabulary, type Match} from './vocabulary.ts';
 
 export interface HeaderSays {
-  /** `named`: the column is of that kind, whatever it holds. `hinted`: it is if its values confirm it. */
-  readonly strength: 'named' | 'hinted';
+  /**
+   * `named`: the column is of that kind, whatever it holds. `hinted`: it is if its values confirm it. `mentioned`: words follow
+   * that may change its meaning, as in `phone_type`.
+   */
+  readonly strength: Strength;
   /** The words before the name: `billing` in `billing_country`. */
   readonly ahead: readonly string[];
+  /** True if no word names a second person of the row: `Billing Phone 2`, not `Accountant Phone`. */
+  readonly isPlain: boolean;
 }
+
+const strengths = ['named', 'hinted', 'mentioned'] as const;
+type Strength = (typeof strengths)[number];
 
 const KINDS: readonly ColumnKind[] = [...intelligenceNames, 'country'];
 
 /** The kinds of values that a header names; empty if it names none. */
 export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> {
   const tokens = tokensOf(header);
-  return new Map(
+  const found = new Map(
     KINDS.flatMap(kind => {
       const some = tokens.flatMap((_, at) => saidAt(kind, tokens, at));
-      const says = some.find(({strength}) => strength === 'named') ?? some[0];
-      return says === undefined ? [] : [[kind, says] as const];
+      const [says] = some.sort((a, b) => strengths.indexOf(a.strength) - strengths.indexOf(b.strength));
+      return says === undefined ? [] : [[kind, {...says, isPlain: isPlain(kind, tokens)}] as const];
     }),
   );
+  // Active Directory's ipPhone holds an extension.
+  if (found.has('phone')) found.delete('ip');
+  return found;
+}
+
+/** True if each word is known as harmless. The words for a row's other persons have no end, so that no list of them would do. */
+function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
+  const visits = kind === 'ip' ? (['visits'] as const) : [];
+  const known = vocabularyOf(kind, 'behind', 'persons', 'neutral', ...visits);
+  let at = 0;
+  while (at < tokens.length) {
+    const token = tokens[at] ?? '';
+    const lengths = known.matches(tokens, at).map(({length}) => length);
+    const isAlone = /^\d+$/.test(token) || PARTICLES.has(token) || known.makesUp(token);
+    if (lengths.length === 0 && !isAlone) return false;
+    at += Math.max(1, ...lengths);
+  }
+  return true;
 }
 
 /** True if a header names another party than the row's person: staff, a server, a referrer. */
@@ -41,27 +68,24 @@ export function namesFax(header: string): boolean {
   return tokensOf(header).some(token => FAX.test(token) || FAX.test(token.normalize('NFKC')));
 }
 
-/**
- * True if a header names digits other than phone numbers: an order's, a date's, a customer's. `cards`: an identity
- * card's.
- */
-export function namesOtherDigits(header: string, which: 'otherDigits' | 'cards'): boolean {
+/** True if a header has a word of this field of other-words.ts: an order's or identity card's digits, a version. */
+export function names(header: string, which: keyof OtherWords): boolean {
   const words = vocabularyOf(which);
   return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
 }
 
-function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): HeaderSays[] {
+function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<HeaderSays, 'isPlain'>[] {
   const token = tokens[at] ?? '';
   const named = vocabularyOf(kind).matches(tokens, at);
   const some = named.length > 0 ? named : vocabularyOf(kind).endOf(token);
   const isCompound = named.length === 0;
   return some.flatMap(({length, isHint}: Match) => {
     const tail = tailOf(kind, tokens.slice(at + length));
-    if (tail === 'other' || (tail === 'someone' && kind === 'country')) return [];
+    if (tail !== 'plain' && kind === 'country') return [];
     // In languages without spaces a name may end any word.
     const isLoose = isHint || tail === 'someone' || (isCompound && !isUnspaced(token));
     const ahead = tokens.slice(0, isCompound ? at + 1 : at);
-    return [{strength: isLoose ? 'hinted' : 'named', ahead} as const];
+    return [{strength: tail === 'other' ? 'mentioned' : isLoose ? 'hinted' : 'named', ahead} as const];
   });
 }
 
@@ -75,14 +99,14 @@ const LONGEST_OWNER = 3;
  * Classifies the words after a name: they change nothing, name its owner, or change its meaning, as in `phone_type`.
  */
 function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' | 'other' {
-  const fields = kind === 'country' ? (['behind', 'behindCountry'] as const) : (['behind'] as const);
+  const known = vocabularyOf(
+    'behind',
+    'persons',
+    kind === 'country' ? 'behindCountry' : kind === 'ip' ? 'visits' : 'behind',
+  );
   let at = 0;
   while (at < tail.length) {
-    const lengths = fields.flatMap(field =>
-      vocabularyOf(field)
-        .matches(tail, at)
-        .map(({length}) => length),
-    );
+    const lengths = known.matches(tail, at).map(({length}) => length);
     const isNumber = /^\d+$/.test(tail[at] ?? '');
     if (lengths.length === 0 && !isNumber) break;
     at += Math.max(1, ...lengths);
@@ -91,19 +115,22 @@ function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' 
   return PARTICLES.has(tail[at] ?? '') && tail.length - at <= LONGEST_OWNER ? 'someone' : 'other';
 }
 
-type HeaderField = ColumnKind | 'behind' | 'behindCountry' | keyof OtherWords;
+type HeaderField = ColumnKind | 'behind' | 'behindCountry' | keyof OtherWords | keyof NeutralWords;
 
 /** Built on first use: a thousand phrases, which commands without a list don't need. */
-const vocabularies = new Map<HeaderField, HeaderVocabulary>();
+const vocabularies = new Map<string, HeaderVocabulary>();
 
-function vocabularyOf(field: HeaderField): HeaderVocabulary {
-  const known = vocabularies.get(field);
+function vocabularyOf(...fields: readonly HeaderField[]): HeaderVocabulary {
+  const key = fields.join();
+  const known = vocabularies.get(key);
   if (known !== undefined) return known;
   const languages: readonly Partial<Record<HeaderField, string>>[] = [
     ...Object.values(headerWords),
     ...Object.values(otherWords),
+    ...Object.values(neutralWords),
   ];
-  const made = new HeaderVocabulary(languages.flatMap(words => words[field]?.split(',') ?? []));
-  vocabularies.set(field, made);
+  const phrases = fields.flatMap(field => languages.flatMap(words => words[field]?.split(',') ?? []));
+  const made = new HeaderVocabulary(phrases);
+  vocabularies.set(key, made);
   return made;
 }

@@ -8,16 +8,24 @@ export interface OtherWords {
   readonly otherDigits?: string;
   /** Numbers of cards or files. They are not phone numbers in groups of digits either: `Aadhaar No.` */
   readonly cards?: string;
+  /** Versions, which may look like IP addresses: `Firmware`. */
+  readonly versions?: string;
+  /** Values made unrecognizable: `ip_anonymized`. */
+  readonly masked?: string;
 }
 
 export const otherWords = {
   English: {
     another:
-      'by, spouse, husband, wife, relative, next of kin, mother, father, child, nas, owner, agent, assistant, rep, representative, support, helpdesk, server, host, admin, administrator, staff, employee, operator, manager, supervisor, assigned, assignee, approver, reviewer, submitter, referrer, referer, referral, affiliate, reseller, seller, vendor, merchant, supplier, partner, dealer, broker, adviser, advisor, recruiter, sales, salesperson, internal, system, our, gateway, nat, proxy, balancer, lb, upstream, backend, origin, edge, node, router, firewall, local, destination, dest, dst, target, organizer, organiser, venue, to email, to address, recipient address, emergency, guardian, guarantor, parent, reply to, return path, bcc, webmaster, postmaster, fax, pager, opposing, opponent, counterparty, third party, witness, referee, reference, landlord, depot, warehouse, branch',
+      'by, asst, ip phone, extension, extn, alt contact, alternate contact, other contact, backup contact, engineer, technician, trunk, spouse, husband, wife, relative, next of kin, mother, father, child, nas, owner, agent, assistant, rep, representative, support, helpdesk, server, host, admin, administrator, staff, employee, operator, manager, supervisor, assigned, assignee, approver, reviewer, submitter, referrer, referer, referral, affiliate, reseller, seller, vendor, merchant, supplier, partner, dealer, broker, adviser, advisor, recruiter, sales, salesperson, internal, system, our, gateway, nat, proxy, balancer, lb, upstream, backend, origin, edge, node, router, firewall, local, destination, dest, dst, target, organizer, organiser, venue, to email, to address, recipient address, emergency, guardian, guarantor, parent, reply to, return path, bcc, webmaster, postmaster, fax, pager, opposing, opponent, counterparty, third party, witness, referee, reference, landlord, depot, warehouse, branch',
     otherDigits:
       'id, ids, at, uid, guid, uuid, key, order, invoice, account, acct, ref, reference, sku, ean, upc, gtin, isbn, zip, zipcode, postal, postcode, code, amount, price, total, balance, revenue, date, time, timestamp, ts, epoch, year, birthday, dob, created, updated, qty, quantity, count, version, iban, bic, card, ssn, tax, vat, ein, lat, lon, lng, latitude, longitude, size, bytes, imei, imsi, iccid, serial, tracking, points, score, rank, index, row, line, hash, fax',
     cards:
-      'ssn, aadhaar, aadhar, pan, nino, nhs, mrn, nric, sin, tfn, abn, acn, passport, licence, license, permit, member, membership, student, patient, policy, claim, case, ticket, booking, reservation, flight, room, plate, vin, id, card, iban, imei, iccid',
+      'ssn, aadhaar, aadhar, pan, nino, nhs, mrn, nric, sin, tfn, abn, acn, passport, licence, license, permit, member, membership, student, patient, policy, claim, case no, case number, case id, ticket, booking, reservation, flight, room, plate, vin, id, card, iban, imei, iccid',
+    versions:
+      'version, versions, ver, firmware, fw, release, rel, driver, build, sw, software, rev, revision, chrome, browser, bootloader, bios, kernel, app, patch, oid, section, mask, netmask, subnet',
+    masked:
+      'masked, anonymized, anonymised, anonymous, redacted, obfuscated, truncated, scrambled, pseudonymized, deleted',
   },
   German: {
     another:

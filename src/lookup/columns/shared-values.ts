@@ -13,12 +13,13 @@ const ROWS_EACH_ALONE = 10;
  * apart: e-mail addresses and phone numbers, but not IP addresses.
  */
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
-  const {operation, values, distinct} = guess;
+  const {operation, values, distinct, header} = guess;
   if (!isCandidate(guess) || values < FEW_VALUES) return false;
   const others = all.filter(other => other !== guess && isCandidate(other));
   const repeats = (rowsEach: number) => values > rowsEach * distinct;
   const isAmong = (other: Guess) => other.operation === operation && other.distinct > ROWS_EACH * distinct;
   if (repeats(ROWS_EACH) && others.some(isAmong)) return true;
+  if (header === 'strange' && values >= ROWS_EACH_ALONE * distinct) return true;
   // A person visits from many IP addresses, and many persons share a few. A server has one.
   const isFew = values >= ROWS_EACH_ALONE * distinct && (operation !== 'ip' || distinct === 1);
   const tellsPersons = (other: Guess) =>

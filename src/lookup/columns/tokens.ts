@@ -16,14 +16,18 @@ export function isUnspaced(token: string): boolean {
  */
 export function tokensOf(text: string): string[] {
   const plain = withoutMarks(text)
+    .replace(/(?<=[a-z])['’]s\b/gi, '')
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .replace(/([A-Z]+)([A-Z][a-z]{2})/g, '$1 $2');
   const small = withoutMarks(plain.toLowerCase())
     .replace(/[ıłøđßœæ]/g, letter => LETTERS[letter] ?? letter)
     .replace(SCRIPTS_MEET, ' ');
-  return (small.match(/[\p{L}\p{N}]+/gu) ?? []).map(token => token.replace(/^ال(?=.{2})/, ''));
+  return (small.match(/[\p{L}\p{N}\p{Script=Devanagari}]+/gu) ?? []).map(token =>
+    token.replace(/^ال(?=.{2})/, ''),
+  );
 }
 
+/** Vowels of Devanagari are marks, without which a father (पिता) is an address (पता); its nukta changes no word here. */
 function withoutMarks(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '');
+  return text.normalize('NFKD').replace(/(?!\p{Script=Devanagari})\p{M}|\u093C/gu, '');
 }

@@ -11,6 +11,7 @@ export interface Match {
 /** Shorter words end too many unrelated words. */
 const SHORTEST_END = 4;
 const SHORTEST_UNSPACED_END = 2;
+const SHORTEST_PART = 3;
 
 /** Finds phrases in a header's words. A phrase that ends in `?` is a hint. */
 export class HeaderVocabulary {
@@ -55,6 +56,18 @@ export class HeaderVocabulary {
       if (isHint !== undefined && isLong) return [{length: 1, isHint}];
     }
     return [];
+  }
+
+  /** True if a word is made of phrases written together: `kundentelefon`, `お客様電話番号`. */
+  makesUp(token: string): boolean {
+    const word = withoutNumber(token);
+    const least = isUnspaced(word) ? 1 : SHORTEST_PART;
+    const reached = [true];
+    for (let end = 1; end <= word.length; end++)
+      reached[end] = reached.some(
+        (isReached, from) => isReached && end - from >= least && this.#joined.has(word.slice(from, end)),
+      );
+    return word !== '' && reached[word.length] === true;
   }
 
   /** True if a word in a script without spaces contains a phrase. */

@@ -1,0 +1,62 @@
+import {UsageError} from '../errors.ts';
+import {numberedColumns} from '../input/column-names.ts';
+import type {Row} from '../input/row.ts';
+import {readHeader} from '../lookup/columns/header.ts';
+import {detectColumns} from '../lookup/detect.ts';
+import {hasPhoneShape} from '../operations/phone-shape.ts';
+import {intelligenceNames, operations} from '../operations/table.ts';
+import {flagsOf} from './guessed.ts';
+
+const isValue = (cell: string) =>
+  intelligenceNames.some(name => {
+    const {canonical, isTelling} = operations[name];
+    return isTelling?.(cell) !== false && canonical(cell).state === 'value';
+  });
+
+/**
+ * True if the first line is a row: a cell is a value to look up, or a cell and those below it are written as phone
+ * numbers.
+ */
+export function isRowOfValues(header: readonly string[], rows: readonly Row[]): boolean {
+  return header.some(isValue) || phoneColumns(header, rows).length > 0;
+}
+
+/** @throws {UsageError} if the header is a row of values; with the flags that read it as a row. */
+export function refuseValuesAsHeader(
+  header: readonly string[],
+  rows: readonly Row[],
+  defaultCountry: string | undefined,
+): void {
+  if (!isRowOfValues(header, rows)) return;
+  const value = header.findIndex(isValue);
+  const phones = value < 0 ? phoneColumns(header, rows) : [];
+  const [first = value] = phones;
+  const names = numberedColumns(header.length);
+  const all: readonly Row[] = [{type: 'csv', record: 0, line: 1, fields: header}, ...rows];
+  const list = {columns: names, rows: all};
+  const {guesses} = detectColumns(names, all, {headless: true});
+  const sure = flagsOf(
+    guesses.filter(({confidence}) => confidence === 'sure'),
+    list,
+  );
+  const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
+  // Only the user knows the country, so the suggestion has a country only if the user gave one.
+  const flags = ['--no-header', ...(defaultCountry === undefined ? sure : asPhones)];
+  throw new UsageError(
+    'header_is_value',
+    `Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….${phones.length === 0 ? '' : ` If it holds phone numbers: --no-header ${asPhones.join(' ')} --default-country ${defaultCountry ?? 'with a country such as DE'}.`}`,
+    {flags},
+  );
+}
+
+const MOSTLY = 0.9;
+
+/** Columns whose header and cells are written as phone numbers. Returns no column if any header is a known name. */
+function phoneColumns(header: readonly string[], rows: readonly Row[]): number[] {
+  const isPhone = (text = '') => hasPhoneShape(text.trim());
+  if (rows.length === 0 || header.some(cell => readHeader(cell).size > 0)) return [];
+  return [...header.keys()].filter(index => {
+    const below = rows.filter(row => row.type === 'csv' && isPhone(row.fields[index]));
+    return isPhone(header[index]) && below.length >= MOSTLY * rows.length;
+  });
+}

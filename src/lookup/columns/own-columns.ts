@@ -1,0 +1,61 @@
+import {type Aside, type Guess, MOSTLY} from './guess.ts';
+import {isShared} from './shared-values.ts';
+
+/**
+ * Leaves out the columns whose values may not be the row's person's. Such a column is used only if it is the only one of its
+ * kind: a `strange` header beside no plain one, or values alone in a list without headers that name any kind.
+ */
+export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[] {
+  const beside = all.map(guess => leaveOut(guess, besideHeaders(guess, all, headless)));
+  const varied = beside.map(guess => leaveOut(guess, isShared(guess, beside) ? 'shared' : undefined));
+  const own = varied.map(guess => leaveOut(guess, amongEquals(guess, varied)));
+  return own
+    .filter(({aside, ofKind}) => aside !== 'strange' || ofKind >= MOSTLY)
+    .map(guess => leaveOut(guess, withoutValues(guess, own)));
+}
+
+function leaveOut(guess: Guess, aside: Aside | undefined): Guess {
+  return aside === undefined ? guess : {...guess, confidence: 'unsure', aside};
+}
+
+function besideHeaders(guess: Guess, all: readonly Guess[], headless: boolean): Aside | undefined {
+  if (guess.aside !== undefined) return undefined;
+  const others = all.filter(other => other !== guess && (mayHold(other) || other.ofKind > 0));
+  const isPlainOne = ({operation, header, aside}: Guess) =>
+    operation === guess.operation && header === 'plain' && (aside === undefined || aside === 'list');
+  if (guess.header === 'strange' && others.some(isPlainOne)) return 'strange';
+  const isFound = others.some(({header}) => header !== 'silent');
+  return guess.header === 'silent' && isFound && !headless ? 'values' : undefined;
+}
+
+/** Several columns with equal claims: only a person can tell whose values they hold. */
+function amongEquals(guess: Guess, all: readonly Guess[]): Aside | undefined {
+  if (guess.aside !== undefined || guess.header === 'plain') return undefined;
+  const isEqual = (other: Guess) =>
+    other !== guess &&
+    other.operation === guess.operation &&
+    (other.aside === undefined ? other.header !== 'plain' : other.aside === 'values' && isCertain(other)) &&
+    mayHold(other);
+  if (!all.some(isEqual)) return undefined;
+  return guess.header === 'strange' ? 'strange' : 'values';
+}
+
+/** True for a column that would be used if it were alone. */
+function isCertain({share = 0, ofKind}: Guess): boolean {
+  return share >= MOSTLY && ofKind >= MOSTLY;
+}
+
+/** A column named as a kind without any such value does not stop a run that has other columns. */
+function withoutValues(
+  {operation, confidence, aside, ofKind}: Guess,
+  all: readonly Guess[],
+): Aside | undefined {
+  const isEmpty = confidence === 'unsure' && aside === undefined && ofKind === 0;
+  const isSure = (other: Guess) => other.operation === operation && other.confidence === 'sure';
+  return isEmpty && all.some(isSure) ? 'nothing' : undefined;
+}
+
+/** True unless a column's values belie its header. */
+function mayHold({share, ofKind}: Guess): boolean {
+  return share === undefined || ofKind >= MOSTLY;
+}
