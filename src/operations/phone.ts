@@ -195,8 +195,8 @@ function judgeBare(
 }
 
 /**
- * Numbers for examples and films, which belong to nobody and to no range in use (Ofcom's drama numbers, ARCEP decision
- * 2018-0881, ComReg's numbers for drama, NANPA's 555-01xx).
+ * Numbers for examples and films, which no person has (Ofcom's drama numbers, ARCEP decision 2018-0881, ComReg's
+ * numbers for drama, NANPA's 555-01xx).
  */
 const FICTIONAL =
   /^\+(?:44(?:7700900|1632960)\d{3}|33(?:19900|26191|35301|46571|53649|63998)\d{4}|3532091\d{5}|1[2-9]\d{2}55501\d\d)$/;

@@ -5,11 +5,11 @@ import type {headerWords} from './header-words.ts';
  * flag, and a wrong one money: what may name a second person of a row is not in here.
  */
 export interface NeutralWords {
-  /** Whom a list is of: `Customer Email`, `Correo alumno`. */
+  /** The persons that a list is of: `Customer Email`, `Correo alumno`. */
   readonly persons?: string;
-  /** What a value is for, when it was given, how it is kept or asked for: `billing_email`, `Your e-mail (required)`. */
+  /** Use, time, form and question of a value: `billing_email`, `Your e-mail (required)`. */
   readonly neutral?: string;
-  /** How a person comes to a site, for IP addresses alone: `last_login_ip`. */
+  /** Visits of a site, for IP addresses alone: `last_login_ip`. */
   readonly visits?: string;
 }
 
