@@ -98,12 +98,16 @@ export function refuseLog(sample: string, name: string): void {
 /** Number of lines above the header. */
 function titleLines(rows: readonly (readonly string[])[]): number {
   const width = Math.max(...rows.map(row => row.length));
-  const header = rows.findIndex(row => row.length === width && filled(row) > 1);
+  const isHalf = (row: readonly string[]) => filled(row) <= width / 2;
+  const first = rows.findIndex(row => row.length === width && filled(row) > 1);
+  const apart = rows.findIndex((row, at) => at > first && filled(rows[at - 1] ?? []) === 0 && !isHalf(row));
+  const header = apart > 0 && rows.slice(0, apart).every(isHalf) ? apart : first;
   if (width < 2 || header < 1 || header > MOST_TITLE) return 0;
   // Before a blank line, a title may share its line with a date.
-  const isApart = rows[header - 1]?.length === 0;
+  const isApart = filled(rows[header - 1] ?? []) === 0;
   const isTitle = (row: readonly string[]) =>
-    (isApart && row.length < width) || (filled(row) <= 1 && (row.length < width || width > 2));
+    (isApart && (row.length < width || isHalf(row))) ||
+    (filled(row) <= 1 && (row.length < width || width > 2));
   const below = rows.slice(header + 1).filter(row => filled(row) > 0);
   const agreeing = below.filter(row => row.length === width).length;
   const isHeader = rows[header]?.every(cell => !/@|^[\d.:/+() -]+$/.test(cell)) === true;
@@ -114,7 +118,8 @@ function titleLines(rows: readonly (readonly string[])[]): number {
 /** True if the first line names groups of the columns that the second one names: `Employee,,Manager,` above `Name,Email,Name,Email`. */
 function namesGroups([first = [], second = [], ...below]: readonly (readonly string[])[]): boolean {
   const rows = below.filter(row => filled(row) > 0);
-  const isHeader = second.length > 1 && second.every(cell => cell.trim() !== '' && !hasValue(cell));
+  const isNamed = (cell: string, at: number) => cell.trim() !== '' || first[at]?.trim() !== '';
+  const isHeader = filled(second) > 1 && second.every((cell, at) => isNamed(cell, at) && !hasValue(cell));
   if (first.length !== second.length || !isHeader || first.some(hasValue) || rows.length < FEWEST_BELOW)
     return false;
   const isWide = first.some(

@@ -3,10 +3,11 @@ import {InputError} from '../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {expectedCountry} from '../job/settings/expected-country.ts';
 import type {Settings} from '../job/settings.ts';
+import {readHeader} from '../lookup/columns/header.ts';
 import type {PlanRow} from '../lookup/plan-row.ts';
 import type {CellReader, Target} from '../lookup/targets.ts';
 import {phoneCountry, saysNoCountry} from '../operations/country.ts';
-import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
+import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
 import {adviceOf} from '../report/codes.ts';
 
 /** With fewer rows, one bad row would decide. */
@@ -129,4 +130,33 @@ export function doubtCountries(
     ? 'a name, a code such as DE, or a calling code with its plus, such as +49'
     : `a ${expectedCountry(first.text)}`;
   return `"${column}" holds "${first.text.slice(0, 40)}" (row ${first.row.record}${others}); expected ${expected}. Phone numbers in national form are not looked up in such rows.`;
+}
+
+/**
+ * A table below the first one has a header of its own: in each column that is looked up a name of its kind, and no value. Its rows
+ * may be another party's, such as the suppliers below the customers.
+ *
+ * @throws {InputError} if one of the rows is such a header.
+ */
+export function refuseSecondTable(rows: readonly Row[], targets: readonly Target[]): void {
+  const found = targets.flatMap(({operation, cell}) =>
+    isIntelligence(operation) ? [{operation, cell}] : [],
+  );
+  // Exports of surveys have their header twice or thrice, one below the other.
+  const second = rows.slice(FEW_ROWS).find(row => {
+    const filled = found.filter(({cell}) => (cell(row) ?? '').trim() !== '');
+    return (
+      filled.length > 0 &&
+      filled.every(({operation, cell}) => {
+        const strength = readHeader(cell(row) ?? '').get(operation)?.strength;
+        return strength === 'named' && operations[operation].canonical(cell(row) ?? '').state === 'invalid';
+      })
+    );
+  });
+  if (second === undefined || found.length === 0) return;
+  const names = found.map(({cell}) => `"${cell(second) ?? ''}"`).join(', ');
+  throw new InputError(
+    'input_header',
+    `Row ${second.record} seems to be the header of a second table (${names}). Make a file of each table; if the rows belong together, remove that row.`,
+  );
 }

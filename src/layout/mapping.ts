@@ -15,7 +15,7 @@ import {shellWord} from '../report/format.ts';
 import {createRowFilter} from '../score/conditions.ts';
 import type {Background} from '../score/given.ts';
 import {demandSure, flagsOf, isLookup, passedOver, tornFor} from './guessed.ts';
-import {doubtCountries, judgeValues, refuseMostlyRejected} from './judged-rows.ts';
+import {doubtCountries, judgeValues, refuseMostlyRejected, refuseSecondTable} from './judged-rows.ts';
 import {refuseValuesAsHeader} from './values-as-header.ts';
 
 /** The columns that are looked up, how they were found, and the plan of each row. */
@@ -56,16 +56,20 @@ export function resolveMapping(
   if (detect && rows.length > 0)
     demandSure(all, all.filter(isLookup(settings.only)), format.columns, rows, job.inputs[0] ?? '-');
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
+  refuseSecondTable(rows, targets);
   const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
   const countries = from.length === 0 ? new Map() : countriesOf(phoneColumns(targets, settings), choices);
   const cells = {...planCells(job, format, countries), rules};
   const planAll = createPlan(targets, cells, rows);
+  const isMentioned = ({column}: Guess) => named.mentioned.some(([, name]) => name === column);
   const doubts = [
     ...judgeValues(targets, rows, planAll, settings),
-    ...guesses
+    ...(job.fromFile || named.choices.has('verify') ? [] : all)
       .filter(isLookup(settings.only))
       .flatMap(guess =>
-        guess.aside === undefined ? [] : [passedOver(guess, {columns: format.columns, rows})],
+        guess.aside === undefined || isMentioned(guess) || (guess.aside === 'nothing' && !detect)
+          ? []
+          : [passedOver(guess, {columns: format.columns, rows})],
       ),
     detect || job.fromFile ? undefined : leftOutBeside(named, all, job, format, rows),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),

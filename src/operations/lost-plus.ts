@@ -37,15 +37,16 @@ export function withPlus({nationalNumber}: PhoneNumber): PhoneNumber | undefined
 /** Minimum number of values that tell something about a column. */
 const FEW_VALUES = 5;
 const MOST = 0.9;
-const HALF = 0.5;
+const SOME = 0.2;
+/** National numbers of nearly all countries have fewer digits. */
+export const LONG_NUMBER = 12;
 
-/** True if most of a column's numbers without a plus begin with a calling code, above all the country's own. */
-export function areWrittenWhole(values: number, bare: readonly BareNumber[]): boolean {
+/** True if most of a column's numbers without a plus have their calling codes, the country's own above all. */
+export function areWrittenWhole(values: number, bare: readonly BareNumber[], areLong: boolean): boolean {
   const share = (...kinds: BareNumber[]) =>
     bare.filter(kind => kinds.includes(kind)).length / Math.max(1, bare.length);
-  return (
-    values >= FEW_VALUES && share('whole', 'unclear') >= HALF && share('whole', 'unclear', 'foreign') >= MOST
-  );
+  const isOwn = share('whole', 'unclear') >= SOME;
+  return values >= FEW_VALUES && (isOwn || areLong) && share('whole', 'unclear', 'foreign') >= MOST;
 }
 
 /** ASCII, full-width, Arabic and Persian digits, as libphonenumber reads them. */

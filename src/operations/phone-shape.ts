@@ -38,9 +38,16 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
   const text = given.trim();
   if (!hasPhoneShape(text)) return false;
   const region = phoneCountry(country);
-  if (region === undefined) return NATIONAL.test(text);
+  if (region === undefined) return NATIONAL.test(text) || hasCallingCode(text);
   const isValid = (digits: string) =>
     parsePhoneNumberFromString(digits, {...region, extract: false})?.isValid() === true;
   if (!isValid(text)) return false;
   return !/^[1-9]\d*$/.test(text) || !(isValid(`${text}0`) || isValid(text.slice(0, -1)));
+}
+
+/** Digits of a number with its calling code and no plus; shorter ones are valid somewhere too often. */
+const INTERNATIONAL = /^[1-9]\d{10,14}$/;
+
+function hasCallingCode(text: string): boolean {
+  return INTERNATIONAL.test(text) && parsePhoneNumberFromString(`+${text}`)?.isValid() === true;
 }

@@ -8,7 +8,7 @@ import {z} from 'zod';
 import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
 import {type CellRules, type RepairCode, readCell} from './cell.ts';
 import {phoneCountry} from './country.ts';
-import {areWrittenWhole, type BareNumber, bareNumber, withPlus} from './lost-plus.ts';
+import {areWrittenWhole, type BareNumber, bareNumber, LONG_NUMBER, withPlus} from './lost-plus.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
 import {isDate, isLikelyPhone} from './phone-shape.ts';
 
@@ -112,6 +112,7 @@ export function phoneHabits(
   const bare: BareNumber[] = [];
   let values = 0;
   let zeroLost = false;
+  let areLong = true;
   for (const [raw, country] of cells) {
     const cell = readCell(raw);
     if (cell.state !== 'text') continue;
@@ -120,9 +121,10 @@ export function phoneHabits(
     const number = parsePhoneNumberFromString(text, {...phoneCountry(country), extract: false});
     const kind = number?.isPossible() === true ? bareNumber(text, number) : undefined;
     if (kind !== undefined) bare.push(kind);
+    if (kind !== undefined && text.replace(/\D/g, '').length < LONG_NUMBER) areLong = false;
     if (kind === 'national' && number?.isValid() === false && lacksZero(number)) zeroLost = true;
   }
-  return {plusLost: areWrittenWhole(values, bare), zeroLost};
+  return {plusLost: areWrittenWhole(values, bare, areLong), zeroLost};
 }
 
 /** libphonenumber-js ignores a plus sign in brackets, and drops a full-width one: the number would be another one. */
@@ -195,8 +197,8 @@ function judgeBare(
 }
 
 /**
- * Numbers for examples and films, in ranges without subscribers (Ofcom's drama numbers, ARCEP decision 2018-0881,
- * ComReg's numbers for drama, NANPA's 555-01xx).
+ * Numbers for examples and films, which no person has (Ofcom's drama numbers, ARCEP decision 2018-0881, ComReg's
+ * numbers for drama, NANPA's 555-01xx).
  */
 const FICTIONAL =
   /^\+(?:44(?:7700900|1632960)\d{3}|33(?:19900|26191|35301|46571|53649|63998)\d{4}|3532091\d{5}|1[2-9]\d{2}55501\d\d)$/;

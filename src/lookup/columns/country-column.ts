@@ -69,10 +69,10 @@ export function chooseCountries(
   const choiceOf = (phone: Column) => {
     const national = nationalCells([phone], sample, each);
     const candidates = some.map(one => candidateOf(one, phone, national));
-    const isEmpty = 'torn' in (others ?? {}) && sample.every(row => (phone.cell(row) ?? '').trim() === '');
+    const isTorn = 'torn' in (others ?? {}) && national.length === 0;
     const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
     // Later numbers are not read with a country that is not surely theirs.
-    if (isEmpty && !isNamed) return undefined;
+    if (isTorn && !isNamed) return undefined;
     // The column has no sign of its own: choose as for the others.
     return national.length === 0 && !isNamed ? others : chosen(candidates, national);
   };
@@ -179,7 +179,7 @@ function candidateOf(
 
 /** Countries of something else than a phone: a birth, an IP address, a card, a bank. */
 const ELSEWHERE =
-  /^(?:birth|born|ip|geo|card|issu|bank|origin|citizen|national|passport|tax|vat|server|host|browser|locale|currency|store|shop|warehouse|merchant|dest|geburt|herkunft|naissance|nacimiento|nascimento|nascita|出身|出生)/;
+  /^(?:birth|born|ip|geo|card|issu|bank|origin|citizen|national|passport|tax|vat|server|host|browser|locale|currency|depart|arriv|store|shop|warehouse|merchant|dest|geburt|herkunft|naissance|nacimiento|nascimento|nascita|出身|出生)/;
 
 function isElsewhere(words: readonly string[]): boolean {
   return words.some(word => ELSEWHERE.test(word));

@@ -1,3 +1,4 @@
+import {accountChecks} from '../checks/account.ts';
 import {callChecks} from '../checks/calls.ts';
 import {endChecks, faultOfHealed} from '../checks/ends.ts';
 import {fileChecks} from '../checks/files.ts';
@@ -15,6 +16,7 @@ export const checks: readonly Check[] = [
   ...endChecks,
   ...fileChecks,
   ...moneyChecks,
+  ...accountChecks,
   ...callChecks,
   ...storeChecks,
   ...rowChecks,
