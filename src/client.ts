@@ -1,4 +1,4 @@
-/** The service's client alone, for programs that make calls and have no lists: `bulk-enrich/client`. */
+/** The service's client alone, for programs that make single calls: `bulk-enrich/client`. */
 export type {Attempt} from './client/attempt.ts';
 export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
 export {ClientError} from './client/client-error.ts';

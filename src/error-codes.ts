@@ -1,4 +1,7 @@
-/** When a code comes, and what to do: a row of docs/errors.md, which is made from these tables. The texts are Markdown. */
+/**
+ * The case of a code, and its remedy: a row of docs/errors.md, which is generated from these tables. The texts are
+ * Markdown.
+ */
 type ErrorRow = readonly [when: string, advice: string];
 type ErrorTable = Readonly<Record<string, ErrorRow>>;
 

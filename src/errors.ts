@@ -22,20 +22,20 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * True if the output is in place and no limit was passed: complete (0), or with gaps that its summary tells (3). Metrics,
- * health checks and schedules all mean this by a success.
+ * True if the output is in place and no limit was exceeded: complete (0), or with gaps (3). Metrics, health checks and
+ * schedules use this meaning of success.
  */
 export function isSuccess(exitCode: number): boolean {
   return exitCode === exitCodes.ok || exitCode === exitCodes.incomplete;
 }
 
-/** The missing part of the command that led here. */
+/** The change to the command that led here. */
 export interface Remedy {
-  /** Flags that are added to it; one that it has already is replaced. */
+  /** Flags to add; one that it has already is replaced. */
   readonly flags?: readonly string[];
-  /** The command whose output it should read instead of a file. */
+  /** The command to pipe into it, instead of reading a file. */
   readonly pipe?: {readonly command: string; readonly input: string};
-  /** A word that was mistyped, and what it should be; empty where it is too much. */
+  /** The mistyped word and the likely one, which is empty for a superfluous word. */
   readonly instead?: {readonly given: string; readonly meant: string} | undefined;
 }
 
@@ -56,7 +56,7 @@ export abstract class CodedError extends Error {
   readonly code: string;
   /** The exit code that the command ends with. */
   readonly exitCode: ExitCode;
-  /** The change with which the same command works. */
+  /** The change that makes the same command work. */
   readonly remedy: Remedy;
 
   constructor(code: string, exitCode: ExitCode, message: string, options?: RemedyOptions) {
@@ -150,7 +150,7 @@ const inWords: Readonly<Record<string, string>> = {
   EAGAIN: 'the program at its other end has stopped reading',
 };
 
-/** The system's code of an I/O error with what it means: `ENOSPC, no space left`. */
+/** The system's code of an I/O error with its meaning: `ENOSPC, no space left`. */
 export function systemReason(error: unknown): string {
   const code = systemCode(error);
   return Object.hasOwn(inWords, code) ? `${code}, ${inWords[code]}` : code;

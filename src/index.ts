@@ -1,4 +1,4 @@
-/** The library: runs, enrichers, the service's client, and the embedded service for other people's tests. */
+/** The library: runs, enrichers, the service's client, and the embedded service for users' tests. */
 export type {Attempt} from './client/attempt.ts';
 export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
 export {ClientError} from './client/client-error.ts';

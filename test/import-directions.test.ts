@@ -3,7 +3,7 @@ import {posix} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 
-/** What each room of src may import from the others: a whole room, or one file of it. `errors.ts` is everybody's. */
+/** The imports that each room of src may have: whole rooms, or single files. All may import `errors.ts`. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   operations: [],
   disk: [],

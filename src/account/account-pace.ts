@@ -8,10 +8,7 @@ import {OutputError, systemReason} from '../errors.ts';
 import type {Rate} from '../job/values.ts';
 import {emptySchedule, grant, type Schedule, shifted} from './schedule.ts';
 
-/**
- * Others hold the file for a fraction of a millisecond; a process waits for it no longer than this, then tries
- * again.
- */
+/** Wait for the file in milliseconds. Others hold it for a fraction of one; after this the process tries again. */
 const BUSY_TIMEOUT_MS = 250;
 const BUSY_AGAIN_MS = 5;
 /** Milliseconds after which used permits are reported to the other holders, unless a lease does it before. */
@@ -21,11 +18,11 @@ const HOLD_AGAIN_MS = 10_000;
 /** Milliseconds between two looks for permits that others leave, and until a lack of them is reported. */
 const LOOK_AGAIN_MS = 50;
 const WORTH_SAYING_MS = 10_000;
-/** In the names of those who hold all permits, which their fleet shares out. */
+/** Marks the holder of all permits, whose fleet shares them out. */
 const FLEET = '.fleet';
 
 export interface AccountPaceOptions {
-  /** In the user's state directory: all processes of the machine that use it share one pace. */
+  /** Directory of the pace: all processes of the machine that use it share one. */
   readonly directory: string;
   readonly account: string;
   readonly rate: Rate;
@@ -35,8 +32,8 @@ export interface AccountPaceOptions {
 }
 
 /**
- * The pace of an account, which all processes of the machine keep together: each lease is one transaction over one
- * row. What is in it is of no use after the machine has stopped, so it is never synced.
+ * The pace of an account, shared by all processes of the machine: each lease is one transaction over one row. The
+ * content is useless after a restart of the machine, so the file is never synced.
  *
  * @throws {OutputError} when its file can't be used.
  */
@@ -46,19 +43,19 @@ export class AccountPace {
   readonly #db: Sqlite;
   readonly #sql: {readonly read: Query; readonly write: Statement};
   #holder = `${process.pid}.${randomBytes(4).toString('hex')}`;
-  /** Permits that may be used until this moment of the program is over. */
+  /** Permits that expire at the end of this turn of the event loop. */
   #fresh = 0;
   #moment: NodeJS.Immediate | undefined;
   /** Calls that have a permit, and still wait for their connection. */
   #onTheWay = 0;
-  /** When permits were used, not yet told. */
+  /** Times of used permits that are not reported yet. */
   #used: number[] = [];
-  /** Permits that others take to be out. */
+  /** Number of permits that the others count as out. */
   #told = 0;
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
   #holding: NodeJS.Timeout | undefined;
-  /** Time since which others have left no permit, by the machine's clock; infinite once that was reported. */
+  /** Time by the machine's clock since which others have left no permit; infinite once reported. */
   #emptySince: number | undefined;
 
   constructor(options: AccountPaceOptions) {
@@ -70,7 +67,7 @@ export class AccountPace {
         return open(this.#path);
       } catch (error) {
         if (!isDamage(error)) throw error;
-        // The machine stopped in the middle of a write. It stays the same file, as another process may have it open.
+        // The machine stopped during a write. The file itself stays, as another process may have it open.
         rmSync(`${this.#path}-journal`, {force: true});
         truncateSync(this.#path);
         return open(this.#path);
@@ -83,8 +80,8 @@ export class AccountPace {
   }
 
   /**
-   * Takes up to `most` permits, each for one call in this moment of the program; else says how long to wait for
-   * one.
+   * Takes up to `most` permits, each for one call in this turn of the event loop. If there are none, returns how long
+   * to wait.
    */
   take(most: number): {readonly permits: number; readonly waitMs: number} {
     try {
@@ -99,7 +96,7 @@ export class AccountPace {
     }
   }
 
-  /** A call is made with a permit: it is out until the call leaves, which may take a handshake. */
+  /** Makes a call with a permit. The permit is out until the call leaves, which may take a handshake. */
   use(): {left(): void; over(sent: boolean): void} {
     this.#fresh -= 1;
     this.#onTheWay += 1;
@@ -115,8 +112,8 @@ export class AccountPace {
   }
 
   /**
-   * Holds all permits until it is closed, for a fleet: its workers keep the rate among themselves. Resolves once no call
-   * of others is in the window.
+   * Holds all permits until it is closed, for a fleet whose workers keep the rate. Resolves once no call of others is
+   * in the window.
    */
   async holdAll(): Promise<void> {
     this.#holder += FLEET;
@@ -129,10 +126,10 @@ export class AccountPace {
     }
   }
 
-  /** Tells what was used, and lets go of the file. */
+  /** Reports used permits, and closes the file. */
   close(): void {
     clearInterval(this.#holding);
-    // The calls of a fleet's workers are not known here. They may have used the whole rate just now.
+    // The calls of a fleet's workers are unknown here: they may have used the whole rate just now.
     if (this.#holding !== undefined)
       this.#used = Array.from({length: this.#options.rate.count}, machineClock);
     clearImmediate(this.#moment);
@@ -143,7 +140,7 @@ export class AccountPace {
     this.#db.close();
   }
 
-  /** Ends the moment for which permits were granted: unused ones lapse. */
+  /** Ends the turn for which permits were granted: unused ones expire. */
   #momentOver(): void {
     this.#moment = undefined;
     if (this.#fresh > 0) this.#tellLater();
@@ -208,7 +205,7 @@ export class AccountPace {
     if (row === undefined) return emptySchedule;
     const schedule = JSON.parse(String(row.schedule)) as Schedule;
     const [latest = 0] = schedule.sent.at(-1) ?? [];
-    // The machine was started again since: what it says of the time of day tells how long that took.
+    // The machine restarted since. The time of day tells how long that took.
     return latest > now ? shifted(schedule, now, Date.now() - now - Number(row.clock)) : schedule;
   }
 
@@ -252,7 +249,7 @@ function isAlive(holder: string): boolean {
     process.kill(Number.parseInt(holder, 10), 0);
     return true;
   } catch (error) {
-    // One of another user's.
+    // EPERM: the process exists and is another user's.
     return (error as {code?: unknown}).code === 'EPERM';
   }
 }

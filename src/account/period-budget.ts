@@ -10,10 +10,10 @@ import type {Charge} from '../job/settings/cost.ts';
 
 /** Another run may be taking its block at this moment. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** Credits are taken in blocks of this share of the budget, at most so many: one durable write a block. */
+/** Credits are taken in blocks of this share of the budget, up to a maximum: one durable write per block. */
 const BLOCK_SHARE = 0.01;
 const BLOCK_AT_MOST = thousandths(100);
-/** Raised whenever the table changes its shape: a program that does not know it must not spend by it. */
+/** Raise it whenever the table's shape changes: a program that does not know the shape must not spend by it. */
 const VERSION = 2;
 
 const FILE = 'daily-credits.db';
@@ -21,7 +21,7 @@ const FILE = 'daily-credits.db';
 /** By UTC. */
 export type Period = 'day' | 'month';
 
-/** The file in which all budgets are kept. */
+/** The file of all budgets. */
 interface BudgetFile {
   /** In the user's state directory, so that it outlives the runs. */
   readonly directory: string;
@@ -43,7 +43,7 @@ export interface PeriodBudgetOptions extends BudgetFile {
   readonly limit: string;
   /** In thousandths of a credit, as all money in here. */
   readonly maxCredits: number;
-  /** Told once, when this share of it (0 to 1) is used up. */
+  /** Called once this share of the budget (0 to 1) is used up. */
   readonly warnAt?: {readonly share: number; readonly warn: (sentence: string) => void} | undefined;
 }
 
@@ -58,7 +58,7 @@ export class PeriodBudget {
   readonly #path: string;
   readonly #db: Sqlite;
   readonly #sql: ReturnType<typeof open>['sql'];
-  /** Taken from `#current`, and not spent yet. */
+  /** Taken from `#current`, and not spent. */
   #left = 0;
   /** The period that each call in flight was taken from. */
   readonly #inFlight = new Map<string, string>();
@@ -84,7 +84,7 @@ export class PeriodBudget {
     return this.#options.owner;
   }
 
-  /** By which a run's books have what it took from this period. */
+  /** The books use it as the key of what a run took from this period. */
   get name(): string {
     this.#turn();
     return `${this.owner} ${this.#current}`;
@@ -94,7 +94,7 @@ export class PeriodBudget {
     return this.#options.period;
   }
 
-  /** Place of the limit, for messages. */
+  /** Names the limit in messages. */
   get limit(): string {
     return this.#options.limit;
   }
@@ -103,7 +103,7 @@ export class PeriodBudget {
     return this.#options.maxCredits;
   }
 
-  /** Takes the credits of a call from the period; false where it has not that many left. */
+  /** Takes the credits of a call from the period. Returns false if too few are left. */
   take(key: string, cost: number): boolean {
     this.#turn();
     if (this.#left < cost && !this.#takeBlock(cost)) return false;
@@ -117,7 +117,7 @@ export class PeriodBudget {
     return this.maxCredits - this.used;
   }
 
-  /** The call is over; where it was free, the period that it was taken from has its credits back, if it is not over. */
+  /** Ends a call. If it was free, its credits return to the period they came from, unless that is over. */
   release(key: string, cost: number, charge: Charge): void {
     if (charge === 'free' && this.#inFlight.get(key) === this.#current) this.#left += cost;
     this.#inFlight.delete(key);
@@ -136,7 +136,7 @@ export class PeriodBudget {
     return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
   }
 
-  /** Returns what was not spent; if that can't be written, the session that resumes the run does. */
+  /** Returns unspent credits. If that can't be written, the session that resumes the run does it. */
   close(): void {
     const {holder, owner} = this;
     try {
@@ -188,7 +188,7 @@ export class PeriodBudget {
     return Number(this.#sql.used.get(this.#options.owner, this.#current)?.thousandths ?? 0);
   }
 
-  /** Takes credits, or returns them if less than 0. They count once they are written: what a full disk refused is never returned. */
+  /** Takes credits, or returns negative ones. They count once written: what a full disk refused is never returned. */
   #change(work: () => number): number {
     const {owner, holder} = this;
     const credits = this.#guarded(() =>
@@ -218,8 +218,10 @@ export class PeriodBudget {
 }
 
 /**
- * Gives back what a session that was killed had taken of any account's periods and not spent. `taken`: what the session took
- * of a period, by {@link PeriodBudget.name}. Throws what SQLite and the file system have against it.
+ * Gives back what a killed session had taken of any account's periods and not spent. `taken`: what it took of a period,
+ * by {@link PeriodBudget.name}.
+ *
+ * @throws the errors of SQLite and the file system.
  */
 export function giveBackBlocks(
   {directory, now, date = new SharedDate(now, () => {})}: BudgetFile,
@@ -271,7 +273,7 @@ function open(directory: string, path: string, date: SharedDate) {
       take: db.prepare(
         'INSERT INTO taken VALUES (?, ?, ?, ?) ON CONFLICT (holder, owner, period) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),
-      // The day's budget leaves the month's alone: their periods are written in so many characters.
+      // Tells days from months by the length of their text.
       letGo: db.prepare('DELETE FROM taken WHERE holder = ? AND owner = ? AND length(period) = ?'),
     };
     return {db, sql};
@@ -281,7 +283,7 @@ function open(directory: string, path: string, date: SharedDate) {
   }
 }
 
-/** `taken`: blocks of sessions under way, and of those that were killed. */
+/** `taken`: blocks of current sessions and of killed ones. */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {
     const version = db.pragma('user_version');

@@ -2,14 +2,11 @@ import {LONGEST_AWAY_MS} from '../disk/shared-date.ts';
 import {type Rate, windowOf} from '../job/values.ts';
 
 /**
- * When calls of one account were sent and the next may be, by all processes of a machine. Times are in milliseconds of
- * the machine's own clock, which is never set.
+ * Past and next send times of one account, for all processes of a machine. In milliseconds of the machine's own clock,
+ * which is never set.
  */
 export interface Schedule {
-  /**
-   * When the next permit is due: those before it are spread from there back (virtual scheduling, GCRA of ITU-T
-   * I.371).
-   */
+  /** Due time of the next permit. Earlier ones are spread back from it (virtual scheduling, GCRA of ITU-T I.371). */
   readonly due: number;
   /** Calls that were sent, in order: their time and number. */
   readonly sent: readonly SentCalls[];
@@ -37,8 +34,8 @@ export interface PermitRequest {
 }
 
 /**
- * 99% of the rate is used, and the window is longer by as much: calls of several processes come to the service some
- * milliseconds sooner or later than they left, one against the other.
+ * Share of the rate in use; the window is longer accordingly. Calls of several processes reach the service some
+ * milliseconds earlier or later than they left.
  */
 const USE = 0.99;
 /** Maximum milliseconds of missed permits that a late holder gets. */
@@ -57,9 +54,9 @@ const AGAIN_MS = 5;
 export const emptySchedule: Schedule = {due: 0, sent: [], out: {}};
 
 /**
- * Grants permits, as many as are due and fit into the sliding window that ends now; where there are none, says how long
- * to wait. Permits that are out fill the window until their holder says when it used them, however long that takes: a
- * process that is held up between the permit and the call can't make a second of more calls than the rate.
+ * Grants the permits that are due and fit into the sliding window that ends now. If there are none, returns how long to
+ * wait. Permits that are out fill the window until their holder reports their use. So a process that is suspended
+ * between permit and call can't exceed the rate.
  */
 export function grant(
   before: Schedule,
@@ -86,7 +83,7 @@ export function grant(
   return {schedule, permits, waitMs: Math.max(1, from - now, fullMs)};
 }
 
-/** The schedule once the asker's permits are accounted for; those of processes that are gone count as just used. */
+/** The schedule after the requester's report. Permits of processes that ended count as just used. */
 function settled(before: Schedule, ask: PermitRequest, windowMs: number) {
   const {holder, used, undecided, now, isAlive} = ask;
   const out: Record<string, PermitsOut> = {};
@@ -102,7 +99,7 @@ function settled(before: Schedule, ask: PermitRequest, windowMs: number) {
   return {sent: sent.filter(([at]) => at > now - windowMs), out};
 }
 
-/** In order, those in one part of a fixed grid as one. */
+/** In order; calls in one part of a fixed grid count as one time. */
 function inOrder(all: SentCalls[], grainMs: number): SentCalls[] {
   const merged: SentCalls[] = [];
   for (const [at, count] of all.sort(([a], [b]) => a - b)) {
@@ -119,8 +116,8 @@ function total(counts: readonly number[]): number {
 }
 
 /**
- * The schedule by a new clock, after the machine was restarted: `shiftMs` later by the old clock, if the time of day is
- * right. Only the time since the restart is certain, so a time of day that leaps counts for no more than that.
+ * The schedule by a new clock after a restart of the machine: `shiftMs` later by the old clock, if the time of day is
+ * right. Only the time since the restart is certain, so a wrong time of day counts for no more than that.
  */
 export function shifted({due, sent, out}: Schedule, now: number, shiftMs: number): Schedule {
   const permits = Object.values(out);

@@ -11,7 +11,7 @@ import {countAnswer, emptyTop, type Top} from './top-counts.ts';
 /** Counts over the written rows. Saved with each checkpoint, so they cover exactly the rows up to there. */
 export interface Counters {
   readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
-  /** Cells by what became of them; their sum is all cells looked at. */
+  /** Cells by status. Their sum is all cells. */
   readonly lookups: Record<Operation, Record<Result['status'], number>>;
   readonly errors: ErrorCounts;
   /** Cells that were repaired before their lookup, by operation. */
@@ -19,16 +19,16 @@ export interface Counters {
   readonly repairs: ErrorCounts;
   /** Cells that were skipped on purpose, by operation and code. */
   readonly skipped: Record<Operation, Record<string, number>>;
-  /** Cells whose answer is past its age, by operation and the code of why it could not be asked for again. */
+  /** Stale cells by operation, and by the code of why they could not be renewed. */
   readonly stale: Record<Operation, Record<string, number>>;
   /** Cells whose value the service rejects. */
   readonly rejected: Record<Operation, number>;
-  /** Those of them that may turn out to be refused for the account's sake, by the key of their value. */
+  /** The rejected cells whose value may turn out to be refused for the account's sake, by key. */
   readonly unjudged: Record<Operation, Record<string, number>>;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
   readonly risk: RiskTally;
-  /** Of each answer field, by operation: in how many answers it was there, and in how many it was true. */
+  /** By operation and field: number of answers that have it, and in which it is true. */
   readonly fields: Record<Operation, Record<string, FieldCount>>;
 }
 
@@ -45,7 +45,7 @@ interface RiskTally {
   readonly missing: Record<string, number>;
   /** The first rows of high risk. */
   readonly highRows: number[];
-  /** Rows by what became of each rule, by the rules' indexes; none of those that only ever did not hold. */
+  /** Rows by outcome of each rule, by the rule's index. Rules that never held or failed are missing. */
   readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
 }
 
@@ -54,14 +54,14 @@ interface FieldCount {
   true: number;
 }
 
-/** Of each error code the first rows are named. */
+/** Rows named for each error code. */
 const NAMED_ROWS = 10;
-/** So many rows of high risk are named. */
+/** Maximum number of rows of high risk in the summary. */
 const HIGH_ROWS = 100;
-/** A service may have a code for every value: so many are named of each operation. */
+/** Maximum number of codes per operation: a service may have one for every value. */
 const NAMED_CODES = 50;
 const OTHER_CODES = 'other_codes';
-/** Scores are counted by tens. */
+/** Width of a bar of the histogram. */
 const HISTOGRAM = 10;
 
 export function emptyCounters(): Counters {
@@ -131,7 +131,7 @@ export function countRow(
   if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
 }
 
-/** Takes back the cells that were counted as rejected, and whose value is not. `isRejected` is undefined until that is known. */
+/** Corrects cells counted as rejected whose value is not. `isRejected` returns undefined until that is known. */
 export function judgeRejected(
   {rejected, unjudged}: Counters,
   isRejected: (lookup: LookupKey) => boolean | undefined,
@@ -167,7 +167,7 @@ function countRule(counts: RiskTally['rules'], index: number): Record<keyof Rule
   return counts[index];
 }
 
-/** By names that jobs choose, `constructor` among them. */
+/** Keyed by names that jobs choose, such as `constructor`. */
 function countName(counts: Record<string, number>, name: string): void {
   counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
 }
@@ -190,7 +190,7 @@ function countFields(
   }
 }
 
-/** A cell that was repaired in one way or several. */
+/** Counts a repaired cell under each of its repairs. */
 export function countRepairs(
   counters: {readonly repaired: Counters['repaired']; readonly repairs: Counters['repairs']},
   operation: Operation,
@@ -201,7 +201,7 @@ export function countRepairs(
   for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
 }
 
-/** A lookup that came to nothing, by a code that may be the service's own. */
+/** Counts a lookup without an answer, by a code that may be the service's own. */
 export function countFailure({errors}: Counters, operation: Operation, error: string, row: number): void {
   const code = `${operation}.${error}`;
   const isNamed =
@@ -227,13 +227,13 @@ export function listErrors(errors: Counters['errors']) {
     .sort((a, b) => b.count - a.count);
 }
 
-/** Number of cells, skipped and stale, whose lookup could not be made for the reason of this code. */
+/** Number of skipped and stale cells whose lookup was impossible for this reason. */
 export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
   const cells = operationNames.flatMap(name => [skipped[name][code] ?? 0, stale[name][code] ?? 0]);
   return cells.reduce((sum, count) => sum + count);
 }
 
-/** Cells that were counted by code: all of them, or those with these codes. */
+/** Number of cells counted by code: all, or those with these codes. */
 export function cellsWith(
   counts: Readonly<Record<string, number>>,
   codes: readonly string[] = Object.keys(counts),
@@ -241,7 +241,7 @@ export function cellsWith(
   return codes.reduce((sum, code) => sum + (counts[code] ?? 0), 0);
 }
 
-/** Cells whose lookup did not succeed, of all operations together. */
+/** Cells without a successful lookup, over all operations. */
 export function failures(counters: Counters): number {
   return operationNames.reduce(
     (sum, name) => sum + counters.lookups[name].failed + counters.lookups[name].unknown,
@@ -249,7 +249,7 @@ export function failures(counters: Counters): number {
   );
 }
 
-/** Cells that asked for a lookup, of all operations together. */
+/** Number of cells with a lookup, over all operations. */
 export function asked(counters: Counters): number {
   return operationNames.reduce((sum, name) => sum + counters.lookups[name].ok, failures(counters));
 }

@@ -6,10 +6,10 @@ export interface TimelinePoint {
   readonly ms: number;
   readonly calls: number;
   readonly rows: number;
-  /** Latency of its calls, in milliseconds; null where no call ended. */
+  /** Latency in milliseconds; null if no call ended. */
   readonly p50: number | null;
   readonly p95: number | null;
-  /** Calls in flight, on average. */
+  /** Average calls in flight. */
   readonly inFlight: number;
 }
 
@@ -17,7 +17,7 @@ export interface TimelinePoint {
 interface BooksReading {
   readonly tally: Tally;
   readonly rows: number;
-  /** Calls in flight by now, each for as many milliseconds as it was: added up from the session's start. */
+  /** Milliseconds that calls were in flight, summed over all calls of the session. */
   readonly inFlightMs: number;
 }
 
@@ -25,7 +25,7 @@ interface BooksReading {
 const FIRST_MS = 1_000;
 /** At most this many points: beyond it, neighbours are joined. */
 const MOST_POINTS = 240;
-/** The last stretch may be shorter; one this short says nothing by itself. */
+/** Minimum length of the last point: a shorter one says nothing. */
 const SHORTEST_MS = 50;
 
 /** Saved state of the timeline. */
@@ -50,7 +50,7 @@ export class Timeline {
     return {everyMs: this.#everyMs, points: this.#points};
   }
 
-  /** Takes a point once the one under way is long enough; the run's last may be shorter. */
+  /** Adds a point once the current one is long enough. The last one may be shorter. */
   sample(now: number, reading: BooksReading, isLast = false): void {
     const last = this.#last;
     const ms = Math.round(now - last.at);
@@ -100,14 +100,14 @@ function merged(a: TimelinePoint, b: TimelinePoint): TimelinePoint {
   };
 }
 
-/** Two medians as one, each for its share of the calls: near enough for a chart. */
+/** Merges two medians by their share of the calls: close enough for a chart. */
 function weighted(a: TimelinePoint, b: TimelinePoint): number | null {
   if (a.p50 === null || b.p50 === null) return a.p50 ?? b.p50;
   const calls = Math.max(1, a.calls + b.calls);
   return Math.round((a.p50 * a.calls + b.p50 * b.calls) / calls);
 }
 
-/** The summary's `timeline`: one list for each thing measured, the n-th entries belonging together. */
+/** The summary's `timeline`: one list per figure. The n-th entries of all lists belong together. */
 export function timelineSummary({points}: TimelineState) {
   return {
     ms: points.map(point => point.ms),

@@ -15,11 +15,11 @@ export interface TopCounts {
 
 export type Top = Record<TopKind, TopCounts>;
 
-/** So many names are kept; a name this common among all others is never lost. */
+/** Number of names kept. A name more common than one in this many is never lost. */
 const KEPT = 200;
 const LONGEST_NAME = 80;
 const SHOWN = 10;
-/** A domain with fewer rows than this may be one person's own. */
+/** A domain with fewer rows may be one person's own. */
 const FEWEST_OF_A_DOMAIN = 5;
 
 export function emptyTop(): Top {
@@ -29,8 +29,7 @@ export function emptyTop(): Top {
 }
 
 /**
- * Counts an answer under the names that it has. A name that repeats the cell's value is left out; for domains, which may
- * repeat it, a rule of their own decides.
+ * Counts an answer under its names. A name that repeats the cell's value is left out; domains have a rule of their own.
  */
 export function countAnswer(top: Top, operation: Operation, answer: unknown, cell?: string): void {
   for (const [kind, path] of operations[operation].top) {
@@ -42,7 +41,9 @@ export function countAnswer(top: Top, operation: Operation, answer: unknown, cel
   }
 }
 
-/** Once there are twice as many names as are kept, the rare half goes: what is left is counted at most too low. */
+/**
+ * Once twice as many names as allowed are counted, the rarer half is dropped: the remaining counts are at most too low.
+ */
 export function countName(top: TopCounts, name: string): void {
   const key = name.slice(0, LONGEST_NAME);
   if (key === '__proto__') return;

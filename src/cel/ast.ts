@@ -21,7 +21,7 @@ export function hasPath(node: ASTNode): readonly string[] | undefined {
   return inner === undefined ? undefined : pathOf(inner);
 }
 
-/** The text that stands there as such. */
+/** The text of a literal. */
 export function literalText(node: ASTNode | undefined): string | undefined {
   return node?.op === 'value' && typeof node.args === 'string' ? node.args : undefined;
 }

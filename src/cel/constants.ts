@@ -12,9 +12,9 @@ export function constantText(node: ASTNode | undefined, constants: Constants): s
 }
 
 /**
- * Evaluates each part that is the same for all rows: `duration("7d")` would fail for every one of them.
+ * Evaluates each part that is the same for all rows: `duration("7d")` would fail in each.
  *
- * @throws {Error} that says why a part can never be right.
+ * @throws {Error} with the reason why a part can never be right.
  */
 export function checkConstants(
   ast: ASTNode,
@@ -31,10 +31,10 @@ export function checkConstants(
   check(ast);
 }
 
-/** These have a value as they are, or none of their own. */
+/** Nodes that have their value already, or none. */
 const PLAIN: ReadonlySet<ASTNode['op']> = new Set(['value', 'id', 'list', 'map']);
 
-/** The names that a part does not bind itself, by those of its parts. */
+/** Names in a part that it does not bind itself. */
 function freeNames(node: ASTNode, namesOf: (child: ASTNode) => Set<string>): Set<string> {
   if (node.op === 'id') return new Set([node.args]);
   if (node.op !== 'rcall' || !LOOPS.has(node.args[0])) return joined(childrenOf(node).map(namesOf));
@@ -48,7 +48,7 @@ function joined(all: readonly Set<string>[]): Set<string> {
   return new Set(all.flatMap(names => [...names]));
 }
 
-/** `t.getHours("Europe/Berlin")`: the zone is known beforehand, though the time is not. */
+/** Checks a constant time zone before the first row: `t.getHours("Europe/Berlin")`. */
 function checkZone(node: ASTNode, constants: Constants): void {
   if (node.op !== 'rcall' || !node.args[0].startsWith('get')) return;
   const zone = constantText(node.args[2][0], constants);

@@ -15,7 +15,7 @@ export const convertible = {
 
 type Read = (value: unknown) => unknown;
 
-/** The error is made once: rows that have no such text may be many. */
+/** The error is made once, since many rows may have such a text. */
 function texts(shape: RegExp, otherwise: string): Read {
   const error = new Error(otherwise);
   return value => {
@@ -47,17 +47,17 @@ function dates(): Read {
     if (typeof value !== 'string') return value;
     const [, year, month, day, time, fraction = '', zone = ''] = DATE.exec(value) ?? [];
     const date = `${year}-${month}-${day}`;
-    // A day that the month does not have is one of the next month to JavaScript.
+    // JavaScript turns February 30 into a day of March.
     const midnight = new Date(`${date}T00:00:00Z`);
     if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(date)) throw error;
     return `${date}T${time}${fraction.slice(0, MILLISECONDS)}${zone.toUpperCase()}`;
   };
 }
 
-/** A point and three digits, as the library counts milliseconds. */
+/** The library counts milliseconds: a point and three digits. */
 const MILLISECONDS = 4;
 
-/** Made once: rows that come to no number may be many. */
+/** One object, since many rows may have no number. */
 export const NO_NUMBER = new Error('its result is not a number, as after a division by zero');
 
 /** Passes a result of arithmetic. Throws for infinity and NaN, which compare like numbers but mean nothing. */

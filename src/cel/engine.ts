@@ -6,15 +6,15 @@ import {convertible, finite} from './convertible.ts';
 import {WorkBound} from './work.ts';
 import {convertibleBy, ENGINE_NAMES, engineText} from './written.ts';
 
-/** Runs a part of an expression over what is known. Throws where that can't be worked with. */
+/** Runs a part of an expression over facts. Throws if they can't be used. */
 export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
 
 /** Declares what expressions may read. */
 export type Declare = (environment: Environment, use: 'check' | 'run') => void;
 
 /**
- * The Common Expression Language with its time bounded: patterns are RE2, which takes time by the length of the text
- * whatever the pattern, and what goes over lists is counted.
+ * The Common Expression Language in bounded time: patterns are RE2, which takes linear time, and steps over lists are
+ * counted.
  */
 export class Engine {
   readonly #checking: Environment;
@@ -30,9 +30,9 @@ export class Engine {
   }
 
   /**
-   * The type of what an expression gives, whose parts that read nothing but constants were evaluated.
+   * Type of an expression's result. Constant parts are evaluated for this.
    *
-   * @throws {Error} that says what is wrong with it, by `summary` or `message`.
+   * @throws {Error} with the fault in `summary` or `message`.
    */
   typeOf(ast: ASTNode, constants: Constants = {}): string {
     const {valid, type, error} = this.#checking.parse(engineText(ast, false)).check();
@@ -51,7 +51,7 @@ export class Engine {
     };
   }
 
-  /** A pattern that rows bring could not be checked beforehand, and may take long to be made ready. */
+  /** A pattern from a row can't be checked beforehand, and may take long to compile. */
   #compilePatterns(node: ASTNode, constants: Constants): void {
     if (node.op === 'rcall' && node.args[0] === 'matches') {
       const pattern = constantText(node.args[2][0], constants);
@@ -92,7 +92,7 @@ function compiled(pattern: string): RE2JS {
   }
 }
 
-/** CEL keeps whole numbers and fractions apart; here `score + 1` and `score == 1` mean what they say. */
+/** Lets whole numbers mix with fractions, which CEL forbids: `score + 1`, `score == 1`. */
 function withMixedNumbers(environment: Environment): Environment {
   const operators = {
     '+': (a: number, b: number) => a + b,

@@ -4,14 +4,14 @@
  */
 const MOST_STEPS = 10_000;
 const CHARACTERS_OF_A_STEP = 64;
-/** Looking for one text in another can take time by the product of their lengths: this is about a tenth of a second. */
+/** Maximum product of the lengths when one text is searched in another: about a tenth of a second. */
 const MOST_COMPARED = 100_000_000;
 
-/** Made once: an expression that is past its bound throws at each element that is left. */
+/** Made once: an expression beyond its limit throws at each remaining element. */
 const TOO_MUCH = new Error('it would take too long: more than 10,000 elements to go over');
 const TOO_LONG = new Error('it would take too long: both texts are long');
 
-/** Counts the work of one expression at a time, and ends what would take too long. */
+/** Counts the work of one expression, and ends it beyond a limit. */
 export class WorkBound {
   #left = 0;
 
@@ -19,16 +19,13 @@ export class WorkBound {
     this.#left = MOST_STEPS;
   }
 
-  /** A list or a map that is gone over. */
+  /** Counts a list or a map before it is iterated. */
   readonly over = (value: unknown): unknown => this.#spend(value, 1 + elementsOf(value));
 
-  /** True; throws once too much was done. */
+  /** Returns true; throws once the work exceeds the limit. */
   readonly within = (): boolean => this.#spend(true, 0);
 
-  /**
-   * Counts a value that is read again for each element: the library may search a list or walk a row's objects for
-   * it.
-   */
+  /** Counts a value that is read for each element: the library may search a list or walk a row's objects for it. */
   readonly read = (value: unknown): unknown => {
     if (typeof value === 'string') return this.#spend(value, Math.floor(value.length / CHARACTERS_OF_A_STEP));
     return value instanceof Map ? value : this.#spend(value, elementsOf(value));

@@ -2,7 +2,7 @@ import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
 import {childrenOf, LOOPS, pathOf} from './ast.ts';
 import {convertible} from './convertible.ts';
 
-/** The language's own names of what an engine gives a name of its own, since these can't be replaced in it. */
+/** Names of the language for functions that an engine calls otherwise, since it can't replace them. */
 export const ENGINE_NAMES = {
   matches: 'matches_',
   list: 'list_',
@@ -13,13 +13,13 @@ export const ENGINE_NAMES = {
   finite: 'finite_',
 } as const;
 
-/** The name of what checks a conversion's argument. */
+/** Name of the function that checks a conversion's argument. */
 export const convertibleBy = (conversion: keyof typeof convertible) => `${conversion}_`;
 
 /** @throws {Error} when the text is not an expression, or is nested too deep. */
 export function parsed(text: string): ASTNode {
   const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
-  // The library counts other levels than these while it reads.
+  // Checked before: the library would count levels in its own way.
   if (MANY_SIGNS.test(bare)) throw new Error(TOO_DEEP);
   const {ast} = parse(text);
   if (depthOf(ast) > MOST_LEVELS) throw new Error(TOO_DEEP);
@@ -38,8 +38,8 @@ function depthOf(ast: ASTNode): number {
 }
 
 /**
- * Whole numbers that are added, compared or listed are written as fractions, as all numbers of answers are; those in
- * an index or a call, such as `substring(1)`, stay whole.
+ * Writes whole numbers in sums, comparisons and lists as fractions, as all numbers of answers are. In an index or a
+ * call, such as `substring(1)`, they stay whole.
  */
 function withDoubles(text: string, ast: ASTNode): string {
   const ends: number[] = [];
@@ -54,12 +54,12 @@ function withDoubles(text: string, ast: ASTNode): string {
   return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
 }
 
-/** A part as an engine reads it; `bounded`, with its work counted: what it goes over, and what it searches for. */
+/** A part as an engine reads it. `bounded`: with its steps and searches counted. */
 export function engineText(node: ASTNode, bounded: boolean): string {
   return serialize(shaped(node, {bounded, inLoop: false, bound: new Set()}) as ASTNode);
 }
 
-/** As much of a node as the library writes down. */
+/** The part of a node that the library writes. */
 type Shape = Pick<ASTNode, 'op' | 'args'>;
 
 interface Within {
@@ -68,13 +68,13 @@ interface Within {
   readonly bound: ReadonlySet<string>;
 }
 
-/** These take time by the product of both texts where one is made for it. */
+/** Searches whose time grows with the product of both texts. */
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
 function shaped(node: ASTNode, within: Within): Shape {
   const {bounded, inLoop, bound} = within;
   if (node.op === 'value') return literal(node.args) ?? node;
-  // has() does not read its field, so the field stays as it is written.
+  // has() does not read its field, so the field keeps its form.
   if (node.op === 'call' && node.args[0] === 'has')
     return mapped(node, child => shaped(child, {...within, bounded: false}));
   if (node.op === 'rcall') return method(node.args, within);
@@ -91,7 +91,7 @@ function shaped(node: ASTNode, within: Within): Shape {
 
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
 
-/** Arithmetic to its outermost sign: what is not finite stays so, but as what something is divided by. */
+/** Arithmetic up to its outermost operator. Infinity and NaN pass on, except as divisors. */
 function sum(node: ASTNode, within: Within): Shape {
   const [left, right] = node.args as [ASTNode, ASTNode];
   const side = (child: ASTNode) => (ARITHMETIC.has(child.op) ? sum(child, within) : shaped(child, within));
@@ -99,14 +99,14 @@ function sum(node: ASTNode, within: Within): Shape {
   return grouped(node, {op: node.op, args} as Shape);
 }
 
-/** Signs of one level are worked out from left to right. */
+/** Operators of one level are evaluated from left to right. */
 const LEVELS: readonly (readonly string[])[] = [
   ['==', '!=', '<', '<=', '>', '>=', 'in'],
   ['+', '-'],
   ['*', '/', '%'],
 ];
 
-/** The library leaves out brackets that matter: those of `a - (b + c)`, and of `-(a ? b : c)`. */
+/** Adds brackets that the library leaves out, as in `a - (b + c)` and `-(a ? b : c)`. */
 function grouped(node: ASTNode, shape: Shape): Shape {
   if (node.op === '-_' || node.op === '!_')
     return node.args.op === '?:' ? ({op: node.op, args: inBrackets(shape.args as Shape)} as Shape) : shape;
@@ -125,7 +125,7 @@ function grouped(node: ASTNode, shape: Shape): Shape {
 
 const inBrackets = (shape: Shape) => id(`(${serialize(shape as ASTNode)})`);
 
-/** A call, with the argument checked where it is a conversion. */
+/** A call; a conversion gets a check of its argument. */
 function checked(inner: Shape): Shape {
   const [name, [given]] = inner.args as [string, Shape[]];
   return given !== undefined && isConversion(name) ? call(name, call(convertibleBy(name), given)) : inner;
@@ -153,14 +153,14 @@ function method([name, receiver, args]: [string, ASTNode, ASTNode[]], within: Wi
   return rcall(name, call(ENGINE_NAMES.over, of), [variable as Shape, ...guarded]);
 }
 
-/** Macros that continue after an element that fails. The others end there. */
+/** Macros that continue after a failing element; the others stop. */
 const PAST_ERRORS = new Set(['all', 'exists']);
 
 /** Skips the body once the steps are used up: reading an element takes time before it is counted. */
 const whileWithin = (body: Shape) =>
   ({op: '?:', args: [call(ENGINE_NAMES.within), body, id('false')]}) as Shape;
 
-/** The library rounds fractions when it writes them, and does not read back characters beyond 16 bits. */
+/** The library rounds fractions when it writes them, and can't read characters beyond 16 bits. */
 function literal(value: unknown): Shape | undefined {
   if (typeof value === 'string') return id(JSON.stringify(value));
   if (typeof value !== 'number') return undefined;

@@ -1,6 +1,6 @@
-import {exitCodes} from '../errors.ts';
+import {exitCodes, systemCode, systemReason} from '../errors.ts';
 import {main} from './program.ts';
-import {outliveReaders} from './streams.ts';
+import {print} from './terminal/printable.ts';
 
 /** Runs the command that this process was started with, and sets its exit code. */
 export async function begin(): Promise<void> {
@@ -10,6 +10,23 @@ export async function begin(): Promise<void> {
     ' ',
   );
   process.exitCode = await main(process.argv);
-  // A run that a signal ended is over, though a reader of its output may never take what it was given.
+  // An interrupted run ends, even if a reader of its output never takes the rest.
   if (process.exitCode >= exitCodes.interrupted) setTimeout(() => process.exit(), 1_000).unref();
+}
+
+/**
+ * Continues when the reader of stdout closes it, as `head` does: that is not an error, and a run continues to its end.
+ * Any other error of stdout, such as a full disk, fails the command.
+ */
+function outliveReaders(): void {
+  process.stderr.on('error', () => {});
+  process.stdout.on('error', error => {
+    if (systemCode(error) !== 'EPIPE') process.once('exit', code => endWithout(error, code));
+  });
+}
+
+function endWithout(error: unknown, code: number): void {
+  if (code !== exitCodes.ok) return;
+  print('stderr', `Error: stdout can't be written (${systemReason(error)}).\n`);
+  process.exitCode = exitCodes.output;
 }

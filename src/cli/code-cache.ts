@@ -4,13 +4,13 @@ import {dirname, join} from 'node:path';
 import {userDirectory} from '../disk/user-directory.ts';
 import type {Env} from '../job/endpoint.ts';
 
-/** Node's, from 22.8 on. It does nothing under NODE_DISABLE_COMPILE_CACHE. */
+/** Node's function, from 22.8 on. It does nothing under NODE_DISABLE_COMPILE_CACHE. */
 type EnableCompileCache = (directory: string) => unknown;
 const nodes = (module as {readonly enableCompileCache?: EnableCompileCache}).enableCompileCache;
 
 /**
- * Lets Node keep the compiled code of this command for the next one, in the user's cache directory. What is kept there is
- * run: so the directory is the user's own, and closed to others. Where there is none, commands start more slowly.
+ * Lets Node keep the compiled code of this command for the next one, in the user's cache directory. That code is
+ * executed, so the directory must be the user's own and closed to others. Without one, commands start more slowly.
  */
 export function keepCompiledCode(env: Env, enable: EnableCompileCache | undefined = nodes): void {
   if (enable === undefined) return;
@@ -27,7 +27,7 @@ function makeClosed(path: string): void {
   try {
     mkdirSync(path, {mode: 0o700});
   } catch {
-    // It is there, or can't be made.
+    // It exists, or can't be created.
   }
 }
 

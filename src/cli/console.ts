@@ -5,10 +5,9 @@ import {logEvent} from '../job/monitoring/log-events.ts';
 import type {Settings} from '../job/settings.ts';
 import {type Paint, painter} from './terminal/colour.ts';
 import {broken, widthOf} from './terminal/lines.ts';
-import {textLine} from './terminal/log-line.ts';
 import {draw, print, printLogLine} from './terminal/printable.ts';
 
-/** The command's messages, for a person or as a program's log. Only data goes to stdout. */
+/** The command's messages, for people or as a program's log. Only data goes to stdout. */
 export interface Console {
   readonly quiet: boolean;
   /** True if a program reads it: every message is then an event of the log. */
@@ -63,7 +62,7 @@ export function createConsole(settings: ConsoleSettings): Console {
   };
 }
 
-/** A person at a terminal, and no automaton that happens to have one. */
+/** True for a person at a terminal, and not a CI runner that provides one. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? '') === '';
 }
@@ -79,7 +78,10 @@ function createLog(level: string, write: (text: string) => void): Logger {
   return pino({level, base: null, serializers: {err: errorFields, error: errorFields}}, {write});
 }
 
-/** Logs why a command failed, for a program that reads its log. What was not thrown on purpose may hold anything. */
+/**
+ * Logs why a command failed, for programs that read its log. An unexpected error may contain anything, so only its name
+ * is logged.
+ */
 export function logFailure(error: unknown): number {
   const {log} = createConsole({quiet: false, log: {format: 'json'}});
   const foreseen = error instanceof BulkEnrichError ? error : undefined;
@@ -88,4 +90,29 @@ export function logFailure(error: unknown): number {
   const fields = {code: foreseen?.code ?? 'internal', exit_code: exitCode, ...(foreseen ? {} : {name})};
   logEvent(log, 'error', fields, foreseen?.message ?? 'Internal error.');
   return exitCode;
+}
+
+const levels: Readonly<Record<number, string>> = {
+  10: 'TRACE',
+  20: 'DEBUG',
+  30: 'INFO',
+  40: 'WARN',
+  50: 'ERROR',
+  60: 'FATAL',
+};
+
+/** A JSON log line as text: time, level, event, message, and `name=value`. */
+function textLine(json: string): string {
+  const {level, time, event, msg, ...fields} = JSON.parse(json) as Record<string, unknown>;
+  const pairs = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === 'number' ? value : JSON.stringify(value)}`,
+  );
+  const words = [
+    new Date(Number(time)).toISOString(),
+    levels[Number(level)] ?? String(level),
+    event,
+    msg,
+    ...pairs,
+  ];
+  return `${words.filter(word => word !== undefined).join(' ')}\n`;
 }

@@ -15,8 +15,8 @@ import {lookedUp} from './terminal/opening.ts';
 import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
- * Counts a run's calls for a person who watches its bar or has to agree to its cost. A list that can be read only once is
- * not counted. Undefined if conditions decide the number. Before a question, `warn` receives what is odd about the list.
+ * Counts a run's calls for a user who watches the bar or must agree to the cost. A list that can be read only once is
+ * not counted. Undefined if conditions decide the number. Before a question, `warn` receives the plan's doubts.
  *
  * @throws {BulkEnrichError} with exit code 130 if the answer is no.
  */
@@ -29,7 +29,7 @@ export async function countFirst(
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
   if (job.settings.offline || !(asks || hasBar(job, console))) return undefined;
-  // The run is about to give the error that keeps the plan from being made.
+  // If the plan fails, the run is about to report the same error.
   const doubts: string[] = [];
   const plan = await planOf(
     job,
@@ -57,15 +57,12 @@ async function planOf(
   return makePlan(job, {...io, ...watched}).catch(() => undefined);
 }
 
-/**
- * A person at a terminal is asked before the first spend at a live service, where no limit of credits says it
- * already.
- */
+/** True if the user is asked before the first spend: at a terminal, for a live service, without a credit limit. */
 function isQuestion({settings: {maxCredits}, endpoint}: Job): boolean {
   return isInteractive() && endpoint.kind === 'live' && maxCredits === undefined;
 }
 
-/** The columns are said before their price. */
+/** Shows the columns before their price. */
 async function demandAgreement(plan: PlanReport, {settings}: Job, console: Console): Promise<void> {
   const isCountry = ({operation}: PlanReport['columns'][number]) => operation === 'country';
   const countries = plan.columns.filter(isCountry).map(({column}) => column);
@@ -93,7 +90,7 @@ export async function creditsNeeded(
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * inCredits(price(name));
-    // The plan counts what was answered again where the answer store does not have it; the run does not.
+    // The plan counts answered verdicts again, which the answer store does not keep. The run does not.
     const isKept = job.settings.store !== false && isStored(name);
     if (!isKept) need -= byOperation[name]?.spent ?? 0;
   }

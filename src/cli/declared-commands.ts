@@ -3,23 +3,23 @@ import type {Use} from '../job/settings/declare.ts';
 import type {Grouping} from '../report/spend.ts';
 import type {RiskCounts} from '../report/summary.ts';
 
-/** A command's work: its result is the exit code. Loaded when it is asked for, so that the others start fast. */
+/** A command's work: its result is the exit code. Loaded on demand, so that other commands start fast. */
 export type Action = (...given: never[]) => Promise<number>;
 
 export type RunCommand = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
 
 export type WithSettings = (command: Command, use: Use) => Command;
 
-/** Texts for `--help` about operations, before they are known. */
+/** Empty texts for `--help`, before operations are loaded. */
 export const NOTHING_SAID = {lookups: '', values: '', ages: ''};
 
-/** The flags of commands, and what their helps say of operations. */
+/** The flags of commands, and texts of their helps about operations. */
 export interface CommandSettings {
   readonly withSettings: WithSettings;
   readonly said: typeof NOTHING_SAID;
 }
 
-/** Declares all commands, in the order of the help: in groups, those of every day first. */
+/** Declares all commands, in the order of the help: in groups, the everyday ones first. */
 export function addCommands(program: Command, run: RunCommand, {withSettings, said}: CommandSettings): void {
   const add = (name: string, summary: string, more = '') =>
     program.command(name).summary(summary).description(`${summary}${more}`);
@@ -41,7 +41,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
   addServe(add('serve', 'Run the embedded service, which has open data.')).action(
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
-  // The scripts themselves hand over what is typed.
+  // The completion scripts pass the typed words.
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
     .allowExcessArguments()
@@ -52,10 +52,12 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
           completionCommand(program, shell, args.slice(1));
       }),
     );
-  program.helpCommand('help [command]', 'Print the help of a command.');
+  program.helpCommand(...HELP_COMMAND);
 }
 
-/** A command's name, its line in the list of all commands, and more words for its own help. */
+const HELP_COMMAND = ['help [command]', 'Print the help of a command.'] as const;
+
+/** A command's name, its line in the list of commands, and further words in its own help. */
 type Add = (name: string, summary: string, more?: string) => Command;
 type AddWith = (use: Use, ...named: Parameters<Add>) => Command;
 
@@ -72,9 +74,9 @@ function addRun(addWith: AddWith, run: RunCommand): void {
 }
 
 function addLookup(addWith: AddWith, run: RunCommand, said: CommandSettings['said']): void {
-  addWith('lookup', 'lookup', 'Look up one value.')
+  addWith('lookup', 'lookup', 'Look up one value.', ' Neither uses nor fills the answer store.')
     .argument('<operation>', said.lookups)
-    .argument('<value>')
+    .argument('<value>', said.values)
     .option('--json', 'Print the answer as JSON, which is the default.')
     .action(run(async () => (await import('./commands/lookup.ts')).lookupCommand));
 }
@@ -89,7 +91,7 @@ function addVerify(addWith: AddWith, run: RunCommand): void {
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));
 }
 
-/** Flags of a command that writes rows of an output again. */
+/** Adds the flags of commands that write rows of an output again. */
 function withOutput(command: Command, what: string): Command {
   return command
     .option('-o, --output <FILE>', what)
@@ -97,7 +99,7 @@ function withOutput(command: Command, what: string): Command {
     .option('--json', 'Print the changes as JSON.');
 }
 
-/** The commands that read files which a run wrote. */
+/** Commands that read a run's files. */
 function addReaders(add: Add, run: RunCommand): void {
   const diff = add('diff', 'Show the changes between two outputs of run.')
     .argument('<old>', 'an output of run, CSV or NDJSON')
@@ -113,7 +115,7 @@ function addReaders(add: Add, run: RunCommand): void {
   const score = add('score', 'Score an output by other rules. Makes no calls.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .requiredOption('--rules <FILE>', 'Rules of the risk score: a YAML file, or default.')
-    .option('--now <TIME>', "The time that now has in rules. (default: the start of the output's run)");
+    .option('--now <TIME>', "Value of now in rules. (default: the start of the output's run)");
   withOutput(score, 'Write the rows with their new scores to this file.').action(
     run(async () => (await import('./outputs/score.ts')).scoreCommand),
   );
@@ -151,10 +153,7 @@ function addWorker(addWith: AddWith, run: RunCommand): void {
       'Give up a worker that is silent for this long, and look up its values again',
       '30s',
     )
-    .option(
-      '--metrics-address <[HOST:]PORT>',
-      'Serve metrics at this address, under /metrics, and /healthz, /readyz',
-    )
+    .option('--metrics-address <[HOST:]PORT>', 'Serve /metrics, /healthz and /readyz at this address')
     .action(run(async () => (await import('./commands/worker.ts')).workerCommand));
 }
 
@@ -173,7 +172,7 @@ function addDoctor(addWith: AddWith, run: RunCommand): void {
 
 function addInit(addWith: AddWith, run: RunCommand): void {
   addWith('reading', 'init', 'Write a job file for a list.', " It asks for what it can't see in the list.")
-    .argument('<input>', 'the list; {date} in its path stands for today, also in the job')
+    .argument('<input>', 'the list; {date} in its path means the current day, in the job too')
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
     .option('--force', 'Replace an existing file.')
     .action(run(async () => (await import('./commands/init.ts')).initCommand));
@@ -228,6 +227,7 @@ function addFleet(program: Command, run: RunCommand): void {
   program
     .command('fleet')
     .description('Show the workers and runs of a fleet.')
+    .helpCommand(...HELP_COMMAND)
     .exitOverride()
     .command('status')
     .description('Show workers, runs, chunks and credits of the fleet.')
@@ -241,6 +241,7 @@ function addRules(program: Command, run: RunCommand): void {
   program
     .command('rules')
     .description('Test the rules of the risk score.')
+    .helpCommand(...HELP_COMMAND)
     .exitOverride()
     .command('test')
     .description('Run the tests in rules files. Exit code 4 if one fails.')
@@ -253,6 +254,7 @@ function addStore(program: Command, run: RunCommand, said: CommandSettings['said
   const store = program
     .command('store')
     .description('Show what is in the answer store, or remove it.')
+    .helpCommand(...HELP_COMMAND)
     .exitOverride();
   const sub = (name: string, description: string) =>
     store

@@ -6,7 +6,7 @@ import {explained, tried, writtenInstead} from './terminal/mistyped.ts';
 import {print} from './terminal/printable.ts';
 import {remedied} from './terminal/remedied.ts';
 
-/** Renders what a command ended with, here and nowhere else, and gives the exit code. */
+/** Renders an error of a command, here and nowhere else, and returns the exit code. */
 export async function failed(
   error: unknown,
   argv: readonly string[],
@@ -38,7 +38,7 @@ function misuse({message}: CommanderError, argv: readonly string[], program: Com
   return explained(`${message}\n`, argv, program).replace(/^error:/, inRed('Error:'));
 }
 
-/** A flag alone can say so: what a job file says is that command's to know. */
+/** Only flags decide here: a job file's settings are not read after a failure. */
 function asksForJson(argv: readonly string[]): boolean {
   const given = argv.flatMap((word, at) =>
     word === '--log' ? (argv[at + 1] ?? []) : (word.split('--log=')[1] ?? []),
@@ -46,12 +46,12 @@ function asksForJson(argv: readonly string[]): boolean {
   return given.some(words => words.split(',').includes('json'));
 }
 
-/** A sentence, never a stack trace for a user's mistake. */
+/** Prints a sentence, and no stack trace for a user's mistake. */
 function report(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) return exitCodes.usage;
   if (error instanceof CodedError) {
     const stop = /[.!?…]$/.test(error.message) ? '' : '.';
-    // An answer that was no is not an error.
+    // A question answered with no is not an error.
     const mark = error.exitCode === exitCodes.interrupted ? '' : `${inRed('Error:')} `;
     print('stderr', `${broken(`${mark}${error.message}${stop}`)}\n`);
     print('stderr', tried(remedied(argv, error.remedy)));

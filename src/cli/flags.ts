@@ -20,7 +20,7 @@ const common: ReadonlySet<SettingName> = new Set<SettingName>([
 
 type DescribedSetting = ReturnType<typeof describeSettings>[number];
 
-/** Gives a command the flags of the settings that are declared for it, and of a job to one that runs it. */
+/** Gives a command the flags of its settings, and those of a job if it runs one. */
 export function addSettings(command: Command, use: Use, showsAll: boolean): Command {
   if (use === 'run') {
     command.option(
@@ -34,7 +34,7 @@ export function addSettings(command: Command, use: Use, showsAll: boolean): Comm
     if (!setting.uses.includes(use)) continue;
     const isShown = showsAll || use !== 'run' || common.has(setting.name);
     command.addOption(optionOf(setting).hideHelp(!isShown));
-    // A default of true would stand over a job file's false.
+    // A default of true would override a job file's false.
     if (setting.negated === true) command.setOptionValue(setting.name, undefined);
     if (setting.name === 'store')
       command.addOption(

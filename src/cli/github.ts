@@ -8,7 +8,7 @@ import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Console} from './console.ts';
 import {printCommand} from './terminal/printable.ts';
 
-/** In GitHub Actions: the report goes into the step's summary, and what needs attention is annotated. */
+/** In GitHub Actions: adds the report to the step's summary, and annotates trouble. */
 export async function tellGitHub(env: Env, outcome: RunOutcome, console: Console): Promise<void> {
   if (!inGitHubActions(env)) return;
   for (const line of annotations(outcome))
@@ -27,10 +27,10 @@ export async function tellGitHub(env: Env, outcome: RunOutcome, console: Console
   }
 }
 
-/** In GitHub Actions: the error that kept a run from starting. */
+/** In GitHub Actions: annotates the error that kept a run from starting. */
 export function tellGitHubOfError(env: Env, error: unknown): void {
   if (!inGitHubActions(env)) return;
-  // An unexpected error may have anything in its message.
+  // An unexpected error's message may contain anything.
   const message = error instanceof CodedError ? error.message : 'Internal error: see the log.';
   printCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
 }

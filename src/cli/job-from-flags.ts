@@ -7,10 +7,10 @@ import {checkSettings, placeIn, type RawSettings, readJobFile, salvageJobFile} f
 import {keyVariables} from '../job/secrets/api-key.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
 
-/** The flags of a command that takes a job, as commander hands them over. */
+/** A command's flags with those of a job, as commander passes them. */
 export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
 
-/** Job file and flags → a checked job, and the console that it asks for. `fallback`: its output where none is named. */
+/** Job file and flags → a checked job, and its console. `fallback`: the output if none is named. */
 export function jobFrom(
   inputs: readonly string[],
   flags: JobFlags,
@@ -35,13 +35,13 @@ export function jobFrom(
     },
     env,
     isInteractive(),
-    // `--quiet` does not hide what the key's command says about its key.
+    // `--quiet` does not hide the stderr of the key's command.
     createConsole({...rest, quiet: false}).warn,
   );
   return {job, console: createConsole(rest)};
 }
 
-/** The environment of a command that counts without calls: it reads no key, and runs no program for one. */
+/** The environment of a command without calls: it reads no key, and runs no key command. */
 export function envOfCounting(env: Env): Env {
   const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
   return {...env, ...none, [keyVariables[0]]: 'not needed'};

@@ -14,7 +14,7 @@ import {
 import {examplesOf} from './examples.ts';
 import {canRedraw, draw, print} from './terminal/printable.ts';
 
-/** Runs the command line and returns its exit code; `heard` takes the error that ended it, before it is rendered. */
+/** Runs the command line and returns its exit code. `heard` receives the error that ended it, before it is rendered. */
 export async function main(
   given: readonly string[],
   heard: (error: unknown) => void = () => {},
@@ -41,7 +41,7 @@ export async function main(
   }
 }
 
-/** True if the command reads a list: its modules take time to load, and it may show that. */
+/** True if the command reads a list: loading its modules takes time, which may be shown. */
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return (
     /^(run|plan)$/.test(command) &&
@@ -59,7 +59,7 @@ async function createProgram(run: RunCommand, argv: readonly string[], showsAll:
     .configureOutput({
       writeOut: text => print('stdout', text),
       writeErr: text => print('stderr', text),
-      // Said by `failed`, which knows how.
+      // Prints nothing: `failed` prints Commander's errors.
       outputError: () => {},
     })
     .showSuggestionAfterError(false)
@@ -76,7 +76,7 @@ async function createProgram(run: RunCommand, argv: readonly string[], showsAll:
     .allowUnknownOption();
   addCommands(program, run, await settingsOf(argv, showsAll));
   const [, , help, topic] = argv;
-  // Commander has the general help for a command that it does not know.
+  // For an unknown command Commander would show the general help.
   if (help === 'help' && topic !== undefined && !program.commands.some(command => command.name() === topic))
     throw unknownCommand(topic, program);
   addExamples(program);
@@ -117,10 +117,7 @@ function unknownCommand(name: string, program: Command): UsageError {
   return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`, misspelt(name, names));
 }
 
-/**
- * The flags of commands, and what helps say of operations. Both are slow to load, so only a command that was named
- * gets them.
- */
+/** The flags of commands, and texts of helps on operations. Both load slowly, so only a named command gets them. */
 async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<CommandSettings> {
   const all = argv.includes('completion');
   const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];

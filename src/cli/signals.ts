@@ -3,7 +3,7 @@ import type {Stopper} from '../run/stop.ts';
 import type {Console} from './console.ts';
 import {broken} from './terminal/lines.ts';
 
-/** A terminal that goes away, or a session that ends, is a request to end like any other. */
+/** A closed terminal or an ended session is a request to stop like any other. */
 const codes = {
   SIGINT: exitCodes.interrupted,
   SIGTERM: exitCodes.terminated,
@@ -16,7 +16,7 @@ export const endSignals = Object.keys(codes) as readonly (keyof typeof codes)[];
 const STOPPING =
   'Stopping: calls in flight get 5 seconds, and no new ones are made. Press Ctrl-C again to stop now.';
 
-/** The first signal stops the run in good order, a second one at once; what is on disk is consistent either way. */
+/** The first signal stops the run in good order, a second one at once. The files are consistent in both cases. */
 export function watchSignals(stopper: Stopper, console: Console): () => void {
   let asked = false;
   const listener = (signal: keyof typeof codes) => {

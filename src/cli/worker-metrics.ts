@@ -36,10 +36,9 @@ interface Page {
 }
 
 /**
- * Serves a worker's metrics at `/metrics`, `/healthz` for a probe that starts it again, and `/readyz` for one that waits
- * for it.
+ * Serves `/metrics`, `/healthz` for probes that restart the worker, and `/readyz` for probes that wait for it.
  *
- * @throws {UsageError} when the address can't be listened on.
+ * @throws {UsageError} if the address can't be used.
  */
 export async function serveMetrics({host, port}: Address, worker: WatchedWorker): Promise<Server> {
   const server = createServer(async (request, response) => {
@@ -67,14 +66,14 @@ async function page(path: string, worker: WatchedWorker): Promise<Page> {
       type: 'text/plain; version=0.0.4',
       text: workerMetrics(worker, await worker.fleet().catch(() => undefined)),
     };
-  // A worker waits for its Redis by itself: to be started again would not bring it back.
+  // A worker waits for its Redis by itself: a restart would not bring Redis back.
   if (path === '/healthz') return {text: 'ok\n'};
   if (path !== '/readyz') return {status: 404, text: 'Only /metrics, /healthz and /readyz are here.\n'};
   if (worker.isReady) return {text: 'ok\n'};
   return {status: 503, text: worker.hasRedis ? 'The worker is stopping.\n' : 'Redis is away.\n'};
 }
 
-/** A worker's counts as Prometheus text, with what it knows of its fleet. */
+/** A worker's counts as Prometheus text, with its view of the fleet. */
 export function workerMetrics(
   {report, hasRedis}: Pick<WatchedWorker, 'report' | 'hasRedis'>,
   fleet: FleetView | undefined,

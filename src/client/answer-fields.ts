@@ -2,31 +2,31 @@ import {type Fields, type FieldType, fieldTypes} from '../operations/field-types
 import type {Operation} from '../operations/table.ts';
 import {markedNumber, markNumber} from './exact-numbers.ts';
 
-/** An answer as it was read: numbers may be marked in both. */
+/** A parsed answer. Numbers may be marked in both parts. */
 export interface ReadAnswer {
-  /** All of it: fields of the interface's types, where that loses nothing, and others as they came. */
+  /** All fields: converted to the interface's types if nothing is lost, else as they came. */
   readonly kept: Readonly<Record<string, unknown>>;
-  /** The same without the fields of another type than the interface's. */
+  /** The same without fields of a wrong type. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** Dotted names of fields that the interface does not know, and of those of another type than it says. */
+  /** Dotted names of unknown fields, and of fields of a wrong type. */
   readonly unknownFields: readonly string[];
   readonly wrongTypes: readonly string[];
 }
 
-/** Reads an answer by the interface's types; fields that are null are nothing. */
+/** Reads an answer by the interface's types. Null fields count as missing. */
 export function readFields(fields: Fields, given: Readonly<Record<string, unknown>>): ReadAnswer {
   const told = {unknownFields: new Set<string>(), wrongTypes: new Set<string>()};
   const {kept, used} = readPart(fields, given, '', told);
   return {kept, data: used, unknownFields: [...told.unknownFields], wrongTypes: [...told.wrongTypes]};
 }
 
-/** An answer that was kept, as it is used: without fields of another type than the interface's. */
+/** A kept answer without fields of a wrong type. */
 export function usedAnswer(operation: Operation, kept: unknown): unknown {
   const fields = fieldTypes[operation];
   return !isObject(kept) || isOfType(fields, kept) ? kept : readFields(fields, kept).data;
 }
 
-/** True if there is nothing to convert and nothing to leave out: for most answers, in a third of the time. */
+/** True if nothing is to be converted or left out: checks most answers in a third of the time. */
 function isOfType(type: FieldType, value: unknown): boolean {
   if (typeof type === 'function') return type(value) === value;
   if ('items' in type) return Array.isArray(value) && value.every(item => isOfType(type.items, item));
@@ -43,7 +43,7 @@ interface OddFields {
   readonly wrongTypes: Set<string>;
 }
 
-/** A value as it is kept and as it is used; `used` is undefined if the value can't be used. */
+/** A value's kept form and its used form; `used` is undefined if the value is unusable. */
 interface Both<Value = unknown> {
   readonly kept: Value;
   readonly used: Value | undefined;
@@ -89,7 +89,7 @@ function readAs(type: FieldType, value: unknown, path: string, told: OddFields):
   return isObject(value) ? readPart(type, value, `${path}.`, told) : undefined;
 }
 
-/** A list of which an item is of no use is of none itself: what is left would be another list. */
+/** A list with an unusable item is unusable: the rest would be another list. */
 function readList(items: FieldType, list: readonly unknown[], path: string, told: OddFields): Both {
   const read = list.map(item => readField(items, item, path, told));
   const kept = read.every((item, index) => item.kept === list[index]) ? list : read.map(item => item.kept);
@@ -97,7 +97,7 @@ function readList(items: FieldType, list: readonly unknown[], path: string, told
   return {kept, used: read.some(item => item.used === undefined) ? undefined : read.map(item => item.used)};
 }
 
-/** Numbers keep their spelling on the way to text, and back. */
+/** Numbers keep their spelling when converted to text and back. */
 function readValue(read: (value: unknown) => unknown, value: unknown): unknown {
   const spelled = markedNumber(value);
   if (spelled === undefined) {

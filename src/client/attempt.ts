@@ -1,4 +1,4 @@
-/** The service's headers, mostly about pace, unchecked: they are data from a stranger. */
+/** The service's headers, mostly about pace, unchecked: data from a stranger. */
 export interface PaceHeaders {
   readonly retryAfter?: string | undefined;
   /** The response's own clock, against which dates in the other headers are measured. */
@@ -20,14 +20,11 @@ export interface Answered extends Responded {
   readonly kind: 'answered';
   /** Known fields of the interface's types, and unknown ones as they came. */
   readonly data: Readonly<Record<string, unknown>>;
-  /**
-   * All that is kept of it, as JSON text, where `data` has less: a number's spelling (1.10, 1e400), fields of
-   * another type.
-   */
+  /** All of it as JSON text, if `data` has less: a number's spelling (1.10, 1e400), fields of a wrong type. */
   readonly exact?: string;
   /** Dotted names of fields that the interface does not know. */
   readonly unknownFields: readonly string[];
-  /** Dotted names of known fields that came with another type, and are not in `data`. */
+  /** Dotted names of known fields of a wrong type, which are not in `data`. */
   readonly wrongTypes: readonly string[];
 }
 
@@ -48,7 +45,7 @@ export type Attempt =
       readonly kind: 'not_sent';
       readonly code: string;
       readonly latencyMs: number;
-      /** A fleet's worker gave the value back; nothing is sent for so many milliseconds yet. */
+      /** A fleet's worker gave the value back: nothing is sent for this many milliseconds. */
       readonly closedMs?: number;
     }
   | (Responded & {readonly kind: 'throttled'; readonly code: string})
@@ -58,7 +55,7 @@ export type Attempt =
       readonly latencyMs: number;
       readonly status?: number;
       readonly pace?: PaceHeaders;
-      /** Lost with a fleet's worker, which says nothing of the service. */
+      /** Lost with a fleet's worker, which says nothing about the service. */
       readonly lost?: true;
     }
   | (Responded & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
@@ -70,9 +67,9 @@ export type Attempt =
       readonly code: string;
       readonly latencyMs: number;
       readonly status?: number;
-      /** Result of reading the key again, for a person. */
+      /** The result of reading the key again, for the user. */
       readonly detail?: string;
     };
 
-/** An attempt and the moment at which it ended, in milliseconds since the epoch: its answer was bought then. */
+/** An attempt with the time of its end in milliseconds since the epoch, at which its answer was bought. */
 export type TimedAttempt = Attempt & {readonly boughtAt: number};

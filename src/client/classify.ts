@@ -28,7 +28,7 @@ export function classifyResponse(
   redact: Redact = parsed => parsed,
 ): Attempt {
   const {status, latencyMs, pace} = response;
-  // Spread behind other fields: what stands behind a spread gives each object a shape of its own, on Node.js 20.
+  // Comes after the other fields: on Node.js 20, fields after a spread give each object a shape of its own.
   const responded = {status, latencyMs, pace};
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
@@ -82,7 +82,7 @@ function readAnswer(
   return {kind: 'answered', ...responded, ...answer};
 }
 
-/** An answer by the interface's types, with its text where that says more. */
+/** An answer by the interface's types, with its text if that has more. */
 function answerOf(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
   const {kept, data, unknownFields, wrongTypes} = readFields(fieldTypes[operation], given);
   if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
@@ -99,8 +99,8 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
 }
 
 /**
- * The service's code for a failure, or `service_error` for a text that is not a code; undefined if the body is not
- * an error.
+ * The service's code for a failure, or `service_error` if its text is not a code. Undefined if the body is not an
+ * error.
  */
 function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): string | undefined {
   if (!isObject(json) || json.success !== false) return undefined;

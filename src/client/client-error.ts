@@ -6,8 +6,8 @@ import {PROXY_CREDENTIALS_ADVICE} from './http/proxy.ts';
 type Failure = Exclude<Attempt, {kind: 'answered' | 'rekeyed'}>;
 
 /**
- * A call of a client used on its own that brought no answer; in a run the same failure is a value. `code` is the service's
- * own word, or the network's; `attempt` says what became of the call.
+ * A call outside of runs without an answer; in a run the same failure is a value. `code` is the service's own word, or
+ * the network's; `attempt` has the details.
  */
 export class ClientError extends CodedError {
   readonly attempt: Failure;
@@ -35,8 +35,8 @@ export function exitCodeOf(attempt: Failure): ExitCode {
 }
 
 /**
- * One sentence for a person: what happened, and what to do where something can be done. `keyFrom`: the variable that says
- * where the key is.
+ * One sentence for the user: the failure, and what to do if there is something. `keyFrom`: the variable that the key
+ * comes from.
  */
 export function explain(attempt: Failure, keyFrom = 'BULK_ENRICH_API_KEY'): string {
   switch (attempt.kind) {

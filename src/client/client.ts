@@ -23,40 +23,34 @@ export interface ClientOptions extends CallOptions {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /**
-   * Reads the key again when it is not accepted, as it may have been replaced since; another one is used from then
-   * on.
-   */
+  /** Reads the key again after a refusal, since it may have been replaced. A new one is used from then on. */
   readonly readKeyAgain?: ReadKeyAgain | undefined;
-  /** Place of the key, as messages name it; `BULK_ENRICH_API_KEY` by default. */
+  /** Name of the key's place in messages; `BULK_ENRICH_API_KEY` by default. */
   readonly keyFrom?: string | undefined;
 }
 
 /** Options of calls that do not depend on the service. */
 export interface CallOptions {
-  /** Longest time for one call, in milliseconds, from 1 to an hour's; 30,000 by default. */
+  /** Maximum time of one call in milliseconds, from 1 to an hour's; 30,000 by default. */
   readonly timeoutMs?: number;
-  /** Most connections that carry calls at one time; others rest. Unlimited by default. */
+  /** Maximum connections that carry calls at one time; others rest. Unlimited by default. */
   readonly maxConnections?: number;
-  /** Most bytes of one response's body, decoded; 1 MiB by default. */
+  /** Maximum bytes of one response's decoded body; 1 MiB by default. */
   readonly maxBodyBytes?: number;
-  /**
-   * Aborted when the service sent more answers than calls. From then on no connection is used twice, of any client that
-   * was given the same one.
-   */
+  /** Aborted when the service sends more answers than calls. All clients that share it then use no connection twice. */
   readonly unasked?: AbortController;
 }
 
 /** A request's fields without the key. */
 export type Params = Readonly<Record<string, string>>;
 
-/** `client.ip` and its like: a promise of the answer, or a thrown {@link ClientError}. */
+/** `client.ip` and the like: a promise of the answer, or a thrown {@link ClientError}. */
 type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promise<AnswerData<Name>>};
 
 /** Sends values. */
 export interface Sender {
   /**
-   * One call, no retries; `onLeaving` is told when it has a connection. Never rejects: what went wrong is in the
+   * One call without retries. `onLeaving` is called when it has a connection. Never rejects: failures are in the
    * result.
    */
   send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
@@ -65,9 +59,9 @@ export interface Sender {
 export interface Client extends ClientLookups, Sender {
   readonly baseUrl: string;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
-  /** The same with all that came with the answer. */
+  /** The same, with everything that came with the answer. */
   answer(operation: Operation, params: Params): Promise<Answered>;
-  /** Gives up calls in flight and closes the connections; nothing is sent any more. */
+  /** Gives up calls in flight, and closes the connections. */
   close(): void;
 }
 
@@ -85,12 +79,12 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
 const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 
 /**
- * A client of the service's four operations.
+ * Creates a client of the service's four operations.
  *
- * `open` makes what carries its calls: HTTP, unless a test has something else in place.
+ * `open` creates the carrier of calls: HTTP, except in tests.
  *
- * @throws {UsageError} when the timeout is out of bounds, the base URL is not a valid URL, carries a query, or is plain HTTP to a host that is
- * not loopback, or when the environment names an invalid proxy.
+ * @throws {UsageError} if the timeout is out of bounds; if the base URL is invalid, has a query, or is plain HTTP to
+ * another machine; or if the environment names an invalid proxy.
  */
 export function createClient(
   options: ClientOptions,
@@ -98,7 +92,7 @@ export function createClient(
 ): Client {
   const base = checkedBaseUrl(options.baseUrl);
   const {timeoutMs = DEFAULT_TIMEOUT_MS} = options;
-  // A timer of Node's that is set for too long fires at once: every call would be given up, and paid for again.
+  // Node fires a timer with a too long time at once: every call would be given up, and paid for again.
   if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new UsageError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
   const agent = connect(base);
@@ -156,7 +150,7 @@ export function createClient(
   };
 }
 
-/** Removes a request's identifier that repeats the value or the key, which would bring them into files and logs. */
+/** Removes a request identifier that repeats the value or the key: it would get into files and logs. */
 function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawResponse {
   const {requestId, ...pace} = response.pace;
   if (requestId === undefined) return response;
@@ -164,7 +158,7 @@ function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawRe
   return isEcho ? {...response, pace} : response;
 }
 
-/** The request of `/verify` without the key; fields that are not given are not sent. */
+/** The request of `/verify` without the key and missing fields. */
 export function verifyParams(request: VerifyParams): Params {
   return {
     action_id: request.actionId,
@@ -175,7 +169,7 @@ export function verifyParams(request: VerifyParams): Params {
   };
 }
 
-/** Checks a base URL: the key must not travel in the clear, so plain HTTP is for this machine alone. */
+/** Checks a base URL. Plain HTTP is for this machine only, since it would expose the key. */
 export function checkedBaseUrl(text: string): URL {
   if (!URL.canParse(text)) {
     throw new UsageError(

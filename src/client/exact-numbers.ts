@@ -2,18 +2,18 @@ import {randomUUID} from 'node:crypto';
 import {NUMBER} from '../operations/field-types.ts';
 
 /**
- * Numbers as an answer spells them. `JSON.parse` makes 12345678901234567890, 1.10 and 1e400 the nearest double, which is
- * written as something else. So those are marked: strings while the answer is in memory, and what they were in its text.
+ * Numbers as an answer spells them. `JSON.parse` turns 12345678901234567890, 1.10 and 1e400 into the nearest double,
+ * which is written otherwise. So those are marked: strings in memory, and their own spelling in text.
  */
 
-/** Random, so that no service can send it. */
+/** Random, so that no service can send it by chance. */
 const MARK = `#${randomUUID()}:`;
 const STRING_OR_NUMBER = new RegExp(`"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${NUMBER}`, 'g');
 const MARKED = new RegExp(`"${MARK}(${NUMBER})"`, 'g');
-/** No text without this has a number that a double is not written as, and few others have it. */
+/** A text without a match has no number that a double would spell differently. Few others match. */
 const SUSPECT = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0|\.0{6}/;
 
-/** JSON text with all numbers marked that would lose their spelling; `json` itself where there are none. */
+/** JSON text with those numbers marked that would lose their spelling; `json` itself if there are none. */
 export function markNumbers(json: string): string {
   if (!SUSPECT.test(json)) return json;
   return json.replace(STRING_OR_NUMBER, token =>
@@ -21,17 +21,17 @@ export function markNumbers(json: string): string {
   );
 }
 
-/** A number that is spelled like this, marked. */
+/** A marked number of this spelling. */
 export function markNumber(spelled: string): string {
   return `${MARK}${spelled}`;
 }
 
-/** JSON text with marked numbers as they came. */
+/** JSON text with marked numbers in their own spelling. */
 export function unmarkNumbers(json: string): string {
   return json.includes(MARK) ? json.replace(MARKED, '$1') : json;
 }
 
-/** The spelling of a number that was marked; undefined for anything else. */
+/** The spelling of a marked number; undefined for anything else. */
 export function markedNumber(value: unknown): string | undefined {
   return typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : undefined;
 }

@@ -1,20 +1,20 @@
 import {type Redact, redactorOf} from './redact.ts';
 
-/** Reads the key again, as this one was not accepted. */
+/** Reads the key again after a refusal. */
 export type ReadKeyAgain = (rejected: string) => Promise<string>;
 
-/** Result of reading a refused key again. */
+/** The result of reading a refused key again. */
 type Renewal = {readonly renewed: true} | {readonly renewed: false; readonly why?: string};
 
 /**
- * The key that calls are sent with. One that is not accepted is read again, once, and its successor again only after it
- * was accepted: a key that is wrong for good ends a run, whatever a command prints.
+ * The key of calls. A refused key is read again once, and the new key only after it was accepted. So a wrong key ends a
+ * run, whatever its command prints.
  */
 export class KeyInUse {
   readonly #readAgain: ReadKeyAgain | undefined;
   #current: string;
   #redact: Redact;
-  /** Calls that meet the same refusal wait for one reading. */
+  /** Calls with the same refusal wait for one reading. */
   #renewal: Promise<Renewal> | undefined;
   #isReading = false;
 
@@ -28,21 +28,23 @@ export class KeyInUse {
     return this.#current;
   }
 
-  /** Takes the key, and those that it replaced, out of an answer. */
+  /** Removes the key, and those that it replaced, from an answer. */
   readonly redact: Redact = (parsed, body) => this.#redact(parsed, body);
 
-  /** The service let a call in that had this key; while it is being read again, that was before it was not accepted. */
+  /**
+   * Notes that the service accepted this key. During a new read of the key, that acceptance is older than the refusal.
+   */
   accepted(key: string): void {
     if (key === this.#current && !this.#isReading) this.#renewal = undefined;
   }
 
-  /** Handles a refused key. The result is renewed if there is another key now, so that the call can be sent again. */
+  /** Handles a refused key. The result is renewed if there is another key now: then the call can be sent again. */
   rejected(key: string): Promise<Renewal> | Renewal {
     if (key !== this.#current) return {renewed: true};
     if (this.#readAgain === undefined) return {renewed: false};
     this.#renewal ??= this.#renew(this.#readAgain);
     return this.#renewal.then(renewal => {
-      // Another reading may have been faster: only the key in use now counts.
+      // Another reading may have finished: only the current key counts.
       if (key !== this.#current) return {renewed: true};
       return renewal.renewed ? {renewed: false, why: REJECTED_TOO} : renewal;
     });

@@ -15,9 +15,9 @@ export interface Notice {
 }
 
 /**
- * Tells another service something: a GET, or a POST where there is a body. Sent once and to nowhere else: no retries, no
- * redirects; of the answer its status is taken alone, however long it is. Never rejects; what went wrong is returned as a
- * short code, since the URL may be as good as a password.
+ * Notifies another service: a GET, or a POST if there is a body. Sent once: no retries, no redirects. Only the status
+ * is read, however long the answer is. Never rejects: a failure is returned as a short code, since the URL may be a
+ * secret.
  */
 export async function notify(url: URL, notice?: Notice): Promise<'ok' | (string & {})> {
   let agent: Agent | undefined;
@@ -49,7 +49,7 @@ function statusOf(url: URL, notice: Notice | undefined, agent: Agent | undefined
       resolve(statusCode);
       stream.destroy();
     });
-    // Without a reader, got would not ask.
+    // Without a reader, got would not send it.
     stream.resume();
   });
 }

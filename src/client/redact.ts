@@ -1,16 +1,16 @@
 import {markedNumber} from './exact-numbers.ts';
 
-/** Takes something out of a parsed body. `body` is its text. */
+/** Removes something from a parsed body. `body` is its text. */
 export type Redact = (parsed: unknown, body: string) => unknown;
 
-/** A key shorter than this may turn up in an answer by chance. */
+/** A shorter key may occur in an answer by chance. */
 const SHORTEST_SECRET = 8;
 const REPLACEMENT = '[key]';
 
 /**
- * A service that repeats the request in its answer must not bring the key into outputs, stores and logs: neither in
- * values nor in names, however JSON spells it, nor in JSON that is text inside of JSON, nor in Base64, as in a header of
- * basic authentication.
+ * Removes the key from answers that repeat the request, so that it gets into no output, store or log. Finds it in
+ * values and names, in any JSON spelling, in JSON inside JSON texts, and in Base64, as in a header of basic
+ * authentication.
  */
 export function redactorOf(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
@@ -26,7 +26,7 @@ export function redactorOf(key: string): Redact {
 function inBase64(key: string): readonly string[] {
   const spelled = [0, 1, 2].flatMap(before => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);
-    // Characters that have bits of a neighbour's too are left out.
+    // Leaves out characters that share bits with their neighbours.
     const [from, to] = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)];
     return (['base64', 'base64url'] as const).map(alphabet => bytes.toString(alphabet).slice(from, to));
   });
@@ -38,15 +38,15 @@ function patternOf(secret: string): string {
 }
 
 /**
- * The ways to write a UTF-16 code unit: as it is, or escaped, its backslash escaped again by each JSON that it is text
- * in, which doubles them. A backslash of the key's own has a few at most: two such runs beside each other take too long.
+ * The ways to write a UTF-16 code unit: plain or escaped. Each JSON text that contains the text doubles the
+ * backslashes. For a backslash in the key itself a few are enough, since two such runs side by side take too long.
  */
 function spellings(unit: string, at: number): string {
   const code = unit.charCodeAt(0).toString(16).padStart(4, '0');
   const literal = `\\u${code}`;
   const hex = code.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`);
   if (unit === '\\') return `(?:\\\\{0,7}${literal}|\\\\{1,7}u${hex})`;
-  // From the first of a run only, or each of its backslashes would begin a search of its own.
+  // From the first of a run only: otherwise each of its backslashes would begin a search.
   return `${at === 0 ? '(?<!\\\\)' : ''}(?:\\\\*${literal}|\\\\+u${hex})`;
 }
 

@@ -1,15 +1,15 @@
 import {isIPv4} from 'node:net';
 
-/** Counts a name that repeats the value. */
+/** The name under which names are counted that repeat the value. */
 export const NAMED_BY_VALUE = '[value]';
 
-/** Parameters of a call that say nothing of a person. */
+/** Parameters without personal data. */
 const PLAIN = new Set(['action_id']);
-/** A text that is shorter may turn up in a code by chance. */
+/** A shorter text may occur in a code by chance. */
 const SHORTEST = 4;
-/** So many characters of a long value are as good as all of it: services cut what they repeat. */
+/** Characters of a long value that count as the whole: services cut what they repeat. */
 const PART = 12;
-/** Digits by which a phone number is known without its country. */
+/** Digits that identify a phone number without its country. */
 const NATIONAL = 7;
 
 /**
@@ -62,7 +62,7 @@ function encoded(value: string): string[] {
   );
 }
 
-/** An IPv4 address as one number, and as its four numbers of three digits each. */
+/** An IPv4 address as one number, and as four numbers of three digits each. */
 function numbersOf(octets: readonly number[]): string[] {
   if (octets.length === 0) return [];
   const number = octets.reduce((sum, octet) => sum * 256 + octet, 0);
@@ -80,7 +80,7 @@ function hasPart(said: string, value: string): boolean {
   return false;
 }
 
-/** True if the list has these one after the other. */
+/** True if the list contains these in a row. */
 function isWithin<T>(some: readonly T[], list: readonly T[]): boolean {
   return some.length > 0 && list.some((_, from) => some.every((one, index) => one === list[from + index]));
 }

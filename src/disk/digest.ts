@@ -11,8 +11,8 @@ export interface FileDigest {
 const BLOCK_BYTES = 1_048_576;
 
 /**
- * Size and SHA-256 of one file, or of several read one after the other; of their first `most` bytes at most. `watched` is
- * told how many bytes have been read so far, once a block.
+ * Size and SHA-256 of one file, or of several in a row; of at most their first `most` bytes. `watched` receives the
+ * bytes read so far, once per block.
  */
 export async function digestFiles(
   sources: readonly (string | NodeJS.ReadableStream)[],
@@ -44,8 +44,8 @@ async function* openedBlocksOf(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * A file's bytes, each block in the place of the one before: a stream's would wait by the dozen to be collected. From where
- * it was read to, as a pipe has to be, or from a place of their own.
+ * A file's bytes in blocks that reuse one buffer: a stream's buffers would wait for collection by the dozen. Reads on
+ * from the current position, as a pipe needs, or from `from`.
  */
 export async function* blocksOf(file: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);

@@ -16,10 +16,10 @@ import {OutputError, systemCode} from '../errors.ts';
 import {syncPath} from './replace.ts';
 
 /**
- * Makes a directory that only its owner can read, and those above it; returns the topmost that was not there before. Its
- * name outlives a power cut, with what will be put in it, also where it was there: who made it may have been killed since.
- * One by one: Node's `recursive` never ends where a directory that is there refuses with ENOENT, as /proc does, and
- * says ENOENT of a file system that can only be read.
+ * Creates a directory that only its owner can read, and its parents. Returns the topmost that was new. Makes the names
+ * durable even if they existed, since their creator may have been killed. Creates one at a time: Node's `recursive`
+ * never ends if an existing directory refuses with ENOENT, as /proc does, and reports ENOENT for a read-only file
+ * system.
  */
 export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
   let isMade = true;
@@ -34,21 +34,21 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
       return above ?? here;
     }
   }
-  // The one above may be what a killed one had made last: below it is nothing that was not made durable before.
+  // A killed process may have created the parent last. Anything above was made durable before.
   if (isMade) syncPath(dirname(dirname(path)));
   syncPath(dirname(path));
   return isMade ? path : undefined;
 }
 
-/** Another run may be making or removing the same directories. */
+/** Another run may create or remove the same directories. */
 const MAKING_TRIES = 3;
 
 /**
- * The same, for files that are trusted when they are read again: this user owns the directory, and only this user can
- * write to it. `ours` means that the directory's name is ours alone, so --state can't replace it. If others may write to
- * it, as Kubernetes lets a volume's group, and all files in it are this user's, their permission is removed.
+ * The same, for files that are trusted when read again: this user owns the directory, and only this user can write to
+ * it. `ours`: the directory's name is the program's own, so advice does not name --state. If others may write to it, as
+ * Kubernetes lets a volume's group, and all files in it are this user's, the permission is removed.
  *
- * @throws {OutputError} when another user may have put something there.
+ * @throws {OutputError} if another user may have put something there.
  */
 export function makePrivateDirectory(path: string, ours: boolean): string | undefined {
   const made = makeDirectory(path);
@@ -68,7 +68,7 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
       : `Name a directory of this user: --state ${join(path, 'bulk-enrich')}, or anywhere else.`;
     throw notPrivate(path, `belongs to another user (uid ${found.uid})`, other);
   }
-  // Some file systems keep no modes: there, nothing is closed to others.
+  // Some file systems keep no modes: they can't close a directory to others.
   if (!isShared(found) || isShared(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const mode = (found.mode & 0o7777).toString(8);
@@ -83,7 +83,7 @@ function isShared({mode}: Stats): boolean {
   return (mode & 0o022) !== 0;
 }
 
-/** Owner and mode of a private directory in this place, as the file system reports them. */
+/** Owner and mode of a private directory here, as the file system reports them. */
 function madeIn(path: string): Stats {
   const probe = mkdtempSync(join(path, 'probe-'));
   try {
@@ -93,7 +93,7 @@ function madeIn(path: string): Stats {
   }
 }
 
-/** Files of the user's own, each with one name only. */
+/** True if it holds only the user's own files, each with one name. */
 function holdsOnly(path: string, user: number): boolean {
   return readdirSync(path).every(name => {
     const file = lstatSync(join(path, name));
@@ -108,10 +108,7 @@ function notPrivate(path: string, why: string, whatToDo: string): OutputError {
   );
 }
 
-/**
- * Nothing is made. Throws the system's error where the path, or the nearest above it that is there, can't be
- * written.
- */
+/** Throws the system's error if the path, or its nearest existing parent, can't be written. Creates nothing. */
 export function checkWritable(path: string): void {
   const existing = existingPart(path);
   if (!statSync(existing).isDirectory()) {
@@ -121,7 +118,7 @@ export function checkWritable(path: string): void {
   } else accessSync(existing, constants.W_OK | constants.X_OK);
 }
 
-/** The path itself, or the nearest directory above it that is there. */
+/** The path itself, or its nearest existing parent. */
 export function existingPart(path: string): string {
   const full = resolve(path);
   return existsSync(full) || full === dirname(full) ? full : existingPart(dirname(full));

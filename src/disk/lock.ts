@@ -7,13 +7,13 @@ import {makePrivateDirectory} from './directory.ts';
 import {fileText} from './path.ts';
 
 export interface Lock {
-  /** The topmost directory that was made for it; undefined if all of them existed. */
+  /** The topmost directory created for it; undefined if all existed. */
   readonly made: string | undefined;
   release(): void;
 }
 
 export interface LockOptions {
-  /** True if the directory's name is ours alone. */
+  /** True if the directory's name is the program's own. */
   readonly ours: boolean;
   /** The message when `who` has the lock. */
   readonly busy: (who: string) => string;
@@ -30,17 +30,17 @@ export const lockFiles = ['holder.json', 'lock.db', 'lock.db-journal'] as const;
 const [HOLDER, LOCK] = lockFiles;
 
 /**
- * A holder that finishes removes the directory with the lock file. A process that was about to lock it tries again,
+ * A holder that ends removes the directory with the lock file. Another process that was about to lock it tries again,
  * this often.
  */
 const TRIES = 20;
 
 /**
- * Takes the lock in `directory`, which is made with mode 0700 where it is missing. The lock is SQLite's own on an empty
- * database, so the operating system lets go of it when its holder dies, however that happens.
+ * Takes the lock in `directory`, which is created with mode 0700 if missing. The lock is SQLite's own on an empty
+ * database, so the operating system releases it however its holder ends.
  *
- * @throws {LockedError} naming the holder, when another process has it; {@link OutputError} when the directory is not
- * this user's alone.
+ * @throws {LockedError} naming the holder, if another process has it; {@link OutputError} if the directory is not this
+ * user's alone.
  */
 export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   const path = join(directory, LOCK);

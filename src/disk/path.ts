@@ -11,8 +11,8 @@ function found(path: string): Stats | undefined {
 }
 
 /**
- * True if a path is a device such as `/dev/null`, or a pipe that this process was started with, such as `/dev/stdout` and
- * `/dev/fd/3`: what is written there is gone, and nothing may replace it.
+ * True for a device such as `/dev/null`, or a pipe that this process was started with, such as `/dev/stdout` and
+ * `/dev/fd/3`. Written bytes are gone, and nothing may replace the path.
  */
 export function isStream(path: string): boolean {
   const there = found(path);
@@ -20,12 +20,12 @@ export function isStream(path: string): boolean {
   return (there?.isFIFO() === true || there?.isSocket() === true) && isOwn(resolve(path));
 }
 
-/** True if a path is a pipe, which gives what is in it once. */
+/** True for a pipe, which can be read once. */
 export function isPipe(path: string): boolean {
   return found(path)?.isFIFO() === true;
 }
 
-/** The kind of an entry that is neither a file nor a stream. Such an entry is never replaced or waited for. */
+/** The kind of an entry that is neither a file nor a stream: it is never replaced or waited for. */
 export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
   const there = isStream(path) ? undefined : found(path);
   if (there?.isDirectory()) return 'a directory';
@@ -52,7 +52,7 @@ export function textOf(path: string): string | undefined {
   return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Throws a sentence for a path that holds something other than a file: to open a pipe would wait for its other end. */
+/** Throws a sentence if a path holds something other than a file: opening a pipe would wait for its other end. */
 export function refuseNotFile(path: string): void {
   const kind = isPipe(path) ? 'a named pipe' : notFile(path);
   if (kind !== undefined) throw new Error(`it is ${kind}, not a file`);
@@ -64,7 +64,7 @@ export function fileText(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** More links than this in a row go in circles, as Linux has it. */
+/** Linux's limit: more links in a row are a circle. */
 const MOST_LINKS = 40;
 
 /**
@@ -94,7 +94,7 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** A file as the system knows it, there or not. */
+/** A file's identity for the system, existing or not. */
 export interface FileId {
   readonly path: string;
   /** Device and inode; undefined if nothing exists there. */
@@ -106,7 +106,7 @@ export function fileIdOf(path: string): FileId {
     const found = statSync(path, {throwIfNoEntry: false, bigint: true});
     return {path: realPath(path), node: found && `${found.dev}:${found.ino}`};
   } catch {
-    // Opening it will give the error.
+    // Opening it reports the error.
     return {path: resolve(path), node: undefined};
   }
 }

@@ -4,8 +4,8 @@ import {systemCode} from '../errors.ts';
 import {isPipe} from './path.ts';
 
 /**
- * Pipes and devices, opened so that the system never waits for the other end: a thread that does can't be called back,
- * and the process would not even end with a signal.
+ * Opens pipes and devices without waiting for their other end: a waiting thread can't be cancelled, and would even keep
+ * a signal from ending the process.
  */
 const AT_ONCE = constants.O_NONBLOCK ?? 0;
 
@@ -15,7 +15,11 @@ export interface OpenedPipe {
   readonly hasWriter: boolean;
 }
 
-/** Opens a named pipe, or one that this process was started with, for reading. Throws the system's error. */
+/**
+ * Opens a named pipe, or one that this process was started with, for reading.
+ *
+ * @throws the system's error.
+ */
 export function openPipe(path: string): OpenedPipe {
   const file = openSync(path, constants.O_RDONLY | AT_ONCE);
   const first = firstBytes(file);
@@ -26,7 +30,7 @@ export function openPipe(path: string): OpenedPipe {
 
 const PROBE_BYTES = 65_536;
 
-/** Bytes that are in a pipe; empty if it has no writer, undefined if its writer has written nothing yet. */
+/** Bytes in a pipe; empty if it has no writer, undefined if its writer has written nothing yet. */
 function firstBytes(file: number): Buffer | undefined {
   const bytes = Buffer.alloc(PROBE_BYTES);
   try {
@@ -38,14 +42,18 @@ function firstBytes(file: number): Buffer | undefined {
   }
 }
 
-/** Opens a stream for rows. Throws the system's error; ENXIO of a pipe without a reader. */
+/**
+ * Opens a stream for rows.
+ *
+ * @throws the system's error; ENXIO for a pipe without a reader.
+ */
 export function openStream(path: string): NodeJS.WritableStream {
   if (!isPipe(path)) return createWriteStream(path);
   const file = openSync(path, constants.O_WRONLY | AT_ONCE);
   return new Socket({fd: file, readable: false, writable: true});
 }
 
-/** Writes all of a text to a stream, or fails once its reader takes nothing for a while. */
+/** Writes all of a text to a stream. Fails if its reader accepts nothing for a while. */
 export function writeStream(path: string, text: string | Buffer): void {
   const file = openSync(path, constants.O_WRONLY | AT_ONCE);
   try {

@@ -14,7 +14,7 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Removes a directory with all that is in it, likewise. */
+/** Removes a directory with its content in the same way. */
 export function removeDirectory(path: string): void {
   try {
     rmSync(path, {recursive: true, force: true});

@@ -37,7 +37,7 @@ export function moveAtomically(from: string, to: string): void {
   });
 }
 
-/** @throws {OutputError} which names `path`, for what keeps it from being written. */
+/** @throws {OutputError} naming `path`, if it can't be written. */
 export function orUnwritable<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -50,7 +50,7 @@ export function unwritable(path: string, cause: unknown): OutputError {
   return new OutputError('output_unwritable', `${path} can't be written (${systemReason(cause)}).`, {cause});
 }
 
-/** Writes a file beside its place, as `beside`, and renames it: readers see the old one or the new one. */
+/** Writes a file beside its place under the name `beside`, and renames it: readers see the old file or the new one. */
 export function replaceFile(path: string, text: string, beside = besideOf(path)): void {
   if (isStream(path)) {
     writeStream(path, text);
@@ -79,8 +79,8 @@ export function besideOf(path: string, token = randomBytes(8).toString('hex')): 
 }
 
 /**
- * Moves a finished file to its place; from another file system, where it can't be renamed, by a copy beside its place.
- * The directory's sync is the caller's.
+ * Moves a finished file to its place. If a rename can't reach it, copies the file beside its place first. The caller
+ * syncs the directory.
  */
 export function moveFile(from: string, to: string, beside: string): void {
   if (isStream(to)) {
@@ -108,33 +108,30 @@ export function moveFile(from: string, to: string, beside: string): void {
   rmSync(from);
 }
 
-/**
- * The real path to replace. Throws if an entry is there that is not a file: it may have appeared since the first
- * check.
- */
+/** The real path to replace. Throws if something other than a file is there, which may be new since the first check. */
 function replaceable(path: string): string {
   const kind = notFile(path);
   if (kind !== undefined) throw new Error(`${path} is ${kind}`);
   return realPath(path);
 }
 
-/** Gives a file what it has to have in `target`'s place, and makes all of it durable. */
+/** Gives a file the mode and owner that it needs in `target`'s place, and makes all of it durable. */
 export function makeReady(path: string, target: string): void {
-  // For writing: Windows flushes no file that is open for reading only.
+  // Opened for writing: Windows can't flush a file opened for reading only.
   withFile(path, 'r+', file => {
     dress(file, target);
     fsyncSync(file);
   });
 }
 
-/** The mode of the file that is replaced, and its owner where the system allows that; else what the umask leaves. */
+/** The mode of the replaced file, and its owner if the system allows that; otherwise the umask decides. */
 function dress(file: number, target: string): void {
   const replaced = statSync(target, {throwIfNoEntry: false});
   if (replaced !== undefined && !isStream(target)) {
     try {
       fchownSync(file, replaced.uid, replaced.gid);
     } catch {
-      // Only root can give a file away.
+      // Only root can change a file's owner.
     }
     fchmodSync(file, replaced.mode & 0o777);
   } else fchmodSync(file, 0o666 & ~process.umask());
@@ -143,9 +140,7 @@ function dress(file: number, target: string): void {
 /** Error codes of a directory that can't be synced: its file system lacks the call, or the directory can't be read. */
 const UNSYNCABLE = ['EINVAL', 'ENOTSUP', 'EACCES'];
 
-/**
- * Makes the names in a directory durable, where that can be done. Windows has no such call: NTFS keeps renames in its journal.
- */
+/** Makes the names in a directory durable. Windows has no such call: NTFS keeps renames in its journal. */
 export function syncPath(path: string, platform = process.platform): void {
   if (platform === 'win32') return;
   try {

@@ -3,16 +3,16 @@ import type {Sqlite, SqlRow} from './sqlite.ts';
 const HOUR_MS = 3_600_000;
 /** Two runs agree on a date if this much time lies between them: a clock is seldom wrong for longer. */
 const APART_MS = 20 * HOUR_MS;
-/** A monthly job is away for less: a clock that says more leaps. */
+/** Longer than the pause of a monthly job: a larger step of the clock is a leap. */
 export const LONGEST_AWAY_MS = 35 * 24 * HOUR_MS;
-/** Setting a clock moves it by less. */
+/** More than a correction of the clock. */
 const BEHIND_MS = HOUR_MS;
 
 /** A shared file's knowledge of the date: milliseconds since the epoch, 0 for none. */
 export interface KnownDate {
   /** The newest date on which two runs agreed. */
   readonly agreed: number;
-  /** The newest date that a run has said and that fits the ones before. */
+  /** The newest date of any run that fits the ones before. */
   readonly said: number;
   /** A date that does not fit. The next run on another day agrees with it, or with the ones before. */
   readonly claimed: number;
@@ -20,7 +20,7 @@ export interface KnownDate {
 
 type Leap = 'ahead' | 'behind';
 
-/** Returns a file's knowledge after a run has said `now`; with the leap, if that fits nothing known before. */
+/** Returns a file's knowledge after a run has noted `now`, and the leap if nothing known fits it. */
 export function dateAfter(known: KnownDate, now: number): {readonly date: KnownDate; readonly leap?: Leap} {
   const {agreed, said, claimed} = known;
   const fits = (before: number) => before > 0 && now >= before && now - before <= LONGEST_AWAY_MS;
@@ -33,11 +33,11 @@ export function dateAfter(known: KnownDate, now: number): {readonly date: KnownD
   return {date, leap: now > said ? 'ahead' : 'behind'};
 }
 
-/** The date as far as a run may rely on it, whatever its own clock says. */
+/** The date that a run may rely on, whatever its own clock says. */
 export interface NotedDate {
   /** Two runs agreed on it, so it has passed. Only entries that are old by this date are deleted. */
   readonly certain: number;
-  /** The same without a bound by the run's own clock, which may be behind. */
+  /** The same without the bound of the run's own clock, which may be behind. */
   readonly agreed: number;
   /** An earlier run said it, and no run contradicted it. */
   readonly earlier: number;
@@ -45,8 +45,8 @@ export interface NotedDate {
 }
 
 /**
- * The date in the files that runs share. A file believes a clock only if another run agrees with it. The run is told of a
- * clock that leaps, once.
+ * The date in files that runs share. A file believes a clock only if another run agrees with it. Warns the run once if
+ * its clock leaps.
  */
 export class SharedDate {
   readonly now: () => number;
@@ -59,7 +59,7 @@ export class SharedDate {
     this.#warn = warn;
   }
 
-  /** Notes in a file the date by the clock, and returns the date to rely on. The caller holds a transaction. */
+  /** Notes the clock's date in a file, and returns the date to rely on. The caller holds a transaction. */
   note(db: Sqlite): NotedDate {
     db.exec(
       'CREATE TABLE IF NOT EXISTS date (only INTEGER PRIMARY KEY, agreed INTEGER NOT NULL, said INTEGER NOT NULL, claimed INTEGER NOT NULL)',
@@ -80,7 +80,7 @@ export class SharedDate {
     return {certain, agreed, earlier: before.said <= now ? before.said : certain, leaps: leap !== undefined};
   }
 
-  /** The date as earlier runs left it in a file; this run says nothing. */
+  /** The date as earlier runs left it in a file, without this run's. */
   knownIn(db: Sqlite): KnownDate {
     const row = db.hasTable('date') ? db.query(['agreed', 'said', 'claimed'], 'FROM date').get() : undefined;
     return dateIn(row);

@@ -6,13 +6,12 @@ import {removeDirectory} from './remove.ts';
 
 export interface TemporaryDirectory {
   readonly path: string;
-  /** Removes it with all that is in it; may be called again. */
+  /** Removes it with its content. May be called again. */
   remove(): void;
 }
 
 /**
- * Makes a directory for what is needed only for a while; removing it is the caller's. Where the process ends before
- * that, it goes too.
+ * Creates a directory for short-lived files. The caller removes it; the end of the process does too.
  *
  * @throws {OutputError}
  */

@@ -7,8 +7,8 @@ import {checkWritable} from './directory.ts';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The user's directories of the XDG Base Directory Specification that this package keeps something in; on Windows what
- * belongs to one machine is below %LOCALAPPDATA%.
+ * The user's directories of the XDG Base Directory Specification that this package uses. On Windows, data of one
+ * machine is below %LOCALAPPDATA%.
  */
 const bases = {
   cache: {variable: 'XDG_CACHE_HOME', underHome: '.cache', onWindows: 'Cache'},
@@ -19,10 +19,10 @@ const bases = {
 type UserDirectory = keyof typeof bases;
 
 /**
- * `bulk-enrich` in the user's cache, configuration or state directory. A missing home directory is not made, since files
- * in it would not be found.
+ * `bulk-enrich` in the user's cache, configuration or state directory. A missing home directory is not created, since
+ * its files would not be found again.
  *
- * @throws when the home directory is needed and does not exist.
+ * @throws an error if the home directory is needed and missing.
  */
 export function userDirectory(kind: UserDirectory, env: Variables, platform = process.platform): string {
   const {variable, underHome, onWindows} = bases[kind];
@@ -39,7 +39,7 @@ function homeOf(env: Variables): string {
   throw new Error(home ? `the home directory ${home} does not exist` : 'there is no home directory');
 }
 
-/** Undefined for a user that the system does not know, as containers run them. */
+/** Undefined for a user unknown to the system, as in containers. */
 function homeInPasswd(): string | undefined {
   try {
     return homedir();

@@ -5,7 +5,7 @@ import {type ResultNames, riskFrom} from './result-columns.ts';
 
 type RowCells = readonly string[];
 
-/** A column that both outputs have, and where. */
+/** A column of both outputs, with its places. */
 interface Common {
   readonly name: string;
   readonly old: number;
@@ -14,10 +14,10 @@ interface Common {
 
 const MOST_KEPT = 1_000;
 
-/** The level of a row that has none: nothing was scored. */
+/** Level of rows without a score. */
 const NO_LEVEL = 'none';
 
-/** Counts how rows differ from what they were before. */
+/** Counts how rows differ from their earlier version. */
 export class ChangeCounts {
   readonly rows: Record<RowKind, number>;
   readonly #answers: readonly Common[];
@@ -42,7 +42,7 @@ export class ChangeCounts {
     this.#answers = common.filter(one => one.name !== '' && !isRisk(one));
   }
 
-  /** Compares a row with what it was; true if it is another. */
+  /** Compares a row with its earlier version. Returns true if it changed. */
   compare(before: RowCells, after: RowCells): boolean {
     let isChanged = false;
     for (const {name, old, new: now} of this.#answers) {
@@ -93,7 +93,7 @@ export class ChangeCounts {
   }
 }
 
-/** The names that are compared, by their places; what explains the others has no name here. */
+/** The compared names by their places. Explaining columns have none. */
 function comparedIn({results, names}: ResultNames): string[] {
   const answers = riskFrom({results, names});
   const explaining = new Set(['risk_points', 'risk_missing']);

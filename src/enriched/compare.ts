@@ -13,18 +13,15 @@ import {type KeyedRow, type Pair, Pairs, type Side} from './pairs.ts';
 
 export interface Comparison {
   readonly changes: Changes;
-  /**
-   * True for the number of a row that is new or changed, or has no key: what is to be done again with it is not
-   * known.
-   */
+  /** True if the row of this number is new, changed or without a key: then it needs attention. */
   isNews(number: number): boolean;
 }
 
 /**
- * Compares two outputs by the columns of `key`, or by all that both lists have; without an old one all rows are new. Both
- * files are read at once and as fast as each other, since a row is mostly about where it was.
+ * Compares two outputs by the columns of `key`, or by all common columns of the lists. Without an old one all rows are
+ * new. Reads both files at the same pace, since rows mostly keep their place.
  *
- * @throws {UsageError} when a column of the key is missing, or none can serve; {@link InputError}.
+ * @throws {UsageError} if a column of the key is missing, or none is suitable; {@link InputError}.
  */
 export async function compareFiles(
   old: EnrichedFile | undefined,
@@ -75,7 +72,7 @@ export async function compareFiles(
   }
 }
 
-/** The side whose turn it is to be read: the one that is behind. */
+/** The side to read next: the one that is behind. */
 function* inTurn(readers: Readonly<Record<Side, KeyedReader>>): Generator<Side> {
   const {old, new: fresh} = readers;
   while (!old.ended || !fresh.ended)
@@ -91,7 +88,7 @@ function sharedColumns(old: EnrichedFile, fresh: EnrichedFile): readonly string[
   );
 }
 
-/** In NDJSON any name may be a column's: one that no row has is misspelt. */
+/** In NDJSON any name may be a column. A name that no row has is misspelt. */
 function refuseWithoutKeys(
   {key, rows, without_key: without}: Changes,
   files: Readonly<Record<Side, EnrichedFile | undefined>>,
@@ -112,7 +109,7 @@ interface KeyedText {
   readonly row: KeyedRow;
 }
 
-/** Reads a file's rows with their keys, and counts the keys that come again. */
+/** Reads a file's rows with their keys, and counts repeated keys. */
 class KeyedReader {
   rows = 0;
   withoutKey = 0;
@@ -161,7 +158,7 @@ class KeyedReader {
   }
 }
 
-/** Rows by number, a bit for each. */
+/** A set of row numbers, one bit each. */
 class Marks {
   #bytes = new Uint8Array(4_096);
 

@@ -10,7 +10,7 @@ import {type Comparison, compareFiles} from './compare.ts';
 import {type EnrichedFile, type KnownFormat, openEnriched} from './enriched-file.ts';
 import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
 
-/** Two outputs to compare, and where the new and changed rows go. */
+/** Two outputs to compare, and the file for new and changed rows. */
 export interface Diff {
   /** Undefined if all rows are new. */
   readonly old: string | undefined;
@@ -21,7 +21,11 @@ export interface Diff {
   readonly to?: string | undefined;
 }
 
-/** Compares two outputs. Throws as {@link openEnriched} and {@link compareFiles}; and OutputError. */
+/**
+ * Compares two outputs.
+ *
+ * @throws as {@link openEnriched} and {@link compareFiles}; {@link OutputError}.
+ */
 export async function diffOutputs({old, new: fresh, known, key, to}: Diff): Promise<Changes> {
   const before = old === undefined ? undefined : await openEnriched(old);
   try {
@@ -38,7 +42,7 @@ export async function diffOutputs({old, new: fresh, known, key, to}: Diff): Prom
   }
 }
 
-/** A second reading keeps memory flat and the rows in order: what a row is compared with may come long after it. */
+/** A second reading keeps memory flat and the rows in order: the counterpart of a row may come much later. */
 async function writeNews(
   to: string,
   compared: EnrichedFile,
@@ -65,7 +69,7 @@ async function writeNews(
   }
 }
 
-/** @throws {UsageError} where `to` can't be written, or would take the place of something else. */
+/** @throws {UsageError} if `to` can't be written, or would replace something else. */
 export function refusePath(to: string | undefined, read: readonly string[], force: boolean): void {
   if (to === undefined) return;
   if (to === '-' || to === '') throw new UsageError('no_file', `-o ${to || "''"}: name a file.`);

@@ -11,23 +11,27 @@ import {statusCodes} from '../score/language/codes.ts';
 import {riskLevels} from '../score/language/vocabulary.ts';
 import {type ResultColumns, resultColumnsIn, resultMembersIn} from './result-columns.ts';
 
-/** The longest row that is read back: a run's longest with its answers. */
+/** Maximum length of a row that is read back: a run's longest row with its answers. */
 const MOST_BYTES = 2 ** 28;
 
 /** An output of a run that is read back. */
 export interface EnrichedFile extends ResultLayout {
   readonly path: string;
   readonly source: Source;
-  /** Delivers the rows, once. Throws InputError where one can't be read: a run writes no such row. */
+  /**
+   * Delivers the rows, once.
+   *
+   * @throws {InputError} for an unreadable row, which no run writes.
+   */
   batches(): AsyncGenerator<readonly TextRow[]>;
   close(): Promise<void>;
 }
 
 interface ResultLayout {
-  /** The rows as the run read them, as far as the output tells. */
+  /** The rows as the run read them, as far as the output shows. */
   readonly own: InputFormat;
   readonly results: ResultColumns;
-  /** The results' names, in order, as CSV has them. */
+  /** The results' names in CSV, in order. */
   readonly names: readonly string[];
   /** The results of a row as texts, in the order of their names. */
   cellsOf(row: TextRow): readonly string[];
@@ -37,9 +41,9 @@ interface ResultLayout {
 export type KnownFormat = Pick<SourceSettings, 'inputFormat' | 'delimiter'>;
 
 /**
- * Opens an output of a run, wherever it is by now.
+ * Opens an output of a run, wherever it is now.
  *
- * @throws {UsageError} when no run wrote it; {@link InputError} when it can't be read, or is cut off.
+ * @throws {UsageError} if no run wrote it; {@link InputError} if it can't be read, or is cut off.
  */
 export async function openEnriched(path: string, known: KnownFormat = {}): Promise<EnrichedFile> {
   if (path === '-')
@@ -60,7 +64,7 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
   }
 }
 
-/** Other tools name columns alike. Rows that can't be read are told when their turn comes. */
+/** Other tools may use the same names. Unreadable rows are reported later. */
 function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout): boolean {
   if (record.type !== 'csv' && record.type !== 'ndjson') return true;
   const cells = cellsOf(record);
@@ -86,7 +90,7 @@ export function summaryBeside(path: string): Summary | undefined {
   }
 }
 
-/** A file that ends between two rows looks whole; its summary knows better. */
+/** A file cut between two rows looks whole, so its summary decides. */
 function refuseCut(path: string): void {
   const {size} = statSync(path);
   const written = summaryBeside(path)?.output?.bytes;
@@ -121,7 +125,7 @@ function layoutOf(source: Source): ResultLayout | undefined {
     };
     return {...named(results), own: {...format, ...kept}, cellsOf: row => cellsIn(row, results.own)};
   }
-  // Members of later rows stand behind those of the first in the format's columns.
+  // New members of later rows come after those of the first row.
   const [first] = sample;
   const members = first?.type === 'ndjson' ? first.value : {};
   const nested = resultMembersIn(members[ENRICHMENT]);
@@ -158,7 +162,7 @@ function nestedCells(row: TextRow, {lookups, risk}: ResultColumns): readonly str
   ];
 }
 
-/** A value as CSV has it. */
+/** A value as CSV text. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -20,11 +20,11 @@ export type Used = ReadonlyMap<string, unknown>;
 
 export interface Explained {
   readonly explanation: Explanation;
-  /** By the rules' places: what they went by. Personal data, for a terminal alone. */
+  /** By rule: the values that it read. Personal data, for a terminal only. */
   readonly used: readonly Used[];
 }
 
-/** Explains rows of an output; undefined for a row that has no points. */
+/** Explains rows of an output; undefined for a row without points. */
 export function explainerOf(
   file: EnrichedFile,
   summary: Summary | undefined,
@@ -69,10 +69,7 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
 }
 
-/**
- * Finds the names that a rule used in a row; undefined if the rule did not hold or can't be read, as one with a
- * list can't.
- */
+/** Finds the names that a rule used in a row. Undefined if the rule did not hold, or its list is unknown. */
 function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets, operationNames);
@@ -102,7 +99,7 @@ function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   };
 }
 
-/** The levels next to this one, and the rules that would lead there alone. */
+/** The neighbouring levels, and the rules that would lead there alone. */
 function nextLevels(
   level: string,
   points: Readonly<Record<string, number>>,
@@ -112,7 +109,7 @@ function nextLevels(
   const sum = Object.values(points).reduce((all, add) => all + add, 0);
   const held = Object.entries(points);
   const others = rules.filter(({reason, shadow}) => shadow !== true && !Object.hasOwn(points, reason));
-  // A rule is enough alone if its points do that: added where it comes to hold, taken away where it no longer does.
+  // A rule suffices alone if adding its points, or removing them, reaches the level.
   const to = (level: string, points: number) => {
     const isEnough = (change: number) => (points > 0 ? change >= points : change <= points);
     const coming = others.filter(({add}) => isEnough(add)).map(({reason}) => reason);

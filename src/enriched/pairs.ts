@@ -3,7 +3,7 @@ import {Sqlite} from '../disk/sqlite.ts';
 import {temporaryDirectory} from '../disk/temporary.ts';
 import {removeNames} from '../ledger/ledger-file.ts';
 
-/** A row that is matched by its key: its number in its file, and its results. */
+/** A row with its key: its number in its file, and its results. */
 export interface KeyedRow {
   readonly number: number;
   readonly cells: readonly string[];
@@ -11,24 +11,24 @@ export interface KeyedRow {
 
 export type Side = 'old' | 'new';
 
-/** An old row, a new one, or both where they belong together. */
+/** An old row, a new one, or both if they belong together. */
 export interface Pair {
   readonly old?: KeyedRow | undefined;
   readonly new?: KeyedRow | undefined;
 }
 
-/** So many rows wait in memory; with more than that, all of them go to a file. */
+/** Rows that wait in memory. Beyond this, all of them go to a file. */
 const MOST_WAITING = 20_000;
 const READ_AT_ONCE = 500;
 
 /**
- * Matches rows of two files by their keys. Lists mostly keep their order, so that a row's partner comes soon after it:
- * rows without one by then wait in a file on disk until both files are read.
+ * Matches rows of two files by their keys. Lists mostly keep their order, so a partner comes soon. Rows that wait
+ * longer go to a file on disk until both files are read.
  */
 export class Pairs {
   readonly #most: number;
   #waiting = noneWaiting();
-  /** Rows that are matched at the end. */
+  /** Rows to match at the end. */
   #late = noneWaiting();
   #count = 0;
   #file: WaitingFile | undefined;
@@ -37,10 +37,10 @@ export class Pairs {
     this.#most = most;
   }
 
-  /** Takes the row's waiting partner; undefined if the row has to wait for one itself. */
+  /** Takes the row's waiting partner; undefined if the row must wait for one. */
   match(side: Side, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
-    // An earlier row with the key may be in the file, and comes first.
+    // The file may hold an earlier row with this key, which comes first.
     const isLate = isRepeat && this.#file !== undefined;
     const partners = isLate ? undefined : this.#waiting[other].get(key);
     const partner = partners?.shift();
@@ -89,7 +89,7 @@ function noneWaiting(): WaitingRows {
   return {old: new Map(), new: new Map()};
 }
 
-/** Its directory goes at once: the rows hold personal data, and nothing may be left however the process ends. */
+/** Removes its directory at once: the rows are personal data, and none may be left however the process ends. */
 class WaitingFile {
   readonly #db: Sqlite;
 
@@ -126,7 +126,7 @@ class WaitingFile {
     for (const one of old) yield {old: one};
   }
 
-  /** By key, and in there the old rows first, each file's in its order. */
+  /** By key, the old rows first, each file's in its order. */
   *#inOrder(): Generator<KeyedRow & {readonly key: string; readonly isNew: boolean}> {
     this.#db.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
     const page = this.#db.query(

@@ -12,7 +12,11 @@ import type {EnrichedFile} from './enriched-file.ts';
 /** A row as its rules saw it. */
 export type ReadRow = (row: TextRow, cells: readonly string[]) => RowView;
 
-/** The lookups of an output. @throws {UsageError} where columns don't tell whose answers they have. */
+/**
+ * The lookups of an output.
+ *
+ * @throws {UsageError} if columns don't tell which operation their answers are of.
+ */
 export function targetsIn({path, results}: EnrichedFile): Target[] {
   return results.lookups.map(({operation, target: {prefix}}) => {
     if (operation === undefined)
@@ -56,7 +60,7 @@ function statusOf(status = '', error = ''): LookupStatus {
   return error === '' ? known : {...known, error};
 }
 
-/** Puts what a cell says into an answer. */
+/** Writes a cell's text into an answer. */
 type PutField = (text: string, answer: Record<string, unknown>) => void;
 
 function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, isEscaped: boolean): PutField {
@@ -79,7 +83,7 @@ function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, i
   };
 }
 
-/** An answer of the fields that have a cell: an empty one is a field that the answer lacked. */
+/** The answer in the cells of its fields. An empty cell is a field that the answer lacked. */
 function answerIn(
   cells: readonly string[],
   first: number,

@@ -13,7 +13,7 @@ import {
 export interface LookupColumns extends NamedColumns {
   /** Undefined if the columns fit several operations, or none. */
   readonly operation: Operation | undefined;
-  /** Its member where answers are nested. */
+  /** Its member if answers are nested. */
   readonly key: string;
 }
 
@@ -24,7 +24,7 @@ export interface ResultColumns {
   readonly lookups: readonly LookupColumns[];
   readonly risk: readonly RiskColumn[];
   readonly repairs: boolean;
-  /** True if all stands in one member of a row. */
+  /** True if one member of a row holds all results. */
   readonly isNested: boolean;
 }
 
@@ -48,7 +48,7 @@ export function resultColumnsIn(names: readonly string[]): ResultColumns | undef
   return undefined;
 }
 
-/** Undefined if one of the names from `own` on is not a result. */
+/** Returns undefined if one of the names from `own` on is not a result's. */
 function resultsFrom(names: readonly string[], own: number): ResultColumns | undefined {
   const lookups: LookupColumns[] = [];
   let at = own;
@@ -83,7 +83,7 @@ function lookupAt(names: readonly string[], at: number): LookupColumns | undefin
   return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), said, fields};
 }
 
-/** Of several, the one that the prefix names, as `ip_` and `signup_ip_` do. */
+/** Of several operations, the one that the prefix names, such as `ip_` or `signup_ip_`. */
 function onlyOne(fitting: readonly Operation[], prefix: string): Operation | undefined {
   const named = fitting.filter(name => `_${prefix}`.endsWith(`_${operations[name].prefix}`));
   return fitting.length === 1 ? fitting[0] : named[0];

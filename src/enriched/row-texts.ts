@@ -2,7 +2,7 @@ import type {TextRow} from '../input/row.ts';
 import {csvWriter} from '../output/encoder.ts';
 import type {EnrichedFile} from './enriched-file.ts';
 
-/** Makes text of rows that were read back, in the format of their file. */
+/** Writes rows that were read back, in the format of their file. */
 export interface RowTexts<One> {
   /** Text above the rows. */
   readonly head: string;
@@ -27,12 +27,12 @@ export function rowTexts<One>(
   return {head: headOf([header]), encode: rows => ended(texts(rows.map(fieldsOf)))};
 }
 
-/** A row's fields, of which `end` limits how many. */
+/** A row's fields, at most the first `end`. */
 export function fieldsIn(row: TextRow, end?: number): readonly string[] {
   return row.type === 'csv' ? row.fields.slice(0, end) : [];
 }
 
-/** A row's line without the blanks around it. */
+/** A row's line without blanks around it. */
 export function lineIn(row: TextRow): string {
   return row.type === 'ndjson' ? row.raw.trim() : '';
 }

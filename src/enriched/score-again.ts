@@ -24,17 +24,17 @@ export interface ScoreAgain {
 }
 
 /**
- * Scores an output's rows by other rules, without a call: what differs from the scores that it has. With `to`, writes the
- * same rows with the new scores.
+ * Scores an output's rows by other rules without a call, and returns the difference. With `to`, writes the same rows
+ * with the new scores.
  *
- * @throws {UsageError} when rules read what the output does not hold; {@link InputError}; {@link OutputError}.
+ * @throws {UsageError} if rules read something that the output lacks; {@link InputError}; {@link OutputError}.
  */
 export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Changes> {
   const file = await openEnriched(path);
   try {
     const {results} = file;
     const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
-    // The answers are the same: the risk alone is compared.
+    // Only the risk is compared: the answers are the same.
     const compared = {results: {...results, lookups: [], repairs: false, risk}, names: riskNames(risk)};
     const counts = new ChangeCounts(compared, compared);
     const targets = targetsIn(file);
@@ -73,7 +73,7 @@ function riskNames(risk: readonly RiskColumn[]): string[] {
   return addedNames([], {risk, repairs: false});
 }
 
-/** A field that was left out of the output is not known, and would be taken for one that answers lacked. */
+/** Refuses rules that read a field missing in the output: it would be taken for one that answers lacked. */
 function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow: boolean): void {
   if (lacksNow && reads.some(({path: [root]}) => root === 'now'))
     throw new UsageError(
@@ -102,7 +102,7 @@ interface Rescored {
   readonly judged: Risk;
 }
 
-/** Makes rows text again, as the run wrote them but for their risk. */
+/** Writes rows as the run did, with another risk. */
 function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<Rescored> {
   const {path, own, results} = file;
   const header = own.kind === 'csv' ? (own.header ?? []) : [];

@@ -37,14 +37,11 @@ export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 export interface PlanIo extends World {
   readonly stdin: RunIo['stdin'];
   readonly phase?: RunIo['phase'];
-  /** False once the caller does not need the plan any more, which ends it. */
+  /** False once the caller no longer needs the plan, which ends the work. */
   readonly isWanted?: () => boolean;
 }
 
-/**
- * Reads the whole input as a run would, and counts instead of asking, `ahead` days too. Nothing is sent, nothing is
- * kept.
- */
+/** Reads the whole input like a run, and counts instead of calling, for `ahead` days too. Sends and stores nothing. */
 export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
@@ -56,7 +53,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const store = openAnswerStore(job, answersKey(job), judgeBy(terms, now), io);
   const forecast = new Forecast(ahead, terms, now);
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
-  /** The same without the lookups that are asked only where their condition holds. */
+  /** The same without lookups that depend on a condition. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
   const counted = io.phase?.('counting', () => shareRead(source));
   try {
@@ -111,13 +108,13 @@ function lastTime(job: Job, env: World['env']) {
   };
 }
 
-/** Lookups that rows ask for, and those of them that have no condition before them. */
+/** Lookups of rows, and those of them without a condition. */
 interface Asked {
   readonly all: Lookup[];
   readonly firm: Lookup[];
 }
 
-/** Counts rows, and what the plan says of their cells. */
+/** Counts rows, and their cells by plan. */
 class CellCount {
   rows = 0;
   rejected = 0;
@@ -133,12 +130,12 @@ class CellCount {
   constructor(mapping: Mapping) {
     this.#mapping = mapping;
     this.operations = new Map(
-      // Filtered are those of rows that are not worth a call (`where`).
+      // Filtered cells are those of rows that `where` leaves out.
       operationsOf(mapping.targets).map(name => [name, {values: 0, empty: 0, invalid: 0, filtered: 0}]),
     );
   }
 
-  /** Adds the lookups of this record to those that are asked for. */
+  /** Adds the lookups of this record. */
   add(record: InputRecord, asked: Asked): void {
     if (record.type === 'reject') {
       this.rejected += 1;
@@ -166,11 +163,11 @@ class CellCount {
 
 const NONE: ReadonlyMap<string, KnownAnswer> = new Map();
 
-/** Counts distinct lookups, and the calls that they would take. */
+/** Counts distinct lookups, and the calls that they need. */
 class CallCount {
   /** In thousandths of a credit. */
   cost = 0;
-  /** Known are those that the store has a fresh answer for. */
+  /** Known values are those with a fresh answer in the store. */
   readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
   readonly #keys: DistinctKeys;
   readonly #store: AnswerStore;
@@ -210,7 +207,7 @@ class CallCount {
   }
 }
 
-/** From tomorrow on, each day in UTC. */
+/** One entry for each day in UTC, from tomorrow on. */
 function daysOf({days}: Forecast, now: number) {
   return days.map(({calls, cost}, index) => ({
     date: utcDate(now + (index + 1) * 86_400_000),
@@ -219,7 +216,7 @@ function daysOf({days}: Forecast, now: number) {
   }));
 }
 
-/** All columns that are used, also those beside a value, and those that are passed over. */
+/** All columns in use, also those beside a value, and those left out. */
 function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
   type Used = {readonly operation: Operation | 'country'; readonly column: string};
   const described = ({operation, column}: Used) => ({
@@ -265,7 +262,7 @@ function countsOf(
   };
 }
 
-/** `countries of the phone numbers`, and of which where not of all. */
+/** `countries of the phone numbers`, with the phone columns unless they are all. */
 function belongsTo(country: string, countries: Mapping['countries']): string {
   const phones = [...countries].filter(([, column]) => column === country).map(([phone]) => `"${phone}"`);
   const isAll = phones.length === 0 || phones.length === countries.size;

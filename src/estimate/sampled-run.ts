@@ -20,13 +20,13 @@ import {makePlan, type PlanReport} from './estimate.ts';
 
 /** Results of a sample of rows, and the forecast for all rows. */
 export interface SampleReport {
-  /** All readable rows, and those of them that were sampled. */
+  /** All readable rows, and the sampled ones. */
   readonly rows: number;
   readonly sampled: number;
   readonly outcome: RunOutcome;
-  /** Credits of a run over all rows that had no sample before it; calls are sent again as often as in the sample. */
+  /** Credits of a run over all rows without an earlier sample. Repeated calls are as frequent as in the sample. */
   readonly credits: {readonly expected: number; readonly at_most: number};
-  /** Credits of the sample, and those of them that a run pays again, as their answers are kept nowhere. */
+  /** Credits of the sample, and the part that a run pays again, since no store keeps those answers. */
   readonly paid: {readonly once: number; readonly again: number};
   /** By operation: calls for all rows, and the share of the sample's lookups that were answered. */
   readonly lookups: Readonly<Record<string, {readonly calls: number; readonly answered: number | null}>>;
@@ -63,7 +63,7 @@ export async function runSample(
   }
 }
 
-/** The job for these rows alone, which leaves nothing behind but answers and what they cost. */
+/** The job for these rows only. It leaves nothing behind but answers and their cost. */
 function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job {
   const without = {
     sample: undefined,
@@ -107,10 +107,13 @@ async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySe
   return new Set(chosen);
 }
 
-/** Always the same, so that a second sample of the same size costs nothing. */
+/** Fixed, so that a second sample of the same size costs nothing. */
 const SEED = 20_260_101;
 
-/** The plan knows every distinct value; the sample knows how often conditions hold, and what a value really costs. */
+/**
+ * Combines the plan, which knows every distinct value, with the sample, which knows how often conditions hold and what
+ * a value really costs.
+ */
 function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
   const lookups: Record<string, {calls: number; answered: number | null}> = {};
   let expected = 0;
@@ -137,10 +140,7 @@ function creditsOf(spending: SampleSpending | undefined): number {
   return exact((spending?.spent ?? 0) + (spending?.maybe_spent ?? 0));
 }
 
-/**
- * Credits of the sample that a run pays again: it finds no answers without a store, no verdicts, and none of calls
- * that failed.
- */
+/** Credits of the sample that a run pays again: for verdicts, for failed calls, and without a store for all. */
 function paidAgain({settings}: Job, summary: Summary | undefined): number {
   if (summary === undefined) return 0;
   const {credits, store, calls, lookups} = summary;
@@ -161,7 +161,7 @@ function paidAgain({settings}: Job, summary: Summary | undefined): number {
   );
 }
 
-/** Credits that one value cost in the sample, calls that were made again included; its price where none was asked. */
+/** Credits per value in the sample, repeated calls included; its price if there was no call. */
 function perValue(operation: Operation, job: Job, summary: Summary | undefined): number {
   const seen = summary?.lookups[operation];
   const paid = summary?.credits.by_operation[operation];

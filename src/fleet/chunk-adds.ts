@@ -5,7 +5,7 @@ import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
 import {clockAheadMs, closing, type FleetPackages, isRefusal, reasonOf} from './redis.ts';
 
-/** Wait before a chunk that Redis did not take is offered again, in milliseconds. */
+/** Milliseconds before a chunk that Redis refused is offered again. */
 const ADD_AGAIN_MS = 1_000;
 
 /** Returns 1 if the chunk exists. If not, takes its place, so that an add still on its way is ignored. */
@@ -18,14 +18,14 @@ redis.call('hset', KEYS[1], 'fenced', '1') redis.call('pexpire', KEYS[1], ARGV[1
  */
 export type Added = 'there' | 'kept' | 'doubtful';
 
-/** Adds a run's chunks to the queue, each of them once, whatever Redis is going through. */
+/** Adds a run's chunks to the queue, each exactly once, whatever happens to Redis. */
 export class ChunkAdds {
   readonly #redis: Redis;
   /** Its commands are never repeated: an add without a reply may have been carried out before Redis lost it. */
   readonly #once: Redis;
   readonly #queue: Queue<SealedChunk, string>;
   readonly #now = steadyClock(Date.now());
-  /** Workers go by Redis's clock to tell a chunk from one that came back with a snapshot. */
+  /** Lead of Redis's clock, by which workers tell a chunk from one restored with a snapshot. */
   #aheadMs = Promise.resolve(0);
   #trouble: string | undefined;
   #stopped = false;
@@ -57,16 +57,16 @@ export class ChunkAdds {
     await this.#aheadMs;
   }
 
-  /** Why Redis does not take chunks; undefined while it does. */
+  /** Why Redis refuses chunks; undefined while it accepts them. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** Offers the chunk until Redis has it, or nothing is added any more. */
+  /** Offers the chunk until Redis has it, or until no more are added. */
   async add(id: string, data: SealedChunk): Promise<Added> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
       const timestamp = Math.floor(this.#now() - (await this.#aheadMs));
-      // Without a connection it would wait in this process, and its failure would not tell if it had left.
+      // Without a connection the command would wait in this process, and its failure would not tell if it left.
       if (this.#once.status !== 'ready') continue;
       try {
         await this.#queue.add('chunk', data, {jobId: id, timestamp});
@@ -108,7 +108,7 @@ export class ChunkAdds {
 
   #expire(id: string): void {
     const expiring = this.#redis.pipeline().pexpire(this.#queue.toKey(id), KEEP_MS);
-    // A worker that takes it says so too.
+    // The worker that takes it sets the expiry too.
     expiring
       .pexpire(this.#queue.toKey('events'), KEEP_MS)
       .exec()

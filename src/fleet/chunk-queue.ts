@@ -7,19 +7,19 @@ import {type Chunk, type ChunkAsk, PREFIX, QUEUE, type SealedChunk, sealedAs} fr
 import {closing, type FleetPackages, isRefusal} from './redis.ts';
 import type {Seal} from './seal.ts';
 
-/** A chunk that is out, and who waits for it. */
+/** A chunk that is out, with its waiting caller. */
 interface Out {
   readonly chunk: Chunk;
   readonly resolve: (attempts: readonly TimedAttempt[]) => void;
-  /** Milliseconds since the epoch at which it left: nothing in it was bought before. */
+  /** Milliseconds since the epoch at which it left. Its answers were all bought later. */
   readonly leftAt: number;
-  /** Redis has it, or had it: before that, that it is not there says nothing. */
+  /** True once Redis confirmed the chunk. Until then its absence proves nothing. */
   there: boolean;
-  /** Redis knew nothing of it when it was last looked for. */
+  /** True if Redis had no trace of it at the last look. */
   missing: boolean;
 }
 
-/** One value and what became of it. */
+/** One value with its outcome. */
 export interface AskedOf {
   readonly ask: ChunkAsk;
   readonly attempt: TimedAttempt;
@@ -27,21 +27,18 @@ export interface AskedOf {
 
 type ChunkJob = Job<SealedChunk, string>;
 
-/**
- * A chunk that came back stays in Redis for this long, in milliseconds: until its outcomes are in the ledger for
- * sure.
- */
+/** Milliseconds that a returned chunk stays in Redis, until the ledger certainly has its outcomes. */
 const REMOVE_AFTER_MS = 1_000;
-/** News may be missed while Redis is away: chunks that are out are looked up this often, in milliseconds. */
+/** Milliseconds between two looks for chunks that are out: events may be missed while Redis is away. */
 const SWEEP_MS = 5_000;
-/** The stream of BullMQ's events is cut to about so many; each run reads them as they come. */
+/** BullMQ's stream of events is trimmed to about this many; each run reads them when they come. */
 const EVENTS_KEPT = 2_000;
 const SESSION_BYTES = 6;
 
 const lost: Attempt = {kind: 'ambiguous', code: 'worker_lost', latencyMs: 0, lost: true};
 const withdrawn: Attempt = {kind: 'not_sent', code: 'withdrawn', latencyMs: 0, closedMs: 0};
 
-/** A run's side of the queue: chunks go out, and what became of their values comes back, however that goes. */
+/** A run's side of the queue: sends chunks out, and returns the outcome of each value in any case. */
 export class ChunkQueue {
   readonly #redis: Redis;
   readonly #seal: Seal;
@@ -50,10 +47,10 @@ export class ChunkQueue {
   readonly #events: QueueEvents;
   readonly #runId: string;
   readonly #now: () => number;
-  /** Not by the clock, which may be set back: no two chunks of a run may have one identifier. */
+  /** Random, not the clock, which may be set back: no two chunks of a run may share an identifier. */
   readonly #session = randomBytes(SESSION_BYTES).toString('hex');
   readonly #out = new Map<string, Out>();
-  /** Chunks that came back and are still in Redis: since a moment ago, and since before that. */
+  /** Returned chunks that are still in Redis: the recent ones, and those before them. */
   #back: readonly [recent: string[], older: string[]] = [[], []];
   readonly #timers: readonly NodeJS.Timeout[];
   #next = 0;
@@ -83,7 +80,7 @@ export class ChunkQueue {
     this.#events = new bullmq.QueueEvents(QUEUE, options);
     this.#events.on('completed', ({jobId, returnvalue}) => this.#completed(jobId, returnvalue));
     this.#events.on('failed', ({jobId}) => this.#end(jobId, lost));
-    // Redis being away is seen from the connection; commands wait meanwhile.
+    // The connection shows that Redis is away; commands wait meanwhile.
     this.#queue.on('error', () => {});
     this.#events.on('error', () => {});
     this.#timers = [
@@ -96,7 +93,7 @@ export class ChunkQueue {
     await Promise.all([this.#queue.waitUntilReady(), this.#events.waitUntilReady(), this.#adds.ready()]);
   }
 
-  /** Sends chunks out; each comes back with one attempt for each of its values. */
+  /** Sends chunks out. Each returns one attempt per value. */
   ask(chunks: readonly Chunk[]): Promise<readonly TimedAttempt[]>[] {
     return chunks.map(chunk => {
       const id = this.#newId();
@@ -112,12 +109,12 @@ export class ChunkQueue {
     return sum;
   }
 
-  /** Why Redis does not take chunks; undefined while it does. */
+  /** Why Redis refuses chunks; undefined while it accepts them. */
   get trouble(): string | undefined {
     return this.#adds.trouble;
   }
 
-  /** Takes back all chunks that no worker has begun. */
+  /** Withdraws all chunks that no worker has begun. */
   async withdraw(): Promise<void> {
     this.#withdrawing = true;
     this.#adds.stop();
@@ -130,7 +127,7 @@ export class ChunkQueue {
    */
   async collect(): Promise<AskedOf[]> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
-    // A job that expired in between is listed without its data.
+    // A job that expired meanwhile is listed without its data.
     const own = jobs.filter(job => job?.id?.startsWith(`${this.#runId}.`) && job.data?.sealed !== undefined);
     return (await Promise.all(own.map(job => this.#collect(job)))).flat();
   }
@@ -165,7 +162,7 @@ export class ChunkQueue {
     if (out !== undefined) this.#end(id, this.#opened(id, out, sealed) ?? lost);
   }
 
-  /** A chunk has come back: with an attempt for each value, or with the same for all. */
+  /** A chunk returned: with an attempt for each value, or with one for all. */
   #end(id: string, outcome: readonly TimedAttempt[] | Attempt): void {
     const out = this.#out.get(id);
     if (out === undefined) return;
@@ -190,7 +187,7 @@ export class ChunkQueue {
       const attempts = this.#seal.open(sealed, sealedAs.answers(id)) as readonly TimedAttempt[];
       if (attempts.length !== chunk.asks.length) return undefined;
       const now = this.#now();
-      // A worker's clock may be wrong.
+      // A worker's clock may be wrong: keeps its date between the chunk's leaving and now.
       const within = (at: number) => Math.min(now, Math.max(leftAt, at));
       return attempts.map(attempt => ({...attempt, boughtAt: within(attempt.boughtAt)}));
     } catch {
@@ -199,8 +196,8 @@ export class ChunkQueue {
   }
 
   /**
-   * Only what leaves the list of waiting chunks by our hand has certainly not been begun: nothing does while Redis
-   * takes no writes.
+   * A chunk is certainly unbegun only if this process removed it from the waiting list, which fails while Redis refuses
+   * writes.
    */
   async #withdraw(id: string): Promise<boolean> {
     const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
@@ -220,7 +217,7 @@ export class ChunkQueue {
       if (state === 'failed') this.#end(id, lost);
       else if (state === 'completed') this.#completed(id, (await this.#queue.getJob(id))?.returnvalue ?? '');
       else if (state !== 'unknown') out.missing = false;
-      // Twice, as it may be on its way there.
+      // Looks twice, since the chunk may still be on its way.
       else if (out.missing) this.#end(id, lost);
       else out.missing = true;
     }

@@ -5,19 +5,16 @@ import {earnedIn, isAbout, leaseAt, perSecond, type RateController} from '../loo
 import type {Limiters} from './limits.ts';
 import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protocol.ts';
 
-/** 98% of the rate is used: 2% are for the clocks' difference and for timers that come late. */
+/** Share of the rate in use: 2% are for differences between clocks and for late timers. */
 const USE = 0.98;
-/** Permits of a lease where only throttling limits the rate. */
+/** Permits of a lease if only throttling limits the rate. */
 const UNLIMITED_LEASE = 5;
-/**
- * A Redis that was restarted empty has the pace that the first worker remembers: it is told again so often, in
- * milliseconds.
- */
+/** Milliseconds after which the pace is sent again: a Redis restarted empty has an outdated one of the first worker. */
 const TELL_AGAIN_MS = 5_000;
-/** Values that do not fill a chunk wait so many milliseconds for others. */
+/** Milliseconds that values wait for others to fill a chunk. */
 const GATHER_MS = 5;
 
-/** A value that may leave, and who waits for what becomes of it. */
+/** A value that may leave, with its waiting caller. */
 export interface Leaving extends ChunkAsk {
   readonly resolve: (attempt: TimedAttempt) => void;
 }
@@ -27,20 +24,20 @@ export interface FleetLaneOptions {
   readonly limiters: Limiters;
   /** The part of a worker's calls in flight that the lane may use. */
   readonly share: number;
-  /** Longest time for one call, in milliseconds. */
+  /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly now: () => number;
   /** Sends chunks out, each with its values. */
   readonly send: (chunks: readonly (readonly [Chunk, readonly Leaving[]])[]) => void;
 }
 
-/** A run's side of the operations that share one rate: gathers values into chunks, and tells the fleet the pace. */
+/** A run's side of the operations that share one rate: gathers values into chunks, and sends the fleet the pace. */
 export class FleetLane {
   readonly #options: FleetLaneOptions;
   readonly #permits: number;
   #controller: RateController;
   #limiter: Bottleneck | undefined;
-  /** The rate that the limiter has been told, in calls a second. */
+  /** The rate last sent to the limiter, in calls per second. */
   #told = Number.NaN;
   #toldAt = 0;
   #gathered: Leaving[] = [];
@@ -54,7 +51,7 @@ export class FleetLane {
     this.#permits = Number.isFinite(rate) ? leaseAt(rate) : UNLIMITED_LEASE;
   }
 
-  /** Full chunks go out at the end of the moment, what is left over a little later. */
+  /** Full chunks leave at the end of the turn, the rest a little later. */
   add(value: Leaving): void {
     this.#gathered.push(value);
     if (this.#gathered.length >= CHUNK_VALUES) this.#full ??= setImmediate(() => this.#flush(CHUNK_VALUES));
@@ -82,7 +79,7 @@ export class FleetLane {
     return {lane: settings.name, share, pace: this.#pace(), timeoutMs, asks};
   }
 
-  /** The pace for now; a change of it is told to the limiter that all workers share. */
+  /** The current pace. Changes are sent to the limiter that all workers share. */
   #pace(): ChunkPace | undefined {
     const {settings, limiters, now} = this.#options;
     const at = now();

@@ -28,11 +28,11 @@ export interface FleetOptions {
   readonly endpoint: string;
   readonly secret: string;
   readonly lanes: readonly LaneSettings[];
-  /** The rate as it was asked for: all runs of a fleet share one. */
+  /** The configured rate: all runs of a fleet share one. */
   readonly rate: string;
   /** Identifier of the place that counts the account's credits; undefined if they are not limited. */
   readonly creditsAt: string | undefined;
-  /** Longest time for one call, in milliseconds. */
+  /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   /** Milliseconds that the fleet may be unable to make calls before the run stops. */
   readonly maxOutageMs: number;
@@ -59,19 +59,19 @@ export type RunMember = Member &
 
 /** Events that the fleet reports to the run. */
 export interface FleetEvents {
-  /** So many values may be out from now on. */
+  /** Called with the new maximum number of values that are out. */
   readonly slots: (count: number) => void;
   readonly outage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
-  /** The fleet has become another's. */
+  /** The fleet's claims have changed: this run does not belong to it any more. */
   readonly refused: (error: unknown) => void;
 }
 
-/** Twice what the workers can have in flight is out, so that none of them waits for the next chunk. */
+/** Factor of the workers' capacity that is sent out, so that none of them waits for its next chunk. */
 const AHEAD = 2;
-/** Values that are out at least, as long as no worker is known. */
+/** Minimum number of values that are out while no worker is known. */
 const FEWEST_SLOTS = 2 * CHUNK_VALUES;
 
-/** A run's fleet: values that may leave go out in chunks, and workers on other machines look them up. */
+/** A run's fleet: sends values out in chunks, and workers on other machines look them up. */
 export class Fleet implements Outlet {
   readonly #options: FleetOptions;
   readonly #redis: Redis;
@@ -92,7 +92,7 @@ export class Fleet implements Outlet {
   /**
    * Joins the fleet on this Redis, or founds it.
    *
-   * @throws {UsageError} when the packages are missing, or the fleet is another's; an error with exit code 5 when Redis
+   * @throws {UsageError} if the packages are missing, or the fleet has other claims; an error with exit code 5 if Redis
    * can't be reached.
    */
   static async join(options: FleetOptions): Promise<Fleet> {
@@ -109,7 +109,7 @@ export class Fleet implements Outlet {
     }
   }
 
-  /** From now on the run hears how its fleet stands. */
+  /** Starts reports on the fleet's health. */
   watch(events: FleetEvents): void {
     const {redisUrl, maxOutageMs, now, warn} = this.#options;
     this.#events = events;
@@ -131,19 +131,19 @@ export class Fleet implements Outlet {
     return this.#queue.collect();
   }
 
-  /** Takes back what no worker has begun: nothing new is sent. */
+  /** Withdraws chunks that no worker has begun. */
   async withdraw(): Promise<void> {
     await this.#queue.withdraw();
   }
 
-  /** Gathers values into chunks, and resolves with what became of this one. */
+  /** Gathers values into chunks. Resolves with this value's attempt. */
   send(operation: Operation, params: Params, dispatch: number): Promise<TimedAttempt> {
     const lane = this.#lanes.get(operation);
     if (lane === undefined) throw new Error(`no lane for ${operation}`);
     return new Promise(resolve => lane.add({dispatch, operation, params, resolve}));
   }
 
-  /** The pace is kept where the calls are sent; here values leave as soon as they may. */
+  /** The workers keep the pace; here values leave as soon as they may. */
   pacer(settings: LaneSettings, controller: RateController, lease: (permits: number) => void): LanePacer {
     const {lanes, timeoutMs, now} = this.#options;
     const lane = new FleetLane(

@@ -4,14 +4,14 @@ import {members} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';
 
 const LOOK_MS = 1_000;
-/** A Redis that lets a question wait for so long, in milliseconds, is not there. */
+/** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 5_000;
-/** Trouble that lasts this long, in milliseconds, is told. */
+/** Milliseconds after which trouble is reported. */
 const TELL_AFTER_MS = 3_000;
 
 export interface HealthOptions {
   readonly redis: Redis;
-  /** Address of this Redis, for people. */
+  /** Name of this Redis in messages. */
   readonly where: string;
   /** The reason why Redis refuses writes; undefined while it accepts them. */
   readonly refused: () => string | undefined;
@@ -20,7 +20,7 @@ export interface HealthOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly warn: (sentence: string) => void;
-  /** The workers can have so many calls in flight, all together. */
+  /** Called with the number of calls that all workers together can have in flight. */
   readonly onCapacity: (calls: number) => void;
   readonly onOutage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
 }
@@ -46,7 +46,7 @@ export class Health {
     this.#look();
   }
 
-  /** Why nothing comes of the fleet at the moment. */
+  /** Why the fleet makes no calls now; undefined while it does. */
   get pause(): Pause | undefined {
     if (this.#trouble === undefined) return undefined;
     return {reason: 'fleet', detail: this.#trouble.what, untilMs: this.#options.now() + LOOK_MS};
@@ -60,7 +60,7 @@ export class Health {
     const {redis, now} = this.#options;
     if (this.#lookingSince === undefined && redis.status === 'ready') {
       this.#lookingSince = now();
-      // If the connection breaks meanwhile, the next check finds out.
+      // If the connection breaks meanwhile, the next check notices.
       void this.#count()
         .catch(() => {})
         .finally(() => {

@@ -2,27 +2,27 @@ import Bottleneck from 'bottleneck';
 import type {Redis} from 'ioredis';
 import {PREFIX} from './protocol.ts';
 
-/** After an error of Redis, such as no memory, leases are asked for again after so many milliseconds. */
+/** Milliseconds after an error of Redis, such as no memory, until leases are requested again. */
 export const AGAIN_MS = 1_000;
 
-/** The limiters of one process's lanes: bottleneck keeps their state in Redis, and one connection serves them all. */
+/** The limiters of one process's lanes: bottleneck keeps their state in Redis, over one connection. */
 export class Limiters {
   readonly #connection: Bottleneck.IORedisConnection;
 
   constructor(redis: Redis, RedisClass: typeof Redis) {
     this.#connection = new Bottleneck.IORedisConnection({
-      // bottleneck waits for connections that it does not open.
+      // bottleneck waits for connections that it does not open itself.
       client: recognizable(redis.duplicate({lazyConnect: false})),
       Redis: RedisClass,
     } as Bottleneck.IORedisConnectionOptions);
-    // Redis being away is seen from the connection itself; its commands wait meanwhile.
+    // The connection shows that Redis is away; its commands wait meanwhile.
     this.#connection.on('error', () => {});
   }
 
   /** The limiter that all processes share under this name. `minTime` is used if it does not exist yet. */
   open(lane: string, minTime: number): Bottleneck {
     const limiter = new Bottleneck({id: `${PREFIX}:${lane}`, minTime, connection: this.#connection});
-    // A caller that waits for a lease would then wait for ever, unless something makes bottleneck look again.
+    // A caller would then wait for its lease forever, unless something makes bottleneck look again.
     limiter.on('error', () => {
       setTimeout(() => void limiter.schedule(async () => {}).catch(() => {}), AGAIN_MS).unref();
     });
@@ -37,7 +37,7 @@ export class Limiters {
 /** Errors after which bottleneck 2.19 recreates a limiter, or one of its clients, that Redis has forgotten. */
 const FORGOTTEN = /SETTINGS_KEY_NOT_FOUND|UNKNOWN_CLIENT/;
 
-/** bottleneck goes by the whole text of these errors, and Redis 7 adds to it: `ERR` before, the script's name after. */
+/** bottleneck compares the whole text of these errors, to which Redis 7 adds `ERR` and the script's name. */
 function recognizable(client: Redis): Redis {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {
@@ -52,7 +52,7 @@ function recognizable(client: Redis): Redis {
 }
 
 const GATE_KEY = `${PREFIX}:gate`;
-/** Closes the gate. The longest requested wait holds. */
+/** Closes the gate. Of several requested waits the longest counts. */
 const CLOSE_GATE = `if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('set', KEYS[1], '1', 'px', ARGV[1]) end`;
 
 /** The gate that one throttled call closes for the whole fleet; it opens by itself. */

@@ -2,20 +2,20 @@ import type {Redis} from 'ioredis';
 import {CHECKED} from '../client/http/certificates.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 
-/** Redis can't be reached, or does not let us in. Nothing was sent; trying again may help. Exit 5. */
+/** Redis can't be reached, or refuses the connection. Nothing was sent; a retry may help. Exit 5. */
 class FleetUnreachableError extends BulkEnrichError {
   constructor(message: string, options?: ErrorOptions) {
     super('fleet_unreachable', exitCodes.temporary, message, options);
   }
 }
 
-/** BullMQ and ioredis, which only a fleet needs. */
+/** BullMQ and ioredis, loaded for fleets only. */
 export interface FleetPackages {
   readonly bullmq: Pick<typeof import('bullmq'), 'Queue' | 'QueueEvents' | 'Worker'>;
   readonly ioredis: Pick<typeof import('ioredis'), 'Redis'>;
 }
 
-/** @throws {UsageError} when one of them is not installed. */
+/** @throws {UsageError} if one of them is not installed. */
 export async function loadPackages(): Promise<FleetPackages> {
   try {
     const [bullmq, ioredis] = await Promise.all([import('bullmq'), import('ioredis')]);
@@ -31,13 +31,13 @@ export async function loadPackages(): Promise<FleetPackages> {
 
 /** Maximum milliseconds for the first connection. */
 const FIRST_CONTACT_MS = 10_000;
-/** Longest wait between two tries to connect again, in milliseconds. */
+/** Maximum wait between two tries to connect again, in milliseconds. */
 const RECONNECT_CAP_MS = 2_000;
 
 /**
- * A connection to a fleet's Redis. Once it stands it is kept: commands wait while Redis is away.
+ * A connection to a fleet's Redis. Once open it is kept: commands wait while Redis is away.
  *
- * @throws {FleetUnreachableError} when Redis can't be reached, or refuses the password.
+ * @throws {FleetUnreachableError} if Redis can't be reached, or refuses the password.
  */
 export async function connectRedis(url: string, {ioredis}: FleetPackages): Promise<Redis> {
   let established = false;
@@ -65,7 +65,7 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
   return redis;
 }
 
-/** A Redis that drops what it holds when memory is short would lose answers that are paid for. */
+/** Refuses a Redis that drops data when its memory is short: paid answers would be lost. */
 function demandKeeping(memory: string, where: string): void {
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
   if (policy === undefined || policy === 'noeviction') return;
@@ -75,7 +75,7 @@ function demandKeeping(memory: string, where: string): void {
   );
 }
 
-/** A wrong password stays wrong, and so does a certificate; anything else may pass. */
+/** A wrong password or certificate stays wrong. Any other fault may pass. */
 function refusal(where: string, error: unknown): BulkEnrichError {
   const reason = error instanceof Error ? error.message : String(error);
   if (/^(NOAUTH|WRONGPASS|NOPERM|ERR AUTH)/.test(reason))
@@ -96,8 +96,8 @@ function refusal(where: string, error: unknown): BulkEnrichError {
 }
 
 /**
- * Redis's own answer when a member would enter, such as that it has no memory, as an error that says so; other
- * errors as they are.
+ * Turns Redis's refusal of a new member, such as for lack of memory, into an error for the user; others stay as they
+ * are.
  */
 export function refusedEntry(url: string, error: unknown): unknown {
   if (!isRefusal(error)) return error;
@@ -107,12 +107,12 @@ export function refusedEntry(url: string, error: unknown): unknown {
   );
 }
 
-/** Redis's own answer, such as that it has no memory: what it refused it has not done. */
+/** True for Redis's own refusal, such as for lack of memory: the command was not carried out. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** A transaction's own error only says that one of its commands failed. */
+/** The error of the command that failed: a transaction's own error does not tell. */
 export function reasonOf(error: unknown): string {
   const [first] = (error as {previousErrors?: unknown[]}).previousErrors ?? [error];
   return first instanceof Error ? first.message : String(first);
@@ -124,7 +124,7 @@ export function publicUrl(url: string): string {
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }
 
-/** Ends a connection: in good order where Redis is there, else at once. */
+/** Closes a connection: in good order if Redis answers, else at once. */
 export async function disconnect(redis: Redis): Promise<void> {
   if (redis.status === 'ready') await closing(redis.quit());
   redis.disconnect();

@@ -6,7 +6,7 @@ import {KEEP_MS, PREFIX, PROTOCOL} from './protocol.ts';
 import {reasonOf} from './redis.ts';
 import type {Seal} from './seal.ts';
 
-/** A member says that it is there each so many milliseconds; the roster forgets it after some of them. */
+/** Milliseconds between a member's signs of life; without several of them it is forgotten. */
 const BEAT_MS = 2_000;
 const FORGOTTEN_MS = 4 * BEAT_MS;
 
@@ -23,16 +23,16 @@ export interface Member {
 }
 
 export interface Membership {
-  /** The reason why Redis refuses its writes now, such as no memory. */
+  /** The reason why Redis refuses its writes now, such as for lack of memory. */
   readonly trouble: string | undefined;
-  /** True if Redis took this member's last sign of life, and no other one is overdue: the fleet knows of it. */
+  /** True if Redis took this member's last sign of life and no other is overdue, so the fleet knows it. */
   readonly isHeard: boolean;
   leave(): Promise<void>;
 }
 
 /**
- * Enters a member into the roster and keeps it there. `report` says how it stands; `onRefused` hears that the fleet
- * has become another one meanwhile.
+ * Enters a member into the roster and keeps it there. `report` returns its state. `onRefused` is called if the fleet's
+ * claims changed meanwhile.
  */
 export async function enterRoster(
   redis: Redis,
@@ -66,7 +66,7 @@ export async function enterRoster(
         trouble = undefined;
       })
       .catch(error => {
-        // While Redis is away the beat waits; only a refusal is final.
+        // The beat waits while Redis is away. Only a refusal is final.
         if (error instanceof UsageError) onRefused(error);
         else trouble = reasonOf(error);
       })
@@ -90,7 +90,7 @@ export async function enterRoster(
   };
 }
 
-/** Everybody of a kind who is there now. */
+/** All present members of a kind. */
 export async function members<T extends Member>(redis: Redis, kind: MemberKind): Promise<T[]> {
   const ids = await redis.smembers(rosterKey(kind));
   if (ids.length === 0) return [];
@@ -100,11 +100,11 @@ export async function members<T extends Member>(redis: Redis, kind: MemberKind):
   return texts.flatMap(text => (text === null ? [] : [JSON.parse(text) as T]));
 }
 
-/** Something on which all members that are there agree. */
+/** A fact on which all present members agree. */
 export interface Claim {
   readonly name: 'protocol' | 'key' | 'rate' | 'credits';
   readonly value: string;
-  /** The message for a member that comes with another value. */
+  /** The message for a member with another value. */
   readonly refusal: (theirs: string) => string;
 }
 
@@ -126,7 +126,7 @@ export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
   ];
 }
 
-/** One quota is for the whole fleet, so all its runs ask for the same rate. */
+/** One quota is for the whole fleet, so all its runs must have the same rate. */
 export function rateClaim(rate: string): Claim {
   return {
     name: 'rate',
@@ -136,7 +136,7 @@ export function rateClaim(rate: string): Claim {
   };
 }
 
-/** An account's credits have one counter, so all its runs that make the fleet work are started there. */
+/** An account's credits are counted in one place, so all its fleet runs must start there. */
 export function creditsClaim(counter: string): Claim {
   return {
     name: 'credits',

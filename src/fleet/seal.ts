@@ -3,17 +3,17 @@ import {UsageError} from '../errors.ts';
 import type {Endpoint, Env} from '../job/endpoint.ts';
 import {readKey} from '../job/secrets/api-key.ts';
 
-/** Seals what a fleet's members tell each other of rows, so that Redis holds nothing readable. */
+/** Seals messages about rows between a fleet's members, so that Redis holds nothing readable. */
 export interface Seal {
-  /** `as` says what it is; it opens as nothing else. */
+  /** `as` names its purpose: it opens for no other. */
   close(value: unknown, as: string): string;
-  /** @throws {UnsealError} when it was sealed with another key, or as something else. */
+  /** @throws {UnsealError} if it was sealed with another key, or for another purpose. */
   open(sealed: string, as: string): unknown;
-  /** The same for all who have the same key; says nothing of it. */
+  /** The same for all members with the same key. It does not reveal the key. */
   readonly fingerprint: string;
 }
 
-/** Something was sealed with another secret, or as something else. */
+/** The text was sealed with another secret, or for another purpose. */
 class UnsealError extends Error {
   constructor(options?: ErrorOptions) {
     super('sealed with another secret, or as something else', options);
@@ -27,14 +27,14 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const FINGERPRINT_BYTES = 8;
 
-/** So many characters keep a secret that a person thought of from being guessed. */
+/** Minimum length of a secret, against guessing. */
 const SHORTEST_SECRET = 16;
 
 /**
- * The secret that the sealing key is derived from. Every member has it in its own environment: the API key. The embedded
- * service has no key, but its values are just as private, so it needs a secret of its own.
+ * The secret from which the sealing key is derived: the API key, which every member has in its own environment. The
+ * embedded service has no key, but its values are just as private, so it needs a secret too.
  *
- * @throws {UsageError} when there is no secret.
+ * @throws {UsageError} if there is no secret.
  */
 export function sealingSecret(endpoint: Endpoint, env: Env): string {
   if (endpoint.kind === 'live') return endpoint.apiKey;
@@ -46,7 +46,7 @@ export function sealingSecret(endpoint: Endpoint, env: Env): string {
   );
 }
 
-/** The secret never travels: all members make the same key of it. */
+/** The secret never travels: all members derive the same key from it. */
 export function sealWith(secret: string): Seal {
   const derive = (purpose: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `bulk-enrich fleet ${purpose}`, bytes));

@@ -12,11 +12,11 @@ export interface FleetStatus {
   readonly workers: readonly WorkerMember[];
   readonly runs: readonly RunMember[];
   readonly chunks: {readonly waiting: number; readonly active: number};
-  /** Nothing is sent for so many milliseconds, as the service throttled; 0 where it does not. */
+  /** Milliseconds for which nothing is sent, since the service throttled; otherwise 0. */
   readonly closedMs: number;
 }
 
-/** @throws {UsageError} when the packages are missing; an error with exit code 5 when Redis can't be used. */
+/** @throws {UsageError} if the packages are missing; an error with exit code 5 if Redis can't be used. */
 export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
   const packages = await loadPackages();
   const redis = await connectRedis(redisUrl, packages);

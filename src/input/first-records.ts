@@ -6,7 +6,7 @@ const SAMPLE_RECORDS = 1_000;
 /** Characters of values after which the sample is full, so that long records don't fill the memory. */
 const SAMPLE_CHARACTERS = 8 * 1024 * 1024;
 
-/** Keeps the first records. Which ones depends on the records alone, not on the batches they come in. */
+/** Keeps the first records. The choice depends on the records only, not on their batches. */
 export class SampleTaker {
   readonly records: InputRecord[] = [];
   readonly #keys = new Set<string>();

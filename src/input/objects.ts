@@ -10,10 +10,7 @@ export function objectRecord(given: unknown, record: number, maxBytes: number): 
   return reject(record, 'too_large', `the row holds more than ${maxBytes} bytes, the limit`);
 }
 
-/**
- * Rows that are not read but given, so nothing comes out of it; `sample` are the first of them, where there are any
- * yet.
- */
+/** Rows that a program gives instead of a file. `sample`: the first of them, if there are any yet. */
 export function givenRows(sample: readonly InputRecord[]): Source {
   const rows = sample.filter(record => record.type === 'object');
   const columns = [...new Set(rows.flatMap(({value}) => Object.keys(value)))];
@@ -44,11 +41,11 @@ function kindOf(given: unknown): string {
   return Array.isArray(given) ? 'an array' : `a ${typeof given}`;
 }
 
-/** Bytes of a value that is not a text, and of an object beside its content. */
+/** Bytes counted for a value other than a text, and for an object beside its content. */
 const SMALL = 8;
 const OBJECT = 64;
 
-/** About the bytes that a row holds, counted no further than `most`; objects of foreign classes count as they are. */
+/** Approximate bytes of a row, counted up to `most`. Objects of foreign classes count as they are. */
 function roughSize(row: object, most: number): number {
   const seen = new Set<object>([row]);
   const left: unknown[] = Object.values(row);
@@ -66,7 +63,7 @@ function roughSize(row: object, most: number): number {
   return bytes;
 }
 
-/** True for objects whose content is all there is. Any other object may hold half of the program. */
+/** True for objects that only hold data. Any other may reference half of the program. */
 function isContainer(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

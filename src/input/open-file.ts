@@ -2,7 +2,6 @@ import {formatByName} from '../job/name-endings.ts';
 import type {SettingsFor} from '../job/settings.ts';
 import {decompress} from './bytes/decompress.ts';
 import {detectEncoding, type FoundEncoding} from './bytes/detect-encoding.ts';
-import {withoutEndMark} from './bytes/end-mark.ts';
 import type {Meter} from './bytes/meter.ts';
 import {peek} from './bytes/peek.ts';
 import {openRaw, type Pipes, type RawInput} from './bytes/raw.ts';
@@ -17,7 +16,7 @@ import type {RecordReader} from './records/record-reader.ts';
 import type {InputFormat, InputRecord, ReadOn, ReadSoFar} from './row.ts';
 import {groupsIn, refuseLog, refuseTitle, skipLines} from './title-lines.ts';
 
-/** Bytes of text that are read to find out a file's format. */
+/** Bytes of text read to detect a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
 
 /** Settings that are the same for all files of an input. */
@@ -25,7 +24,7 @@ export interface FileSettings extends SettingsFor<'reading'>, Pipes {
   readonly chunkSize: number;
 }
 
-/** So many bytes of text stand before it, which end before the line of this number. */
+/** Bytes of text before it; they end where the line of this number begins. */
 export type TextPlace = Pick<ReadOn, 'text' | 'line'>;
 
 /** One file that is being read. */
@@ -34,20 +33,24 @@ export interface OpenFile {
   readonly size: number | undefined;
   /** Notes for the user about how it is read. */
   readonly notes: readonly string[];
-  /** The records, in groups of natural size. The file's format is known once the first group is there. */
+  /** The records, in groups of natural size. The file's format is known with the first group. */
   readonly groups: AsyncGenerator<InputRecord[]>;
   /** The format; undefined while the header was not read. */
   format(): InputFormat | undefined;
   /** The place from which the next record can be read; undefined if it is not known. */
   place(): TextPlace | undefined;
-  /** Skips to that place ahead, without records for the text before it. */
+  /** Skips ahead to that place, without records for the text before it. */
   readOn(place: TextPlace): void;
   /** Its bytes again, if it was written to since it was opened; else undefined. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
 
-/** Opens one file, or stdin for `-`, and finds out how it is written. Throws InputError. */
+/**
+ * Opens one file, or stdin for `-`, and detects its format.
+ *
+ * @throws {InputError}
+ */
 export async function openFile(
   path: string,
   settings: FileSettings,
@@ -120,10 +123,10 @@ async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
 class TextGroups {
   readonly #chunks: AsyncGenerator<Buffer>;
   readonly #reader: RecordReader;
-  /** Bytes of the text that came, and up to where they are not for the reader. */
+  /** Bytes of the text so far, and the end of those that the reader skips. */
   #came = 0;
   #skipTo: number;
-  /** The line at which the reader continues there. */
+  /** Line at which the reader continues. */
   #line: number | undefined;
 
   constructor(chunks: AsyncGenerator<Buffer>, reader: RecordReader, skip: number) {
@@ -209,4 +212,22 @@ function createReader(
     return layout && {kind: 'csv', delimiter, eol, bom, encoding, perhaps, ...sepLine, ...layout, ...groups};
   };
   return {reader, skip: skipped.bytes + dialect.sepLineBytes, format, looseLine: () => reader.looseLine};
+}
+
+/** Ctrl-Z, with which DOS programs end a text. */
+const END = 0x1a;
+
+/** The text without end marks (Ctrl-Z) at its end, which are not a row. Within the text they stay. */
+export async function* withoutEndMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  for await (const chunk of chunks) {
+    let end = chunk.length;
+    while (end > 0 && chunk[end - 1] === END) end -= 1;
+    if (end > 0) {
+      yield* held;
+      held = [];
+      yield end === chunk.length ? chunk : chunk.subarray(0, end);
+    }
+    if (end < chunk.length) held.push(chunk.subarray(end));
+  }
 }

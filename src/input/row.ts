@@ -1,6 +1,6 @@
 /**
- * Format of the input, which the output has too unless the settings change it. `bom` is true for a UTF-16 file's mark too.
- * With several inputs it is the first one's format.
+ * Format of the input, and of the output unless the settings change it. `bom` counts a UTF-16 file's mark too. With
+ * several inputs it is the first one's.
  */
 export type InputFormat =
   | {
@@ -14,7 +14,7 @@ export type InputFormat =
       readonly perhaps?: string | undefined;
       /** True if the file began with Excel's `sep=;` line, which is neither a record nor in the header. */
       readonly sepLine?: boolean;
-      /** The header's cells as they are in the file; undefined without a header. */
+      /** The header's cells in the file; undefined without a header. */
       readonly header: readonly string[] | undefined;
       /** Each column's group, by a line above the header that names groups of columns. */
       readonly groups?: readonly string[] | undefined;
@@ -32,9 +32,9 @@ export type InputFormat =
     };
 
 interface RecordPlace {
-  /** The record's ordinal in the whole input, from 1, headers not counted, rejected ones counted. */
+  /** Number of the record in the whole input, from 1, with rejected records and without headers. */
   readonly record: number;
-  /** The physical line in its file, from 1, at which the record starts. */
+  /** The record's first physical line in its file, from 1. */
   readonly line: number;
 }
 
@@ -44,7 +44,7 @@ export interface CsvRow extends RecordPlace {
   readonly fields: readonly string[];
 }
 
-/** A line of an NDJSON file: the text as it came, and the object in it. */
+/** A line of an NDJSON file: its text, and its object. */
 export interface NdjsonRow extends RecordPlace {
   readonly type: 'ndjson';
   readonly raw: string;
@@ -54,11 +54,11 @@ export interface NdjsonRow extends RecordPlace {
 /** A row of a file: its text is written again. */
 export type TextRow = CsvRow | NdjsonRow;
 
-/** An object of the program itself, which comes back as it is. */
+/** An object of the caller, returned as it is. */
 export interface ObjectRow extends RecordPlace {
   readonly type: 'object';
   readonly value: Readonly<Record<string, unknown>>;
-  /** About the memory that it holds. */
+  /** Approximate memory. */
   readonly bytes: number;
 }
 
@@ -80,7 +80,7 @@ export interface Reject extends RecordPlace {
   readonly file: string;
   readonly reason: RejectReason;
   readonly detail: string;
-  /** The text as read, cut at 64 KiB; bytes that are not text come as U+FFFD here and whole in `raw_base64`. */
+  /** The text as read, cut at 64 KiB. Bytes that are not text are U+FFFD here, and whole in `raw_base64`. */
   readonly raw: string;
   readonly raw_base64?: string;
   readonly raw_truncated?: true;
@@ -88,7 +88,7 @@ export interface Reject extends RecordPlace {
 
 export type InputRecord = Row | Reject;
 
-/** Bytes of the raw input (all files together, before decompression) that were read, and their hash. */
+/** Number and hash of the raw bytes read, over all files, before decompression. */
 export interface InputPosition {
   readonly bytes: number;
   /** SHA-256, hex, of the first `bytes` bytes. */
@@ -97,31 +97,31 @@ export interface InputPosition {
 
 /** Counts over all files of an input. */
 export interface ReadSoFar {
-  /** The ordinal of the last record. */
+  /** Number of the last record. */
   record: number;
   /** Blank lines, which are not records. */
   blankLines: number;
-  /** Rows that got empty fields at their end. */
+  /** Rows filled with empty fields. */
   padded: number;
 }
 
-/** A place in the text of one input at which a record begins, from which all that follows can be read. */
+/** A place in one input's text that begins a record: reading can start there. */
 export interface ReadOn {
-  /** Which of the inputs, from 0. */
+  /** Number of the input, from 0. */
   readonly file: number;
-  /** So many bytes of its text, as UTF-8, stand before it. */
+  /** Bytes of its text, as UTF-8, before the place. */
   readonly text: number;
   readonly line: number;
   /** Counts at that point. */
   readonly soFar: ReadSoFar;
 }
 
-/** Position of the input after a batch, and the place from which a resume has to read again. */
+/** Position of the input after a batch, and the place at which a resume must start to read. */
 export interface BatchPosition extends InputPosition {
   readonly from?: ReadOn | undefined;
 }
 
-/** Some records in input order, and how far the input had been read when the last of them came out. */
+/** Records in input order, and the input's position after the last of them. */
 export interface Batch {
   readonly records: readonly InputRecord[];
   readonly position: BatchPosition;
@@ -129,6 +129,6 @@ export interface Batch {
 
 /** Position at which a run was interrupted. */
 export interface ResumePoint extends BatchPosition {
-  /** The ordinal of the last record that is done. */
+  /** Number of the last finished record. */
   readonly record: number;
 }

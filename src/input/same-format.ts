@@ -7,7 +7,9 @@ export interface NamedFormatOf {
   readonly format: InputFormat;
 }
 
-/** Throws `input_headers_differ` where two inputs can't go into one output: it names both and the difference. */
+/**
+ * @throws {InputError} `input_headers_differ` if two inputs can't go into one output; names both and the difference.
+ */
 export function demandAgreement(first: NamedFormatOf, other: NamedFormatOf): void {
   const difference = findDifference(first, other);
   if (difference === undefined) return;

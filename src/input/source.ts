@@ -7,13 +7,13 @@ import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import type {Batch, InputFormat, InputPosition, InputRecord, ReadOn, ReadSoFar, ResumePoint} from './row.ts';
 import {demandAgreement, type NamedFormatOf} from './same-format.ts';
 
-/** Settings for reading, under their names. */
+/** Settings for reading. */
 export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
   /** Files, or `-` for stdin, in order. */
   readonly paths: readonly string[];
   /** Position at which a run was interrupted. Records up to there are not delivered again. */
   readonly resume?: ResumePoint | undefined;
-  /** Bytes that are read at once; changes only the speed. */
+  /** Bytes read at once; affects only the speed. */
   readonly chunkSize?: number | undefined;
 }
 
@@ -22,27 +22,35 @@ export interface Source {
   readonly format: InputFormat;
   /** The first records, at most 1,000; batches() delivers them too. The same on a resume. */
   readonly sample: readonly InputRecord[];
-  /** The sizes of all inputs together, before decompression; undefined unless all are regular files. */
+  /** Total size of all inputs before decompression; undefined unless all are regular files. */
   readonly bytesTotal: number | undefined;
-  /** Position in the raw input; its end once batches() ended. */
+  /** Position in the raw input: its end, once batches() ended. */
   readonly position: InputPosition;
-  /** Records read so far, those among them that were delivered before a resume included. */
+  /** Records read so far, including those delivered before a resume. */
   readonly recordsRead: number;
-  /** Blank lines until now, which are not records. */
+  /** Blank lines so far, which are not records. */
   readonly blankLines: number;
-  /** Rows that got empty fields at their end so far. */
+  /** Rows filled with empty fields so far. */
   readonly paddedRows: number;
   /** Notes for the user about how the inputs are read. */
   readonly notes: readonly string[];
-  /** Delivers the records, once. Throws InputError. */
+  /**
+   * Delivers the records, once.
+   *
+   * @throws {InputError}
+   */
   batches(): AsyncIterableIterator<Batch>;
-  /** Lets go of the files; may be called at any time, and again. Then batches() ends without an error. */
+  /** Closes the files, at any time and repeatedly. batches() then ends without an error. */
   close(): Promise<void>;
 }
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Opens all inputs, finds out how they are written, and reads the sample. Throws InputError. */
+/**
+ * Opens all inputs, detects their formats, and reads the sample.
+ *
+ * @throws {InputError}
+ */
 export async function openSource(settings: SourceSettings): Promise<Source> {
   const fileSettings = {
     ...settings,
@@ -67,7 +75,7 @@ class FileSource implements Source {
   readonly #tally: ReadSoFar = {record: 0, blankLines: 0, padded: 0};
   readonly #sample = new SampleTaker();
   readonly #all: AsyncGenerator<Batch>;
-  /** The batches that were read for the sample. */
+  /** The batches read for the sample. */
   readonly #ahead: Batch[] = [];
   #file: OpenFile | undefined;
   /** Position of the meter before that file. */
@@ -148,7 +156,7 @@ class FileSource implements Source {
       }
       yield* held;
     } catch (error) {
-      // Once the source is closed, an error of its reading does not matter.
+      // After the source is closed, a reading error does not matter.
       if (!this.#closed) throw error;
     } finally {
       // The file may not have been read to its end.
@@ -162,7 +170,7 @@ class FileSource implements Source {
     await this.#closeFile();
   }
 
-  /** Throws if the part of it that was read was overwritten since. */
+  /** Throws if the part that was read has been overwritten since. */
   async #leaveFile(): Promise<void> {
     try {
       const again = this.#closed ? undefined : await this.#file?.again();
@@ -196,7 +204,7 @@ class FileSource implements Source {
     this.#meter.end();
   }
 
-  /** The file's groups of records, once it is known that its columns are the first file's. */
+  /** The file's groups of records, once its columns are checked against the first file's. */
   async *#readFile(file: OpenFile): AsyncGenerator<InputRecord[]> {
     let agreed = false;
     for await (const records of file.groups) {
@@ -206,7 +214,7 @@ class FileSource implements Source {
     if (!agreed) throw noRows(file.name);
   }
 
-  /** Notes where the next batch begins; what an interrupted run had done is hashed up to there, and not parsed. */
+  /** Notes the start of the next batch. Text before it that an interrupted run had done is hashed and not parsed. */
   #goOn(file: OpenFile, index: number): void {
     const done = this.#readOn;
     if (this.#sampled && done?.file === index && done.soFar.record > this.#tally.record) {
@@ -216,7 +224,7 @@ class FileSource implements Source {
       return;
     }
     const place = file.place();
-    // One that can't be told leaves the one before it.
+    // Without a known place the last one stays.
     if (place !== undefined) this.#from = {file: index, ...place, soFar: {...this.#tally}};
   }
 
@@ -230,7 +238,7 @@ class FileSource implements Source {
     return true;
   }
 
-  /** Looks at the headers of the files that follow before anything is paid for, and adds all sizes up. */
+  /** Reads the headers of the other files before anything is paid for, and sums up all sizes. */
   async #checkOthers(): Promise<number | undefined> {
     let total: number | undefined = 0;
     for (const [index, path] of this.#paths.entries()) {

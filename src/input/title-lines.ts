@@ -2,7 +2,7 @@ import {CsvError, parse} from 'csv-parse/sync';
 import {InputError} from './input-error.ts';
 import {DELIMITERS} from './records/delimiter.ts';
 
-/** The text behind its first `lines` lines. */
+/** The text after its first `lines` lines. */
 export function skipLines(sample: string, lines: number) {
   let at = 0;
   for (let line = 0; line < lines; line++) {
@@ -19,18 +19,18 @@ export function skipLines(sample: string, lines: number) {
   return {rest: sample.slice(at), bytes: Buffer.byteLength(skipped), lines, last};
 }
 
-/** So many lines are looked at, of which so many may be a title. */
+/** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
 const MOST_TITLE = 20;
-/** From this share on the lines below agree. */
+/** Share of the lines below that must agree. */
 const AGREEING = 0.9;
 const FEWEST_BELOW = 2;
 
 /**
- * A report's name, its date and a blank line above the header would be taken for the header; and so would a line that names
- * groups of columns. `skipped` lines are left out already.
+ * Refuses a title above the header (a report's name, its date, a blank line), or a line that names groups of columns:
+ * it would be taken for the header. `skipped` lines are gone already.
  *
- * @throws {InputError} with the flag that leaves them out.
+ * @throws {InputError} with the flag that skips them.
  */
 export function refuseTitle(
   sample: string,
@@ -43,7 +43,7 @@ export function refuseTitle(
   const tables = (delimiter === undefined ? DELIMITERS : [delimiter]).map(candidate =>
     lines.map(line => fieldsOf(line, candidate)),
   );
-  // A delimiter that cuts less than another one stands in texts.
+  // A delimiter that cuts fewer fields than another one occurs in texts.
   const [table = []] = tables.sort((a, b) => usualWidth(b) - usualWidth(a));
   const title = skipped === 0 ? titleLines(table) : 0;
   const isGrouped = namesGroups(table.slice(title));
@@ -67,13 +67,13 @@ function usualWidth(rows: readonly (readonly string[])[]): number {
   return widths.sort((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
 }
 
-/** `192.0.2.1 - - [22/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 …`, by Apache, nginx and others. */
+/** Apache's, nginx's and others' format: `192.0.2.1 - - [22/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 …`. */
 const COMMON_LOG = /^\S+ \S+ \S+ \[\d\d\/\w{3}\/\d{4}:[^\]\n]*\] "/;
-/** The lines above a log in W3C's extended form, by IIS and CloudFront. */
+/** The lines above a log in W3C's extended form, of IIS and CloudFront. */
 const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
 
 /**
- * A web server's log has no header that could be read as one.
+ * Refuses a web server's log, which has no readable header.
  *
  * @throws {InputError} with the flags that read it.
  */
@@ -103,7 +103,7 @@ function titleLines(rows: readonly (readonly string[])[]): number {
   const apart = rows.findIndex((row, at) => at > first && filled(rows[at - 1] ?? []) === 0 && !isHalf(row));
   const header = apart > 0 && rows.slice(0, apart).every(isHalf) ? apart : first;
   if (width < 2 || header < 1 || header > MOST_TITLE) return 0;
-  // Above a blank line a title may have its date beside it.
+  // Before a blank line, a title may share its line with a date.
   const isApart = filled(rows[header - 1] ?? []) === 0;
   const isTitle = (row: readonly string[]) =>
     (isApart && (row.length < width || isHalf(row))) ||
@@ -129,12 +129,12 @@ function namesGroups([first = [], second = [], ...below]: readonly (readonly str
   return isWide && second.some((_, at) => isOfValues(at));
 }
 
-/** True for what stands in rows and in no header: an address, a number, a date. */
+/** True for a cell of rows, not of headers: an address, a number, a date. */
 function hasValue(cell: string): boolean {
   return /@|(?:\d\D?){4}/.test(cell);
 }
 
-/** The group of each column by the line above the header: a group reaches to the next one. Undefined for a title. */
+/** The group of each column, by the line above the header. A group extends to the next one. Undefined for a title. */
 export function groupsIn(line: string, delimiter: string): string[] | undefined {
   const cells = fieldsOf(line, delimiter).map(cell => cell.trim());
   if (cells.slice(1).every(cell => cell === '')) return undefined;
@@ -149,9 +149,9 @@ function filled(row: readonly string[]): number {
   return row.filter(cell => cell.trim() !== '').length;
 }
 
-/** A line's fields; none where a quote in it is not closed. */
+/** A line's fields; none if a quote is not closed. */
 function fieldsOf(line: string, delimiter: string): string[] {
-  // A parser each for 60 lines with four delimiters took longer than the rest of a short run's beginning.
+  // Lines without quotes are split by hand: 240 parsers would take longer than the rest of a short run's start.
   if (!line.includes('"')) return line === '' ? [] : line.split(delimiter);
   try {
     return (parse(line, {delimiter, relax_quotes: true}) as string[][])[0] ?? [];

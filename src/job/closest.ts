@@ -1,11 +1,11 @@
 import {closestMatch} from 'leven';
 import type {Remedy} from '../errors.ts';
 
-/** The candidate nearest in spelling, where one is near, else one that the word begins: for "did you mean". */
+/** The candidate nearest in spelling, else one that begins with the word, for "did you mean". */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   const names = candidates.map(name => name.toLowerCase());
-  // Two letters that changed places are a distance of two.
+  // Swapped letters are a distance of two.
   const maxDistance = typed.length < 4 ? 1 : Math.max(2, Math.floor(typed.length / 3));
   const letters = (name: string) => [...name].sort().join('');
   const swapped = names.findIndex(name => letters(name) === letters(typed));
@@ -16,13 +16,13 @@ export function closest(word: string, candidates: readonly string[]): string | u
   ];
 }
 
-/** The command with the word that was meant, where one is near. */
+/** The command with the likely word, if one is near. */
 export function misspelt(given: string, candidates: readonly string[]): Remedy {
   const meant = closest(given, candidates);
   return meant === undefined ? {} : {instead: {given, meant}};
 }
 
-/** The end of a sentence: suggests the nearest candidate, or gives `otherwise` if none is near. */
+/** The end of a sentence: a suggestion, or `otherwise` if no candidate is near. */
 export function didYouMean(given: string, candidates: readonly string[], otherwise = ''): string {
   const near = closest(given, candidates);
   const said = near === undefined ? otherwise : `Did you mean "${near}"?`;

@@ -5,21 +5,21 @@ import type {Settings} from './settings.ts';
 /** A process's environment. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The service to ask. The key is in no other place. */
+/** The service to call. The key is in no other object. */
 export type Endpoint =
   | {
       readonly kind: 'embedded';
       readonly actionId?: string | undefined;
-      /** True if the settings did not name it. */
+      /** True if no setting named it. */
       readonly byDefault: boolean;
     }
   | {
       readonly kind: 'live';
       readonly baseUrl: string;
       readonly apiKey: string;
-      /** Reads the key again, if its place can change while a run is under way. */
+      /** Reads the key again, if its place can change during a run. */
       readonly readKeyAgain?: (() => Promise<string>) | undefined;
-      /** The variable that says where the key is. */
+      /** The variable that the key comes from. */
       readonly keyFrom?: string | undefined;
       readonly actionId?: string | undefined;
     };
@@ -29,12 +29,12 @@ const [KEY, KEY_FILE, KEY_COMMAND] = keyVariables;
 const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
- * Finds the service to call, from the settings and the environment. Without any configuration, a person at a terminal
- * gets the embedded service. Programs must name it, since a missing secret must not change a nightly job. With `offline`
- * the service is only named, so it needs no key. Variables are read only if the settings leave them a choice. `warn`
- * receives what the key's command writes beside the key.
+ * Finds the service to call, from the settings and the environment. Without any configuration, a user at a terminal
+ * gets the embedded service. Programs must name it, since a missing secret must not change a nightly job. With
+ * `offline` the service is only named and needs no key. Variables are read only if the settings leave a choice. `warn`
+ * receives the stderr of the key's command.
  *
- * @throws {UsageError} when the configuration is incomplete or contradicts itself.
+ * @throws {UsageError} if the configuration is incomplete or contradicts itself.
  */
 export function resolveEndpoint(
   given: Settings['endpoint'],

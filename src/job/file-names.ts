@@ -12,7 +12,7 @@ export function besideOutput(output: string): {readonly summary: string; readonl
   return namesOf(isTaken(stem, output) ? output : stem);
 }
 
-/** All names of an output's own files: itself, what goes beside it by default, and its directory. */
+/** All names of an output's files: itself, the default ones beside it, and its directory. */
 export function allNames(output: string): string[] {
   return [output, `${output}.run`, ...[stemOf(output), output].flatMap(name => Object.values(namesOf(name)))];
 }
@@ -25,7 +25,7 @@ function stemOf(output: string): string {
   return withoutCompression(output).replace(/\.[^./]+$/, '');
 }
 
-/** True if another output of that stem has the names, or is being written and will have them. */
+/** True if another output of that stem has the names, or an unfinished one will have them. */
 function isTaken(stem: string, output: string): boolean {
   const owner = summarizedOutput(namesOf(stem).summary);
   if (owner !== undefined) return owner !== basename(output);
@@ -40,7 +40,7 @@ function othersUnderWay(stem: string, output: string): boolean {
         name.endsWith('.run') && name !== own && stemOf(name.slice(0, -'.run'.length)) === basename(stem),
     );
   } catch {
-    // The directory does not exist: the run will give the error.
+    // The directory does not exist: the run reports it.
     return false;
   }
 }

@@ -26,23 +26,23 @@ export interface Job {
   /** The Redis of the fleet that makes the calls; undefined if this process makes them. */
   readonly redisUrl: string | undefined;
   readonly settings: Settings;
-  /** A job file names its columns. */
+  /** True for a job file, which must name its columns. */
   readonly fromFile: boolean;
   /** The job file itself. */
   readonly jobFile?: string | undefined;
-  /** When the run starts over: now, only where its saved state does not fit, or never. */
+  /** When the run starts over: now, only if its saved state does not fit, or never. */
   readonly restarts: 'now' | 'changed' | 'never';
-  /** Gives the place of a setting, for messages. */
+  /** The place of a setting, for messages. */
   readonly placeOf: PlaceOf;
-  /** Only these records, by their numbers: a sample. */
+  /** The numbers of the only records to look up: a sample. */
   readonly onlyRecords?: ReadonlySet<number>;
   /** The date for `{date}`; undefined if no path has it. */
   readonly date?: string | undefined;
-  /** The same job on earlier days, whose runs were cut off and never finished. */
+  /** The same job on earlier days whose runs never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
   /** The previous output: the file in its place, or the last one of an earlier day; undefined without one. */
   readonly outputBefore?: () => string | undefined;
-  /** The moment of `until`, in milliseconds since the epoch: known once the command has begun. */
+  /** Milliseconds since the epoch of `until`, known once the command has begun. */
   readonly untilMs?: number | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface UnfinishedDay {
   readonly date: string;
   /** Directory of its unfinished run. */
   readonly directory: string;
-  /** Throws UsageError, as {@link resolveJob}. */
+  /** @throws {UsageError} as {@link resolveJob}. */
   readonly resolve: () => Job;
 }
 
@@ -66,7 +66,7 @@ export type Output =
       readonly compression?: Compression | undefined;
     }
   | {readonly kind: 'stream'; readonly name: string; readonly lasts: false; readonly to: string}
-  /** The program that gave the rows gets them back. */
+  /** Rows go back to the program that gave them. */
   | {readonly kind: 'rows'; readonly name: '-'; readonly lasts: false};
 
 export type OutputOf<Kind extends Output['kind']> = Extract<Output, {kind: Kind}>;
@@ -83,13 +83,13 @@ export interface JobSource
   extends Partial<Pick<Job, 'name' | 'jobFile'>>,
     Pick<Job, 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
-  /** True if the command itself says to start over, and not its job file. */
+  /** True if the command demands a restart, and not its job file. */
   readonly restartsNow?: boolean;
   /** Rows come from the program itself, and go back to it. */
   readonly givenRows?: boolean;
 }
 
-/** @throws {UsageError} when inputs, output or endpoint are not clear. */
+/** @throws {UsageError} if inputs, output or endpoint are unclear. */
 export function resolveJob(
   given: JobSource,
   env: Env,
@@ -134,7 +134,7 @@ export function resolveJob(
     unfinished: unfinishedDays(given, date).map(day => ({
       date: day,
       directory: dated(`${given.output}.run`, day),
-      // `restart` and a fresh budget are for today's run, not for an earlier day's.
+      // `restart` and a fresh budget are for today's run only.
       resolve: () => {
         const restart = given.settings.restart === false ? false : undefined;
         const settings = {...given.settings, date: day, restart};
@@ -150,7 +150,7 @@ function restartsOf({settings: {restart}, fromFile, restartsNow}: JobSource): Jo
   return isSaid || (fromFile && restart === undefined) ? 'changed' : 'never';
 }
 
-/** A day that was named is the only one that is meant. */
+/** A given day is the only one: earlier days are not completed. */
 function unfinishedDays({output, settings}: JobSource, today: string): string[] {
   if (settings.date !== undefined || output === undefined || !mentionsDate([output])) return [];
   return earlierDays(`${output}.run`, today);
@@ -170,7 +170,7 @@ function namedPaths(settings: Settings): string[] {
   );
 }
 
-/** Fills in dates and file name patterns, once: at midnight nothing changes for a run that is under way. */
+/** Fills in dates and file patterns, once: midnight changes nothing during a run. */
 function withPaths(source: JobSource, date: string): JobSource {
   const settings = {...source.settings};
   for (const name of pathSettings) {
@@ -190,7 +190,7 @@ function withPaths(source: JobSource, date: string): JobSource {
   };
 }
 
-/** Knows the job's own files among those that a pattern matches: what it wrote last night is not read tonight. */
+/** Recognizes the job's own files among those that a pattern matches: last night's output is not tonight's input. */
 function ownFilesOf({output, settings}: JobSource) {
   const named = namedPaths(settings);
   return (found: readonly string[]) => {
@@ -200,14 +200,14 @@ function ownFilesOf({output, settings}: JobSource) {
   };
 }
 
-/** An output that was named says by its name how it is to be written, unless a setting does. */
+/** Derives the output's format from its name, unless a setting gives it. */
 function withOutputFormat(source: JobSource): JobSource {
   const {output = '', inputs, settings} = source;
   const advice = settings.outputFormat === undefined ? otherFormat(output) : undefined;
   if (advice !== undefined)
     throw new UsageError('output_format', `${output} can't be written in the format of its name. ${advice}`);
   const named = formatByName(output);
-  // A tab-separated .csv that goes to another .csv stays as it is.
+  // A tab-separated .csv stays tab-separated in another .csv.
   if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))
     return source;
   return {...source, settings: {...settings, outputFormat: named}};
@@ -246,7 +246,7 @@ export function defaultOutput(inputs: readonly string[], outputFormat?: Settings
   }
   const name = withoutCompression(basename(input));
   const extension = /\.(csv|tsv|tab|txt|ndjson|jsonl|json)$/i.exec(name)?.[0] ?? '';
-  // A list of objects comes out one a line.
+  // An array of objects becomes one object per line.
   const kept = extension === '' ? '.csv' : extension.replace(/^\.json$/i, '.ndjson');
   const stem = name.slice(0, name.length - extension.length);
   return join(dirname(input), `${stem}.enriched${outputFormat === undefined ? kept : `.${outputFormat}`}`);

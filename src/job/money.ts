@@ -1,14 +1,12 @@
-/**
- * Money is counted in whole thousandths of a credit: added as binary fractions, ten calls at 0.7 are more than 7.
- */
+/** Money is counted in whole thousandths of a credit: as binary fractions, ten calls at 0.7 would be more than 7. */
 const PER_CREDIT = 1_000;
 
-/** Credits as settings have them, in thousandths. */
+/** Credits of settings, in thousandths. */
 export function thousandths(credits: number): number {
   return Math.round(credits * PER_CREDIT);
 }
 
-/** Thousandths as people and summaries have them, in credits. */
+/** Thousandths, in credits as people and summaries have them. */
 export function inCredits(amount: number): number {
   return amount / PER_CREDIT;
 }

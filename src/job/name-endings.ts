@@ -1,4 +1,4 @@
-/** By what a compressed file's name ends, by the way it is compressed: each has its decoder in `src/input`. */
+/** Name endings of compressed files. Each format has its decoder in `src/input`. */
 export const compressedEndings = {gzip: ['gz'], zstd: ['zst', 'zstd']} as const;
 
 export type Compression = keyof typeof compressedEndings;
@@ -10,14 +10,14 @@ export function withoutCompression(path: string): string {
   return path.replace(COMPRESSED, '');
 }
 
-/** The compression that a name's ending tells; undefined without one. */
+/** The compression by a name's ending; undefined without one. */
 export function compressionOf(path: string): Compression | undefined {
   const ending = COMPRESSED.exec(path)?.[0].slice(1).toLowerCase();
   const all = Object.entries(compressedEndings) as readonly [Compression, readonly string[]][];
   return all.find(([, endings]) => ending !== undefined && endings.includes(ending))?.[0];
 }
 
-/** Other formats that names of outputs ask for, with advice. */
+/** Other formats by name endings, with advice. */
 const otherFormats: Readonly<Record<string, string>> = {
   ...perEnding(
     'xlsx xls xlsm ods numbers',
@@ -46,14 +46,14 @@ export function otherFormat(path: string): string | undefined {
   return Object.hasOwn(otherFormats, ending) ? otherFormats[ending] : undefined;
 }
 
-/** The format that a setting or a file's name asks for. */
+/** The format that a setting or a file's name gives. */
 export type NamedFormat = 'csv' | 'tsv' | 'ndjson';
 
 const formats = new Map<string | undefined, NamedFormat>(
   Object.entries({csv: 'csv', tsv: 'tsv', tab: 'tsv', ndjson: 'ndjson', jsonl: 'ndjson'} as const),
 );
 
-/** The format that a file's name tells, compression endings aside; undefined if it tells none. */
+/** The format by a file's name, without compression endings; undefined if it gives none. */
 export function formatByName(path: string): NamedFormat | undefined {
   return formats.get(/\.([a-z]+)$/i.exec(withoutCompression(path))?.[1]?.toLowerCase());
 }

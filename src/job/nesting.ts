@@ -1,4 +1,4 @@
-/** JSON of others that is nested deeper than this is not followed further: real data has a few levels. */
+/** JSON of others nested deeper than this is not followed: real data has a few levels. */
 export const MOST_LEVELS = 100;
 
 /**

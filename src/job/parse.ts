@@ -8,30 +8,30 @@ import {camelCase, sinceRemoved, spelled} from './setting-names.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 import {readDocument, TooDeep} from './yaml.ts';
 
-/** Settings as they were written, by the schema's names. */
+/** Settings as written, by the schema's names. */
 export type RawSettings = Readonly<Record<string, unknown>>;
 
-/** A YAML file that was read: what it holds, and where. */
+/** A YAML file: its content, and its path. */
 export interface YamlFile {
   readonly path: string;
   readonly value: unknown;
-  /** The line of the entry at this path; the line of the nearest one above if it does not exist. */
+  /** The line of the entry at this path, or of its nearest existing parent. */
   line(path: readonly PropertyKey[]): number | undefined;
 }
 
-/** A job file that was read, but not checked yet. */
+/** A job file, read but not checked. */
 export interface RawJob extends YamlFile {
   readonly settings: RawSettings;
 }
 
-/** Says where a setting was written, by its path of the schema's names: file, line and key, or the flag. */
+/** The place of a setting by its path in the schema: file, line and key, or the flag. */
 export type PlaceOf = (path: readonly PropertyKey[]) => string;
 
-/** @throws {UsageError} when the file can't be read or is not YAML; the message has file and line. */
+/** @throws {UsageError} if the file can't be read or is not YAML; the message has file and line. */
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
-    // A job is read once, so that it may come by a pipe.
+    // A job is read once, so it may come through a pipe.
     text = code === 'job' ? readFileSync(path, 'utf8') : fileText(path);
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
@@ -45,7 +45,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     try {
       return work();
     } catch (error) {
-      // Aliases that multiply, or nesting without end.
+      // Aliases that multiply, or endless nesting.
       const why = error instanceof Error ? error.message : String(error);
       const at = error instanceof TooDeep ? `${path}:${error.line}` : path;
       throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
@@ -67,7 +67,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
   return {path, value: guarded(() => document.toJS() as unknown), line};
 }
 
-/** @throws {UsageError} when the file can't be read or is not a YAML mapping; the message has file and line. */
+/** @throws {UsageError} if the file can't be read or is not a YAML mapping; the message has file and line. */
 export function readJobFile(path: string): RawJob {
   const file = readYaml(path, 'job file', 'job');
   const {value} = file;
@@ -103,19 +103,19 @@ export function salvageJobFile(path: string): RawSettings {
   }
 }
 
-/** Names and places of settings in messages. */
+/** How messages name settings and their places. */
 export interface Manner {
   readonly placeOf: PlaceOf;
   spell(name: string): string;
 }
 
-/** The library's: settings are properties of an object. */
+/** The library's way: settings are properties of an object. */
 export const asProperties: Manner = {placeOf: path => path.map(String).join('.'), spell: name => name};
 
 /**
- * Checks settings from a job file and from flags, the flags going first.
+ * Checks settings from a job file and flags; flags take precedence.
  *
- * @throws {UsageError} naming the flag, or file, line and key, what was expected, and the nearest known name.
+ * @throws {UsageError} naming the flag, or file, line and key, the expected value, and the nearest known name.
  */
 export function checkSettings(
   file: RawJob | undefined,
@@ -150,7 +150,7 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged
 
 const LONGEST_GIVEN = 40;
 
-/** The given value, as the end of a sentence; empty for long ones and for addresses, which may hold a secret. */
+/** The given value for the end of a sentence. Empty for long ones, and for addresses, which may hold a secret. */
 function given([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string {
   const mayBeSecret = describeSettings().some(
     setting => setting.name === name && setting.value?.includes('URL') === true,
@@ -171,14 +171,11 @@ function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSetting
   const setting = describeSettings().find(setting => setting.name === name);
   if (inner.length > 0 || typeof given !== 'string' || setting === undefined) return undefined;
   const near = closest(given, setting.choices);
-  // Among a few short words many are near; a person rarely mistypes the first letter.
+  // Many short words are similar, but a user rarely mistypes the first letter.
   return near === undefined || near[0] !== given[0] ? undefined : {given, meant: near};
 }
 
-/**
- * @throws {UsageError} when what the file holds does not fit; the message has file, line, key, and what was
- * expected.
- */
+/** @throws {UsageError} if the file's content does not fit. The message has file, line, key and the expected value. */
 export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
   const result = schema.safeParse(file.value);
   if (result.success) return result.data;
@@ -194,18 +191,18 @@ export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 
 }
 
 interface Complaint {
-  /** Path inside the issue's own place. */
+  /** Path of the value below the place of the issue itself. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
-/** The complaint of an issue. In a union each alternative has its own; the one that got furthest counts. */
+/** The message of an issue. In a union each alternative has its own; the one that got furthest counts. */
 function complaint(issue: z.core.$ZodIssue): Complaint {
   switch (issue.code) {
     case 'unrecognized_keys':
       return {
         path: issue.keys.slice(0, 1),
-        // A record names no keys that it would take.
+        // zod's message on a record does not name the allowed keys.
         message: issue.message.startsWith('Unrecognized') ? 'this key does not exist' : issue.message,
       };
     case 'invalid_union': {
@@ -232,7 +229,7 @@ function plain(message: string): string {
   return message.replace(/^Invalid (input|option): /, '').replaceAll('"|"', '", "');
 }
 
-/** Gives the places of settings from a job file and from flags. */
+/** Returns the places of settings in a job file and in flags. */
 export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
   return ([name = '', ...inner]) => {
     const setting = String(name);
@@ -245,7 +242,7 @@ export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
   };
 }
 
-/** Which of a flag's values: their numbers, where it was given more than once. */
+/** The number of a flag's value, if it was given more than once. */
 function which(given: unknown, [index, ...more]: readonly PropertyKey[]): string {
   if (typeof index === 'number' && more.length === 0)
     return Array.isArray(given) && given.length > 1 ? ` (number ${index + 1})` : '';

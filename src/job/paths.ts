@@ -17,11 +17,11 @@ export function dated(path: string, date: string): string {
 }
 
 /**
- * Replaces patterns such as `exports/*.csv` by the files that match, sorted by name, without those that `ownAmong`
- * knows as the job's own. A path that exists is not a pattern. A pattern without a match stays, so that opening it gives
- * the error.
+ * Replaces patterns such as `exports/*.csv` by the files that match, sorted by name, without the job's own files
+ * (`ownAmong`). A path that exists is not a pattern. A pattern without a match stays, so that opening it gives the
+ * error.
  *
- * @throws {UsageError} when nothing matches but the job's own files.
+ * @throws {UsageError} if it matches only the job's own files.
  */
 export function expandPatterns(
   paths: readonly string[],
@@ -39,15 +39,12 @@ export function expandPatterns(
   });
 }
 
-/**
- * In a pattern a backslash takes away a sign's meaning, where it does not part directories: on Windows `/` does
- * that too.
- */
+/** A backslash escapes a pattern's sign, unless it separates directories: on Windows `/` separates too. */
 function patternOf(path: string, separator: string = sep): string {
   return separator === '\\' ? path.replaceAll('\\', '/') : path;
 }
 
-/** Tells files by paths that may have a date in them, of whatever day, and what lies below them. */
+/** Recognizes files by paths that may contain a date, for any day, and what is below them. */
 export function matcherOf(paths: readonly string[]): (path: string) => boolean {
   const anyDay = new RegExp(
     `^(${paths.map(path => anyDayPattern(fileIdOf(path).path)).join('|')})([\\\\/]|$)`,
@@ -59,7 +56,7 @@ function anyDayPattern(path: string): string {
   return path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('\\{date\\}', '\\d{4}-\\d{2}-\\d{2}');
 }
 
-/** The days before this one of which there is something at a path with a date in it, the first first. */
+/** Days before this one for which a path with a date exists, oldest first. */
 export function earlierDays(path: string, date: string): string[] {
   const digits = (count: number) => '[0-9]'.repeat(count);
   const pattern = escapePath(patternOf(path)).replaceAll(
@@ -71,7 +68,7 @@ export function earlierDays(path: string, date: string): string[] {
   return [...new Set(days)].filter(day => day < date && existsSync(dated(path, day))).sort();
 }
 
-/** The day in UTC, `2026-01-31`, of a moment in milliseconds since the epoch. */
+/** The day in UTC, `2026-01-31`, of a time in milliseconds since the epoch. */
 export function utcDate(now: number): string {
   return new Date(now).toISOString().slice(0, 10);
 }

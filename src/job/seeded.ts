@@ -1,4 +1,4 @@
-/** Tommy Ettinger's mulberry32: numbers in [0, 1), random enough to choose by, and the same each time for one seed. */
+/** Tommy Ettinger's mulberry32: numbers in [0, 1), random enough for a choice, and the same for the same seed. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -3,12 +3,12 @@ export function spelled(name: string, joiner: '-' | '_'): string {
   return name.replace(/[A-Z]/g, letter => `${joiner}${letter.toLowerCase()}`);
 }
 
-/** The other way: a flag's or a job file's name as it is in code. */
+/** The inverse: a flag's or a job file's name as in code. */
 export function camelCase(key: string): string {
   return key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Settings that were removed, by their names in the schema, with what to write now. */
+/** Removed settings by their names in the schema, with what to write now. */
 const formerSettings: Readonly<Record<string, string>> = {
   throttledCharge: 'Write cost: {throttled: maybe} (--cost throttled=maybe).',
   rejectedCharge: 'Write cost: {rejected: free} (--cost rejected=free).',

@@ -9,9 +9,9 @@ import {storeSettings} from './settings/store-settings.ts';
 import {list} from './values.ts';
 
 /**
- * Every setting of a run, in the order of help and docs: what it is called and means, its unit and default, who takes
- * it, and what of a run it shapes. Flags, job files, their JSON Schema, `--help`, the README's table, what each command
- * and the library take, how the input is read, and what makes an unfinished run another: all of that comes from here.
+ * Every setting of a run, in the order of help and docs: its name and meaning, unit and default, the commands that take
+ * it, and its effect on a run. Flags, job files, their JSON Schema, `--help`, the README's table, the library's
+ * settings and the check of a resume all come from here.
  */
 const declared = {
   ...lookupSettings,
@@ -30,14 +30,14 @@ const shape = Object.fromEntries(names.map(name => [name, declared[name].schema]
   [Name in SettingName]: AllDeclared[Name]['schema'];
 };
 
-/** The settings as a caller writes them: texts as in flags, or the types of a job file. */
+/** The settings as callers write them: texts as in flags, or the types of a job file. */
 export const settingsSchema = z.strictObject(shape);
 
-/** Settings that only a job has: a name, its inputs and its output. */
+/** Settings of jobs only: a name, inputs and an output. */
 export const jobSchema = z.strictObject({
   name: z
     .string()
-    .regex(/^\w[\w.-]{0,63}$/, 'expected 1 to 64 letters, digits, or . _ -, no . or - first')
+    .regex(/^\w[\w.-]{0,63}$/, 'expected 1 to 64 letters, digits, or . _ -, not beginning with . or -')
     .optional()
     .meta({description: 'Name of the job, for its summary and its history.'}),
   input: list().meta({description: 'The input file, or several of them.'}),
@@ -55,16 +55,16 @@ export type NamesFor<U extends Use> = {
 }[SettingName];
 export type SettingsFor<U extends Use> = Pick<Settings, NamesFor<U>>;
 
-/** The names of the settings that shape this of what a run comes to. */
+/** The names of the settings that shape this part of a run. */
 export function namesThatShape(what: Shapes): readonly SettingName[] {
   return names.filter(name => declared[name].shapes === what);
 }
 
-/** A setting with what the command line and the docs say of it. */
+/** A setting as the command line and the docs describe it. */
 type Described = Omit<DeclaredSetting, 'schema'> & {
   readonly name: SettingName;
   readonly default: unknown;
-  /** The words that it takes, where those are few. */
+  /** Its possible words, if they are few. */
   readonly choices: readonly string[];
 };
 
@@ -77,7 +77,7 @@ export function describeSettings(): readonly Described[] {
       ...said,
       name,
       default: hasDefault ? schema.def.defaultValue : undefined,
-      // Takes its time, and commands begin by describing all of them.
+      // Computed on demand: it takes time, and commands describe all settings at the start.
       get choices() {
         return choicesOf(schema);
       },

@@ -3,10 +3,10 @@ import {type Operation, operationNames, rejectedFor} from '../operations/table.t
 
 /** Values of settings: their spelling (`30s`, `20/s`, `1%`) and meaning. Flags and job files share them. */
 
-/** A value that a flag gives as text, and a job file perhaps as a number. */
+/** A value that is text in a flag, and perhaps a number in a job file. */
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
-/** A text of this form, which the schema's reader checks: the type is for those who write it in code. */
+/** A text of this form. The schema's reader checks it; the type is for callers in code. */
 const textLike = <Form extends string>(error: string) =>
   z.string({error}) as unknown as z.ZodType<Form, Form>;
 
@@ -21,10 +21,7 @@ const durationUnits = {
 
 const DURATION = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d';
 
-/**
- * A length of time, `90s`, `15m`, `7d`, no shorter than `least` and no longer than `most`; in milliseconds once
- * read.
- */
+/** A length of time from `least` to `most`: `90s`, `15m`, `7d`. Read as milliseconds. */
 export const durationFrom = (least: Duration, most: Duration) =>
   textLike<Duration>(DURATION).transform((given, context) => {
     const ms = millisecondsOf(given.trim());
@@ -46,7 +43,7 @@ export function millisecondsOf(text: string): number | undefined {
 
 const sizeUnits = {kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12} as const;
 
-/** A size such as `500mb` or `2gb`, no smaller than `least`; in bytes once read. */
+/** A size of at least `least`, such as `500mb` or `2gb`. Read as bytes. */
 export const size = (least: `${number}${keyof typeof sizeUnits}`) =>
   textOrNumber(SIZE).transform((given, context) => {
     const bytes = bytesOf(String(given).trim());
@@ -70,7 +67,7 @@ export interface Rate {
   readonly perMs: number;
 }
 
-/** The sliding window, in milliseconds, in which a rate holds: none is shorter than a second. */
+/** The sliding window of a rate in milliseconds, at least a second. */
 export function windowOf({perMs}: Rate): number {
   return Math.max(SECOND, perMs);
 }
@@ -79,7 +76,7 @@ const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, 
 
 type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
 
-/** A rate's bounds: one call a day, and as many in a unit as the memory of their send times is worth (8 MB). */
+/** Bounds of a rate: at least one call a day. The send times of a full unit, which are remembered, take 8 MB. */
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 
@@ -106,7 +103,7 @@ export const rate = z.string(RATE).transform((text, context): Rate => {
   return z.NEVER;
 });
 
-/** A readable value that is too small or too large. */
+/** A readable value outside of its bounds. */
 interface OutOfBounds {
   readonly bounds: string;
 }
@@ -129,8 +126,8 @@ export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwis
 }
 
 /**
- * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. Read, it is a map that
- * holds the operations that were named, and `all` where one value was given for all.
+ * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. The result is a map of
+ * the named operations, and `all` for a single value.
  */
 function perOperation<T, Given extends string | number, Other extends string = never>(
   one: (error: string) => z.ZodType<Given>,
@@ -175,7 +172,7 @@ export const rates = perOperation<Rate | 'unlimited', RateText>(
 
 const OLDEST = '36500d';
 
-/** `rejected`: of what the service says that it has nothing to say of. */
+/** `rejected`: for rejections. */
 export const ages = perOperation<number, Duration, 'rejected'>(
   error => textLike<Duration>(error),
   (text): number | OutOfBounds | undefined => {
@@ -188,7 +185,7 @@ export const ages = perOperation<number, Duration, 'rejected'>(
   ['rejected'],
 );
 
-/** Milliseconds for which a rejection is good: no longer than answers, if all have one age. */
+/** Milliseconds for which a rejection is valid: no longer than answers, if all have one age. */
 export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
   return rejected;
 }
@@ -199,7 +196,7 @@ const REJECTED_MS = millisecondsOf(rejectedFor) as number;
 
 const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%';
 
-/** A number of things, or a share of them: `100`, `1%`. */
+/** A count or a share: `100`, `1%`. */
 export const countOrShare = textOrNumber(COUNT_OR_SHARE).transform((given, context) => {
   const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(String(given).trim());
   if (match === null) {
@@ -211,7 +208,7 @@ export const countOrShare = textOrNumber(COUNT_OR_SHARE).transform((given, conte
 
 const SHARE = 'expected a share such as 10% or 0.1';
 
-/** A share of a whole, `10%` or `0.1`; between 0 and 1 once read. */
+/** A share, `10%` or `0.1`. Read as a number from 0 to 1. */
 export const share = textOrNumber(SHARE).transform((given, context) => {
   const value = shareOf(String(given));
   if (value !== undefined) return value;
@@ -238,7 +235,7 @@ export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   });
 };
 
-/** One text or several; `a,b` is two where `separator` is given. */
+/** One text or several; `a,b` is two with a `separator`. */
 export const list = (separator?: string) =>
   z
     .union([z.string(), z.array(z.string())], {error: 'expected a text or a list of texts'})
@@ -249,7 +246,7 @@ export const list = (separator?: string) =>
         : texts.flatMap(text => text.split(separator).map(part => part.trim()));
     });
 
-/** The column to look values up in, and the prefix of its output columns where the default won't do. */
+/** A column to look up, and the prefix of its output columns if not the default. */
 export interface ColumnChoice {
   readonly column: string;
   readonly prefix?: string | undefined;
@@ -261,7 +258,7 @@ const columnText = z.string().transform((text): ColumnChoice => {
   const at = text.lastIndexOf('=');
   return at > 0 ? {column: text.slice(0, at), prefix: text.slice(at + 1)} : {column: text};
 });
-/** An object of these keys alone; of another it says which there are. */
+/** An object of these keys only. Its error names the known keys. */
 export function only<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {

@@ -1,9 +1,9 @@
 import {type Document, Lexer, LineCounter, Parser, parseDocument} from 'yaml';
 import {MOST_LEVELS} from './nesting.ts';
 
-/** A text that is nested deeper than any settings are. */
+/** A text nested deeper than any settings are. */
 export class TooDeep extends Error {
-  /** The line on which it gets too deep. */
+  /** The line that is nested too deep. */
   readonly line: number;
 
   constructor(line: number) {
@@ -13,8 +13,8 @@ export class TooDeep extends Error {
 }
 
 /**
- * Reads YAML or JSON that a person wrote. The library calls itself for each level, and V8 ends the process where it meets a
- * regular expression at the end of its stack: so the depth is found out first, by what reads token by token.
+ * Reads YAML or JSON that a user wrote. The library recurses for each level, and V8 ends the process if a regular
+ * expression meets the end of the stack. So the depth is measured first, token by token.
  *
  * @throws {TooDeep}
  */
@@ -29,7 +29,11 @@ export function readDocument(text: string, lineCounter?: LineCounter): Document.
   return parseDocument(text, {prettyErrors: false, ...(lineCounter && {lineCounter})});
 }
 
-/** The value of YAML or JSON text. Throws an error that says what is wrong with it. */
+/**
+ * The value of YAML or JSON text.
+ *
+ * @throws an error with the fault.
+ */
 export function yamlValue(text: string): unknown {
   const document = readDocument(text);
   const [problem] = document.errors;

@@ -51,12 +51,15 @@ export class GivenUp {
   readonly #sql: ReturnType<typeof statements>;
   #scope: string;
   #earlier: Earlier;
+  /** True if they left no value, as in most runs: then no value needs a search. */
+  #isEmpty: boolean;
 
   constructor(db: Sqlite, lostState: boolean) {
     this.#lostState = lostState;
     this.#sql = statements(db);
     this.#scope = saved<string>(this.#sql.scope.get()?.value ?? '""');
     this.#earlier = this.#count();
+    this.#isEmpty = this.#sql.any.get() === undefined;
   }
 
   /**
@@ -75,6 +78,7 @@ export class GivenUp {
     setScope.run(JSON.stringify(scope));
     this.#scope = scope;
     this.#earlier = this.#count();
+    this.#isEmpty = this.#sql.any.get() === undefined;
     return beginningWith(this.#books().find(books => books.isCounted)?.tally ?? emptyTally());
   }
 
@@ -92,7 +96,7 @@ export class GivenUp {
    * only proves that the value was sent.
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
-    const row = guarded(() => this.#sql.find.get(key, this.#scope));
+    const row = this.#isEmpty ? undefined : guarded(() => this.#sql.find.get(key, this.#scope));
     const asked = {ambiguous: true, interrupted: undefined};
     const unknown = {...asked, doubts: 0, lastCode: INTERRUPTED, outcome: undefined};
     if (row === undefined) return this.#lostState ? unknown : undefined;
@@ -162,6 +166,7 @@ function statements(db: Sqlite) {
       `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
     ),
     countAsOne: db.prepare('UPDATE carried SET doubts = 1 WHERE scope = ? AND doubts > 1'),
+    any: db.query(['key'], 'FROM carried LIMIT 1'),
     find: db.query(
       ['state', 'doubts', 'error', 'data', 'bought_at'],
       'FROM carried WHERE key = ? AND scope = ?',

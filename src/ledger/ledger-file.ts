@@ -1,5 +1,5 @@
 import {rmSync} from 'node:fs';
-import {isDamage, Sqlite, type SqlRow, type SqlValue, sqliteCode} from '../disk/sqlite.ts';
+import {IN_LIST, isDamage, listOf, Sqlite, type SqlRow, sqliteCode} from '../disk/sqlite.ts';
 import {OutputError, StateError} from '../errors.ts';
 import {damageOf} from './sound.ts';
 
@@ -54,7 +54,7 @@ export const INTERRUPTED = 'interrupted';
  */
 export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
 
-/** Keys per statement; fewer are padded with nulls. */
+/** Keys per statement: all that it finds is one text. */
 const FIND_AT_ONCE = 64;
 /** Answers per read when they are copied out of the ledger. */
 export const COPY_AT_ONCE = 500;
@@ -105,21 +105,22 @@ function ofVersion(version: number): StateError {
 }
 
 /** Answers per statement: a fifth faster than one each. */
-const TAKEN_AT_ONCE = 64;
+export const ADOPTED_AT_ONCE = 64;
 
-function adoption(count: number): string {
-  const values = Array(count).fill('(?, ?, ?, 0, ?, ?, ?, ?)').join(', ');
-  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at, first_row) VALUES ${values} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
+/** Each value that is bound costs, so what all answers share is written into the statement. */
+const ADOPTED_ANSWERS = `(?, ?, ${stateOf.ok}, 0, NULL, ?, ?, NULL)`;
+
+function adoption(rows: string): string {
+  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at, first_row) VALUES ${rows} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
 }
 
 export type LedgerStatements = ReturnType<typeof ledgerStatements>;
 
 export function ledgerStatements(db: Sqlite) {
   const entry = ['key', 'state', 'dispatch', 'ambiguous', 'error', 'data', 'bought_at'];
-  const many = Array(FIND_AT_ONCE).fill('?').join(',');
   return {
-    find: db.query(entry, 'FROM lookup WHERE key = ?'),
-    findMany: db.query(entry, `FROM lookup WHERE key IN (${many})`),
+    any: db.query(['id'], 'FROM lookup LIMIT 1'),
+    find: db.query(entry, `FROM lookup WHERE key ${IN_LIST}`),
     reserve: db.prepare(
       `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = nullif(error, '${INTERRUPTED}')`,
     ),
@@ -135,8 +136,8 @@ export function ledgerStatements(db: Sqlite) {
     dropRejection: db.prepare(
       `UPDATE lookup SET state = ${stateOf.failed}, bought_at = NULL WHERE key = ? AND state = ${stateOf.rejected}`,
     ),
-    adopt: db.prepare(adoption(1)),
-    adoptMany: db.prepare(adoption(TAKEN_AT_ONCE)),
+    adopt: db.prepare(adoption('(?, ?, ?, 0, ?, ?, ?, ?)')),
+    adoptAnswers: db.prepare(adoption(Array(ADOPTED_AT_ONCE).fill(ADOPTED_ANSWERS).join(', '))),
     setMeta: db.prepare(
       'INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     ),
@@ -153,22 +154,10 @@ export function ledgerStatements(db: Sqlite) {
   };
 }
 
-/** Writes adopted outcomes: rows of key, operation, state, error, data, time and first row. */
-export function adoptRows(sql: LedgerStatements, rows: readonly (readonly SqlValue[])[]): void {
-  const grouped = rows.length - (rows.length % TAKEN_AT_ONCE);
-  for (let from = 0; from < grouped; from += TAKEN_AT_ONCE)
-    sql.adoptMany.run(...rows.slice(from, from + TAKEN_AT_ONCE).flat());
-  for (const row of rows.slice(grouped)) sql.adopt.run(...row);
-}
-
 export function findRows(sql: LedgerStatements, keys: readonly string[]): SqlRow[] {
-  const [first] = keys;
-  if (keys.length === 1 && first !== undefined) return sql.find.all(first);
   const rows: SqlRow[] = [];
-  for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
-    const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
-    rows.push(...sql.findMany.all(...some, ...Array<null>(FIND_AT_ONCE - some.length).fill(null)));
-  }
+  for (let from = 0; from < keys.length; from += FIND_AT_ONCE)
+    rows.push(...sql.find.all(listOf(keys.slice(from, from + FIND_AT_ONCE))));
   return rows;
 }
 

@@ -1,8 +1,12 @@
 import type {Sqlite} from '../disk/sqlite.ts';
 import type {CallRecords} from './call-records.ts';
-import type {Reservation} from './entry.ts';
-import {guarded, type LedgerStatements} from './ledger-file.ts';
-import {afterNextSends, Unwritten} from './unwritten.ts';
+import {entryOf, type LedgerEntry, type Reservation} from './entry.ts';
+import {KeyFilter} from './key-filter.ts';
+import {findRows, guarded, type LedgerStatements} from './ledger-file.ts';
+import {type Adopted, afterNextSends, Unwritten} from './unwritten.ts';
+
+/** Keys are random: smaller groups would write the same pages more often, larger ones only use memory. */
+const ADOPT_AT_ONCE = 4_096;
 
 interface LedgerWriterOptions {
   readonly db: Sqlite;
@@ -21,6 +25,8 @@ interface LedgerWriterOptions {
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
+  /** Keys that have a row in the file, or will have one. */
+  readonly #keys: KeyFilter;
   #unwritten = new Unwritten();
   #flush: Promise<void> | undefined;
   #failure: unknown;
@@ -28,6 +34,7 @@ export class LedgerWriter {
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
+    this.#keys = new KeyFilter(guarded(() => options.sql.any.get()) !== undefined);
   }
 
   /** Bookings that are not in the file yet. */
@@ -40,7 +47,25 @@ export class LedgerWriter {
     return this.#failure ?? (this.#isOpen ? undefined : new Error('the ledger is closed'));
   }
 
-  /** Writes together with the calls that take the slots of those that ended; a moment later without any. */
+  /** The entries of these values. */
+  find(keys: readonly string[]): Map<string, LedgerEntry> {
+    const known = keys.filter(key => this.#keys.mayHave(key));
+    if (known.some(key => this.#unwritten.open.has(key))) this.drain();
+    const found = this.#unwritten.entriesOf(known);
+    const others = known.filter(key => !found.has(key));
+    const rows = guarded(() => findRows(this.#options.sql, others));
+    for (const row of rows) found.set(row.key as string, entryOf(row));
+    return found;
+  }
+
+  /** Takes over an outcome. The books have it already. */
+  adopt(key: string, adopted: Adopted): void {
+    this.#keys.add(key);
+    this.#unwritten.adopt(key, adopted);
+    if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.drain();
+  }
+
+  /** Writes with the next reservations; a moment later if there are none. */
   soon(): Promise<void> {
     this.#flush ??= afterNextSends(() => {
       this.#flush = undefined;
@@ -71,6 +96,7 @@ export class LedgerWriter {
     const work = () => {
       unwritten.writeTo(sql, calls);
       for (const call of reservations) {
+        this.#keys.add(call.key);
         sql.reserve.run(call.key, call.operation, call.cost, call.dispatch, call.firstRow ?? null);
         record?.(call);
       }

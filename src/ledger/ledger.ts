@@ -7,14 +7,12 @@ import {
   answerOf,
   answersOf,
   type BookedAttempt,
-  entryOf,
   type KeptAnswer,
   type LedgerEntry,
   type Reservation,
 } from './entry.ts';
 import {GivenUp, type StartOver} from './given-up.ts';
 import {
-  findRows,
   guarded,
   type LedgerStatements,
   ledgerStatements,
@@ -25,9 +23,6 @@ import {
 import {LedgerWriter} from './ledger-writer.ts';
 import {isKept, type Outcome} from './lookup.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
-
-/** Keys are random: smaller groups would write the same pages more often, larger ones only use memory. */
-const ADOPT_AT_ONCE = 4_096;
 
 export interface LedgerOptions extends Limits {
   /** True if the run had state that was unreadable. */
@@ -105,15 +100,7 @@ export class Ledger {
 
   /** The entries of these values; a new value has no entry. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
-    const found = new Map<string, LedgerEntry>();
-    if (keys.some(key => this.#writer.unwritten.open.has(key))) this.#writer.drain();
-    for (const key of keys) {
-      const entry = this.#writer.unwritten.entryOf(key);
-      if (entry !== undefined) found.set(key, entry);
-    }
-    const others = found.size === 0 ? keys : keys.filter(key => !found.has(key));
-    for (const row of guarded(() => findRows(this.#sql, others))) found.set(row.key as string, entryOf(row));
-    return found;
+    return this.#writer.find(keys);
   }
 
   /** The first row with this value; undefined if no later row needs it. */
@@ -165,17 +152,16 @@ export class Ledger {
 
   /** Takes over an outcome without a call: from the store, or from an attempt that was given up. */
   adopt(operation: Operation, key: string, outcome: Outcome, known = false, firstRow?: number): void {
-    this.#writer.unwritten.adopt(key, {operation, outcome, firstRow});
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
     if (isKept(outcome)) tally.fromStore += 1;
     if ('rejected' in outcome) tally.knownRejections += 1;
-    if (this.#writer.unwritten.adopted.size >= ADOPT_AT_ONCE) this.#writer.drain();
+    this.#writer.adopt(key, {operation, outcome, firstRow});
   }
 
   /** Settles a value by its earlier answer after the call to renew it failed. */
   keep(operation: Operation, key: string, outcome: Outcome): void {
-    this.#writer.unwritten.adopt(key, {operation, outcome, firstRow: undefined});
+    this.#writer.adopt(key, {operation, outcome, firstRow: undefined});
   }
 
   /** Judges a rejection: kept for other runs if it is about the value, else a failure of this run only. */
@@ -228,10 +214,7 @@ export class Ledger {
     if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
-  /**
-   * Books calls in flight as maybe spent, and writes all that waits. The books don't change after this, also where the
-   * write fails and this throws.
-   */
+  /** Books calls in flight as maybe spent, and writes. The books don't change after this, even if it throws. */
   end(): void {
     if (this.#state !== 'open') return;
     if (this.#loseInFlight()) this.#writer.write([], () => this.#saveLost());

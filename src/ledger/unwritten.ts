@@ -1,10 +1,12 @@
+import type {SqlValue} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
 import type {CallRecords} from './call-records.ts';
 import {attemptColumns, type BookedAttempt, columnsOf, type LedgerEntry} from './entry.ts';
-import {adoptRows, type LedgerStatements} from './ledger-file.ts';
+import {ADOPTED_AT_ONCE, type LedgerStatements} from './ledger-file.ts';
 import type {Outcome} from './lookup.ts';
 
-interface Adopted {
+/** An outcome that was taken over. */
+export interface Adopted {
   readonly operation: Operation;
   readonly outcome: Outcome;
   readonly firstRow: number | undefined;
@@ -26,9 +28,15 @@ export class Unwritten {
     return this.attempts.length + this.adopted.size + this.rejections.size;
   }
 
-  entryOf(key: string): LedgerEntry | undefined {
-    const outcome = this.outcomes.get(key);
-    return outcome && {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome};
+  /** The entries of those of these values whose outcomes wait to be written. */
+  entriesOf(keys: readonly string[]): Map<string, LedgerEntry> {
+    const found = new Map<string, LedgerEntry>();
+    for (const key of keys) {
+      const outcome = this.adopted.get(key)?.outcome ?? this.outcomes.get(key);
+      if (outcome !== undefined)
+        found.set(key, {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome});
+    }
+    return found;
   }
 
   /** The caller holds the transaction. */
@@ -40,13 +48,7 @@ export class Unwritten {
     for (const [key, nth] of this.rejections)
       nth === null ? sql.dropRejection.run(key) : sql.keepRejection.run(nth, key);
     // After the attempts: it settles values whose own call failed.
-    const adopted = [...this.adopted].map(([key, {operation, outcome, firstRow}]) => [
-      key,
-      operation,
-      ...columnsOf(outcome),
-      firstRow ?? null,
-    ]);
-    adoptRows(sql, adopted);
+    writeAdopted(sql, this.adopted);
   }
 
   book(booked: BookedAttempt, nth: number | null): void {
@@ -65,10 +67,31 @@ export class Unwritten {
   }
 
   adopt(key: string, adopted: Adopted): void {
-    const {outcome} = adopted;
     this.adopted.set(key, adopted);
-    this.outcomes.set(key, outcome);
   }
+}
+
+function writeAdopted(sql: LedgerStatements, all: ReadonlyMap<string, Adopted>): void {
+  let answers: [key: string, adopted: Adopted][] = [];
+  let values: SqlValue[] = [];
+  for (const [key, adopted] of all) {
+    const {operation, outcome, firstRow} = adopted;
+    if (outcome.status !== 'ok' || firstRow !== undefined) {
+      writeOne(sql, key, adopted);
+      continue;
+    }
+    answers.push([key, adopted]);
+    values.push(key, operation, outcome.data, outcome.boughtAt);
+    if (answers.length < ADOPTED_AT_ONCE) continue;
+    sql.adoptAnswers.run(...values);
+    answers = [];
+    values = [];
+  }
+  for (const [key, adopted] of answers) writeOne(sql, key, adopted);
+}
+
+function writeOne(sql: LedgerStatements, key: string, {operation, outcome, firstRow}: Adopted): void {
+  sql.adopt.run(key, operation, ...columnsOf(outcome), firstRow ?? null);
 }
 
 /** Does the work after the calls are reserved that take the free slots, so that one transaction holds both. */

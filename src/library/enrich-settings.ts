@@ -3,7 +3,7 @@ import type {NamesFor} from '../job/settings.ts';
 import type {AnswerData, Intelligence, Operation} from '../operations/table.ts';
 import type {JobInput} from './job-input.ts';
 
-/** A key of the rows; any text where their keys are not known. */
+/** A key of the rows; any text if their keys are unknown. */
 type RowKey<Row> = [Row] extends [never]
   ? string
   : [keyof Row] extends [never]
@@ -12,10 +12,10 @@ type RowKey<Row> = [Row] extends [never]
       ? keyof Row & string
       : never;
 
-/** A column: a key of the rows, or a path that begins with one. */
+/** A column: a key of the rows, or a path that begins with a key. */
 type ColumnName<Row> = RowKey<Row> | `${RowKey<Row>}.${string}`;
 
-/** A column, also with the prefix by which its answers go. */
+/** A column, alone or with the prefix of its answers. */
 type LookedUp<Row> =
   | ColumnName<Row>
   | `${RowKey<Row>}=${string}`
@@ -36,14 +36,14 @@ type FieldName =
 
 type OneOrMore<T> = T | readonly T[];
 
-/** The column of session tokens, alone or with what is sent along. */
+/** The column of session tokens, alone or with the columns sent along. */
 type VerdictColumns<Row> =
   | ColumnName<Row>
   | {readonly [Name in keyof VerdictSetting]: Name extends 'action' ? VerdictSetting[Name] : ColumnName<Row>};
 
 type LibrarySettings = Pick<JobInput, 'name' | NamesFor<'library'>>;
 
-/** Settings of a run whose rows come from and go to the program itself: its columns are keys of the rows. */
+/** Settings of a run whose rows come from and go to the program itself: columns are keys of the rows. */
 export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
   readonly [Name in keyof LibrarySettings]: Name extends Intelligence
     ? OneOrMore<LookedUp<Row>> | undefined
@@ -79,7 +79,7 @@ type FirstKey<Given> = Given extends {readonly column: infer Named}
       ? Key
       : Given;
 
-/** A row that has all columns that settings name. */
+/** A row with all columns that settings name. */
 export type RowFor<Row, S> = Row & {
   readonly [Name in Exclude<NamedBy<S> & string, RowKey<Row>> as string extends Name ? never : Name]: unknown;
 };

@@ -12,17 +12,17 @@ import type {RunJobOptions} from './run-job.ts';
 import type {SharedRun} from './shared-run.ts';
 import {Turns} from './turns.ts';
 
-/** By so many rows the columns are found that the settings do not name, as a file's are. */
+/** Number of rows by which unnamed columns are found, as for a file. */
 const FIRST_ROWS = 1_000;
 
 /**
- * Enriches rows as they come, in order. Each distinct value is paid for once; calls are paced and retried; known answers
- * come from the answer store. The caller's own objects come back with `enrichment` added. An entry that is not an object,
- * or is too large, comes with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. Without a file, nothing is
- * resumed. Leaving the loop, `return()` and `throw()` end the run at once: nothing is sent afterwards.
+ * Enriches rows in order. Each distinct value is paid for once; calls are paced and retried; known answers come from
+ * the answer store. The caller's own objects come back with `enrichment` added. An entry that is not an object, or is
+ * too large, comes with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. Without files, nothing is resumed.
+ * Leaving the loop, `return()` and `throw()` end the run at once: nothing is sent afterwards.
  *
- * @throws {BulkEnrichError} when the run can't start, or stops before all rows are done; {@link AbortError} when the
- * signal is aborted; an error of the rows themselves, as it is, once the rows before it came out.
+ * @throws {BulkEnrichError} if the run can't start, or stops before all rows are done; {@link AbortError} when the
+ * signal is aborted; an error of the source, unchanged, after the rows before it.
  */
 export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
   rows: Iterable<Row> | AsyncIterable<Row>,
@@ -80,7 +80,7 @@ async function* enrichAll(
     );
 }
 
-/** Undefined if the caller left meanwhile. Where no columns are named, the first rows show them. */
+/** Opens the run; undefined if the caller left meanwhile. Unnamed columns are found in the first rows. */
 async function opened(
   groups: RowGroups,
   settings: object,

@@ -5,7 +5,7 @@ import type {EnrichSettings} from './enrich-settings.ts';
 
 /** Result of one lookup; `error` is a stable code. */
 export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
-  /** True if the answer is past its age, as the service can't be asked; null without an answer. Only with `stale`. */
+  /** True if the answer is past its age, since no call was possible; null without an answer. Only with `stale`. */
   readonly stale?: boolean | null;
   /** Repairs of the cell before its lookup; left out without any. */
   readonly repairs?: readonly RepairCode[];
@@ -21,9 +21,9 @@ type StatusAndData<Data> =
   | {readonly status: 'invalid' | 'skipped'; readonly error: string; readonly data: null}
   | {readonly status: 'failed' | 'unknown'; readonly error: string; readonly data: Readonly<Data> | null};
 
-/** Why nothing of a row was asked; each of its lookups is `skipped`, with `rejected` as its code. */
+/** Why a row was not looked up. Each of its lookups is `skipped`, with the code `rejected`. */
 export interface RejectedRow {
-  /** Its place among the rows that were given, from 0. */
+  /** Its index among the given rows, from 0. */
   readonly index: number;
   readonly reason: 'not_an_object' | 'too_large';
   readonly detail: string;
@@ -32,7 +32,7 @@ export interface RejectedRow {
 /** The setting that names an operation's columns. */
 type SettingOf<Name extends Operation> = Name extends Intelligence ? Name : 'verdict';
 
-/** Key of a lookup: its operation; or its column or prefix, if several columns have the same operation. */
+/** Key of a lookup: its operation, or its column or prefix if several columns share the operation. */
 type KeysOf<Columns, Name> = Columns extends readonly [unknown, unknown, ...unknown[]]
   ? ColumnKey<Columns[number]>
   : Name;
@@ -45,7 +45,7 @@ type ColumnKey<Column> = Column extends {readonly prefix: infer Prefix}
       : Column;
 type WithoutEnd<Prefix> = Prefix extends `${infer Key}_` ? Key : Prefix;
 
-/** The lookups that settings name for sure, and those that they may name. */
+/** Lookups that settings certainly name, and those that they may name. */
 type NamedAnswers<S> = {
   readonly [Name in Operation as SettingOf<Name> extends infer K extends keyof S
     ? undefined extends S[K]
@@ -83,5 +83,5 @@ type Scored<S> = S extends {readonly score: infer Score}
 /** Results of a row, by operation or column, as these settings request them. */
 export type Enrichment<S = EnrichSettings> = RowLookups<S> & Scored<S> & {readonly rejected?: RejectedRow};
 
-/** A row with what is known of it. */
+/** A row with its answers and risk. */
 export type Enriched<Row, S = EnrichSettings> = Row & {readonly enrichment: Enrichment<S>};

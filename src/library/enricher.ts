@@ -10,35 +10,36 @@ import type {RunJobOptions} from './run-job.ts';
 import type {OneOptions} from './shared-run.ts';
 import {Turns} from './turns.ts';
 
-/** Settings of an enricher: its rows come one after the other for as long as it is open, so their columns are named. */
+/** Settings of an enricher. Its rows come one by one, so their columns must be named. */
 export type EnricherSettings = Omit<EnrichSettings<Readonly<Record<string, unknown>>>, 'limit'>;
 
-/** One run for all who need rows enriched: connections, answers, calls in flight, rate, budget and books are shared. */
+/** One run for many callers, who share connections, answers, calls in flight, rate, budget and counts. */
 export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
   /**
-   * Enriches one row, which comes back with `enrichment` added. In an outage it does not wait: what can't be asked is
-   * `skipped` with `outage`, or the last answer with `stale`. A session token is asked for anew, so that a replay shows.
+   * Enriches one row and returns it with `enrichment` added. Does not wait in an outage: a value that can't be looked
+   * up is `skipped` with `outage`, or gets the last answer with `stale`. Each session token makes its own call, so that
+   * a replay shows.
    *
    * @throws {BulkEnrichError} once the enricher has stopped or was closed; {@link AbortError} when a signal is aborted.
    */
   one<Row extends object>(row: RowFor<Row, S>, options?: OneOptions): Promise<Enriched<Row, S>>;
   /**
-   * The same for rows as they come, in their order; throws what they throw, too. They wait for the end of an outage, for
-   * `maxOutage` at most. The later rows of a session token say that it is redeemed, without a call.
+   * The same for many rows, in their order. Throws the source's errors, too. Rows wait for the end of an outage, for
+   * `maxOutage` at most. Later rows of a session token say that it is redeemed, without a call.
    */
   many<Row extends object>(
     rows: Iterable<RowFor<Row, S>> | AsyncIterable<RowFor<Row, S>>,
   ): AsyncGenerator<Enriched<Row, S>, void, undefined>;
   /** Summary until now: rows, lookups, calls, credits. */
   summary(): Summary;
-  /** Takes nothing more, gives calls in flight their grace, and ends the run; how that ended is in the outcome. */
+  /** Takes no more rows, gives calls in flight their grace, and ends the run. Resolves with its outcome. */
   close(): Promise<RunOutcome>;
 }
 
 /**
- * Opens an enricher; it is the caller's to close.
+ * Opens an enricher. The caller closes it.
  *
- * @throws {BulkEnrichError} when its run can't start.
+ * @throws {BulkEnrichError} if its run can't start.
  */
 export async function createEnricher<const S extends EnricherSettings>(
   settings: OnlyKnown<S, EnricherSettings>,

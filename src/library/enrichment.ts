@@ -7,10 +7,10 @@ import type {Risk} from '../score/risk.ts';
 import type {LookupResult, RejectedRow} from './enriched.ts';
 
 const ENRICHMENT = 'enrichment';
-/** Tells what was put on a row here, by whatever run, from what the row has of its own: that may be replaced. */
+/** Marks results of an earlier run here, which may be replaced, unlike a row's own property. */
 const OURS = Symbol('bulk-enrich');
 
-/** Puts what became of rows on the rows themselves: nothing else of them is touched. */
+/** Puts results on the rows themselves, and touches nothing else of them. */
 export class Enrichments {
   readonly #columns: readonly TargetColumns[];
   readonly #isScored: boolean;
@@ -20,7 +20,7 @@ export class Enrichments {
     this.#isScored = scorer !== undefined;
   }
 
-  /** @throws {UsageError} when the row has something of its own where the answers go: before it costs anything. */
+  /** @throws {UsageError} before any cost, if the row has a property of its own where the answers go. */
   demandRoom(given: unknown, index: number): void {
     if (typeof given !== 'object' || given === null || !(ENRICHMENT in given)) return;
     const {enrichment} = given;

@@ -10,14 +10,14 @@ export const NOT_WANTED: Stop = {
   message: 'The caller did not want the other rows.',
 };
 
-/** True if the caller itself ended it: then it takes nothing more, not even rows that are complete. */
+/** True if the caller itself ended it: then it takes nothing more, not even finished rows. */
 export function isLeft({reason}: Stopper): boolean {
   return reason === NOT_WANTED || reason?.error instanceof AbortError;
 }
 
 /**
- * The same rows, where `return()` and `throw()` call `leave` at once. A generator's own wait until the row that was asked
- * for has come: a destroyed stream would pay for it, and for all that is sent meanwhile.
+ * The same rows, but `return()` and `throw()` call `leave` at once. A generator's own wait for the requested row: a
+ * destroyed stream would pay for it, and for all that is sent meanwhile.
  */
 export function leavable<Rows extends AsyncGenerator<unknown, unknown, unknown>>(
   rows: Rows,

@@ -1,17 +1,14 @@
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
 
-/**
- * The caller's own signal ended it. Its `cause` is the signal's reason; what was answered and paid for is kept.
- * Exit 130.
- */
+/** The caller's signal ended it. Its `cause` is the signal's reason. Paid answers are kept. Exit 130. */
 export class AbortError extends BulkEnrichError {
   constructor(signal: AbortSignal) {
     super('aborted', exitCodes.interrupted, 'The run was aborted by its signal.', {cause: signal.reason});
   }
 }
 
-/** All that waits for one signal, behind one listener: Node.js takes more than ten for a leak, and warns. */
+/** All functions that wait for one signal, behind one listener: Node.js takes more than ten for a leak, and warns. */
 class AbortListeners {
   readonly all = new Set<() => void>();
 
@@ -20,10 +17,10 @@ class AbortListeners {
   }
 }
 
-/** Programs share signals between calls and runs, so this is kept by signal and for as long as the signal lasts. */
+/** Programs share signals between calls and runs, so this is kept for each signal, as long as it exists. */
 const waitingFor = new WeakMap<AbortSignal, AbortListeners>();
 
-/** Calls `then` when the signal is aborted, or at once if it is already. Returns what takes that back. */
+/** Calls `then` when the signal is aborted, or at once if it already is. Returns a function that cancels this. */
 export function onAbort(signal: AbortSignal | undefined, then: () => void): () => void {
   if (signal === undefined) return () => {};
   if (signal.aborted) {
@@ -41,7 +38,7 @@ export function onAbort(signal: AbortSignal | undefined, then: () => void): () =
   };
 }
 
-/** Stops `stopper` when the signal is aborted. Returns what takes that back. */
+/** Stops `stopper` when the signal is aborted. Returns a function that cancels this. */
 export function stopOnAbort(stopper: Stopper, signal: AbortSignal | undefined): () => void {
   return onAbort(signal, () => {
     if (signal === undefined) return;

@@ -13,7 +13,7 @@ import {ofSettings} from './spoken.ts';
 interface Opening {
   /** Ends the run. */
   readonly stopper?: Stopper;
-  /** The rows by which columns are found that the settings do not name. */
+  /** The rows in which unnamed columns are found. */
   readonly first?: readonly unknown[];
   /** True if no outage ends the run. */
   readonly outlastsOutages?: boolean;
@@ -22,7 +22,7 @@ interface Opening {
 /**
  * Opens a run that lasts until it is closed or stopped.
  *
- * @throws {BulkEnrichError} when it can't start.
+ * @throws {BulkEnrichError} if it can't start.
  */
 export async function openShared(
   settings: object,
@@ -53,13 +53,13 @@ export async function openShared(
   }
 }
 
-/** True if settings say what is looked up; else the rows have to show it. */
+/** True if settings name the columns; otherwise the rows must show them. */
 export function namesColumns(settings: object): boolean {
   const given = new Map<string, unknown>(Object.entries(settings));
   return operationNames.some(name => given.get(operations[name].setting) !== undefined);
 }
 
-/** @throws {UsageError} for settings of files, which rows of a program have no use for. */
+/** @throws {UsageError} for settings of files, which don't apply to rows of a program. */
 function refuseOthers(settings: object): void {
   const given = new Set(Object.keys(settings));
   const others = describeSettings().filter(({uses}) => !uses.includes('library'));

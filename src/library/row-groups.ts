@@ -1,13 +1,13 @@
 import type {Stopper} from '../run/stop.ts';
 import type {Turns} from './turns.ts';
 
-/** Rows of a program in groups: those that are at hand together, as far as this turn goes. */
+/** A program's rows in groups: those available in one turn of the event loop. */
 export interface RowGroups {
-  /** The turns in which they are pulled; who takes what became of them goes by the same. */
+  /** The turns of pulling rows, which the consumer of results shares. */
   readonly turns: Turns;
-  /** The next rows; undefined after the last. Throws what the source throws, once all rows before that came out. */
+  /** The next rows; undefined after the last. Throws the source's error after all rows before it. */
   next(): Promise<readonly unknown[] | undefined>;
-  /** Lets go of the source, also while it is being waited for. */
+  /** Releases the source, even while waiting for it. */
   close(): void;
 }
 
@@ -37,7 +37,7 @@ function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {
     close() {
       if (ended) return;
       ended = true;
-      // An iterator that is being waited for may never end, and its errors do not matter any more.
+      // A waiting iterator may never end, and its errors no longer matter.
       Promise.resolve(iterator.return?.()).catch(() => {});
     },
   };
@@ -75,8 +75,8 @@ function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
 }
 
 /**
- * The first rows, at most `count`, and all of them to be read from the start. No row is waited for once `stopper`
- * has stopped.
+ * Reads at most `count` rows, and returns them with a source that delivers all from the start. Waits for no row once
+ * `stopper` has stopped.
  */
 export async function readAhead(
   groups: RowGroups,

@@ -20,7 +20,7 @@ export interface RunJobOptions {
   /** Stops the run with its state saved, like SIGINT. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds that calls in flight get when the run is stopped; 5,000 by default. Calls without an answer by then are
+   * Milliseconds that calls in flight get when the run stops; 5,000 by default. Calls without an answer by then are
    * booked as maybe spent; with 0 that is all of them.
    */
   readonly graceMs?: number;
@@ -30,9 +30,9 @@ export interface RunJobOptions {
 }
 
 /**
- * Runs one job, as `bulk-enrich run` does: the settings are those of a job file, in camel case.
+ * Runs one job, as `bulk-enrich run` does. The settings are those of a job file, in camel case.
  *
- * @throws {BulkEnrichError} when the run can't start; how a run ended that did start is in the outcome.
+ * @throws {BulkEnrichError} if the run can't start. The outcome tells how a started run ended.
  */
 export async function runJob(settings: JobInput, options: RunJobOptions = {}): Promise<RunOutcome> {
   try {
@@ -45,7 +45,7 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
   }
 }
 
-/** A job that could not be made out is told of by its metrics too. */
+/** A job that can't be resolved still writes its metrics. */
 async function prepared(settings: JobInput, options: RunJobOptions): Promise<PreparedRun> {
   try {
     return prepareRun(settings, options);
@@ -56,7 +56,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Pre
   }
 }
 
-/** The outcome with sentences that speak of settings. */
+/** The outcome with settings instead of flags in its sentences. */
 export function inSettings(outcome: RunOutcome): RunOutcome {
   const {stop, message} = outcome;
   return {
@@ -66,13 +66,17 @@ export function inSettings(outcome: RunOutcome): RunOutcome {
   };
 }
 
-/** A run's job, and what it meets. */
+/** A run's job, and its surroundings. */
 interface PreparedRun {
   readonly job: Job;
   readonly io: RunIo;
 }
 
-/** `source`: rows that the program gives itself, instead of the job's input. Throws UsageError. */
+/**
+ * `source`: the program's own rows, instead of the job's input.
+ *
+ * @throws {UsageError}
+ */
 export function prepareRun(given: object, options: RunJobOptions, source?: Source): PreparedRun {
   const {name, input, output, ...settings} = checkSettings(undefined, {...given}, asProperties);
   const {env = process.env, graceMs} = options;

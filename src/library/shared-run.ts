@@ -17,9 +17,9 @@ import {ofSettings} from './spoken.ts';
 
 /** For one row. */
 export interface OneOptions {
-  /** Milliseconds after which a lookup without an answer is `unknown`. A call that was not sent by then is not sent. */
+  /** Milliseconds after which a lookup without an answer is `unknown`. An unsent call is then not sent. */
   readonly budgetMs?: number;
-  /** Gives the row up: what was not sent is not sent. */
+  /** Gives the row up: unsent calls are not sent. */
   readonly signal?: AbortSignal;
 }
 
@@ -29,9 +29,9 @@ export interface SharedRun {
   many(rows: RowGroups): AsyncGenerator<object>;
   /** Summary until now; once closed, of the whole run. */
   summary(): Summary;
-  /** Throws UsageError for a column that no row had. */
+  /** @throws {UsageError} for a column that no row had. */
   demandColumns(): void;
-  /** Ends it. Calls in flight get the grace that its options say. */
+  /** Ends it, with the grace period of its options for calls in flight. */
   close(): Promise<RunOutcome>;
 }
 
@@ -48,7 +48,7 @@ export class Shared implements SharedRun {
   #close = () => {};
   #isClosed = false;
   #ended: RunOutcome | undefined;
-  /** Rows that were given, by which they are numbered. */
+  /** Number of rows so far, by which rows are numbered. */
   #rows = 0;
 
   constructor(session: Session, outcome: () => Promise<RunOutcome>) {
@@ -61,12 +61,12 @@ export class Shared implements SharedRun {
     });
   }
 
-  /** The run's work: its callers'. */
+  /** The run's work, which its callers provide. */
   async untilClosed(): Promise<void> {
     const {stopper} = this.#session;
     await stopper.unlessStopped(this.#closed);
     this.#isClosed = true;
-    // Meanwhile what was complete can still be taken.
+    // Finished rows can still be taken meanwhile.
     await callsEnd(this.#session);
     for (const feed of this.#feeds) feed.leave();
   }
@@ -177,7 +177,7 @@ export class Shared implements SharedRun {
     return caller.reason === undefined;
   }
 
-  /** The first of the rows has this index among its caller's. One that can't be given ends the others behind it. */
+  /** Gives rows, the first of which has this index for its caller. A row that fails ends those after it. */
   async #give(feed: Feed, rows: readonly unknown[], index: number): Promise<void> {
     let fitting = 0;
     try {
@@ -193,13 +193,13 @@ export class Shared implements SharedRun {
     }
   }
 
-  /** A feed that is left when its caller leaves. */
+  /** A feed that ends when its caller leaves. */
   #begin(caller: Stopper, isRequest: boolean): Feed {
     if (this.#isClosed || caller.reason !== undefined) throw reasonOf(caller);
     const feed = new Feed(this.#session, isRequest);
     this.#feeds.add(feed);
     caller.onStop(() => {
-      // Rows that are complete when the run stops can still be taken.
+      // Finished rows can still be taken when the run stops.
       if (isLeft(caller)) this.#leave(feed);
     });
     return feed;

@@ -2,7 +2,7 @@ import {BulkEnrichError} from '../errors.ts';
 import {spelled} from '../job/setting-names.ts';
 import {describeSettings} from '../job/settings.ts';
 
-/** Messages are written for the command line; a program is told of its settings, as it writes them. */
+/** Messages are written for the command line. Programs get them with settings instead of flags. */
 
 const FLAG = /(?<![\w-])--(no-)?([a-z][a-z-]*)( (?:"[^"]*"|fresh\b|[A-Z]\w*(?:=\w+)?))?/g;
 
@@ -28,7 +28,7 @@ export function spoken(message: string): string {
     );
 }
 
-/** An error whose message speaks of settings; any other as it is. */
+/** An error whose message names settings instead of flags; others unchanged. */
 export function ofSettings(error: unknown): unknown {
   if (!(error instanceof BulkEnrichError)) return error;
   const before = error.message;

@@ -1,24 +1,21 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/**
- * Half of the time that a program's other work can wait: rows that are pulled in it have yet to be planned and
- * looked up.
- */
+/** Half of the time that a program's other work can wait: the rows pulled in it must still be planned and looked up. */
 const LONGEST_TURN_MS = 10;
 
 /**
- * Divides work that never waits into turns of the event loop. Promises alone let nothing else run: a list whose answers are
- * all known would hold up the program's timers, requests and signals to its end.
+ * Divides work that never waits into turns of the event loop. With promises alone, a list of known answers would block
+ * the program's timers, requests and signals to its end.
  */
 export class Turns {
   #began = performance.now();
 
-  /** True if the event loop is to turn before more is done. */
+  /** True if the event loop should turn before more is done. */
   get isOver(): boolean {
     return performance.now() - this.#began >= LONGEST_TURN_MS;
   }
 
-  /** Resolves in the next turn, once the event loop has done what was due. */
+  /** Resolves in the next turn of the event loop. */
   async next(): Promise<void> {
     await nextTurn();
     this.#began = performance.now();

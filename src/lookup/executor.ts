@@ -18,7 +18,7 @@ export interface Task extends History {
   readonly cost: number;
   /** True if the ledger has an entry for it. */
   readonly known: boolean;
-  /** The first row, chosen until it is sent; undefined if all rows are answered alike. */
+  /** The row that gets the answer unchanged, chosen when the call is sent; undefined if all rows get the same. */
   firstRow(): number | undefined;
   /** The rows that wait for it now. */
   rows(): readonly number[];

@@ -157,9 +157,9 @@ export function usedUp(code: string, settings: PolicySettings, blame: Blame): St
 }
 
 /**
- * Milliseconds that a value waits for its next attempt. The wait is at least a minute before its last attempt if
- * `onlyFailingLeft`: then no other value can tell an outage from its own fault, and an outage that begins with the last
- * rows of a list must not fail them.
+ * Milliseconds that a value waits for its next attempt: a random backoff, which grows with `doubts`. Before its last
+ * send the wait is a minute if `onlyFailingLeft`: an outage that begins with the last rows of a list must not fail them,
+ * and no other value is left to show that it is one.
  */
 export function retryMs(
   doubts: number,
@@ -172,8 +172,8 @@ export function retryMs(
 }
 
 /**
- * True if a failure may be the value's fault: the service's own error may depend on the request. A gateway's error
- * (502, 503, 504), a timeout or a broken connection does not.
+ * True if a failure in an outage may be the value's fault: the service's own error may depend on the request. A
+ * gateway's error (502, 503, 504), a timeout or a broken connection does not.
  */
 export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): boolean {
   return status !== undefined && status >= 500 && (status < 502 || status > 504);

@@ -10,8 +10,8 @@ export class Recent<Value> {
   readonly #bytesOf: (text: string, value: Value) => number;
   /** Recent texts, by 32 bits of each. */
   readonly #seen = new Int32Array(SLOTS);
-  #young = new Map<string, Value>();
-  #old = new Map<string, Value>();
+  #young = new Generation<Value>();
+  #old = new Generation<Value>();
   #youngBytes = 0;
 
   constructor(maxBytes: number, bytesOf: (text: string, value: Value) => number) {
@@ -20,43 +20,63 @@ export class Recent<Value> {
   }
 
   get(text: string): Value | undefined {
-    const young = this.#young.get(text);
+    const slot = slotOf(mixOf(text));
+    const young = this.#young.get(slot, text);
     if (young !== undefined) return young;
-    const old = this.#old.get(text);
-    if (old !== undefined) this.#keep(text, old);
+    const old = this.#old.get(slot, text);
+    if (old !== undefined) this.#keep(slot, text, old);
     return old;
   }
 
   /** Keeps the value if its text came lately. */
   set(text: string, value: Value): void {
-    if (this.#note(text)) this.#keep(text, value);
+    const mixed = mixOf(text);
+    const slot = slotOf(mixed);
+    if (this.#seen[slot] === mixed) this.#keep(slot, text, value);
+    else this.#seen[slot] = mixed;
   }
 
   get size(): number {
-    return this.#young.size + this.#old.size;
+    return this.#young.values.size + this.#old.values.size;
   }
 
-  #keep(text: string, value: Value): void {
+  #keep(slot: number, text: string, value: Value): void {
     const bytes = ENTRY_BYTES + this.#bytesOf(text, value);
     if (this.#youngBytes + bytes > this.#maxBytes / 2) {
       this.#old = this.#young;
-      this.#young = new Map();
+      this.#young = new Generation();
       this.#youngBytes = 0;
     }
-    this.#young.set(text, value);
+    this.#young.set(slot, text, value);
     this.#youngBytes += bytes;
   }
+}
 
-  /** Returns true if the text came lately, and marks it as seen. Reads only some characters of a long text. */
-  #note(text: string): boolean {
-    const step = Math.ceil(text.length / SAMPLE);
-    let mixed = text.length;
-    for (let at = 0; at < text.length; at += step) mixed = (Math.imul(mixed, 31) + text.charCodeAt(at)) | 0;
-    const slot = (mixed ^ (mixed >>> 16)) & (SLOTS - 1);
-    const before = this.#seen[slot] === mixed;
-    this.#seen[slot] = mixed;
-    return before;
+/** Values by their texts. A map reads a whole text before it can say no; its slot says so for most texts that come once. */
+class Generation<Value> {
+  readonly values = new Map<string, Value>();
+  readonly #used = new Uint8Array(SLOTS);
+
+  get(slot: number, text: string): Value | undefined {
+    return this.#used[slot] === 1 ? this.values.get(text) : undefined;
   }
+
+  set(slot: number, text: string, value: Value): void {
+    this.#used[slot] = 1;
+    this.values.set(text, value);
+  }
+}
+
+/** Returns 32 bits of a text. Of a long one some characters tell enough. */
+function mixOf(text: string): number {
+  const step = Math.ceil(text.length / SAMPLE);
+  let mixed = text.length;
+  for (let at = 0; at < text.length; at += step) mixed = (Math.imul(mixed, 31) + text.charCodeAt(at)) | 0;
+  return mixed;
+}
+
+function slotOf(mixed: number): number {
+  return (mixed ^ (mixed >>> 16)) & (SLOTS - 1);
 }
 
 const SLOTS = 2 ** 13;

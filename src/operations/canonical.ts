@@ -1,8 +1,8 @@
 import {type CellRules, type RepairCode, readCell, withoutPunctuation} from './cell.ts';
 
 /**
- * One spelling per value, so that it is paid for once, and a local verdict on what can't be a value at all.
- * Codes are stable: they stand in the output's `…_error` column.
+ * One spelling per value, so that it is paid for once, and a local verdict on impossible values. Codes are stable: they
+ * are in the output's `…_error` column.
  */
 export type Canonical<Code extends string = string> =
   | {readonly state: 'value'; readonly value: string; readonly repairs?: readonly RepairCode[]}
@@ -12,7 +12,7 @@ export type Canonical<Code extends string = string> =
 export const empty = {state: 'empty'} as const;
 export const invalid = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
 
-/** A value, with what was taken off its cell. */
+/** A valid value, with the repairs of its cell. */
 export function valid(value: string, repairs: readonly RepairCode[] = []) {
   return repairs.length === 0
     ? ({state: 'value', value} as const)
@@ -24,7 +24,7 @@ export const anyCellCodes = {
   unreadable_characters: 'It has control characters such as NUL, or characters lost in a conversion.',
 } as const;
 
-/** The same, and what spreadsheets do to columns of digits. */
+/** The same, with faults that spreadsheets cause in columns of digits. */
 export const digitCodes = {
   ...anyCellCodes,
   scientific_notation: 'A spreadsheet rounded it to a number such as 4.47E+11.',
@@ -32,7 +32,7 @@ export const digitCodes = {
 
 export const isScientific = (text: string): boolean => /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text);
 
-/** Judges what is in a cell, its wrapping taken off. */
+/** Judges a cell without its wrapping. */
 export function judgeCell<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
@@ -51,7 +51,7 @@ export function judgeCell<Code extends string>(
   }
 }
 
-/** The same for values which end in no punctuation: where only that makes it none, it is taken off. */
+/** The same for values that never end in punctuation: if only that makes it invalid, it is removed. */
 export function judgeEntry<Code extends string>(
   raw: string,
   rules: CellRules | undefined,

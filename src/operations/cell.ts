@@ -1,10 +1,10 @@
-/** Context for reading a cell: the habits of its column and its row's country. */
+/** Context of a cell: the habits of its column, and its row's country. */
 export interface CellRules {
-  /** Texts that mean nothing in this list, in small letters. */
+  /** Texts that count as empty in this list, in lower case. */
   readonly empties?: ReadonlySet<string> | undefined;
-  /** Which address of several in one cell is meant: the only one, if all are the same. */
+  /** The address to use of several in one cell; `only`: if all are the same. */
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
-  /** True if the column's phone numbers have their calling codes and lack their plus, as most of them show. */
+  /** True if most of the column's phone numbers have a calling code without its plus. */
   readonly plusLost?: boolean;
   /** True if some of the column's numbers have lost the leading zero that belongs to them. */
   readonly zeroLost?: boolean;
@@ -39,17 +39,17 @@ export type Cell =
 /** The usual cell: printable ASCII without wrapping. */
 const PLAIN = /^[!#-&(-<>-~][ -~]*$/;
 const ODD_BLANKS = /[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/g;
-/** Zero-width blanks, soft hyphens, and marks of direction that change no digit's place. */
+/** Zero-width blanks, soft hyphens, and marks of direction that move no digit. */
 const UNSEEN =
   /[\u00AD\u200B\u200E\u200F\u202A\u202C\u2060\u2066\u2068\u2069\uFEFF]|^\p{Join_Control}+|\p{Join_Control}+$/gu;
 /**
- * Control characters, marks that change the reading order, joiners inside (which make two addresses differ), and the
- * replacement character. A value with one of these is not the value that the eye reads.
+ * Control characters, marks that change the reading order, joiners inside (two addresses would look equal), and the
+ * replacement character. A value with one of these is not what it looks like.
  */
 const UNREADABLE =
   /(?![\t\n\r])\p{Cc}|\p{Join_Control}|[\u202B\u202D\u202E\u2067\uFFFD\uFFFE\uFFFF]|\p{Surrogate}/u;
 
-/** Takes off what programs wrap cells in, where only one thing can be meant. */
+/** Removes the wrappings that programs put around values, if only one reading is possible. */
 export function readCell(raw: string, {empties}: CellRules = {}): Cell {
   const trimmed = raw.trim();
   const isEmpty = (text: string) => isPlaceholder(text) || empties?.has(text.toLowerCase()) === true;
@@ -70,7 +70,7 @@ const wrappings: readonly (readonly [RepairCode, RegExp])[] = [
   ['leading_apostrophe', /^'([^']*)$/],
 ];
 
-/** One within the other: each pass takes characters off. */
+/** Repeated, since wrappings may be nested: each pass removes characters. */
 function unwrap(given: string, repairs: RepairCode[]): string {
   for (const [code, wrapping] of wrappings) {
     const inner = wrapping.exec(given)?.[1];
@@ -91,7 +91,7 @@ export function withoutPunctuation(given: string, before: readonly RepairCode[])
   return {text: unwrap(text, repairs), repairs};
 }
 
-/** Whole cells, in lower case, that exports and people write for "no value", by language. */
+/** Whole cells, in lower case, that programs and people write for "no value", by language. */
 const PLACEHOLDERS = new Set(
   [
     '|-|--|---|–|—|?|??|???|.|..|...|…|*|_|\\n|null|(null)|[null]|<null>|nan|nat|nil|none|undefined|[]|{}|""',

@@ -11,16 +11,16 @@ import {isPlaceholder, readCell} from './cell.ts';
 export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly defaultCallingCode: string};
 
 /**
- * The country that a text names: a code (`DE`, `DEU`, `UK`), a name in any of some eighty languages, or a calling code
- * (`+49`). Bare digits name none: 250 is France in ISO 3166, and Rwanda to who dials it. Undefined for what names none.
+ * The country of a text: a code (`DE`, `DEU`, `UK`), a name in some eighty languages, or a calling code (`+49`). Bare
+ * digits are not a country: 250 is France in ISO 3166, and Rwanda's calling code. Undefined for any other text.
  *
- * Names and codes are those of i18n-iso-countries; short names beside them are Unicode's (CLDR).
+ * Names and codes are those of i18n-iso-countries; short names are Unicode's (CLDR).
  */
 export function phoneCountry(text: string | undefined): PhoneCountry | undefined {
   const plain = text?.trim() ?? '';
   if (plain === '') return undefined;
   const asIs = plain.toUpperCase();
-  // The usual case first, a country code. `NA` is Namibia here, though a placeholder in other columns.
+  // The usual case first, a country code. `NA` is Namibia here, a placeholder in other columns.
   if (isSupportedCountry(asIs)) return {defaultCountry: asIs};
   const cell = readCell(plain);
   const given = withoutFlags(cell.state === 'text' ? cell.text : plain);
@@ -33,7 +33,7 @@ export function phoneCountry(text: string | undefined): PhoneCountry | undefined
   return named !== undefined && isSupportedCountry(named) ? {defaultCountry: named} : undefined;
 }
 
-/** `DE - Germany`, `Deutschland (DE)`: where all parts name one country. */
+/** `DE - Germany`, `Deutschland (DE)`: all parts name one country. */
 function namedTwice(given: string): string | undefined {
   const parts = given.split(/\s[-–—:|]\s|[(),/|]/).filter(part => part.trim() !== '');
   const [first, ...others] = parts.map(
@@ -77,9 +77,9 @@ const ALIASES: Readonly<Record<string, string>> = {
   brd: 'DE',
   uae: 'AE',
   holland: 'NL',
-  // Of the letters on cars, the one that stands for no other country's beginning.
+  // The only car letter that is not another country's abbreviation.
   d: 'DE',
-  // The codes of sports where they are not ISO's.
+  // Sports' codes that differ from ISO's.
   ger: 'DE',
   sui: 'CH',
   ned: 'NL',
@@ -108,7 +108,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 const FLAG = /[\u{1F1E6}-\u{1F1FF}]{2}/gu;
-/** The first of the letters that flags are made of, less the letter that it stands for. */
+/** Offset between flag letters and the letters that they stand for. */
 const FLAG_LETTERS = 0x1f1e6 - 0x41;
 
 /** `🇩🇪 Germany` → `DE - Germany`: a flag is two letters of a country's code. */
@@ -121,10 +121,10 @@ function withoutFlags(text: string): string {
   return letters === text ? text : letters.replace(/^[\s-]+|[\s-]+$/g, '');
 }
 
-/** About 14,000 names, read in 0.1 s when the first country is met that is not a two-letter code. */
+/** About 14,000 names, loaded in 0.1 s at the first country that is not a two-letter code. */
 const countryNames = once((): ReadonlyMap<string, string> => {
   const names = new Map<string, string | undefined>();
-  // A name of two countries, such as Congo, names neither.
+  // A name of two countries, such as Congo, means neither.
   const add = (name: string, code: string) => {
     const key = keyOf(name);
     names.set(key, names.has(key) && names.get(key) !== code ? undefined : code);
@@ -145,7 +145,7 @@ const countryNames = once((): ReadonlyMap<string, string> => {
     }
   }
   for (const [name, code] of Object.entries(ALIASES)) if (!names.has(name)) names.set(name, code);
-  // Codes go before names, whatever language those are in.
+  // Codes take precedence over names in any language.
   const codes = require('i18n-iso-countries/codes.json') as readonly [string, string][];
   for (const [code, alpha3] of codes) names.set(keyOf(alpha3), code);
   names.set('uk', 'GB');
@@ -158,7 +158,7 @@ export function englishNames(): string[] {
   return getCountries().flatMap(code => names.of(code) ?? []);
 }
 
-/** Letters alone: `Côte d’Ivoire` is `cotedivoire`, and `The Netherlands` are `netherlands`. */
+/** Letters only: `Côte d’Ivoire` → `cotedivoire`, `The Netherlands` → `netherlands`. */
 function keyOf(name: string): string {
   const plain = name.normalize('NFKD').toLowerCase();
   return plain.replace(/^the\s+/, '').replace(/[^\p{L}\p{N}]/gu, '');

@@ -54,19 +54,19 @@ export const email = intelligence('email', {
 /** RFC 5321: at most 64 octets of local part, 254 of address. */
 const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
-/** RFC 5321's dot-string, and beyond ASCII RFC 6531's; or a quoted string. */
+/** RFC 5321's dot-string, with RFC 6531's letters outside ASCII; or a quoted string. */
 const LOCAL_PART = /^(?:[^\s@"(),:;<>[\]\\]+|"[^"\r\n]*")$/u;
-/** As written, before it is put into ASCII; `domainToASCII` parses a URL's host, which takes more than a domain. */
+/** A domain before its conversion to ASCII: `domainToASCII` parses a URL's host, which allows more. */
 const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
-/** Punctuation beyond ASCII, but for what IDNA has as dots and letters (RFC 5892, appendix A). */
+/** Punctuation outside ASCII, except IDNA's dots and letters (RFC 5892, appendix A). */
 const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
 const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
 /** Asterisks are valid in addresses (RFC 5322), but used to hide parts of them. */
 const MASKED = /[*•●]{2}|[*•●].*@|@.*[*•●]/u;
-/** Labels of letters, digits and inner hyphens. The last one is not a number. */
+/** Labels of letters, digits and inner hyphens. The last label is not a number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
-/** An e-mail address with its domain lower-cased and in ASCII; the local part, whose case may matter, as it came. */
+/** An e-mail address with its domain in lower case and ASCII. The local part stays, since its case may matter. */
 export function canonicalEmail(raw: string, _country?: string, rules?: CellRules): Canonical<EmailCode> {
   return judgeEntry(raw, rules, (text, repairs) => {
     const judged = judgeAddress(text, repairs);
@@ -76,7 +76,7 @@ export function canonicalEmail(raw: string, _country?: string, rules?: CellRules
   });
 }
 
-/** True if a part of a text is an address by itself. */
+/** True if part of a text is an address by itself. */
 function holdsAddress(text: string): boolean {
   const parts = text.split(BESIDE);
   return (
@@ -85,8 +85,8 @@ function holdsAddress(text: string): boolean {
 }
 
 /**
- * Judges the text inside mailto: (RFC 6068) or angle brackets. If the rest can be an address too, the first
- * judgement stays.
+ * Judges the text inside mailto: (RFC 6068) or angle brackets. If the rest may be an address too, the first verdict
+ * stays.
  */
 function judgeWrapped(
   text: string,
@@ -98,7 +98,7 @@ function judgeWrapped(
   const [, name, inner] = /^([^<>]*)<\s*(?:mailto:)?([^<>@\s]+@[^<>\s]+)\s*>$/i.exec(text) ?? [];
   if (name === undefined || inner === undefined) return judged;
   const plainName = name.replace(/["']/g, '').trim().toLowerCase();
-  // A display name that is another address: it is unclear which one is meant.
+  // The display name is another address: either may be meant.
   if (plainName.includes('@') && plainName !== inner.toLowerCase()) return invalid('email_display_name');
   return judgeAddress(inner, [...repairs, plainName === '' ? 'brackets' : 'display_name']);
 }

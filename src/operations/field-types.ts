@@ -1,11 +1,11 @@
 import {z} from 'zod';
 import {type Operation, operations, perOperation} from './table.ts';
 
-/** The interface's type of an answer's field: how its values are read, the fields of a part, or the items of a list. */
+/** The type of an answer's field: the reader of its values, the fields of a part, or the type of list items. */
 export type FieldType = ReadValue | Fields | {readonly items: FieldType};
 export type Fields = ReadonlyMap<string, FieldType>;
 
-/** The value as one of the field's type; undefined if it can't become one without a loss. */
+/** The value in the field's type; undefined if the conversion would lose something. */
 type ReadValue = (value: unknown) => unknown;
 
 export const fieldTypes: Readonly<Record<Operation, Fields>> = perOperation(name =>
@@ -16,7 +16,7 @@ export const fieldTypes: Readonly<Record<Operation, Fields>> = perOperation(name
 export const NUMBER = '-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
 const IS_NUMBER = new RegExp(`^${NUMBER}$`);
 
-/** RFC 3339, 5.6: `t` and `z` may be lower-case, and a blank may stand between date and time. */
+/** RFC 3339, 5.6: allows lower-case `t` and `z`, and a blank between date and time. */
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([Zz]|[+-]\d{2}:\d{2})$/;
 const LEAP_SECOND = /:60(?=[.Z+-])/;
 
@@ -39,7 +39,7 @@ function typeOf(field: z.ZodType): FieldType {
   };
 }
 
-/** Most fields are of a plain type, which takes a hundredth of the time that zod takes to say so. */
+/** Plain types are checked directly, in a hundredth of zod's time. */
 function testOf(field: z.ZodType): (value: unknown) => boolean {
   if (isPlain(field, z.ZodString)) return value => typeof value === 'string';
   if (isPlain(field, z.ZodBoolean)) return value => typeof value === 'boolean';
@@ -56,7 +56,7 @@ function isPlain(field: z.ZodType, type: new (...given: never[]) => z.ZodType): 
   return field instanceof type && checks.length === 0 && format === undefined;
 }
 
-/** Lossless conversion of a value of another type. The field's own check decides on the result. */
+/** Lossless conversion from another type. The field's own check judges the result. */
 function conversionOf(field: z.ZodType): ReadValue {
   if (field instanceof z.ZodISODateTime)
     return value => {

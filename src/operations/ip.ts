@@ -121,19 +121,20 @@ function areVersions(texts: readonly string[]): boolean {
 }
 
 /**
- * RFC 1122 ("this network", loopback), RFC 1918 (private), RFC 3927 (link-local), RFC 6598 (carriers' own), RFC 5771 (multicast) and RFC 1112 (reserved). A
- * balancer's or an office's own machine has such an address, so that it says nothing of a person.
+ * RFC 1122 ("this network", loopback), RFC 1918 (private), RFC 3927 (link-local), RFC 6598 (carriers' own), RFC 5771
+ * (multicast) and RFC 1112 (reserved). A load balancer's or an office's own machine has such an address, which says
+ * nothing about a person.
  */
 const PRIVATE =
   /^(?:0|10|127|22[4-9]|2[34]\d|25[0-5]|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./;
 
-/** A network of one address, as PostgreSQL's inet is written. */
+/** A network of one address, as PostgreSQL's inet writes it. */
 const HOST_MASK = /(?<=^[\d.]+)\/32$|(?<=^[\da-f:.]*:[\da-f:.]*)\/128$/i;
 
-/** Codes of what is an address by itself, or nearly one. */
+/** Codes of single addresses, or nearly so. */
 const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);
 
-/** As `X-Forwarded-For` lists them: the client, as it says itself, first, and the last proxy's word last. */
+/** Reads a list like `X-Forwarded-For`: first the client, by its own word; last what the last proxy saw. */
 function judgeList(
   text: string,
   repairs: readonly RepairCode[],
@@ -145,7 +146,7 @@ function judgeList(
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
   const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
-  // An empty entry does not permit the next one, which is another machine.
+  // An empty entry is not replaced by the next one, which is another machine.
   const meant =
     which === 'last' ? judged.at(-1) : which === 'first' || same.size === 1 ? judged[0] : undefined;
   if (which === undefined || meant === undefined || meant.state === 'empty') return invalid('ip_list');

@@ -7,11 +7,11 @@ import {type PhoneNumber, parsePhoneNumberFromString} from 'libphonenumber-js/ma
 export type BareNumber =
   /** It begins with its country's calling code and is valid only with it. */
   | 'whole'
-  /** It begins so, and is a number with and without that code. */
+  /** It begins with its country's calling code, and is valid with and without it. */
   | 'unclear'
-  /** It is national by its beginning, and a number of another country with a plus before it. */
+  /** It begins like a national number, and with a plus it is a number of another country. */
   | 'foreign'
-  /** It is national, and nothing else. */
+  /** It can only be national. */
   | 'national';
 
 /**
@@ -22,7 +22,7 @@ export function bareNumber(text: string, number: PhoneNumber): BareNumber | unde
   const digits = digitsOf(text);
   if (text.startsWith('+')) return undefined;
   if (digits.startsWith(number.number.slice(1))) return 'whole';
-  // With a trunk or an international prefix, it says itself what it is.
+  // A trunk or an international prefix shows what it is.
   if (!digits.startsWith(number.nationalNumber)) return undefined;
   if (withPlus(number) === undefined) return 'national';
   return number.nationalNumber.startsWith(number.countryCallingCode) ? 'unclear' : 'foreign';
@@ -34,14 +34,14 @@ export function withPlus({nationalNumber}: PhoneNumber): PhoneNumber | undefined
   return number?.isValid() === true ? number : undefined;
 }
 
-/** Fewer values say nothing of a column. */
+/** Minimum number of values that tell something about a column. */
 const FEW_VALUES = 5;
 const MOST = 0.9;
 const SOME = 0.2;
 /** National numbers of nearly all countries have fewer digits. */
 export const LONG_NUMBER = 12;
 
-/** True if most of a column's numbers without a plus have their calling codes, the country's own above all. */
+/** True if most of a column's numbers without a plus begin with a calling code, above all the country's own. */
 export function areWrittenWhole(values: number, bare: readonly BareNumber[], areLong: boolean): boolean {
   const share = (...kinds: BareNumber[]) =>
     bare.filter(kind => kinds.includes(kind)).length / Math.max(1, bare.length);

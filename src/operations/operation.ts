@@ -3,11 +3,11 @@ import type {Canonical} from './canonical.ts';
 import type {CellRules} from './cell.ts';
 
 /**
- * The service's interface, version 1.0.0: one file an operation, and what they have in common. From the table of them
- * come flags and settings, detection, plan, calls, columns, expressions, summary, reports, the library's types, the
- * docs' tables, and the embedded service with its OpenAPI description.
+ * The service's interface, version 1.0.0: one file for each operation, and their common part. The table of operations
+ * is the source of flags and settings, detection, plan, calls, columns, expressions, summary, reports, the library's
+ * types, the docs' tables, and the embedded service with its OpenAPI description.
  *
- * The interface does not say which response fields are always present, so every one of them is optional here.
+ * The interface does not say which response fields are always present, so all are optional here.
  */
 export interface OperationSpec<
   Name extends string = string,
@@ -27,7 +27,7 @@ export interface OperationSpec<
   readonly singular: string;
   readonly plural: string;
   readonly title: string;
-  /** The word beside a column that is looked up: `signup_ip (IP)`. */
+  /** The word beside a looked-up column: `signup_ip (IP)`. */
   readonly label: string;
   /** The setting that names its columns, and its sentence. */
   readonly setting: string;
@@ -36,57 +36,57 @@ export interface OperationSpec<
   readonly prefix: `${string}_`;
   /** Default age up to which an answer is used again; `never`: it is not kept for other runs. */
   readonly storedFor: `${number}${'h' | 'd'}` | 'never';
-  /** Credits of one call unless told otherwise: the interface does not show them. */
+  /** Default credits of one call: the interface does not show them. */
   readonly cost: number;
-  /** Why a text can't be such a value: each code with one sentence. */
+  /** Reasons why a text is not such a value: each code with one sentence. */
   readonly codes: Readonly<Record<string, string>>;
   /** The faults that tell something about the person. The others are faults of the list. */
   readonly personFaults: readonly string[];
-  /** One spelling per value. `country` is where numbers in national form belong. */
+  /** One spelling per value. `country` is for numbers in national form. */
   canonical(text: string, country?: string, rules?: CellRules): Canonical;
-  /** The request's field with the one value that it is about; what is sent beside it only says more of that. */
+  /** The request's field with the value; fields beside it only add to it. */
   readonly field: string;
   /** The answer in a response; undefined or not an object if it is missing. */
   dataOf(response: AnswerFields): unknown;
-  /** True if `invalid_token` may mean the value that was sent, which is that row's own fault, and not the key. */
+  /** True if `invalid_token` may be about the value that was sent, and not the key. */
   readonly isTokenItself: boolean;
-  /** All of a request that may change its answer, as one text. */
+  /** Everything in a request that may change its answer, as one text. */
   keyText(params: Readonly<Record<string, string>>): string;
-  /** True if this call is free, whatever the operation's price. */
+  /** True if this call is free despite the operation's price. */
   isFree(params: Readonly<Record<string, string>>): boolean;
-  /** Makes the answer to the same call once more from its first answer; undefined if no call changes anything. */
+  /** The answer to a repeated call, made from the first answer. Undefined if calls change nothing. */
   readonly again:
     | ((first: AnswerFields, params: Readonly<Record<string, string>>) => AnswerFields)
     | undefined;
   /** True if an answer shows that the same call was made before. */
   isReplay(answer: AnswerFields): boolean;
-  /** Kinds of counts over answers, with each field's path in the answer. */
+  /** Kinds of counts over answers, each with its field's path in the answer. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
-  /** Its rules of the risk score where a job brings none; `docs/scoring.md` gives the reason for each weight. */
+  /** Its default rules of the risk score; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
 }
 
-/** An answer's fields by their names, as they came. */
+/** An answer's fields by name, as received. */
 export type AnswerFields = Readonly<Record<string, unknown>>;
 
-/** An operation that looks one value up: it can be detected in a list, and asked by hand. */
+/** An operation that looks one value up: it can be detected in a list, and called for a single value. */
 export interface IntelligenceSpec<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
   extends OperationSpec<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
-  /** Habits of a column that single cells can't show, read from its first cells and their countries. */
+  /** Habits of a column that single cells don't show, read from its first cells and their countries. */
   readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
   /**
-   * True if its columns are found without being named. False for an operation that is newer than jobs which name no column:
-   * after an upgrade they would pay for it unasked.
+   * True if its columns are found without being named. False for new operations: after an upgrade, jobs without named
+   * columns would pay for them.
    */
   readonly isDetected: boolean;
   /** True if a value shows its kind by itself, without a header. Left out if every value does. */
   readonly isTelling?: (text: string) => boolean;
   /**
-   * True if a value that does not show its kind is likely of it, in its row's country. Left out together with
+   * True if a value without a sign of its kind is probably of it, in its row's country. Left out together with
    * `isTelling`.
    */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
-  /** True if the values of a column without such a header may well be something else that is written alike. */
+  /** True if a column without such a header may hold something else that looks the same. */
   readonly mayBeOthers?: (texts: readonly string[]) => boolean;
   /** True if these values were made unrecognizable, such as IP addresses that all end in .0. */
   readonly areMasked?: (values: readonly string[]) => boolean;
@@ -111,7 +111,7 @@ export const geography = {
   longitude: z.number().describe('Longitude of the address.'),
 };
 
-/** The fields of an answer, or of a part of it; a service may send others too. */
+/** The fields of an answer, or of a part of it. A service may send others too. */
 export const fields = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).partial();
 
 export const apiKey = z.string().min(1).describe("The client's API key.");
@@ -120,7 +120,7 @@ type Own =
   | ('name' | 'path' | 'request' | 'response' | 'setting' | 'field' | 'dataOf' | 'isTokenItself')
   | ('keyText' | 'isFree' | 'again' | 'isReplay');
 
-/** An intelligence operation from what is particular to it. */
+/** Makes an intelligence operation from its own parts. */
 export function intelligence<const Name extends string, Data extends z.ZodObject>(
   name: Name,
   {value, ...entry}: Omit<IntelligenceSpec<Name, Data>, Own> & {readonly value: z.ZodType<string>},
@@ -143,25 +143,25 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
   };
 }
 
-/** The only error payload that the interface gives. */
+/** The interface's only error payload. */
 export const errorBody = z.object({
   success: z.literal(false),
   message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),
 });
 
 /**
- * The statuses by which a service asks to slow down. A 503 alone says that it is broken: it needs the time to come
- * back.
+ * Statuses by which a service asks to slow down. A 503 alone means that it is broken; with Retry-After it is
+ * throttling.
  */
 export const throttlingStatuses: Readonly<Record<number, 'always' | 'with Retry-After'>> = {
   429: 'always',
   503: 'with Retry-After',
 };
 
-/** The same in words, as docs and settings have them: `429, or 503 with Retry-After`. */
+/** The same in words, for docs and settings: `429, or 503 with Retry-After`. */
 export const throttledBy = Object.entries(throttlingStatuses)
   .map(([status, when]) => (when === 'always' ? status : `${status} ${when}`))
   .join(', or ');
 
-/** The one error code that the interface names: an invalid credential. */
+/** The interface's only error code: an invalid credential. */
 export const INVALID_TOKEN = 'invalid_token';

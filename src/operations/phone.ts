@@ -65,7 +65,7 @@ export const phone = intelligence('phone', {
   personFaults: ['phone_malformed', 'phone_too_short', 'phone_too_long', 'phone_out_of_plan'],
   canonical: canonicalPhone,
   habits: phoneHabits,
-  // Any long number can be a phone number: without a header only the international form speaks for one.
+  // Any long number can be a phone number. Without a header only the international form proves it.
   isTelling: given => /^\s*['"“”„«»‘’‚‹›]?\+/.test(given),
   isLikely: isLikelyPhone,
   top: [['phone_countries', ['country']]],
@@ -96,7 +96,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   });
 }
 
-/** The number that a text is in a country, where that is a valid one; with the plus that it may have lost. */
+/** The valid number of a text in a country, with the plus that it may have lost; undefined if invalid. */
 export function validPhone(text: string, country: string | undefined): string | undefined {
   const plain = canonicalPhone(text, country);
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
@@ -105,7 +105,7 @@ export function validPhone(text: string, country: string | undefined): string | 
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged.value : undefined;
 }
 
-/** Habits of a column's numbers that single cells can't show. */
+/** Habits of a column's numbers that single cells don't show. */
 export function phoneHabits(
   cells: readonly (readonly [text: string, country: string | undefined])[],
 ): CellRules {
@@ -127,13 +127,10 @@ export function phoneHabits(
   return {plusLost: areWrittenWhole(values, bare, areLong), zeroLost};
 }
 
-/**
- * In brackets libphonenumber-js knows no plus sign, and of full width it leaves it out: the number is another one
- * then.
- */
+/** libphonenumber-js ignores a plus sign in brackets, and drops a full-width one: the number would be another one. */
 const PLUS = /^[\s(]*[+＋﹢]/;
 
-/** Filler of forms for a number that was not given. */
+/** Filler of forms for a missing number. */
 const ZEROS = /^(?:[+\p{P}\p{Z}]*[0０])+[\p{P}\p{Z}]*$/u;
 
 interface ParseOptions {
@@ -160,7 +157,7 @@ function judgePhone(
   // A local number without its area code is possible in its country, but incomplete.
   const whole =
     number?.isPossible() === true &&
-    // Text equal to the parsed number was checked above.
+    // Text equal to the parsed number was checked before.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
   if (!whole) return invalid(phoneFault(text, options));
   if (number.number === text) return valid(text, repairs);
@@ -169,8 +166,8 @@ function judgePhone(
 }
 
 /**
- * False for what the library takes for no number: no digits, or in national form without a country. Columns without phone
- * numbers are judged too, and then it need not be loaded.
+ * False for texts that the library does not take for numbers: without digits, or in national form without a country.
+ * Then the library need not be loaded.
  */
 function mayBeNumber(text: string, options: ParseOptions): boolean {
   return /\p{Nd}/u.test(text) && (isPlaced(options) || /[+＋]/.test(text));
@@ -180,10 +177,10 @@ function isPlaced({defaultCountry, defaultCallingCode}: ParseOptions): boolean {
   return defaultCountry !== undefined || defaultCallingCode !== undefined;
 }
 
-/** RFC 3966: libphonenumber drops it, as it does an extension, and says nothing of it. */
+/** RFC 3966: libphonenumber silently drops it, as it does an extension. */
 const SUBADDRESS = /;isub=/i;
 
-/** A number that has, or may have, its calling code without a plus: read so only where the column is written so. */
+/** Judges a number that may have lost its plus. It is read so only if its column shows that. */
 function judgeBare(
   text: string,
   number: PhoneNumber,
@@ -229,20 +226,17 @@ function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
   return longer?.nationalNumber.startsWith('0') === true && longer.isValid();
 }
 
-/** Codes of digits that lack something beside them. */
+/** Codes of digits that lack context. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/**
- * Many digits, a point, then one or two digits or zeros: a program's decimal number, so the point separates
- * nothing.
- */
+/** A decimal number, not a grouped one: many digits, a point, then one or two digits, or zeros. */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
-/** A whole number, with no more digits than programs that write numbers so keep. */
+/** A whole number of at most 15 digits, the precision of a spreadsheet. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
 
 /**
- * A number that a program took for a quantity. It may have lost a leading zero that belongs to it, so it is taken for a
- * phone number only where it is a valid one as it stands.
+ * Judges a number that a program took for a quantity. It may have lost a leading zero, so it counts only if it is valid
+ * as it is.
  */
 function judgeDecimal(
   text: string,
@@ -258,7 +252,7 @@ function judgeDecimal(
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged : invalid('decimal_number');
 }
 
-/** Quotes, and punctuation beyond ASCII. */
+/** Quotes, and punctuation outside ASCII. */
 const ODD = /["']|[^\P{P}\p{ASCII}]/u;
 
 function phoneFault(text: string, options: ParseOptions): PhoneCode {
@@ -280,7 +274,7 @@ function phoneFault(text: string, options: ParseOptions): PhoneCode {
 /** A number, then few digits behind a slash or in brackets: a second number's end, an extension, a flat. */
 const GLUED = /^\D*(?:\d\D*){7,}?([/(])\s*\d{1,6}\s*\)?$/;
 
-/** Digits from which on a part of a cell is a phone number of its own, and no area code or extension. */
+/** Minimum digits of a part that is a phone number of its own, not an area code or extension. */
 const SHORTEST_LISTED = 7;
 
 function listsPhones(text: string): boolean {

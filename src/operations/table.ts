@@ -4,7 +4,7 @@ import {ip} from './ip.ts';
 import {phone} from './phone.ts';
 import {verify} from './verify.ts';
 
-/** The service's operations, in the order in which they are always named. This is the only list of them. */
+/** The service's operations, in their fixed order. This is the only list of them. */
 export const operations = {ip, phone, email, verify} as const;
 
 export type Operation = keyof typeof operations;
@@ -43,17 +43,17 @@ export function isStored(name: Operation): boolean {
   return operations[name].storedFor !== 'never';
 }
 
-/** One of something for each operation. */
+/** Makes one entry for each operation. */
 export function perOperation<T>(make: (name: Operation) => T): Record<Operation, T> {
   return Object.fromEntries(operationNames.map(name => [name, make(name)])) as Record<Operation, T>;
 }
 
-/** The same for those that look one value up. */
+/** The same for operations that look one value up. */
 export function perIntelligence<T>(make: (name: Intelligence) => T): Record<Intelligence, T> {
   return Object.fromEntries(intelligenceNames.map(name => [name, make(name)])) as Record<Intelligence, T>;
 }
 
-/** `ip, phone or email`. By hand: Intl.ListFormat's data take 12 ms to load, of each command that has a help. */
+/** `ip, phone or email`. By hand: Intl.ListFormat's data would add 12 ms to every help. */
 export function anyOf(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
 }
@@ -61,13 +61,13 @@ export function anyOf(names: readonly string[]): string {
 /** Default time for which a rejected value is not sent again. */
 export const rejectedFor = '7d';
 
-/** `ip=1d,phone=90d,rejected=7d`: how old stored answers may be unless told otherwise. */
+/** `ip=1d,phone=90d,rejected=7d`: default maximum ages of stored answers. */
 export const defaultAges = [
   ...operationNames.filter(isStored).map(name => `${name}=${operations[name].storedFor}`),
   `rejected=${rejectedFor}`,
 ].join() as `${Operation}=${string}`;
 
-/** Credits of one call unless told otherwise: one number where all are alike, else `ip=1,phone=2`. */
+/** Default credits of one call: one number if all are alike, else `ip=1,phone=2`. */
 export const defaultCosts = operationNames.every(name => operations[name].cost === operations.ip.cost)
   ? operations.ip.cost
   : operationNames.map(name => `${name}=${operations[name].cost}`).join();

@@ -7,7 +7,7 @@ import {canonicalPhone, phoneHabits} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
 
-/** `action_id`s for local development: they cost no credits and always pass or never pass. */
+/** `action_id`s for local development: they are free, and always or never pass. */
 export const TEST_ACTION_ALWAYS_PASS = 't/FFFFFFFFFFFFF/111111111';
 export const TEST_ACTION_NEVER_PASS = 't/FFFFFFFFFFFFF/000000000';
 
@@ -25,7 +25,7 @@ const request = z.object({
   phone_number: z.string().optional().describe('User phone number in E.164 format.'),
 });
 
-/** A verdict without its `success` flag, which is what the other operations call `data`. */
+/** A verdict without its `success` flag, like `data` of the other operations. */
 const data = fields({
   user_id: text.describe('The user identifier that was sent.'),
   score: z.number().describe('Score from 0 (bot) to 100 (human).'),
@@ -107,7 +107,7 @@ const data = fields({
   }),
 });
 
-/** An identifier is the customer's own: nothing is taken off it but the blanks around it. */
+/** Reads an identifier, which is the customer's own: only blanks around it are removed. */
 function canonicalId(raw: string): Canonical {
   const text = raw.trim();
   if (/\p{Cc}/u.test(text)) return invalid('unreadable_characters');
@@ -127,7 +127,7 @@ export const verify = {
   summary: 'Fetch the bot verdict for a user session token.',
   request,
   data,
-  /** The verdict's fields stand beside `success`. */
+  /** The verdict's fields are beside `success`. */
   response: data.extend({success: z.literal(true)}),
   singular: 'session token',
   plural: 'session tokens',
@@ -145,11 +145,11 @@ export const verify = {
   field: 'token',
   dataOf: ({success: _, ...verdict}) => verdict,
   isTokenItself: true,
-  /** All that is sent with the token, since any of it may change the answer. */
+  /** All inputs sent with the token: each may change the answer. */
   keyText: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: isTest,
-  /** A token that was verified is redeemed from then on, but not by a test. The interface states no other change. */
+  /** A verified token is redeemed from then on, except by a test action. The interface states no other change. */
   again: (first, params) =>
     isTest(params)
       ? first
@@ -173,7 +173,7 @@ function isTest({action_id}: Readonly<Record<string, string>>): boolean {
   return action_id === TEST_ACTION_ALWAYS_PASS || action_id === TEST_ACTION_NEVER_PASS;
 }
 
-/** A session token as it came, blanks trimmed; a blank inside means that the column holds something else. */
+/** A session token with blanks trimmed. A blank inside means that the column holds something else. */
 export function canonicalToken(
   raw: string,
   _country?: string,
@@ -187,7 +187,7 @@ export function canonicalToken(
 export type Beside = keyof typeof besideToken;
 export const besideNames = Object.keys(besideToken) as readonly Beside[];
 
-/** One of something for each of them. */
+/** Makes one entry for each of them. */
 export function perBeside<T>(make: (beside: (typeof besideToken)[Beside]) => T): Record<Beside, T> {
   return Object.fromEntries(besideNames.map(name => [name, make(besideToken[name])])) as Record<Beside, T>;
 }

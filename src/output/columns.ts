@@ -8,9 +8,9 @@ import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 
-/** One column of a lookup, whatever the output's form: all writers go by a list of these. */
+/** One column of a lookup, in any format: all writers use a list of these. */
 export interface LookupColumn {
-  /** Behind the target's prefix. Of a field, its path joined by `_`: `device.os` is `device_os`. */
+  /** The name after the target's prefix. A field's path is joined by `_`: `device.os` is `device_os`. */
   readonly name: string;
   readonly kind: 'scalar' | 'flag' | 'json';
   /** Its value in a row, whose parsed answer is `data`; null or undefined without a value. */
@@ -26,7 +26,7 @@ export interface AnswerField extends LookupColumn {
 const SAID: readonly LookupColumn[] = [
   {name: 'status', kind: 'scalar', of: result => result.status},
   {name: 'error', kind: 'scalar', of: result => ('error' in result ? result.error : null)},
-  // True if the answer is past its age; null if nothing is known of the value.
+  // True if the answer is past its age; null without an answer.
   {
     name: 'stale',
     kind: 'flag',
@@ -34,7 +34,7 @@ const SAID: readonly LookupColumn[] = [
   },
 ];
 
-/** The columns in front of the answer's fields. */
+/** The columns before the answer's fields. */
 export function saidOf(marksStale: boolean): readonly LookupColumn[] {
   return SAID.filter(({name}) => marksStale || name !== 'stale');
 }
@@ -49,7 +49,7 @@ function flatten(schema: z.ZodObject, path: readonly string[]): AnswerField[] {
     const inner = (optional as z.ZodOptional<z.ZodType>).unwrap();
     const here = [...path, name];
     if (inner instanceof z.ZodObject) return flatten(inner, here);
-    // `verdict` is what the whole answer is about, so its two flags go without its name.
+    // `verdict` is the subject of the whole answer, so its two flags omit that name.
     const named = here[0] === 'verdict' ? here.slice(1) : here;
     return [{name: named.join('_'), path: here, kind: kindOf(inner), of: (_, data) => valueAt(data, here)}];
   });
@@ -60,10 +60,10 @@ function kindOf(schema: z.ZodType): AnswerField['kind'] {
   return schema instanceof z.ZodBoolean ? 'flag' : 'scalar';
 }
 
-/** As much of a target's columns as their names come from. */
+/** The parts of a target's columns that decide their names. */
 export interface NamedColumns {
   readonly target: {readonly prefix: string};
-  /** Its columns in front of the answer's fields. */
+  /** Its columns before the answer's fields. */
   readonly said: readonly LookupColumn[];
   readonly fields: readonly AnswerField[];
 }
@@ -71,9 +71,9 @@ export interface NamedColumns {
 /** Columns that one target adds to the output. */
 export interface TargetColumns extends NamedColumns {
   readonly target: Target;
-  /** All fields that the answer may have, wanted or not. */
+  /** All fields that the answer may have, selected or not. */
   readonly answerFields: readonly AnswerField[];
-  /** True if all fields are written, including those that the interface does not have. */
+  /** True if all fields are written, including unknown ones. */
   readonly whole: boolean;
   /** Its key under `enrichment` in NDJSON. */
   readonly key: string;
@@ -84,7 +84,7 @@ export function columnsOf({said, fields}: NamedColumns): readonly LookupColumn[]
   return [...said, ...fields];
 }
 
-/** Which columns the output has: known before the first call. `only` holds names such as `ip.country` or `country`. */
+/** The output's columns, known before the first call. `only` holds names such as `ip.country` or `country`. */
 export function planColumns(
   targets: readonly Target[],
   only: readonly string[] | undefined,
@@ -130,7 +130,7 @@ function unknownField(name: string, targets: readonly Target[]): UsageError {
   return new UsageError('unknown_field', `--fields: no answer has a field "${name}". ${hint}`);
 }
 
-/** The names of all columns that are added, in order: the lookups', those of the risk score, what was repaired. */
+/** Names of all added columns, in order: lookups, risk score, repairs. */
 export function addedNames(
   columns: readonly NamedColumns[],
   {risk, repairs}: {readonly risk: readonly RiskColumn[]; readonly repairs: boolean},
@@ -139,7 +139,7 @@ export function addedNames(
   return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS] : [])];
 }
 
-/** The column, the last one, which says what was repaired of the row's cells; its name in `--fields` too. */
+/** The last column, with the repairs of the row's cells; also its name in `--fields`. */
 export const REPAIRS = 'input_repairs';
 
 /** True if the column of repairs is written: always, unless `--fields` leaves it out. */
@@ -159,11 +159,11 @@ export function repairsByKey(
 
 type EnrichedRepairs = readonly (readonly RepairCode[])[] | undefined;
 
-/** Columns of the risk that are written always, and those that explain it, unless `--fields` leaves them out. */
+/** Columns of the risk that are always written, and those that explain it, unless `--fields` leaves them out. */
 const ALWAYS = ['score', 'level', 'reasons'] as const;
 const EXPLAINING = ['points', 'missing'] as const;
 
-/** A part of the risk that has a column of its own, `risk_…`. */
+/** A part of the risk with its own column, `risk_…`. */
 export type RiskColumn = (typeof ALWAYS)[number] | (typeof EXPLAINING)[number];
 
 /** Columns of the risk to write. `only` has the names of `--fields`. */
@@ -179,7 +179,7 @@ export function riskCells(risk: Risk, columns: readonly RiskColumn[]): string[] 
   });
 }
 
-/** @throws {UsageError} when an added column would have the name of an input column, or of another added one. */
+/** @throws {UsageError} if an added column would have the name of an input column, or of another added one. */
 export function refuseClashes(
   inputColumns: readonly string[],
   added: readonly string[],
@@ -194,7 +194,7 @@ export function refuseClashes(
       throw new UsageError(
         'column_clash',
         `The output would have "${name}" twice. Give the new columns another prefix, such as ${choice}, or rename the input's column.`,
-        // One that is named turns guessing off: the others have to be named as well.
+        // A named column turns guessing off, so the others must be named too.
         areGuessed
           ? {flags: targets.flatMap(one => choiceOf(one, one === target ? 'checked_' : undefined))}
           : {},
@@ -204,15 +204,12 @@ export function refuseClashes(
   }
 }
 
-/** The flag that gives what a column adds another prefix. */
+/** The flag that gives a column's results another prefix. */
 function choiceOf({operation, column}: Target, prefix: string | undefined): [string, string] {
   return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
 
-/**
- * @throws {UsageError} when the answers of two columns, or one and the risk, would have one name under
- * `enrichment`.
- */
+/** @throws {UsageError} if the answers of two columns, or one and the risk, would have one name under `enrichment`. */
 export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolean): void {
   refuseClashes(
     risk ? ['enrichment.risk'] : [],
@@ -235,7 +232,7 @@ export function pickedJson(data: unknown, fields: readonly AnswerField[]): strin
   return unmarkNumbers(JSON.stringify(pickFields(data, fields)));
 }
 
-/** An answer cut down to these fields, nested as it came. */
+/** An answer with only these fields, nested as before. */
 export function pickFields(data: unknown, fields: readonly AnswerField[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const {path} of fields) {
@@ -268,8 +265,8 @@ function cellText(value: unknown, kind: LookupColumn['kind'], safe: (text: strin
 }
 
 /**
- * Text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV injection"). Signs before
- * nothing but digits and their punctuation are phone numbers and coordinates, which stay as they are.
+ * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"). Signs before
+ * digits and their punctuation stay: they are phone numbers and coordinates.
  */
 export function formulaSafe(text: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^[+-]?[\d\s().,:/-]*$/.test(text) ? `'${text}` : text;

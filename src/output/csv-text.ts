@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Options, stringify} from 'csv-stringify/sync';
 
-/** Records as CSV: the text of each, without its line end. */
+/** Turns records into CSV: the text of each, without its line end. */
 export type CsvTexts = (records: readonly (readonly string[])[]) => string[];
 
 /**
@@ -12,8 +12,8 @@ const MARK = `\0${randomUUID()}`;
 const QUOTED = /["\r\n]/;
 
 /**
- * Only what may need quotes passes csv-stringify, which makes 1 kB of objects of each cell, and passes it once: a record in
- * which nothing does is its cells, joined.
+ * Only records that may need quotes pass csv-stringify, which makes 1 kB of objects per cell. Others are joined
+ * directly.
  */
 export function csvTexts(given: Options & {readonly delimiter: string}): CsvTexts {
   const {delimiter} = given;

@@ -42,13 +42,13 @@ export interface OutputFormat {
   readonly flatten: boolean;
 }
 
-/** A row and what became of each of its lookups, in the order of the targets. */
+/** A row with the results of its lookups, in the order of the targets. */
 export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly row: Kind;
   readonly results: readonly Result[];
   /** Repairs of the cells, by target; undefined without any. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
-  /** The answer of each lookup that has one, parsed once for all who read it. */
+  /** The parsed answer of each lookup that has one, shared by all readers. */
   readonly answers: readonly unknown[];
   /** Undefined if rows are not scored. */
   readonly risk: Risk | undefined;
@@ -56,16 +56,16 @@ export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly outcomes: RuleOutcomes | undefined;
 }
 
-/** Rows → text. Pure: the same rows are the same bytes, whatever way their answers came. */
+/** Rows → text. Pure: the same rows give the same bytes. */
 export interface Encoder {
   /** Text before the first row. */
   readonly head: string;
   encode(rows: readonly EnrichedRow[]): string;
 }
 
-/** Keys of NDJSON rows that the header does not have go in here, as one JSON object. */
+/** Column for keys of NDJSON rows that the header lacks, as one JSON object. */
 const OTHER_FIELDS = 'other_fields';
-/** The member that NDJSON rows get. */
+/** Member of NDJSON rows that holds all results. */
 export const ENRICHMENT = 'enrichment';
 
 export function createEncoder(
@@ -76,7 +76,7 @@ export function createEncoder(
   return output.kind === 'csv' ? csvEncoder(input, columns, output) : ndjsonEncoder(input, columns, output);
 }
 
-/** The names of the input's columns as the output has them, and of those that it adds whatever is looked up. */
+/** The output's names of the input's columns, and those of columns added in any case. */
 export function ownNames(
   input: InputFormat,
   {kind, flatten}: OutputFormat,
@@ -89,9 +89,9 @@ export function ownNames(
 /** Format of CSV apart from its cells. */
 type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
-/** Makes the text of CSV records, and what stands before the first of them. */
+/** Makes the text of CSV records, and of what precedes the first. */
 export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
-  // A lone CR or LF inside a cell ends the record for many readers, whatever this file's own line end is.
+  // Many readers end a record at a lone CR or LF inside a cell, whatever this file's own line end is.
   const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
   const sep = sepLine ? `sep=${delimiter}${eol}` : '';
   const headOf = (header: readonly (readonly string[])[]) =>
@@ -130,7 +130,7 @@ type GroupTexts = (rows: readonly EnrichedRow[]) => string[];
 
 const RECENT_BYTES = 4_194_304;
 
-/** Texts that CSV rows get, in groups of columns. */
+/** Texts added to CSV rows, in groups of columns. */
 function addedTexts(
   columns: readonly TargetColumns[],
   output: OutputFormat,
@@ -147,7 +147,7 @@ function addedTexts(
   return groups;
 }
 
-/** The columns of one target: an answer that comes again is written once. */
+/** The columns of one target. A repeated answer is formatted once. */
 function resultTexts(
   column: TargetColumns,
   index: number,
@@ -175,7 +175,7 @@ function resultTexts(
   };
 }
 
-/** True if the answer says all that there is to say of the result. */
+/** True if the result consists of its answer only. */
 function isPlain(result: Result): result is Extract<Result, {status: 'ok'}> {
   return result.status === 'ok' && !('stale' in result);
 }
@@ -192,7 +192,7 @@ function ownCells(row: TextRow, input: InputFormat, {flatten}: OutputFormat): re
   return [...cells, others.length === 0 ? '' : `{${others.join(',')}}`];
 }
 
-/** A JSON value's text as a cell: a string's content, nothing for null, anything else as it stands. */
+/** A JSON value's text as a cell: a string's content, nothing for null, anything else unchanged. */
 function cellOf(text: string): string {
   if (text.startsWith('"')) return JSON.parse(text) as string;
   return text === 'null' ? '' : text;
@@ -218,7 +218,7 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
   };
 }
 
-/** The columns that CSV has, as members: all of them in each row, null where there is nothing. */
+/** CSV's columns as members: all of them in each row, null if empty. */
 function flatAnswers(
   columns: readonly TargetColumns[],
   names: readonly string[],
@@ -238,7 +238,7 @@ function flatAnswers(
   };
 }
 
-/** Answers go in as they came, unknown fields included, unless only some fields were asked for. */
+/** Answers are written as received, with unknown fields, unless only some fields are selected. */
 function resultJson(result: Result, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
   const said = column.said.map(one => `"${one.name}":${JSON.stringify(one.of(result, undefined))},`).join('');
   const data = textOf(result);
@@ -247,14 +247,14 @@ function resultJson(result: Result, column: TargetColumns, repairs: readonly Rep
   return `{${said}${repaired}"data":${shown ?? 'null'}}`;
 }
 
-/** A result's parsed answer; with its numbers marked where they would lose their spelling. */
+/** A result's parsed answer, with numbers marked that would lose their spelling. */
 function exact(result: Result, answer: unknown, {target}: TargetColumns): unknown {
   const text = textOf(result) ?? '';
   const marked = markNumbers(text);
   return marked === text ? answer : usedAnswer(target.operation, JSON.parse(marked));
 }
 
-/** All that is kept of a result's answer, its numbers marked. */
+/** A result's kept answer, with its numbers marked. */
 function asItCame(result: Result): unknown {
   const text = textOf(result);
   return text === undefined ? undefined : JSON.parse(markNumbers(text));
@@ -264,7 +264,7 @@ function textOf(result: Result): string | undefined {
   return 'data' in result ? result.data : undefined;
 }
 
-/** Adds members to a row's own text, so that its numbers, its order and its spelling stay as they are. */
+/** Adds members to a row's own text, which keeps its numbers, order and spelling. */
 function splice(row: TextRow, input: InputFormat, names: readonly string[], members: string): string {
   if (row.type === 'csv') {
     const own = input.columns.map(

@@ -3,12 +3,13 @@ import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputRecord} from '../input/row.ts';
 import {MOST_LEVELS} from '../job/nesting.ts';
 
-/** A file with more columns than this is one whose objects are keyed by content, such as identifiers. */
+/** Files with more columns than this have objects keyed by content, such as identifiers. */
 const MOST_COLUMNS = 2_000;
 
 /**
- * The members of a JSON object with those of the objects in it, by their dotted paths: `user.name` → the text of its
- * value. Lists, empty objects and what is nested too deep stay whole. Where two have one path, the second is `path#2`, as with equal headers.
+ * The members of a JSON object, and those of nested objects by dotted paths: `user.name` → the text of its value.
+ * Lists, empty objects and too deep ones stay whole. If two have one path, the second is `path#2`, as with equal
+ * headers.
  */
 export function flatMembers(raw: string): Map<string, string> {
   const flat = new Map<string, string>();
@@ -31,9 +32,9 @@ function unused(path: string, taken: ReadonlyMap<string, string>): string {
 }
 
 /**
- * The paths of all fields in the sample's rows, in order of first appearance.
+ * Paths of all fields in the sample's rows, in order of first appearance.
  *
- * @throws {UsageError} when there are so many that they can't be columns.
+ * @throws {UsageError} if there are too many for columns.
  */
 export function flatColumns(sample: readonly InputRecord[]): string[] {
   const paths = new Set<string>();

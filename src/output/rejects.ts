@@ -2,13 +2,13 @@ import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Reject} from '../input/row.ts';
 
-/** A line of the file of rejected rows; the first one has the `header`, so that they can become a list again. */
+/** A line of the file of rejected rows. The first one has the `header`, so that the rows can become a list again. */
 export function rejectLine(reject: Reject, header?: string): string {
   const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;
   return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated, header})}\n`;
 }
 
-/** The line above an input's rows; empty without one. */
+/** The line above an input's rows; empty without a header. */
 export function headerLine(format: InputFormat): string {
   if (format.kind !== 'csv' || format.header === undefined) return '';
   return stringify([[...format.header]], {delimiter: format.delimiter});

@@ -16,7 +16,7 @@ export interface Sink {
 
 const WRITE_BYTES = 262_144;
 
-/** A file that grows, and can be cut back to where a checkpoint left it. A failed write or fsync is final. */
+/** A growing file that can be cut back to a checkpoint. A failed write or fsync is final. */
 export class FileSink implements Sink {
   readonly #path: string;
   readonly #file: FileHandle;
@@ -32,9 +32,9 @@ export class FileSink implements Sink {
   }
 
   /**
-   * Opens `path` and keeps its first `bytes`; for none it is made anew. No link is followed.
+   * Opens `path` and keeps its first `bytes`; 0 creates it anew. Follows no link.
    *
-   * @throws {StateError} when the file is shorter than that; {@link OutputError} when it can't be opened or written.
+   * @throws {StateError} if the file is shorter; {@link OutputError} if it can't be opened or written.
    */
   static async open(path: string, bytes: number): Promise<FileSink> {
     const file = await openOwn(path, bytes > 0).catch(error => {
@@ -44,7 +44,7 @@ export class FileSink implements Sink {
       const {size} = await file.stat();
       if (size < bytes) throw shorter(path, size, bytes);
       if (size > bytes) await file.truncate(bytes);
-      // Synced bytes outlive a power cut only under a name that does.
+      // Synced bytes survive a power cut only if their file's name does.
       if (bytes === 0) syncPath(dirname(path));
       return new FileSink(path, file, bytes);
     } catch (error) {
@@ -83,7 +83,7 @@ export class FileSink implements Sink {
     this.#bytes += written;
   }
 
-  /** After a failed fsync the kernel may have dropped the pages: trying again would report success for lost data. */
+  /** After a failed fsync the kernel may have dropped the pages: a retry would report success for lost data. */
   async #guard<T>(work: () => Promise<T>): Promise<T> {
     if (this.#failed) throw unwritable(this.#path, new Error('an earlier write failed'));
     try {
@@ -101,13 +101,13 @@ async function openOwn(path: string, keep: boolean): Promise<FileHandle> {
   return open(path, 'wx', 0o600);
 }
 
-/** A stream, such as stdout. Written text can't be read back, so a stream has no checkpoint. */
+/** A stream, such as stdout. Written text can't be taken back, so it has no checkpoint. */
 export class StreamSink implements Sink {
   readonly #stream: NodeJS.WritableStream;
   readonly #owned: boolean;
   #error: unknown;
 
-  /** `owned`: it is this run's alone, and ends with it. */
+  /** `owned`: it belongs to this run, and ends with it. */
   constructor(stream: NodeJS.WritableStream, owned: boolean) {
     this.#stream = stream;
     this.#owned = owned;

@@ -4,9 +4,9 @@ import {OutputError} from '../errors.ts';
 import {FileSink} from './sink.ts';
 
 /**
- * Writes a file that is whole or absent, however long it is.
+ * Writes a file that is whole or absent, of any length.
  *
- * @throws {OutputError}; and what `texts` throws: then nothing is written.
+ * @throws {OutputError}, and errors of `texts`: then nothing is written.
  */
 export async function writeWhole(
   path: string,
@@ -24,7 +24,7 @@ export async function writeWhole(
     moveAtomically(beside, path);
   } catch (error) {
     rmSync(beside, {force: true});
-    // Callers know one name only, and a whole file has no checkpoint to resume from.
+    // The message names the file that callers know, and not its temporary one.
     throw error instanceof OutputError && error.cause !== undefined ? unwritable(path, error.cause) : error;
   }
 }

@@ -13,7 +13,7 @@ import {rowsSection, troubleSection} from './sections/rows-section.ts';
 import {runSection} from './sections/run-details.ts';
 import type {Summary} from './summary.ts';
 
-/** A run's summary as a report. Pure: it says nothing that the summary doesn't hold. */
+/** A run's summary as a report. Pure: it contains nothing that the summary lacks. */
 export function buildReport(summary: Summary): Report {
   const sections = [
     driftSection(summary),

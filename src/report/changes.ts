@@ -5,7 +5,7 @@ const whole = z.int().min(0);
 const counts = z.record(z.string(), whole);
 const each = z.object({old: whole, new: whole});
 
-/** Differences between two outputs, as `diff --json`, `score --json` and a job's summary have them. */
+/** Differences between two outputs, in the form of `diff --json`, `score --json` and a job's summary. */
 export const changesSchema = z.object({
   key: z
     .array(z.string())
@@ -33,7 +33,7 @@ export type RowKind = (typeof rowKinds)[number];
 
 const LEVELS = ['low', 'medium', 'high', 'unknown', 'none'];
 
-/** The rows of a table from level to level: those levels alone that any row has or had. */
+/** A table of rows from level to level, with only the levels that occur. */
 export function levelGrid(levels: Changes['levels']): {
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];

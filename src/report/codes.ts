@@ -36,7 +36,7 @@ export const rejectCodes: Readonly<Record<RejectReason, CodeText>> = {
   not_an_object: {meaning: 'The line is JSON, but not an object.', advice: 'write {"name": value}'},
 };
 
-/** Values that were not looked up on purpose, or not any more. */
+/** Values that were not looked up, on purpose or at a limit. */
 export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   condition: {meaning: "The lookup's `when` was not true for the row."},
   filter: {meaning: '--where left the row out.'},
@@ -53,7 +53,7 @@ export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   offline: {meaning: '--offline makes no calls, and the store has no answer.'},
 };
 
-/** Calls without a usable answer: those that the program names itself. Others are the service's own words. */
+/** Calls without a usable answer: the program's own codes. All others are the service's. */
 export const callCodes = {
   bad_response: {
     meaning: 'The answer breaks the interface; the call counts as spent.',
@@ -116,7 +116,7 @@ export const valueAdvice: Readonly<Record<string, string>> = {
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
 };
 
-/** Advice if the setting that the usual advice names is already set, by setting. The first one that is set counts. */
+/** Advice for a code if the setting of its usual advice is set already. The first set setting counts. */
 const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   country_unknown: {
     defaultCountry: 'fix the country column: it has no known country in this row',
@@ -155,7 +155,7 @@ export const reasonCodes: Readonly<Record<string, string>> = {
 
 const named: Readonly<Record<string, CodeText>> = {...rejectCodes, ...skipCodes, ...callCodes};
 
-/** A code's own word, of `ip.ip_range` or `signup_ip.ip_range`. */
+/** A code without its prefix, as in `ip.ip_range` or `signup_ip.ip_range`. */
 const wordOf = (code: string) => code.slice(code.lastIndexOf('.') + 1);
 
 /** Meaning of a code, with or without its column or operation in front; empty for a code of the service's own. */

@@ -1,25 +1,25 @@
 import type {Drift, Summary} from './summary.ts';
 
-/** Figures of a run for the comparison with later ones: shares, a mean and a number of rows; no values. */
+/** Figures of a run for comparison with later ones: shares, a mean and a number of rows, but no values. */
 export interface RunProfile {
   readonly run_id: string;
   readonly finished_at: string;
   readonly rows: number;
-  /** Credits spent and perhaps spent. */
+  /** Credits spent and maybe spent. */
   readonly credits: number;
-  /** By name: of how many (`of`) which part (`share`, 0 to 1). */
+  /** By name: a share (0 to 1) of a total (`of`). */
   readonly shares: Readonly<Record<string, {readonly share: number; readonly of: number}>>;
   /** Mean risk score, 0 to 100. */
   readonly mean?: number | undefined;
 }
 
-/** With so many earlier runs a job is compared: enough for a median, few enough that a new normal soon is one. */
+/** Earlier runs to compare with: enough for a median, few enough that a new normal soon becomes it. */
 const COMPARED = 10;
-/** A share of few answers moves by chance: it must also be this many standard deviations away. */
+/** Minimum distance in standard deviations: a share of few answers moves by chance. */
 const DEVIATIONS = 3;
-/** Rows and credits vary more than shares do: they may move by so many times the threshold, relatively. */
+/** Rows and credits vary more than shares: their relative threshold is this many times higher. */
 const COUNT_FACTOR = 5;
-/** The share of distinct values that the answer store knew. */
+/** Name of the share of distinct values that the answer store knew. */
 const HIT_RATE = 'hit_rate';
 
 export function profileOf(summary: Summary): RunProfile {
@@ -85,7 +85,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
     run => run.rows,
     usual => countJumped(now.rows, usual, threshold),
   );
-  // A lower cost, or more known answers, is no reason to warn.
+  // Only a rise in cost, or a fall of known answers, is worth a warning.
   judge(
     'credits',
     now.credits,
@@ -109,7 +109,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
   return jumps;
 }
 
-/** Shares move in percentage points; one of few must move further, as chance moves it too. */
+/** Shares move in percentage points. A share of few must move further, since chance moves it too. */
 function shareJumped(now: number, usual: number, of: number, threshold: number): boolean {
   const moved = Math.abs(now - usual);
   const middle = (now + usual) / 2;

@@ -1,6 +1,6 @@
 /** `1234567` → `1,234,567`. */
 export function count(value: number): string {
-  // The first number that is formatted loads V8's tables of languages.
+  // Formatting the first number loads V8's tables of languages, so small ones are formatted by hand.
   if (Number.isInteger(value) && Math.abs(value) < 1_000) return String(value);
   return value.toLocaleString('en-US', {maximumFractionDigits: 2});
 }
@@ -18,7 +18,7 @@ function pad(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** A share of a whole: `12%`, `3.4%`, `< 0.1%`; nothing of nothing is `–`. */
+/** A share of a whole: `12%`, `3.4%`, `< 0.1%`; `–` if the whole is 0. */
 export function percent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const value = (100 * part) / whole;
@@ -41,17 +41,17 @@ export function moment(iso: string): string {
   return `${new Date(iso).toLocaleDateString('en-GB', parts)}, ${iso.slice(11, 16)} UTC`;
 }
 
-/** The most common first; those that are as common, by name. */
+/** The most common first; equally common ones by name. */
 export function ranked(counts: Readonly<Record<string, number>>): [string, number][] {
   return Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }
 
 /** `12 rows`, `1 row`. */
-export function many(value: number, one: string, several = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : several}`;
+export function many(value: number, one: string): string {
+  return `${count(value)} ${value === 1 ? one : `${one}s`}`;
 }
 
-/** A word as a shell takes it, quoted where it has to be. */
+/** A word for a shell, quoted if needed. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** A report before it is HTML or Markdown: what is said, and in which shape it is best seen. */
+/** A report before it is HTML or Markdown: its content, and the best form for each part. */
 export interface Report {
   readonly title: string;
   readonly status: {readonly tone: Tone; readonly text: string};
@@ -8,7 +8,7 @@ export interface Report {
   readonly sections: readonly Section[];
 }
 
-/** One figure that a person looks for first. */
+/** A figure that readers look for first. */
 export interface Fact {
   readonly label: string;
   readonly value: string;
@@ -19,12 +19,12 @@ export interface Fact {
 
 export interface Section {
   readonly title: string;
-  /** A sentence that says how to read it, or what it comes to. */
+  /** A sentence that explains or sums up. */
   readonly note?: string | undefined;
   readonly blocks: readonly Block[];
 }
 
-/** Meaning that a colour stands for. */
+/** Meaning of a colour. */
 export type Tone = 'good' | 'known' | 'repeat' | 'quiet' | 'warn' | 'bad';
 
 export type Block = TableBlock | RankingBlock | StacksBlock | HistogramBlock | LinesBlock;
@@ -33,12 +33,12 @@ export interface TableBlock {
   readonly kind: 'table';
   readonly caption: string;
   readonly head: readonly string[];
-  /** Cells as texts; all columns but the first are figures unless `texts` names them. */
+  /** Cells as texts. All columns but the first are figures, except those in `texts`. */
   readonly rows: readonly (readonly string[])[];
   readonly texts?: readonly number[];
-  /** Stands beside another block where there is room. */
+  /** True if it may be placed beside another block. */
   readonly small?: boolean;
-  /** Long and seldom looked at: shown when asked for. */
+  /** True for long and rarely needed content, which is shown on demand. */
   readonly folded?: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface RankingBlock {
   readonly tone: Tone;
 }
 
-/** Wholes by their parts, one line each. */
+/** Wholes divided into parts, one line each. */
 export interface StacksBlock {
   readonly kind: 'stacks';
   readonly caption: string;
@@ -61,7 +61,7 @@ export interface StacksBlock {
   readonly rows: readonly {readonly name: string; readonly counts: readonly number[]}[];
 }
 
-/** Number of rows in each of some neighbouring ranges. */
+/** Number of rows in neighbouring ranges. */
 export interface HistogramBlock {
   readonly kind: 'histogram';
   readonly caption: string;
@@ -74,7 +74,7 @@ export interface LinesBlock {
   readonly kind: 'lines';
   readonly caption: string;
   readonly unit: string;
-  /** When each point ends, and where the whole ends, in milliseconds from the start. */
+  /** Milliseconds from the start to the end of each point, and of the whole. */
   readonly ends: readonly number[];
   readonly series: readonly {
     readonly name: string;

@@ -1,11 +1,11 @@
 import {z} from 'zod';
 
-/** Price of a credit, as the account's file gives it. */
+/** Price of a credit, from the account's file. */
 export const priceSchema = z.object({per_credit: z.number().min(0), currency: z.string()});
 
 export type Price = z.output<typeof priceSchema>;
 
-/** Credits as money: `2.62 EUR`; amounts below a cent keep what they have of it. */
+/** Credits as money: `2.62 EUR`. Amounts below a cent keep their decimals. */
 export function moneyOf(credits: number, {per_credit: each, currency}: Price): string {
   return amountOf(credits * each, currency);
 }
@@ -18,7 +18,7 @@ export function amountOf(amount: number, currency: string): string {
   return `${amount.toLocaleString('en-US', digits)} ${currency}`;
 }
 
-/** ` (2.62 EUR)`; nothing where no price is known. */
+/** ` (2.62 EUR)`; empty without a price. */
 export function inBrackets(credits: number, price: Price | undefined): string {
   return price === undefined ? '' : ` (${moneyOf(credits, price)})`;
 }

@@ -8,8 +8,8 @@ const whole = z.int().min(0);
 const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.number()});
 
 /**
- * One line of the history: what one session of a run spent at one endpoint and account, and how it ended. All lines
- * together are what was spent. A session that was killed is told of by the next one, which knows its money alone.
+ * One line of the history: the spending of one session at one endpoint and account, and its end. All lines add up to
+ * all spending. The next session reports a killed one, of which only the money is known.
  */
 export const runRecordSchema = z.object({
   run_id: z.string().describe('Identifier of the run, the same in all its lines.'),
@@ -41,16 +41,16 @@ export const runRecordSchema = z.object({
 
 export type RunRecord = z.output<typeof runRecordSchema>;
 
-/** The reason of a session that could not tell itself what it spent. */
+/** The reason of a killed session, which could not report itself. */
 const CUT_OFF = 'cut_off';
 
-/** Fields of a session that are known from its beginning. */
+/** Fields of a session that are known at its start. */
 export type RecordedSession = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 'list' | 'account' | 'price'>;
 
 /** Credits, by operation. */
 type SpentBy = RunRecord['credits']['by_operation'];
 
-/** The line of a session, by its summary. */
+/** A session's line, from its summary. */
 export function recordOf(summary: Summary, endpoint: string): RunRecord {
   const {rows, lookups, credits, session, store} = summary;
   const values = Object.values(lookups);
@@ -77,7 +77,7 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
   };
 }
 
-/** The line of a session that could not tell itself; it ended at `ended_at`, or later. */
+/** The line of a killed session, which ended at `ended_at` or later. */
 export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: SpentBy): RunRecord {
   return {
     ...facts,
@@ -94,10 +94,7 @@ export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: 
   };
 }
 
-/**
- * One line of two that tell of the same session: its own says how it ended; what is told afterwards, by its ledger, is what
- * it spent.
- */
+/** Merges two lines of one session: its own has its end; a later one, from the ledger, has its spending. */
 export function merged(known: RunRecord, told: RunRecord): RunRecord {
   const [own, after] = told.reason === CUT_OFF ? [known, told] : [told, known];
   return after.reason === CUT_OFF ? {...own, calls: after.calls, credits: after.credits} : own;
@@ -122,7 +119,7 @@ export function listOf([first]: readonly string[]): string | null {
   return first === undefined || first === '-' ? null : basename(first);
 }
 
-/** The summary as it is kept: of its paths, only the last names. */
+/** The summary for the history: only the last names of its paths. */
 export function withoutPaths(summary: Summary): Summary {
   const {input, output, rejects, changes} = summary;
   return {
@@ -136,7 +133,7 @@ export function withoutPaths(summary: Summary): Summary {
   };
 }
 
-/** Credits have three decimals; sums of them have no more. */
+/** Rounds sums of credits, which have three decimals. */
 export function exact(credits: number): number {
   return Math.round(credits * 1_000) / 1_000;
 }

@@ -1,12 +1,12 @@
-/** C0, C1 and DEL, but for tabs and line ends, and what turns the direction of writing: what steers a terminal. */
+/** C0, C1 and DEL, except tabs and line ends, and marks of writing direction: all that steers a terminal. */
 const CONTROL = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A text without control characters: reports are looked at in terminals and CI logs too. */
+/** A text without control characters: reports are read in terminals and CI logs too. */
 export function withoutControls(text: string): string {
   return text.replace(CONTROL, '');
 }
 
-/** JSON of the same value in which nothing steers a terminal or a CI log: JSON itself escapes C0 alone. */
+/** JSON of the same value in which nothing steers a terminal or a CI log: JSON itself only escapes C0. */
 export function safeJson(json: string): string {
   return json
     .replace(CONTROL, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -8,7 +8,7 @@ interface Spent {
   readonly spent: number;
   /** Credits that may have been charged without a usable answer. */
   readonly maybe_spent: number;
-  /** Money spent, by currency, for runs whose account has a price. */
+  /** Money spent, by currency, of runs whose account has a price. */
   readonly money: Readonly<Record<string, number>>;
 }
 
@@ -70,7 +70,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   return {since, by, groups: all, total};
 }
 
-/** Sums keep no tails of binary fractions. */
+/** Rounds sums, which would have tails of binary fractions. */
 function withMoney(
   money: Spent['money'],
   credits: number,

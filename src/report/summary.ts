@@ -5,8 +5,8 @@ import {changesSchema} from './changes.ts';
 import {priceSchema} from './money.ts';
 
 /**
- * The summary of a run, as the contract has it: its one declaration. From it come its type, `docs/summary.schema.json`
- * (`npm run schema`), the names that `fail_if` may use, and what reports read. `schema_version` 2 only gains fields.
+ * The one declaration of a run's summary. Its type, `docs/summary.schema.json` (`npm run schema`), the names for
+ * `fail_if` and the reports come from it. `schema_version` 2 only gains fields.
  */
 
 const whole = z.int().min(0);
@@ -40,10 +40,10 @@ const lookup = z
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
 
-/** By code: how often, and the first rows. */
+/** By code: the count, and the first rows. */
 const coded = z.object({code: z.string(), count: whole, rows: z.array(whole)});
 
-/** Which run it was, when, and over which files. */
+/** The run's identity, time and files. */
 const about = {
   schema_version: z.literal(2),
   run_id: z.string(),
@@ -203,17 +203,17 @@ const drift = z.object({
   runs: whole,
 });
 
-/** The answer fields of an operation that shares are counted of. */
+/** The answer fields of an operation for which shares are counted. */
 type FieldsOf = (operation: Operation) => readonly {readonly name: string}[];
 
-/** Counts by these names; by any without. */
+/** Counts by these names; by any names without them. */
 function countsBy(names: readonly string[] | undefined): typeof counts {
   return names === undefined ? counts : (z.partialRecord(z.enum(names), whole) as unknown as typeof counts);
 }
 
 /**
- * The summary of a run that looks at these operations and scores for these reasons; without `fieldsOf`, fields of any
- * name may be there, as reasons without `reasons`.
+ * The summary's schema for these operations and reasons. Without `fieldsOf` it allows fields of any name, without
+ * `reasons` any reason.
  */
 export function summaryOf(
   operations: readonly Operation[],

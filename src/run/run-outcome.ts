@@ -8,8 +8,11 @@ export interface RunOutcome {
   readonly summary: Summary | undefined;
   /** Set if the run ended before its input did. */
   readonly stop: Stop | undefined;
-  /** True if an earlier run had done everything: this one sent and wrote nothing. */
-  readonly wasComplete?: boolean;
+  /**
+   * Set if an earlier run had written all rows, and this one sent nothing. `complete`: nothing was left to do.
+   * `unpublished`: this one put the output in place.
+   */
+  readonly found?: 'complete' | 'unpublished';
   /** One sentence for the user. */
   readonly message: string;
   /** Rows that can't be lost: published, or in the state from which the run resumes. */

@@ -22,10 +22,10 @@ import {
   subjectsRead,
 } from './subjects.ts';
 
-/** True if a row is to be looked up. A row whose condition can't be decided is not. */
+/** True if a row is looked up. A row whose condition can't be decided is not. */
 export type RowFilter = (row: Row) => boolean;
 
-/** @throws {UsageError} when `where` is not a condition over the row's columns. */
+/** @throws {UsageError} if `where` is not a condition over the row's columns. */
 export function createRowFilter(
   where: string,
   format: InputFormat,
@@ -38,30 +38,27 @@ export function createRowFilter(
   return row => condition.decide({...facts, row: read?.(row)}) === true;
 }
 
-/** The lookups that have a condition (`when`), by what has to be known before it can be decided. */
+/** The lookups with a condition (`when`), by what must be known before it can be decided. */
 export interface Waterfall {
-  /**
-   * Those of the first stage wait for the lookups without a condition; those of each other one for the stage
-   * before.
-   */
+  /** The first stage waits for lookups without a condition, each other stage for the one before. */
   readonly stages: readonly (readonly number[])[];
-  /** Which of a stage's lookups are worth asking, once all before it are answered; the row is known as far as that. */
+  /** The lookups of a stage that are wanted, once all before it are answered. */
   asks(view: RowView): (index: number) => boolean;
 }
 
 interface ReadyCondition {
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
-  /** Lookups that have to be decided first. */
+  /** Lookups that must be decided before. */
   readonly after: readonly number[];
   readonly place: string;
 }
 
 /**
- * The conditions (`when`) of lookups. Each reads the row, the answers of the lookups before it, and the score that
- * all before its stage come to; it holds if it does for any of several columns. Undefined if no lookup has a condition.
+ * The conditions (`when`) of lookups. Each reads the row, earlier lookups' answers, and their score. With several
+ * columns it holds if it holds for any. Undefined if no lookup has a condition.
  *
- * @throws {UsageError} when one is not a condition, or depends on itself.
+ * @throws {UsageError} if one is not a condition, or depends on itself.
  */
 export function createConditions(
   targets: readonly Target[],
@@ -96,7 +93,7 @@ export function createConditions(
   };
 }
 
-/** A name that stands for several columns means those that are asked in any case, where there are such. */
+/** A name of several columns means those without a condition, if there are any. */
 function readableSubjects(targets: readonly Target[]): Subjects {
   const subjects = [...subjectsOf(targets, operationNames)].map(([name, {operation, targets: own}]) => {
     const always = own.filter(index => targets[index]?.when === undefined);
@@ -105,7 +102,7 @@ function readableSubjects(targets: readonly Target[]): Subjects {
   return new Map(subjects.filter(([, subject]) => subject.targets.length > 0));
 }
 
-/** Each lookup's stage is the one after the last that it waits for. */
+/** Each lookup's stage comes after the last one that it waits for. */
 function stagesOf(
   ready: readonly (ReadyCondition | undefined)[],
   nameOf: (index: number) => string,

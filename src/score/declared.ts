@@ -3,8 +3,8 @@ import {ENGINE_NAMES} from '../cel/written.ts';
 import type {RuleVocabulary, Type} from './language/vocabulary.ts';
 
 /**
- * A vocabulary in an engine. Members of lists have types for checking only: `rules[0]` of data is refused at run time
- * where they have.
+ * Declares a vocabulary in an engine. Members of lists have types only for the check: with types, the engine would
+ * refuse `rules[0]` of data at run time.
  */
 export function declaredIn(vocabulary: RuleVocabulary): Declare {
   return (environment, use) => {
@@ -27,7 +27,7 @@ export function declaredIn(vocabulary: RuleVocabulary): Declare {
 const simple = {
   columns: 'map<string, string>',
   counts: 'map<string, double>',
-  // By hash, and not to be gone over.
+  // A map for hashed search, not for iteration.
   set: 'map<string, bool>',
   timestamp: 'google.protobuf.Timestamp',
 } as const;

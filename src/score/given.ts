@@ -5,7 +5,7 @@ import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import type {RuleVocabulary, Type} from './language/vocabulary.ts';
 
-/** A job's constants and lists for its conditions. Lists are hashed, so that they may be long. */
+/** A job's constants and lists for its conditions. Lists are hashed, so they may be long. */
 export interface Given {
   readonly constants: ScoreRules['constants'];
   readonly lists: Readonly<Record<string, ReadonlyMap<string, true>>>;
@@ -17,7 +17,7 @@ export interface Background {
   readonly facts: Readonly<Record<'now' | 'constant' | 'list' | typeof ENGINE_NAMES.list, unknown>>;
 }
 
-/** @throws {UsageError} with the setting's place when a list's file can't be read. */
+/** @throws {UsageError} with the setting's place if a list's file can't be read. */
 export function readLists(lists: ScoreRules['lists'], placeOf: PlaceOf): Given['lists'] {
   const entries = Object.entries(lists).map(([name, list]) => {
     const texts = Array.isArray(list) ? list : linesOf(list.file, placeOf(['lists', name]));
@@ -26,7 +26,7 @@ export function readLists(lists: ScoreRules['lists'], placeOf: PlaceOf): Given['
   return Object.fromEntries(entries);
 }
 
-/** One entry a line; empty lines and those that begin with # say nothing. */
+/** One entry per line, without empty lines and those that begin with #. */
 function linesOf(path: string, place: string): string[] {
   let text: string;
   try {
@@ -38,7 +38,7 @@ function linesOf(path: string, place: string): string[] {
   return lines.map(line => line.trim()).filter(line => line !== '' && !line.startsWith('#'));
 }
 
-/** `now` is when the run was first started, so that a row comes out alike however often it was interrupted. */
+/** `now` is the run's first start, so that resumes don't change a row's result. */
 export function backgroundOf(given: Given | undefined, startedAt: number): Background {
   const {constants = {}, lists = {}} = given ?? {};
   const constant = Object.entries(constants).map(([name, value]) => [name, typeOf(value)] as const);

@@ -2,22 +2,22 @@
 export type RiskLevel = 'low' | 'medium' | 'high' | 'unknown';
 
 export interface Risk {
-  /** 0 to 100; null where too little is known to give a number, as any number would be taken for an answer. */
+  /** 0 to 100; null if too little is known, since any number would be taken for an answer. */
   readonly score: number | null;
   readonly level: RiskLevel;
   /** The reasons of the rules that applied, in the rules' order. */
   readonly reasons: readonly string[];
-  /** The points that each reason brought, before the sum is kept between 0 and 100. */
+  /** The points of each reason, before the sum is limited to 0 to 100. */
   readonly points: Readonly<Record<string, number>>;
-  /** Lookups (`phone`) and fields of answers (`ip.is_vpn`) that rules needed and that were missing. */
+  /** Lookups (`phone`) and fields of answers (`ip.is_vpn`) that rules needed and lacked. */
   readonly missing: readonly string[];
 }
 
-/** Outcomes of rules in a row, by their indexes. A rule in none of these lists did not hold. */
+/** Outcomes of rules in a row, by index. A rule in no list did not hold. */
 export interface RuleOutcomes {
   readonly held: readonly number[];
-  /** Something that the rule reads was not there. */
+  /** Rules that read something missing. */
   readonly undecided: readonly number[];
-  /** Rules whose values were there but could not be used, such as a text that is not a number. */
+  /** Rules whose values could not be used, such as a text that is not a number. */
   readonly wrong: readonly number[];
 }

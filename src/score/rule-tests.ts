@@ -27,10 +27,14 @@ export interface TestedRules {
   readonly unreached: readonly string[];
 }
 
-/** A row of a program's own: rules that compare columns with texts read the texts that a test gives. */
+/** The format of a test's row. Its texts are compared as texts. */
 const FORMAT: InputFormat = {kind: 'ndjson', eol: '\n', bom: false, encoding: 'utf-8', columns: []};
 
-/** Runs the tests in a file of rules. @throws {UsageError} when the rules or a test can't be read. */
+/**
+ * Runs the tests in a file of rules.
+ *
+ * @throws {UsageError} if the rules or a test can't be read.
+ */
 export function testRules({rules, placeOf}: RulesFile): TestedRules {
   const ruleSet = withBase(rules, placeOf);
   const names = lookupsIn(rules);
@@ -58,7 +62,7 @@ function listed(reasons: readonly string[]): string {
   return [...reasons].sort().join(', ') || 'none';
 }
 
-/** All operations, and the columns' own names that rules and tests speak of. */
+/** All operations, and the columns' own names in rules and tests. */
 function lookupsIn({rules, tests}: ScoreRules): readonly string[] {
   const own = new RegExp(`(?<![.\\w])\\w+_(?:${operationNames.join('|')})\\b`, 'g');
   const read = rules.flatMap(({when}) => when.match(own) ?? []);
@@ -98,7 +102,7 @@ function targetOf(name: string, place: string): Target {
   return {operation, column: name, prefix: `${name}_`, cell: cellReader(name, [])};
 }
 
-/** A field that is misspelt would be one that the answer lacks. */
+/** A misspelt field would count as one that the answer lacks. */
 function checkFields(name: string, answer: Readonly<Record<string, unknown>>, place: string): void {
   const known = Object.keys(operations[operationOf(name) ?? 'ip'].data.shape);
   const odd = Object.keys(answer).find(field => !known.includes(field));

@@ -9,7 +9,7 @@ import type {Settings} from '../job/settings.ts';
 import {defaultLevels, defaultRules} from './default-rules.ts';
 import {type Given, readLists} from './given.ts';
 
-/** A rule, and where it was written. */
+/** A rule with its place in a file. */
 export type PlacedRule = ScoreRules['rules'][number] & {
   readonly place: string;
   /** True for the job's own rules. The default ones are for any list, so many of them never hold in one list. */
@@ -21,7 +21,7 @@ export interface RuleSet extends Given {
   readonly rules: readonly PlacedRule[];
 }
 
-/** All of the rules that shapes a row, lists by their hash; null without rules. */
+/** Everything in the rules that shapes a row, with lists by their hash; null without rules. */
 export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
   if (ruleSet === undefined) return null;
   const {levels, rules, constants, lists} = ruleSet;
@@ -37,7 +37,7 @@ export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
 /**
  * A job's rules: the default ones, those of a file or of its own block, or none.
  *
- * @throws {UsageError} with file and line when they can't be read, or are not valid rules.
+ * @throws {UsageError} with file and line if they are unreadable or invalid.
  */
 export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet | undefined {
   if (score === 'none') return undefined;
@@ -47,13 +47,13 @@ export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet |
   return withBase(file.rules, file.placeOf);
 }
 
-/** A file of rules as it was written, and where. */
+/** A rules file: its content, and its path. */
 export interface RulesFile {
   readonly rules: ScoreRules;
   readonly placeOf: PlaceOf;
 }
 
-/** @throws {UsageError} with file and line when it can't be read, or holds no rules. */
+/** @throws {UsageError} with file and line if it can't be read, or has no rules. */
 export function rulesFile(path: string): RulesFile {
   const words = ['default', 'none'];
   if (!existsSync(path))
@@ -63,7 +63,7 @@ export function rulesFile(path: string): RulesFile {
       misspelt(path, words),
     );
   const file = readYaml(path, 'file of score rules', 'score');
-  // As it stands in a job, with its name, or what stands under that.
+  // The block with its name, as in a job, or its content only.
   const within = isUnderScore(file.value) ? ['score'] : [];
   const placeOf: PlaceOf = keys => {
     const line = file.line([...within, ...keys]);
@@ -79,7 +79,7 @@ function isUnderScore(value: unknown): value is {readonly score: unknown} {
 }
 
 function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
-  // A misspelt key comes first: the right one is then missing too.
+  // Reports a misspelt key first: the right one is then missing too.
   const issue = issues.find(({code}) => code === 'unrecognized_keys') ?? issues[0];
   const path =
     issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
@@ -87,7 +87,7 @@ function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
   return `${placeOf(path)}: ${what}.`;
 }
 
-/** @throws {UsageError} when there are no rules, two are of one reason, or a list can't be read. */
+/** @throws {UsageError} if there are no rules, two have one reason, or a list can't be read. */
 export function withBase(
   {base, levels, rules, constants, lists, shared_reasons: shared}: ScoreRules,
   placeOf: PlaceOf,
@@ -103,10 +103,7 @@ export function withBase(
   return {levels, rules: all, constants, lists: readLists(lists, placeOf)};
 }
 
-/**
- * By its reason alone a rule is known in outputs and reports: two of one name are mostly a copy that was not
- * finished.
- */
+/** Outputs and reports name a rule by its reason, so two rules with one reason are mostly an unfinished copy. */
 function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly string[]): void {
   const seen = new Map<string, PlacedRule>();
   for (const rule of rules) {

@@ -5,7 +5,6 @@ import type {Background} from './given.ts';
 import {type Condition, compile, type Decision, type Lacking} from './language/condition.ts';
 import type {Reference} from './language/expression.ts';
 import {type Facts, SharedReads} from './language/read-facts.ts';
-import {type IsListFault, isBlind, levelOf} from './level.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from './risk.ts';
 import type {PlacedRule, RuleSet} from './rules.ts';
 import {
@@ -25,7 +24,7 @@ export interface Scorer {
   /** All that its rules read. */
   readonly reads: readonly Reference[];
   score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
-  /** Score from the answers until now, whatever is missing, for the conditions of further lookups. */
+  /** The score of the answers so far, for the conditions of further lookups. */
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
 }
 
@@ -33,20 +32,20 @@ export interface Scorer {
 type NameSignal = (reference: Reference, view: RowView, combination: Combination) => string;
 
 interface ReadyRule {
-  /** Its place among all rules. */
+  /** Its index among all rules. */
   readonly index: number;
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
   readonly add: number;
   readonly reason: string;
-  /** It is told of, and changes nothing. */
+  /** True if it is counted and changes nothing. */
   readonly shadow: boolean;
 }
 
 /**
  * Checks and compiles rules for these columns.
  *
- * @throws {UsageError} when a rule is not a condition, or reads a name that does not exist.
+ * @throws {UsageError} if a rule is not a condition, or reads an unknown name.
  */
 export function createScorer(
   {rules, levels}: RuleSet,
@@ -153,13 +152,13 @@ function judge(rules: readonly ReadyRule[], facts: RowFacts, nameSignal: NameSig
   return {held, undecided, wrong, missing: missing.names};
 }
 
-/** The names of what rules needed and did not have, in the rules' order. */
+/** Names of what rules lacked, in the rules' order. */
 class Missing {
   readonly #view: RowView;
   readonly #nameSignal: NameSignal;
   readonly #names = new Set<string>();
   readonly #seen = new Set<Reference>();
-  /** If each subject is one lookup, a reference has one name in a row. */
+  /** If each subject is one lookup, a reference has the same name in all rows. */
   readonly #only: Lacking = {
     add: reference => {
       if (this.#seen.has(reference)) return;
@@ -177,7 +176,7 @@ class Missing {
     return [...this.#names];
   }
 
-  /** Takes what a rule lacked, of one of its combinations. A rule that changes nothing lacks nothing. */
+  /** Collects what a rule lacked in one of its combinations. Shadow rules lack nothing. */
   of({combinations, shadow}: ReadyRule, combination: Combination): Lacking {
     if (shadow) return NOWHERE;
     if (combinations.length === 1) return this.#only;
@@ -188,7 +187,7 @@ class Missing {
 const NO_CHOICE: Combination = new Map();
 const NOWHERE: Lacking = {add: () => {}};
 
-/** True if a rule holds for any of the lookups that it names; undefined if that is undecided. */
+/** True if a rule holds for any of its lookups; undefined if that is undecided. */
 function decide(rule: ReadyRule, facts: RowFacts): Decision {
   let any: Decision = false;
   for (const combination of rule.combinations) {
@@ -199,18 +198,18 @@ function decide(rule: ReadyRule, facts: RowFacts): Decision {
   return any;
 }
 
-/** Adds what an undecided rule lacked. True where it had all and could not work with it. */
+/** Adds what an undecided rule lacked. Returns true if it had everything but could not use it. */
 function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean {
   let hadAll = false;
   for (const combination of rule.combinations) {
-    // Of a combination that decides it, nothing is missing.
+    // A combination that decides the rule lacks nothing.
     const lacking = missing.of(rule, combination);
     hadAll = rule.condition.missing(facts.for(rule, combination), lacking) || hadAll;
   }
   return hadAll;
 }
 
-/** A row's facts: as they stand, with the first lookup of each subject, and with each choice among several of them. */
+/** A row's facts: as they are, with the first lookup of each subject, and with each choice among several. */
 class RowFacts {
   readonly view: RowView;
   readonly #first: Facts;
@@ -231,7 +230,7 @@ class RowFacts {
   }
 }
 
-/** By reason, which rules may share; a reason may be called `constructor`. */
+/** By reason, which rules may share. A Map, since a reason may be called `constructor`. */
 function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
   const points: Record<string, number> = {};
   for (const {reason, add} of held) {
@@ -239,4 +238,29 @@ function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
     points[reason] = typeof before === 'number' ? before + add : add;
   }
   return points;
+}
+
+/** Level of a score. A low score is `unknown` if an answer that the rules need is missing. */
+function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolean): RiskLevel {
+  if (score >= high) return 'high';
+  if (score >= medium) return 'medium';
+  return blind ? 'unknown' : 'low';
+}
+
+/** True if a lookup's code is a fault of the list, which tells nothing about the person. */
+export type IsListFault = (index: number, code: string) => boolean;
+
+/** True if a lookup that the rules read failed, if a fault of the list prevented it, or if none has an answer. */
+function isBlind({results}: RowView, relevant: readonly number[], isListFault: IsListFault): boolean {
+  let heard = relevant.length === 0;
+  for (const index of relevant) {
+    const result = results[index];
+    if (result === undefined || result.status === 'empty') continue;
+    if (result.status === 'failed' || result.status === 'unknown') return true;
+    if (result.status === 'invalid' && isListFault(index, result.error ?? '')) return true;
+    if (result.status === 'skipped') {
+      if (result.error !== 'condition') return true;
+    } else heard = true;
+  }
+  return !heard;
 }

@@ -14,7 +14,7 @@ import {answerVocabulary, type RuleVocabulary} from './language/vocabulary.ts';
  */
 export interface Subject {
   readonly operation: Operation;
-  /** The target's places; none for an operation that no column is looked up by. */
+  /** Indexes of the targets; empty for an operation without a column. */
   readonly targets: readonly number[];
 }
 
@@ -26,10 +26,10 @@ export interface LookupStatus {
   readonly error?: string;
 }
 
-/** One row, as far as it is known. */
+/** One row, as far as its results are known. */
 export interface RowView {
   readonly row: Row;
-  /** Each lookup's result; undefined while it is not known. */
+  /** Each lookup's result; undefined while unknown. */
   readonly results: readonly (LookupStatus | undefined)[];
   /** The parsed answer of each lookup that has one. */
   readonly answers: readonly unknown[];
@@ -54,12 +54,12 @@ export function subjectsOf(targets: readonly Target[], operations: readonly Oper
   return subjects;
 }
 
-/** The columns whose names are known beforehand. */
+/** Names of columns that are known before the first row. */
 export function knownColumns(format: InputFormat): readonly string[] | undefined {
   return format.kind === 'csv' ? format.columns : undefined;
 }
 
-/** Checks conditions over what is the same for all rows, their columns, the answers of these subjects, and `more`. */
+/** Checks conditions over constants, the row's columns, these subjects' answers, and `more`. */
 export function subjectsChecker(
   subjects: Subjects,
   format: InputFormat,

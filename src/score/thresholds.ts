@@ -4,7 +4,7 @@ import {compile} from './language/condition.ts';
 import {conditionChecker, type Reference} from './language/expression.ts';
 import {type RuleVocabulary, typeAt, typeOf} from './language/vocabulary.ts';
 
-/** An expression over the summary that fails the run where it holds. */
+/** An expression over the summary that fails the run if it is true. */
 export interface Threshold {
   readonly text: string;
   /** Undefined if the summary lacks a figure for it, such as the mean of no rows. */
@@ -12,9 +12,9 @@ export interface Threshold {
 }
 
 /**
- * Checks thresholds against the schema of the summary that will come.
+ * Checks thresholds against the schema of the summary.
  *
- * @throws {UsageError} when one is not a condition, or reads a field that summaries do not have.
+ * @throws {UsageError} if one is not a condition, or reads an unknown field.
  */
 export function createThresholds(
   texts: readonly string[],
@@ -38,7 +38,7 @@ function vocabularyOf(schema: z.ZodObject): RuleVocabulary {
   return type.kind === 'object' ? type.fields : {};
 }
 
-/** The summary, with a 0 for each of these counts by names that only the run brings. */
+/** The summary with 0 for counts that this run does not have. */
 function withCounts(summary: object, counts: readonly Reference[]): Readonly<Record<string, unknown>> {
   if (counts.length === 0) return summary as Record<string, unknown>;
   const copy = structuredClone(summary) as Record<string, Record<string, Record<string, number>>>;

@@ -9,20 +9,20 @@ export type Costs = Record<Operation, number>;
 
 /** Counts of one operation's calls, by how they ended. */
 export interface OperationLedger {
-  /** Calls that were charged, or would have been but for a test action id. */
+  /** Calls that were charged, or free by a test action id. */
   calls: number;
-  /** Of these, how many were free, by a test action id. */
+  /** The calls among them that were free by a test action id. */
   free: number;
-  /** Of these, how many got no usable answer: practice faults after the charge. */
+  /** The calls among them without a usable answer: practice faults after the charge. */
   unanswered: number;
   credits: number;
-  /** Calls turned down, by error code; they cost nothing. */
+  /** Rejected calls, by error code; they are free. */
   rejected: Record<string, number>;
 }
 
-/** `GET /_ledger`: what was asked and what it cost, since the state began. */
+/** `GET /_ledger`: calls and their cost, since the state began. */
 export interface ServiceLedger {
-  /** Credits that are left; null without a limit. */
+  /** Credits left; null without a limit. */
   balance: number | null;
   spent: number;
   operations: Record<Operation, OperationLedger>;
@@ -44,8 +44,9 @@ export class Credits {
   readonly #operations = perOperation(emptyOperation);
 
   /**
-   * @param limit credits to begin with; no limit if left out
-   * @param keep is handed each change before the answer leaves
+   * @param limit credits at the start; unlimited if left out
+   *
+   * @param keep receives each change before the answer leaves
    */
   constructor(costs: Costs, limit: number | undefined, keep: (event: LedgerEvent) => void) {
     this.#costs = costs;
@@ -59,7 +60,8 @@ export class Credits {
 
   /**
    * Takes a call's cost.
-   * @throws ServiceError `out_of_credits` where the balance is below it
+   *
+   * @throws ServiceError `out_of_credits` if the balance is lower.
    */
   charge(op: Operation, free: boolean): void {
     const cost = free ? 0 : this.#costs[op];
@@ -76,12 +78,12 @@ export class Credits {
     this.#record({op, rejected: code});
   }
 
-  /** Takes the sums of an earlier time over from the journal, at start. */
+  /** Restores the sums of an earlier process from the journal. */
   restore(operations: ServiceLedger['operations']): void {
     Object.assign(this.#operations, operations);
   }
 
-  /** Takes an event over from the journal, at start. */
+  /** Replays an event from the journal. */
   replay(event: LedgerEvent): void {
     const ledger = this.#operations[event.op];
     if ('rejected' in event) ledger.rejected[event.rejected] = (ledger.rejected[event.rejected] ?? 0) + 1;

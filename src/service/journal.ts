@@ -15,9 +15,9 @@ import {LockedError, systemReason} from '../errors.ts';
 import {ServiceSetupError} from './setup-error.ts';
 
 /**
- * The service's memory across restarts: a file of one event a line. The service writes each event before it answers, so
- * events survive the end of the process at any instant. A power cut may take events that the system had not written yet.
- * At start the service replays the events and rewrites the file as the state they led to.
+ * The service's memory across restarts: a file with one event a line. Events are written before the answer, so they
+ * survive the end of the process. A power cut may take events that the system had not written. At start the service
+ * replays the events, and rewrites the file as their result.
  */
 export class Journal<Event> {
   readonly #folder: string;
@@ -25,7 +25,8 @@ export class Journal<Event> {
   #file: number | undefined;
 
   /**
-   * @param folder made if absent, for this user alone: it holds sessions, which are personal data
+   * @param folder created if absent, for this user only: it holds sessions, which are personal data
+   *
    * @throws ServiceSetupError while another service uses the folder, or if its file can't be read
    */
   constructor(folder: string) {
@@ -46,7 +47,7 @@ export class Journal<Event> {
     return join(this.#folder, 'state.ndjson');
   }
 
-  /** The kept events, oldest first. A last line that the end of the process cut short is dropped: no answer left. */
+  /** The kept events, oldest first. An incomplete last line is dropped: its answer never left. */
   read(): Event[] {
     if (!existsSync(this.#path)) return [];
     const lines = readFileSync(this.#path, 'utf8').split('\n');
@@ -54,7 +55,7 @@ export class Journal<Event> {
     return lines.map((line, index) => this.#parse(line, index + 1));
   }
 
-  /** Replaces the file by these events, whole or not at all. Later events are appended. */
+  /** Replaces the file by these events, entirely or not at all. Later events are appended. */
   begin(events: Iterable<Event>): void {
     const draft = `${this.#path}.new`;
     rmSync(draft, {force: true});

@@ -7,19 +7,19 @@ import {ServiceSetupError} from './setup-error.ts';
 export interface ServiceOptions extends PracticeOptions {
   /** 0, the default, takes any free port. */
   port?: number;
-  /** The address to listen on: this machine alone, unless told otherwise. */
+  /** The address to listen on; by default only this machine. */
   host?: string;
-  /** The key it accepts; made up if left out. */
+  /** The accepted key; generated if left out. */
   apiKey?: string;
-  /** Credits to begin with; no limit if left out. */
+  /** Credits at the start; unlimited if left out. */
   credits?: number;
-  /** Credits a call; 1 each if left out. */
+  /** Credits per call; 1 each if left out. */
   costs?: Partial<Record<Operation, number>>;
-  /** Fields that answers have instead of, or beside, those of open data; by operation and value. */
+  /** Fields that replace, or add to, those of open data; by operation and value. */
   answers?: GivenAnswers;
   /** NDJSON file of the sessions that `/verify` knows. */
   sessionsFile?: string;
-  /** YAML or JSON file of the rules that verdicts follow, instead of those that come with the service. */
+  /** YAML or JSON file of rules for verdicts, instead of the built-in ones. */
   rulesFile?: string;
   /**
    * Directory that keeps the ledger, redeemed tokens, added sessions and seen accounts over a restart. Without it,
@@ -50,7 +50,7 @@ const bounds = {
   maxConnections: [1, 1_000_000],
 } as const;
 
-/** @throws ServiceSetupError for a number out of its bounds, or an empty key */
+/** @throws ServiceSetupError for a number out of bounds, or an empty key */
 export function checkOptions(options: ServiceOptions): void {
   for (const [name, [least, most]] of Object.entries(bounds) as [
     keyof typeof bounds,

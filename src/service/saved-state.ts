@@ -19,17 +19,17 @@ export interface KeptSighting {
   email?: {written: string; normalized: string};
 }
 
-/** The parts of the state that events are replayed into. */
+/** The parts of the state that events restore. */
 interface SavedParts {
   credits: Credits;
   sessions: UserSessions;
   accounts: Accounts;
 }
 
-/** After so many events the journal is written anew, so that it does not grow with the calls: about 20 MB. */
+/** Events after which the journal is rewritten, so that it does not grow forever: about 20 MB. */
 const REWRITE_AFTER = 500_000;
 
-/** Keeps events where there is a folder for them; else they live as long as the process. */
+/** Keeps events in a folder, if there is one; else until the process ends. */
 export class State {
   readonly #journal: Journal<StateEvent> | undefined;
   readonly #rewriteAfter: number;
@@ -74,7 +74,7 @@ export class State {
   }
 }
 
-/** Events with one key say the same; those without are summed up in the totals. */
+/** Events with one key replace each other; those without are summed up in the totals. */
 function keyOf(event: StateEvent): string | undefined {
   if ('session' in event) return `session ${event.session.token}`;
   return 'redeemed' in event || 'sighting' in event ? JSON.stringify(event) : undefined;
@@ -92,7 +92,7 @@ function replay(event: StateEvent, {credits, sessions, accounts}: SavedParts): v
   }
 }
 
-/** A session that says whose it is counts as a sighting of that account. */
+/** A session that names its user counts as a sighting of that account. */
 export function addSession(session: UserSession, sessions: UserSessions, accounts: Accounts): void {
   sessions.add(session);
   const {user_id: userId, email} = session;

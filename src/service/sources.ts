@@ -10,9 +10,9 @@ export interface Sources {
   data_sets: DataSet[];
   /** Libraries that carry their own data. */
   libraries: {name: string; version: string; licence: string; fields: string[]}[];
-  /** The lists that this project keeps. */
+  /** The lists of this project's own. */
   lists: {name: string; operators: number; entries: number; fields: string[]}[];
-  /** Fields that no answer has, and why. */
+  /** Fields that no answer has, and the reasons. */
   left_out: {fields: string[]; reason: string}[];
 }
 
@@ -54,7 +54,7 @@ export function describeSources(data: OpenData): Sources {
   };
 }
 
-/** Fields that are left out, with the optional data set that they need; undefined if no data set is missing. */
+/** Fields left out for lack of the optional data set; undefined if no data set is missing. */
 export function describeLeftOut(): Sources['left_out'][number] | undefined {
   return findCityFile() === undefined ? withoutCity : undefined;
 }

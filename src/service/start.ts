@@ -37,15 +37,16 @@ export interface Service {
   /** Its base URL, without a slash at the end. */
   url: string;
   apiKey: string;
-  /** The calls and what they cost, as `GET /_ledger` answers. */
+  /** The calls and their cost, as `GET /_ledger` answers. */
   ledger(): ServiceLedger;
   /** Stops it: open connections are cut, state is written. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the embedded service and resolves once it accepts calls.
- * @throws ServiceSetupError where a file or the state is not as it should be
+ * Starts the embedded service, and resolves once it accepts calls.
+ *
+ * @throws ServiceSetupError if a file or the state is invalid
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const {port = 0, host = '127.0.0.1', apiKey = randomBytes(24).toString('base64url')} = options;
@@ -111,7 +112,7 @@ const answers: {readonly [Name in Intelligence]: (data: OpenData, value: string)
   email: emailIntelligence,
 };
 
-/** An intelligence operation: its body is checked, its answer wrapped in `data`. */
+/** An intelligence operation: checks its body, and wraps its answer in `data`. */
 function lookup(
   name: Intelligence,
   data: OpenData,

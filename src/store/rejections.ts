@@ -5,9 +5,9 @@ import type {Operation} from '../operations/table.ts';
 import type {AnswerStore} from './store.ts';
 
 /**
- * Rejections since an operation's last answer. It takes an answer in the same run to know that the account is not refused
- * whatever it asks: only then a rejection is of its value, and is kept for other runs. A session that the same command
- * continues leaves its own to the next one.
+ * Rejections since an operation's last answer. Only an answer in the same run shows that the account is not refused
+ * altogether. Then a rejection is about its value, and kept for other runs. A session that the same command resumes
+ * leaves its rejections to the next one.
  */
 export class Rejections {
   readonly #store: AnswerStore;
@@ -20,7 +20,7 @@ export class Rejections {
     for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
-  /** `isKnown`: the value was rejected so before. */
+  /** `isKnown`: the value was rejected before. */
   add(rejection: KeptAnswer, isKnown: boolean): void {
     const {operation, key} = rejection;
     const waiting = this.#waiting.get(operation);
@@ -29,7 +29,7 @@ export class Rejections {
     else waiting.set(key, rejection);
   }
 
-  /** Returns the outcome as rows are told it. */
+  /** Returns the outcome as rows get it. */
   told<Kind extends Outcome>(
     {operation, key}: LookupKey,
     outcome: Kind,
@@ -38,26 +38,28 @@ export class Rejections {
     return waiting === undefined ? outcome : {...waiting.outcome, unjudged: key};
   }
 
-  /** True if a value that was told as rejected is known to be; false if that may be the account's fault; undefined until it is judged. */
+  /**
+   * True if a rejection is known to be about its value; false if it may be the account's fault; undefined until judged.
+   */
   isRejected({operation, key}: LookupKey): boolean | undefined {
     if (this.#waiting.get(operation)?.has(key) === true || !this.#ledger.isReadable) return undefined;
     const outcome = this.#ledger.find([key]).get(key)?.outcome;
     return outcome !== undefined && 'rejected' in outcome;
   }
 
-  /** They are of their values, as another value was answered. */
+  /** Keeps the rejections: another value was answered, so they are about their values. */
   keep(operation: Operation): void {
     for (const rejection of this.#take(operation).values()) this.#keep(rejection);
   }
 
-  /** They may be of the account. Returns how many there were. */
+  /** Drops the rejections, which may be the account's fault. Returns their number. */
   drop(operation: Operation): number {
     const dropped = this.#take(operation);
     for (const key of dropped.keys()) this.#ledger.judgeRejection(key, false);
     return dropped.size;
   }
 
-  /** No more calls are made. Tells of values that were rejected while nothing was answered. */
+  /** Ends the judgement, since no more calls are made. Reports values that were rejected without any answer. */
   end(onDrop: (operation: Operation, count: number) => void): void {
     for (const operation of [...this.#waiting.keys()])
       if (this.#ledger.tally.operations[operation].answered > 0) this.keep(operation);

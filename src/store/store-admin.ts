@@ -7,7 +7,7 @@ import type {Operation} from '../operations/table.ts';
 import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
 import {giveBack, SWEEP_AT_ONCE} from './upkeep.ts';
 
-/** Runs hold the store for as long as they write one group of answers. */
+/** Runs lock the store only while they write one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 export interface StoreStats {
@@ -18,7 +18,7 @@ export interface StoreStats {
   readonly newest: number;
 }
 
-/** Looks after the answer store: `store stats`, `prune` and `purge`. */
+/** Maintains the answer store: `store stats`, `prune` and `purge`. */
 export class StoreAdmin {
   readonly #db: Sqlite;
 
@@ -33,7 +33,7 @@ export class StoreAdmin {
       : undefined;
   }
 
-  /** The date by the clock; one that leaps is not believed, but what is certain. */
+  /** Today by the clock. If the clock leaps, the certain date instead. */
   today(date: SharedDate): number {
     const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
     return leaps ? certain : date.now();
@@ -54,9 +54,7 @@ export class StoreAdmin {
     }));
   }
 
-  /**
-   * Removes what is past its age on this date; returns how many. In short steps, between which runs write.
-   */
+  /** Removes answers past their age on this date, and returns their number. Short steps let runs write in between. */
   async prune(
     operation: Operation,
     {answers, rejections}: {readonly answers: number; readonly rejections: number},
@@ -75,15 +73,14 @@ export class StoreAdmin {
     return removed;
   }
 
-  /** Removes all answers under these keys, whichever endpoint and account they came from; returns how many. */
+  /** Removes all answers under these keys, of any endpoint and account. Returns their number. */
   purge(keys: readonly string[]): number {
     const remove = this.#db.prepare('DELETE FROM answer WHERE key = ?');
     return keys.reduce((sum, key) => sum + remove.run(key), 0);
   }
 
   /**
-   * Gives the file system back what was freed, as far as no run needs the file. What was removed is overwritten by
-   * then.
+   * Returns freed space to the file system, as far as no run needs the file. Removed answers are overwritten by then.
    */
   async giveBack(): Promise<void> {
     try {

@@ -3,7 +3,7 @@ import {chmodSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
 import type {KnownDate, NotedDate, SharedDate} from '../disk/shared-date.ts';
-import {type Query, Sqlite, type Statement} from '../disk/sqlite.ts';
+import {IN_LIST, listOf, type Query, Sqlite, type Statement} from '../disk/sqlite.ts';
 import type {KeptAnswer} from '../ledger/entry.ts';
 import type {Answer} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
@@ -26,9 +26,9 @@ const SCHEMA = `
 `;
 
 /**
- * Writes an answer over one that is not newer, or is dated ahead of the clock. But a date on which runs have agreed is
- * right: if the clock is before it, the answer that is there stays with its date. Its `after` is the clock's date then,
- * so that it serves further runs under the same clock.
+ * Writes an answer over one that is not newer, or is dated ahead of the clock. But if the clock is before a date on
+ * which runs agreed, the stored answer keeps its date, since the clock is wrong. Its `after` then becomes the clock's
+ * date, so that further runs under that clock can use it.
  */
 const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
   ON CONFLICT (key, scope) DO UPDATE SET
@@ -43,24 +43,24 @@ export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
 
-/** Clocks differ by this much without being wrong, in milliseconds. */
+/** Normal difference between two correct clocks, in milliseconds. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
-/** An account at an endpoint: whose answers and whose money it is, never another's. */
+/** An account at an endpoint. Its answers and its money never serve another. */
 export interface Scope {
   readonly endpoint: string;
   readonly label: string;
 }
 
-/** The scope as files have it: neither readable nor long. */
+/** The scope in files: short and unreadable. */
 export function scopeKey({endpoint, label}: Scope): string {
   return hash('sha256', `${endpoint}\0${label}`, 'base64url').slice(0, 22);
 }
 
-/** Rejections stand beside the answers of their scope: one job's rejection takes no answer from another job. */
+/** Rejections are stored beside the answers of their scope: one job's rejection replaces no answer of another job. */
 const OF_REJECTIONS = ' rejected';
 
-/** @throws when the directory or the file can't be made, read or trusted. */
+/** @throws an error if the directory or the file can't be created, read or trusted. */
 export function openStoreFile(directory: string, busyTimeoutMs: number): Sqlite {
   makeDirectory(directory);
   if (isNetworkFileSystem(directory))
@@ -83,7 +83,7 @@ function checkVersion(version: number): void {
 }
 
 function prepareSchema(db: Sqlite): void {
-  // Freed pages can be given back one by one. Has no effect on a file that has tables already.
+  // Allows to return freed pages one by one. No effect on a file with tables.
   db.pragma('auto_vacuum = INCREMENTAL');
   db.transaction(() => {
     const version = db.pragma('user_version');
@@ -93,14 +93,18 @@ function prepareSchema(db: Sqlite): void {
   });
 }
 
-/** File systems whose locks SQLite's documentation warns of: NFS, SMB and CIFS, by the kernel's magic numbers. */
+/** Network file systems whose locks SQLite warns of: NFS, SMB and CIFS, by the kernel's magic numbers. */
 const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
 
 function isNetworkFileSystem(directory: string): boolean {
   return NETWORK_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
 }
 
-/** The store's file, open for one endpoint and account. Everything throws SQLite's errors. */
+/**
+ * The store's file, open for one endpoint and account.
+ *
+ * @throws SQLite's errors, in all methods.
+ */
 export class StoreFile {
   readonly #db: Sqlite;
   readonly #path: string;
@@ -122,20 +126,20 @@ export class StoreFile {
     this.#path = join(directory, STORE_FILE);
     this.#scope = scope;
     this.#inode = statSync(this.#path).ino;
-    const many = Array(FIND_AT_ONCE).fill('?').join(',');
     this.#find = db.query(
       ['key', 'data', 'bought_at AS boughtAt', 'after'],
-      `FROM answer WHERE scope IN (?, ?) AND key IN (${many})`,
+      // The plus keeps SQLite from searching the index once per scope: a value rarely has answers of others.
+      `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST}`,
     );
     this.#put = db.prepare(PUT);
-    // Backwards, as what came last is most likely this endpoint's.
+    // Backwards, since the latest answers are most likely this endpoint's.
     this.#any = db.query(
       ['id'],
       `FROM answer WHERE scope = ? AND operation = ? AND ${IS_ANSWER} ORDER BY id DESC LIMIT 1`,
     );
   }
 
-  /** By key, however old: an answer, a rejection, or both; `now` in milliseconds since the epoch. */
+  /** Outcomes by key, of any age: an answer, a rejection, or both. `now` is in milliseconds since the epoch. */
   find(keys: readonly string[], now: number): Map<string, Answer[]> {
     const found = new Map<string, Answer[]>();
     this.#db.reading(() => this.#findIn(found, keys, now));
@@ -145,15 +149,14 @@ export class StoreFile {
   #findIn(found: Map<string, Answer[]>, keys: readonly string[], now: number): void {
     const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
     let known: KnownDate | undefined;
-    // Only an answer that is dated ahead asks for the date.
+    // Only an answer dated ahead needs the date.
     const date = () => {
       known ??= this.#date.knownIn(this.#db);
       return known;
     };
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
-      const some: (string | null)[] = keys.slice(from, from + FIND_AT_ONCE);
-      while (some.length < FIND_AT_ONCE) some.push(null);
-      for (const {key, data, boughtAt, after} of this.#find.all(...scopes, ...some)) {
+      const some = listOf(keys.slice(from, from + FIND_AT_ONCE));
+      for (const {key, data, boughtAt, after} of this.#find.all(...scopes, some)) {
         const outcome = outcomeIn(data, countedFrom(Number(boughtAt), Number(after), now, date));
         if (outcome === undefined) continue;
         const others = found.get(String(key));
@@ -163,9 +166,9 @@ export class StoreFile {
     }
   }
 
-  /** Which answers take another's place is {@link PUT}'s to say. `owner` is the scope that the answers belong to. */
+  /** {@link PUT} decides which answers are replaced. `owner`: the scope of the answers. */
   write(answers: readonly KeptAnswer[], owner = this.#scope): void {
-    // SQLite would continue to write to a file that has no name any more.
+    // SQLite would keep writing to a file whose name is gone.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
     const latest = this.#date.now() + CLOCK_SKEW_MS;
@@ -181,7 +184,7 @@ export class StoreFile {
     });
   }
 
-  /** True if it has any answer of this operation, however old. */
+  /** True if it has an answer of this operation, of any age. */
   knows(operation: Operation): boolean {
     return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
   }
@@ -194,15 +197,15 @@ export class StoreFile {
     try {
       this.#db.close();
     } catch {
-      // Nothing more is asked of it.
+      // The store is no longer used.
     }
   }
 }
 
 /**
- * The time from which an answer's age counts. If an answer is dated ahead, one of two clocks is wrong. This one is if runs
- * agreed on a later date: then the answer is as old as it is by the newest date that fits. Otherwise the other one was:
- * the age counts from the run before it, or from the date on which runs agreed if that run is dated ahead too.
+ * The time from which an answer's age counts. If the answer is dated ahead, one of two clocks is wrong. If runs agreed
+ * on a later date, this run's clock is wrong, and the answer is as old as by the newest date that fits. Otherwise the
+ * other clock was wrong: its age counts from the run before it, or from the agreed date if that run is dated ahead too.
  */
 function countedFrom(boughtAt: number, after: number, now: number, date: () => KnownDate): number {
   const latest = now + CLOCK_SKEW_MS;
@@ -217,7 +220,7 @@ function textOf(outcome: Answer): string {
   return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
 }
 
-/** A damaged page can hand out anything: then undefined. */
+/** Undefined for anything else, which a damaged page may contain. */
 function outcomeIn(text: unknown, boughtAt: number): Answer | undefined {
   if (typeof text !== 'string') return undefined;
   try {

@@ -1,6 +1,6 @@
 const RETRY_EVERY_MS = 1_000;
 
-/** One way of using the file, reading or writing, and since when it fails. */
+/** Reading or writing of the file, and since when it fails. */
 export class StoreUse {
   /** By the steady clock. */
   since: number | undefined;

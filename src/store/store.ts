@@ -12,19 +12,19 @@ import {StoreUse} from './store-use.ts';
 import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
-/** Answers wait no longer than this until other runs can have them too. */
+/** Maximum wait of answers before other runs can have them. */
 const WRITE_EVERY_MS = 100;
-/** Milliseconds that the process blocks while another one writes its group of answers. Longer waits do not block. */
+/** Milliseconds that this process blocks while another one writes its group of answers. Longer waits don't block. */
 const BUSY_TIMEOUT_MS = 250;
 const POLL_EVERY_MS = 250;
-/** So long a run waits for a store that another program keeps locked, before it pays for what may be in there. */
+/** Maximum wait for a store that another program has locked, before the run pays for values that may be in it. */
 const PATIENCE_MS = 30_000;
 
-/** A run's own answers: the store reads those that it could not write when they came. */
+/** A run's own answers, from which the store takes those that it could not write at once. */
 export interface OwnAnswers {
   /** Has them by number. */
   readonly ledger: Ledger;
-  /** The last of them that an earlier session has written. */
+  /** Number of the last answer that an earlier session has written. */
   readonly stored: number;
 }
 
@@ -47,31 +47,31 @@ export interface StoreTrouble {
   readonly missed: number;
 }
 
-/** Answers kept across runs. Its trouble is never the run's: without it, lookups cost. */
+/** Answers kept across runs. Its trouble never ends a run: without it, lookups cost credits. */
 export interface AnswerStore {
-  /** If another program has the store locked: resolves when it can be read, or when the wait was long enough. */
+  /** If another program has the store locked: resolves when it can be read, or after the maximum wait. */
   ready(): Promise<void> | undefined;
   /** Answers for these keys; undefined if the store can't be read now. */
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
-  /** True if it has any answer of this operation from this endpoint and account, however old. */
+  /** True if it has an answer of this operation from this endpoint and account, of any age. */
   knows(operation: Operation): boolean;
   /** Keeps an answer. */
   put(answer: KeptAnswer): void;
   /**
-   * Writes the waiting answers, and those that could not be written before. Resolves with true if the file now has every
-   * answer that was put. `patiently`: waits for a program that has it locked, as long as for reading.
+   * Writes waiting answers, and those that could not be written before. Resolves with true if the file then has every
+   * answer. `patiently`: waits for a program that has it locked, as long as for reading.
    */
   flush(patiently?: boolean): Promise<boolean>;
   /** The run's own answers up to this number are in the file; undefined without a store. */
   readonly stored: number | undefined;
   /** Undefined without a fault. */
   readonly trouble: StoreTrouble | undefined;
-  /** A number that is another one once another run has written to the store. */
+  /** A number that changes once another run has written to the store. */
   version(): number;
   close(): void;
 }
 
-/** The store that `--no-store` asks for. */
+/** The store under `--no-store`. */
 export const noStore: AnswerStore = {
   ready: () => undefined,
   find: () => new Map(),
@@ -103,13 +103,13 @@ class SqliteStore implements AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
-  /** Answers that could not be written when they came: the ledger has those after `stored`. Undefined if all could. */
+  /** Number of answers that could not be written; the ledger has those after `stored`. Undefined without any. */
   #missed: number | undefined;
   stored: number;
   #timer: NodeJS.Timeout | undefined;
   #seen = 0;
   #error: unknown;
-  /** Nothing will come of trying again. */
+  /** True if further tries are pointless. */
   #lost = false;
   #isTold = false;
   #isClosed = false;
@@ -119,7 +119,7 @@ class SqliteStore implements AnswerStore {
     this.#options = options;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.stored = options.own?.stored ?? 0;
-    // An earlier session may have been cut off before it wrote its last ones.
+    // A killed session may not have written its last answers.
     if (options.own !== undefined) this.#missed = 0;
     this.#attempt(this.#reading, () => true);
   }
@@ -202,7 +202,7 @@ class SqliteStore implements AnswerStore {
     if (!this.#isClosed) this.#tell();
   }
 
-  /** Writes out what is waiting; what can't be written now is left to the ledger, so that no memory grows. */
+  /** Writes waiting answers. Answers that can't be written stay in the ledger only, so that no memory grows. */
   #writeOut(patiently = false): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -211,7 +211,7 @@ class SqliteStore implements AnswerStore {
     if (waiting.length > 0 && !this.#write(waiting, patiently))
       this.#missed = (this.#missed ?? 0) + waiting.length;
     if (this.#missed !== undefined) return false;
-    // An answer is put at the moment it is booked, so every number so far is in the file.
+    // An answer is put when it is booked, so the file has every number so far.
     this.stored = this.#bought;
     return true;
   }
@@ -230,7 +230,7 @@ class SqliteStore implements AnswerStore {
   async #catchUp(patiently: boolean): Promise<boolean> {
     const missed = this.#missed;
     if (missed === undefined) return true;
-    // A probe: the ledger is not read for a store that can't be written.
+    // A probe: the ledger is not read if the store can't be written.
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
     for (const {answers, scope} of this.#unwritten()) {
@@ -239,15 +239,12 @@ class SqliteStore implements AnswerStore {
       await sleep(0);
     }
     this.stored = upTo;
-    // Others may have been missed meanwhile.
+    // Further answers may have been missed meanwhile.
     this.#missed = (this.#missed ?? missed) - missed || undefined;
     return this.#missed === undefined;
   }
 
-  /**
-   * The ledger's answers that may not be in the file: the run's own, and those of attempts at other endpoints and
-   * accounts.
-   */
+  /** Answers in the ledger that the file may lack: the run's own, and those of its attempts in other scopes. */
   *#unwritten(): Generator<{readonly answers: readonly KeptAnswer[]; readonly scope?: string}> {
     const ledger = this.#options.own?.ledger;
     if (ledger === undefined) return;
@@ -273,7 +270,7 @@ class SqliteStore implements AnswerStore {
     }
   }
 
-  /** A file that was removed, or a disk that was full, may be there again: but not what can't even be opened. */
+  /** A removed file, or a full disk, may recover; a file that can't be opened does not. */
   #giveUp(error: unknown): void {
     this.#lost = this.#file === undefined || isDamage(error);
     this.#file?.close();

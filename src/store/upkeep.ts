@@ -16,23 +16,24 @@ export interface StoreNeeds {
 }
 
 const DAY_MS = 86_400_000;
-/** So many answers are looked at in one transaction: other runs wait for some milliseconds. */
+/** Answers per transaction: other runs wait for some milliseconds. */
 export const SWEEP_AT_ONCE = 2_000;
-/** So many pages are given back to the file system in one. */
+/** Pages returned to the file system per step. */
 const PAGES_AT_ONCE = 500;
 /** Maximum time for it at the end of a run. The next run continues from there. */
 const LONGEST_MS = 2_000;
 /** Share of the maximum size to which a full store is reduced, so that not every run has to reduce it. */
 const AFTER_CAP = 0.9;
-/** So many answers stand for all when it is found out how old the oldest ones are. */
+/** Sample size for the age of the oldest answers. */
 const SAMPLE = 500;
 
 /**
- * Keeps the store from growing for ever. Removes answers that are older than every job's age, and the oldest ones beyond
- * the maximum size. Works in short transactions, so that no run waits for it, and for a short time, after which the next
- * run continues. Freed space is used again; much of it is given back.
+ * Keeps the store from growing forever. Removes answers older than every job's age, and the oldest ones beyond the
+ * maximum size. Works in short transactions and for a short time; the next run continues. Freed space is used again,
+ * and much of it is returned.
  *
- * @returns the number of usable answers that were removed because the store was too large.
+ * @returns the number of usable answers removed for the size.
+ *
  * @throws SQLite's errors, such as that another run is writing.
  */
 export async function keepUp(directory: string, use: StoreNeeds): Promise<number> {
@@ -43,7 +44,7 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<number
     const past = db.transaction(() => noteUse(db, use));
     const cap = capOf(db, use.maxBytes);
     const removed = await sweep(db, past, until, cap);
-    // Fewer are soon used again.
+    // A few free pages are soon used again.
     if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await giveBack(db, until);
     return removed;
   } finally {
@@ -51,7 +52,7 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<number
   }
 }
 
-/** Notes the ages that this run goes by. Returns an SQL condition for answers that no run can use any more. */
+/** Notes the ages that this run uses. Returns an SQL condition for answers that no run can use any more. */
 function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const now = date.now();
   const {certain, leaps} = date.note(db);
@@ -65,7 +66,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const note = db.prepare(
     'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',
   );
-  // Jobs that have not run since the store keeps itself small may use answers of any age.
+  // The store is new to pruning: jobs that have not run since may use answers of any age.
   const isUsed =
     isNew && db.query(['id'], 'FROM answer WHERE bought_at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
   for (const operation of operationNames) {
@@ -73,7 +74,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
     if (isUsed) note.run(operation, now, now);
   }
   db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
-  // Bought under a clock that was ahead: other runs have agreed on the date since.
+  // Corrects answers dated ahead, since other runs have agreed on the date.
   if (!leaps)
     db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
       now + CLOCK_SKEW_MS,
@@ -86,7 +87,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   return `bought_at < CASE operation ${cases.join(' ')} ELSE 0 END`;
 }
 
-/** Time before which answers have to go because the store is too large; undefined if it is not. */
+/** Time before which answers must go for the size; undefined if the store is small enough. */
 function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
   const bytes = (db.pragma('page_count') - db.pragma('freelist_count')) * db.pragma('page_size');
   if (maxBytes === undefined || bytes <= maxBytes) return undefined;
@@ -101,8 +102,8 @@ function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
 }
 
 /**
- * Goes over all answers once, from where the last sweep ended; returns how many went for the size alone. Reads first: most
- * nights nothing has to go, and then only the end of the sweep is written.
+ * Visits all answers once, from the end of the last sweep. Returns how many were removed for the size only. Reads
+ * first: most nights remove nothing, and then only the sweep's end is written.
  */
 async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<number> {
   const from = Number(db.query(['up_to'], 'FROM swept').get()?.up_to);
@@ -138,8 +139,8 @@ async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<
 }
 
 /**
- * Gives free pages back to the file system, in short steps between which others write. A file that
- * was not made for that keeps them for later answers. VACUUM would keep every run out for as long as it takes.
+ * Returns free pages to the file system, in short steps that let others write. A file without that ability keeps them
+ * for later answers. VACUUM would lock out every run meanwhile.
  */
 export async function giveBack(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
   if (db.pragma('auto_vacuum') !== INCREMENTAL) return;

@@ -1,18 +1,18 @@
 import type {Answer, LookupKey, Outcome} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 
-/** For how long an operation's answers are valid, in milliseconds. */
+/** Validity of an operation's answers, in milliseconds. */
 export interface Term {
   readonly answers: number;
   readonly rejections: number;
-  /** Additional time for which they serve while the service can't be reached. */
+  /** Additional time for which they serve while no call is possible. */
   readonly stale: number;
 }
 
 /**
- * - `fresh`: it is used, and nothing is asked.
- * - `due`: within its term, but its time has come to be asked for again; where that can't be, it is as good as fresh.
- * - `stale`: beyond its term, for where the service can't be asked.
+ * - `fresh`: used without a call.
+ * - `due`: within its term, but to be renewed. If that fails, it is as good as fresh.
+ * - `stale`: beyond its term, for times without calls.
  */
 export type Validity = 'fresh' | 'due' | 'stale';
 
@@ -22,7 +22,7 @@ export type Validity = 'fresh' | 'due' | 'stale';
  */
 export type Judge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
 
-/** Judges by a job's terms, as of one moment in milliseconds since the epoch. */
+/** Judges by a job's terms at one time, in milliseconds since the epoch. */
 export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): Judge {
   return ({operation, key}, outcome) => validity(key, outcome, terms[operation], now);
 }
@@ -34,7 +34,7 @@ export function validity(key: string, outcome: Outcome, term: Term, now: number)
   const end = endOf(outcome.status, term);
   if (age > end + term.stale) return undefined;
   if (age > end) return 'stale';
-  return age > dueAge(key, end) ? 'due' : 'fresh';
+  return age > earliestDue(end) && age > dueAge(key, end) ? 'due' : 'fresh';
 }
 
 /** The age at which an answer's term ends. */
@@ -42,20 +42,25 @@ export function endOf(status: Outcome['status'], {answers, rejections}: Term): n
   return status === 'ok' ? answers : rejections;
 }
 
-/** The greatest age at which anything is still of use. */
+/** The greatest age at which any outcome is usable. */
 export function longestUse({answers, rejections, stale}: Term): number {
   return Math.max(answers, rejections) + stale;
 }
 
-/** The last part of a term, over which values fall due. */
+/** The last part of a term, in which values fall due. */
 const SPREAD = 1 / 5;
 
 /**
- * The age at which a value falls due: its own moment in the last fifth of the term, given by its key, which is a hash. So
- * values bought in one night do not fall due in one night, and each value always falls due at the same age.
+ * The age at which a value falls due: its own time in the last fifth of the term, given by its key, which is a hash. So
+ * values of one night fall due on different nights, and a value always at the same age.
  */
 export function dueAge(key: string, term: number): number {
   return term * (1 - SPREAD * shareOf(key));
+}
+
+/** The age at which the first values of a term fall due. */
+function earliestDue(term: number): number {
+  return term * (1 - SPREAD);
 }
 
 /** 32 bits of a key as a number in [0, 1). */
@@ -66,15 +71,20 @@ function shareOf(key: string): number {
 /** An earlier answer for a value, with its validity. */
 export interface KnownAnswer {
   readonly outcome: Answer;
-  /** `past`: a rejection that has expired. Only its code is used: the same code again is not news. */
+  /** `past`: an expired rejection. Only its code is used: the same code again is not news. */
   readonly validity: Validity | 'past';
 }
 
 /**
- * The best of what the store has of a value. An answer goes before a rejection as long as it is within its term; a
- * rejection from before an answer says nothing.
+ * The best stored outcome of a value. An answer within its term precedes a rejection; a rejection from before an answer
+ * does not count.
  */
 export function bestOf(lookup: LookupKey, found: readonly Answer[], judge: Judge): KnownAnswer | undefined {
+  const [only] = found;
+  if (found.length === 1 && only?.status === 'ok') {
+    const validity = judge(lookup, only);
+    return validity && {outcome: only, validity};
+  }
   const known = found.flatMap((outcome): KnownAnswer[] => {
     const validity = judge(lookup, outcome) ?? (outcome.status === 'ok' ? undefined : 'past');
     return validity === undefined ? [] : [{outcome, validity}];

@@ -50,11 +50,11 @@ describe('its file', () => {
   });
   afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
-  test('is shared: what one has, the other has not; what it did not use comes back', async () => {
+  test('is shared: two processes never have the same permit, and unused ones come back', async () => {
     using a = Object.assign(open(), {[Symbol.dispose]: () => a.close()});
     const b = open();
     expect([a.take(1).permits, b.take(1).permits]).toEqual([1, 0]);
-    // Not used in that moment, so it is nobody's.
+    // It was not used in time, so it expired.
     await sleep(60);
     let waited = b.take(1);
     expect(waited.waitMs).toBeLessThanOrEqual(1_000);
@@ -68,7 +68,7 @@ describe('its file', () => {
     expect(troubles).toEqual([]);
   });
 
-  test('a fleet has all of it, once what others sent is past, until it ends', async () => {
+  test('a fleet has the whole rate until it ends, once the others’ calls are past', async () => {
     const [local, fleet] = [open(2), open(2)];
     local.take(1);
     local.use().left();

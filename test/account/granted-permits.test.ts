@@ -32,7 +32,7 @@ describe('a grant', () => {
 
   test.each<[string, Partial<Schedule>, Partial<PermitRequest>, number, number]>([
     ['one, where nothing was sent', {}, {}, 1, 0],
-    ['none that nobody wants', {}, {most: 0}, 0, 1],
+    ['none without a request', {}, {most: 0}, 0, 1],
     ['those of the last 0.1 s, not of longer ago', {}, {rate: inTenSeconds(1_000)}, 11, 0],
     ['as many as are wanted', {}, {rate: inTenSeconds(1_000), most: 3}, 3, 0],
     ['one that is due now', {due: NOW}, {}, 1, 0],
@@ -81,7 +81,7 @@ describe('a grant', () => {
     expect(granted({}, {rate: inTenSeconds(1_000), most: 3}).schedule.due).toBe(NOW - 100 + 30);
   });
 
-  test('holds what is out beside what it gives; what was used is sent', () => {
+  test('counts permits that are out together with new ones; a used one is a sent call', () => {
     const before = {sent: [[99_000, 2]] as const, out: {a: {count: 3, since: 1}, b: {count: 1, since: NOW}}};
     const {schedule} = granted(before, {used: [99_500, 99_700], undecided: 1});
     expect(schedule.out).toEqual({a: {count: 2, since: NOW}, b: {count: 1, since: NOW}});
@@ -139,7 +139,7 @@ function simulated(processes: number, rate: {count: number; perMs: number}, unti
   throw new Error('time stands still');
 }
 
-describe('what is granted', () => {
+describe('granted permits', () => {
   test.each([1, 2, 5])(
     'to %i processes: never more than the rate in any window, and nearly all of it',
     processes => {
@@ -187,7 +187,7 @@ describe('what is granted', () => {
     ['it was off before it ran', 100, 0],
     ['a time of day that is behind says nothing', -day, 0],
     ['nor does one that leaps ahead', 70 * day, 0],
-  ])('a machine that was started again goes on by its new clock: %s', (_, awayMs, last) => {
+  ])('a restarted machine continues by its new clock: %s', (_, awayMs, last) => {
     const now = 500;
     expect(shifted(before, now, awayMs + 89_950 - now)).toEqual({
       due: last + 50,
@@ -199,7 +199,7 @@ describe('what is granted', () => {
     });
   });
 
-  test('what was due later than now is due now', () => {
+  test('a permit that was due later than now is due now', () => {
     expect(shifted({...before, due: 99_000}, 500, 89_950).due).toBe(500);
   });
 });

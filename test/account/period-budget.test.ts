@@ -39,14 +39,14 @@ test('gives out as many credits as the day has, over all that share it, and not 
   expect(a.take('x', 1)).toBe(true);
   expect(b.take('y', 1)).toBe(true);
   const more = takeAll(a);
-  // What the other holds of its block is still its own.
+  // The other still holds its block.
   expect(2 + more + takeAll(b)).toBe(250);
   expect([a.take('z', 1), b.take('z', 1)]).toEqual([false, false]);
   for (const budget of [a, b]) budget.close();
   expect(open(250).used).toBe(250);
 });
 
-test('what was taken and not spent is returned at the end; a crash loses a block at most', () => {
+test('unspent credits are returned at the end; a crash loses a block at most', () => {
   const ended = open(1_000);
   for (let i = 0; i < 3; i++) ended.take(`k${i}`, 1);
   ended.close();
@@ -57,7 +57,7 @@ test('what was taken and not spent is returned at the end; a crash loses a block
   expect(3 + 1 + takeAll(next)).toBeLessThanOrEqual(1_000);
 });
 
-test('a block that could not be written is not given back: nobody gets more than the day has', () => {
+test('a block that could not be written is not given back: no run gets more than the day has', () => {
   const first = open(1_000);
   takeAll(first);
   first.close();
@@ -79,7 +79,7 @@ test('a block that could not be written is not given back: nobody gets more than
   expect(open(2_000).used).toBe(1_000);
 });
 
-test('what a killed session took of a period and did not spend is given back, once', () => {
+test('unspent credits of a killed session are given back, once', () => {
   const day = open(100_000, 'account', {holder: 'killed'});
   const month = open(200_000, 'account', {holder: 'killed', period: 'month'});
   for (const budget of [day, month]) budget.take('a', 300);

@@ -103,7 +103,7 @@ force: true
 rate: unlimited
 `;
 
-test('installs its version, runs the job, and says what it cost and where things are; the next one pays for nothing', async () => {
+test('installs its version, runs the job, and outputs costs and paths; the next one pays for nothing', async () => {
   site.write('nightly.yaml', JOB);
   const given = {job: 'nightly.yaml', 'base-url': service.url, 'api-key': KEY};
   const first = await runAction(given);
@@ -125,7 +125,7 @@ test('installs its version, runs the job, and says what it cost and where things
     expect(readFileSync(site.path(name)).includes(KEY), name).toBe(false);
 });
 
-test('a run that is cut off fails the step with its exit code, and the next one resumes from what the cache keeps', async () => {
+test('a killed run fails the step with its exit code, and the next one resumes from the cache', async () => {
   site.write('nightly.yaml', JOB);
   const given = {job: 'nightly.yaml', 'base-url': service.url, 'api-key': KEY};
   service.setScript(({call}) => (call > 10 ? reply.unavailable(3_600) : undefined));
@@ -145,7 +145,7 @@ test('a job that can not begin has an exit code and no figures, not those of the
   expect([failed.code, failed.set]).toEqual([2, {'exit-code': '2'}]);
 });
 
-test('every output comes from a step, what it uses is named by its commit, and what it keeps is saved after a failure', () => {
+test('every output comes from a step, actions are pinned by commit, and the cache is saved after a failure', () => {
   for (const {value} of Object.values(outputs))
     expect(value).toMatch(/^\$\{\{ steps\.run\.outputs\.[\w-]+ \}\}$/);
   const used = runs.steps.flatMap(({uses}) => uses ?? []);

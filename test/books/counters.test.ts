@@ -26,7 +26,7 @@ test('of each error code the first ten rows are named, and all are counted', () 
   expect(counters.rows).toEqual({written: 0, rejected: 12, ok: 0, with_errors: 0});
 });
 
-test.each(operationNames)('counts that were saved before there was %s go on, with zeros for it', name => {
+test.each(operationNames)('counts saved before %s existed continue, with zeros for it', name => {
   const {[name]: _, ...lookups} = emptyCounters().lookups;
   const {[name]: __, ...fields} = emptyCounters().fields;
   const saved = {...emptyCounters(), lookups, fields} as ReturnType<typeof emptyCounters>;

@@ -35,7 +35,7 @@ test('a point for each second: calls, rows, latency of those calls alone, and ho
   expect(summary.latency_p95_ms[2]).toBe(1_000);
 });
 
-test('a long run has few points that still add up, and goes on from what was saved', () => {
+test('a long run has few points that still add up, and continues from saved ones', () => {
   const {timeline} = running(3_000, 2, 50);
   const saved = JSON.parse(JSON.stringify(timeline.state)) as Timeline['state'];
   expect(saved.points.length).toBeLessThanOrEqual(240);

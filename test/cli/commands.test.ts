@@ -62,7 +62,7 @@ describe('lookup', () => {
 });
 
 describe('verify', () => {
-  test('sends the token and what goes with it, and prints the verdict', async () => {
+  test('sends the token with the values beside it, and prints the verdict', async () => {
     const beside = ['--id', 'u1', '--email', 'jo@example.com', '--phone', '+12025550143'];
     const {code, stdout} = await here('verify', '--token', 'tok-1', '--action', 'a/1', ...beside);
     expect(code).toBe(0);
@@ -89,7 +89,7 @@ describe('store', () => {
     expect(stdout).toMatch(/^email +1 /m);
   });
 
-  test('purge: nothing of the value is left, and it is asked about anew', async () => {
+  test('purge: nothing of the value is left, and it is looked up again', async () => {
     expect((await here('store', 'purge', 'Jo@EXAMPLE.com')).stdout).toMatch(
       /^1 answer removed, and overwritten in the file\.\nUnfinished runs .* OUT\.run.*\n.*runs\.db.*\n$/,
     );
@@ -106,7 +106,7 @@ describe('store', () => {
     expect(await here('store', 'prune', '--max-age', 'old')).toMatchObject({code: 2});
   });
 
-  test('where there is no store, that is what is said', async () => {
+  test('a missing store is named as such', async () => {
     const {code, stdout} = await here('store', 'stats', '--store', 'none');
     expect({code, stdout}).toEqual({code: 0, stdout: 'none: no answers are kept there.\n'});
     expect(sandbox.files()).not.toContain('none');
@@ -121,7 +121,7 @@ describe('help', () => {
     expect(stdout).toContain('The service in BULK_ENRICH_BASE_URL answers');
   });
 
-  test('it speaks of what lies here: a list, a run that has not ended, no service', async () => {
+  test('it looks at the directory: a list, an unfinished run, no service', async () => {
     sandbox.write('a list.enriched.csv', 'x');
     sandbox.write('b list.csv', 'x');
     sandbox.write('c.csv.run/ledger.db', '');
@@ -143,7 +143,7 @@ describe('help', () => {
     expect(flags.length).toBeGreaterThan(50);
     for (const line of flags) expect(line).toMatch(/^ {2}-[\w-]+(, --\w+)?( <[^>]+>| \[\w+\])? {2,}\S.*$/);
     expect(flags.find(line => line.includes('--timeout'))).toMatch(/--timeout <TIME> .*\(default: 30s\)$/);
-    // Every line that goes on another one's would begin with blanks alone.
+    // A line that continues another one would begin with blanks only.
     expect(stdout.split('\n').filter(line => line.startsWith('      '))).toEqual([]);
   });
 
@@ -215,7 +215,7 @@ describe('help', () => {
   });
 });
 
-test('plan asks nobody, so that it needs neither a service nor a key', async () => {
+test('plan makes no calls, so it needs neither a service nor a key', async () => {
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
   const without = await runHere(sandbox, ['plan', 'list.csv']);
   expect(without).toMatchObject({code: 0, stderr: expect.stringContaining('No service is configured')});

@@ -54,7 +54,7 @@ test('a proxy that refuses the credentials is named as the cause, with the exit 
   });
 });
 
-test('a key file that others may use is warned of, with what to do', async () => {
+test('a key file that others can read is a warning, with advice', async () => {
   using sandbox = createSandbox();
   const file = sandbox.write('../key', KEY);
   const env = {BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9', BULK_ENRICH_API_KEY_FILE: file};
@@ -100,7 +100,7 @@ test.each([
   expect([found.code, found.of(name)?.state]).toEqual([code, 'failed']);
 });
 
-test('what could not be tried after a failure is skipped, and so is what is not wanted', async () => {
+test('checks that depend on a failed one are skipped, and so are unwanted ones', async () => {
   using sandbox = createSandbox();
   const states = async (flags: readonly string[], env: Record<string, string> = {}) => {
     const {of} = await doctor(sandbox, flags, env);
@@ -121,7 +121,7 @@ test('what could not be tried after a failure is skipped, and so is what is not 
   );
 });
 
-test('certificates: what can’t be trusted is a usage error, what can is described', async () => {
+test('certificates: an untrusted one is a usage error, a trusted one is described', async () => {
   await using server = await startApiServer({key: KEY, tls: true});
   using sandbox = createSandbox();
   const distrusted = await doctor(sandbox, [], live(server.url));
@@ -161,7 +161,7 @@ test('places that can’t be written', async () => {
   mkdirSync(sandbox.path('closed'));
   chmodSync(sandbox.path('closed'), 0o500);
   const below = sandbox.write('file', '');
-  // Whoever may write everywhere meets the second: a file is no folder.
+  // Root may write everywhere, so it meets the second one: a file is not a folder.
   const output = process.getuid?.() === 0 ? `${below}/out.csv` : sandbox.path('closed/out.csv');
   const found = await doctor(sandbox, ['--endpoint', 'embedded', '-o', output, '--store', output]);
   expect([found.code, found.of('output')?.state, found.of('store')?.state]).toEqual([9, 'failed', 'warning']);

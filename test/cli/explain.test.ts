@@ -98,7 +98,7 @@ test('an output without points says so', async () => {
   expect(said).toContain('Row 1 of out.csv has no score to explain');
 });
 
-test('rows are found by their columns, and what would lead to the next level is said', async () => {
+test('rows are found by their columns, and explain shows what the next level needs', async () => {
   await enrich('out.csv');
   const {said, code} = await explain('out.csv', '--where', 'row.amount == "a lot" || row.amount == "5"');
   expect(code).toBe(0);

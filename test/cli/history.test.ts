@@ -56,7 +56,7 @@ test('before any run there is nothing to say, and nothing is made', async () => 
   expect(await here('spend', '--by', 'hour')).toMatchObject({code: 2});
 });
 
-describe('after some runs, named and not, cut off and gone on with', () => {
+describe('after some runs, named and unnamed, killed and resumed', () => {
   beforeAll(async () => {
     sandbox.write('secret-place/list.csv', list(30));
     const args = ['run', 'secret-place/list.csv', '--score', 'none', '--rate', 'unlimited'];
@@ -132,7 +132,7 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     );
   });
 
-  test('plan says what the same list cost the last time', async () => {
+  test('plan shows the last cost of the same list', async () => {
     const named = await checked<Plan>('plan', 'plan', '--job', 'night.yaml', '--json');
     expect(named.last).toMatchObject({rows: 33, calls: 6, credits: 5.1});
     const unnamed = await checked<Plan>('plan', 'plan', 'secret-place/list.csv', '--json');
@@ -163,7 +163,7 @@ describe('after some runs, named and not, cut off and gone on with', () => {
     await checked('lookup', 'lookup', 'ip', '203.0.113.7', '--json');
   });
 
-  test('a damaged line is passed over; a damaged summary, or one that is no text, ends with what to do', async () => {
+  test('a damaged line is skipped; a damaged summary is an error with advice', async () => {
     const {length} = (await checked<Runs>('runs', 'runs', '--json')).runs;
     const db = new Sqlite(join(sandbox.home, 'state', 'bulk-enrich', 'runs.db'), {
       synchronous: 'OFF',

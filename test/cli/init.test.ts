@@ -60,7 +60,7 @@ it('init reads a list as it is told to, and the job does too', async () => {
   });
 });
 
-it('init sees a list without a header whose numbers are in national form, and says what they lack', async () => {
+it('init sees a list of national numbers without a header, and asks for their country', async () => {
   using sandbox = createSandbox();
   sandbox.write('tel.txt', Array.from({length: 9}, (_, n) => `020 7946 000${n}\n`).join(''));
   expect(await runHere(sandbox, ['init', 'tel.txt'])).toMatchObject({

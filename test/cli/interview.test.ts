@@ -16,7 +16,7 @@ const FACTS = {
   account: {path: '/home/jo/accounts/main.yaml', endpoint: 'https://api.example.com'},
 };
 
-/** Somebody who gives these answers in turn, each again until one is taken; then presses Enter. */
+/** A person who gives these answers in turn, repeats each until it is accepted, and then presses Enter. */
 function person(...answers: readonly string[]) {
   const asked: string[] = [];
   const left = [...answers];
@@ -30,7 +30,7 @@ function person(...answers: readonly string[]) {
   return {ask, asked};
 }
 
-/** What comes of a list of six equal rows. */
+/** The result for a list of six equal rows. */
 async function interviewed(
   table: Readonly<Record<string, string>>,
   answers: readonly string[],
@@ -42,7 +42,7 @@ async function interviewed(
   return {answers: await interview(seen, ask, () => {}), asked};
 }
 
-describe('a person is asked only what the list does not tell', () => {
+describe('init asks only what the list does not show', () => {
   test('which service to ask and how much to spend', async () => {
     const {asked, answers} = await interviewed({ip: '192.0.2.1'}, ['LIVE', '500']);
     expect(asked).toEqual([
@@ -105,7 +105,7 @@ describe('a person is asked only what the list does not tell', () => {
     expect(parse(jobFile(FACTS, answers))).toMatchObject({ip_from_list: 'last'});
   });
 
-  test('whether a column is what its name says', async () => {
+  test('asks if a column holds what its name says', async () => {
     const list = {ip: 'yes', email: 'jo@example.com'};
     expect((await interviewed(list, ['perhaps', 'y'])).answers.columns.ip).toEqual(['ip']);
     expect((await interviewed(list, ['no'])).answers).toMatchObject({
@@ -121,7 +121,7 @@ describe('a person is asked only what the list does not tell', () => {
   });
 });
 
-test('without a person, what can not be seen is left out and said', async () => {
+test('without a terminal, init leaves out what the list does not show, and says so', async () => {
   const list = {email: 'jo@example.com', tel: '030 23125 001'};
   const {answers} = await interviewed(list, [], {interactive: false});
   expect(answers).toMatchObject({columns: {phone: []}, endpoint: 'embedded', maxCredits: 1_000});

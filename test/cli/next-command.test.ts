@@ -7,7 +7,7 @@ import {whole} from '../support/whole.ts';
 
 const GIVEN = ['run', 'my list.csv', '--max-credits', '5000', '--max-errors=1%', '--restart', 'fresh'];
 
-/** What is said of a run that stopped for this reason. */
+/** The last lines of a run that stopped for this reason. */
 function said(
   reason: Stop['reason'],
   exitCode: ExitCode,
@@ -20,7 +20,7 @@ function said(
   return toContinue(job, exitCode, stop, need, GIVEN);
 }
 
-describe('what continues never stops for the same reason at once', () => {
+describe('the suggested command never stops for the same reason at once', () => {
   test.each<[string, ReturnType<typeof said>, string | undefined]>([
     [
       'a signal: the same',
@@ -73,14 +73,14 @@ describe('what continues never stops for the same reason at once', () => {
     expect(next?.command).toBe(command);
   });
 
-  test('what has to be done first is said', () => {
+  test('the step before the command is named', () => {
     expect(said('credentials', 6)?.first).toBe(', with a key that is accepted');
     expect(said('credits', 7)?.first).toBe(', with credits in the account');
     expect(said('outage', 5, {comeBackMs: 1})?.first).toBe('');
   });
 });
 
-test('what got no answer is looked up again by the same command with --force', () => {
+test('values without an answer are looked up again with --force', () => {
   expect(toRetry('2026-01-02', ['run', '--job', 'job.yaml', '--force', '--restart'])).toBe(
     'bulk-enrich run --job job.yaml --force --date 2026-01-02',
   );
@@ -94,7 +94,7 @@ test('a plan and a sample lead to their run, but not where the list came by a pi
   expect(toRun(['plan', '-'])).toBeUndefined();
 });
 
-test('the rejected rows are run with the flags of the run, but for what says where its own files are', () => {
+test('rejected rows are run with the flags of the run, except those that name its files', () => {
   const job = whole<Job>({inputs: ['my list.csv'], fromFile: false});
   const flags = [
     '--ip',

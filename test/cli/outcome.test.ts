@@ -44,7 +44,7 @@ function said(job: Job, outcome: Partial<RunOutcome>): string {
   return lines.join('\n');
 }
 
-test('the credits: what was saved, and what of it by conditions on lookups', () => {
+test('the credits: those saved, and the part saved by conditions', () => {
   expect(said(fileJob, {})).toContain(
     '19,392 not worth a call, 4,310 of them by condition); 53,401 calls in',
   );
@@ -52,7 +52,7 @@ test('the credits: what was saved, and what of it by conditions on lookups', () 
   expect(said(fileJob, {summary: {...summary, credits: without}})).toContain('19,392 not worth a call); ');
 });
 
-test('what earlier attempts of a run that started over cost is said apart', () => {
+test('the cost of earlier attempts of a restarted run is shown apart', () => {
   const earlier = {...credits.earlier, counted: {spent: 1_200, maybe_spent: 34}};
   expect(said(fileJob, {summary: {...summary, credits: {...credits, earlier}}})).toContain(
     'charged without an answer (1,234 of them by earlier attempts), ',
@@ -74,25 +74,25 @@ test('the risk is said, where rows were scored', () => {
   expect(said(fileJob, {summary: {...summary, risk: null}})).not.toContain('Risk:');
 });
 
-test('codes that do not speak for themselves say what to do', () => {
+test('unclear codes come with advice', () => {
   expect(said(fileJob, {})).toMatch(
     /^ {2}88 × phone\.country_unknown, rows 4, .*--default-country COUNTRY\.$/m,
   );
 });
 
-test('what is safe is what the last checkpoint holds', () => {
+test('the rows of the last checkpoint are safe', () => {
   const safe = said(fileJob, {stop, safeRows: 12});
   expect(safe).toMatch(/^Safe: 12 rows and every answer paid for \(in out\.csv\.run\)\.$/m);
   expect(safe).toMatch(/ and 207 that may have been charged without an answer/);
 });
 
-test('a stream has no rows to go on from, and without a store nothing at all', () => {
+test('nothing of a stream is safe but the answers in the store', () => {
   const stream = {output: {kind: 'stream', name: '-', lasts: false, to: '-'}, paths: {}};
   expect(said({...stream, settings: {}} as unknown as Job, {stop})).toContain('Safe: every answer paid for.');
   expect(said({...stream, settings: {store: false}} as unknown as Job, {stop})).toContain('Safe: nothing.');
 });
 
-test('what matters comes last: what was written, what it cost, what is left to do', () => {
+test('the last lines show the output, its cost and the next step', () => {
   const failed = {...summary, reason: 'lookups_failed', rows: {...summary.rows, rejected: 0}};
   const [written, cost, high, retry] = said(fileJob, {summary: failed}).split('\n').slice(-4);
   expect([written, cost]).toEqual(['Done.', expect.stringMatching(/^[\d,]+ credits spent/)]);
@@ -106,7 +106,7 @@ test('what matters comes last: what was written, what it cost, what is left to d
   expect(said(piped, {summary: failed})).not.toContain('To retry');
 });
 
-test('of the embedded service it is said that nothing was spent, and what a live one would have cost', () => {
+test('the embedded service is free, and the cost of a live one is shown', () => {
   const embedded = {...summary, endpoint: {kind: 'embedded', base_url: null}};
   expect(said(fileJob, {summary: embedded})).toMatch(
     /^Nothing was spent: the embedded service is free\. A live one: [\d,]+ credits/m,
@@ -114,7 +114,7 @@ test('of the embedded service it is said that nothing was spent, and what a live
 });
 
 test('a run that was complete before says so, and nothing else', () => {
-  expect(said(fileJob, {wasComplete: true, message: 'It is complete.'})).toBe('It is complete.');
+  expect(said(fileJob, {found: 'complete', message: 'It is complete.'})).toBe('It is complete.');
 });
 
 test('columns of nothing but zeros are left out, however wide the terminal is', () => {
@@ -135,7 +135,7 @@ test.each([
   ['list.tsv.gz', 'tsv'],
   ['list.txt', 'txt'],
   ['list', 'csv'],
-])('rejected rows of %s are put right in a list that is read as it was: .%s', (input, ending) => {
+])('rejected rows of %s are fixed in a list that is read as the first one: .%s', (input, ending) => {
   const job = {...fileJob, inputs: [input], paths: {rejects: 'out.rejects.ndjson'}};
   expect(said(job as unknown as Job, {})).toContain(
     `bulk-enrich rejects out.rejects.ndjson > out.again.${ending} && \${EDITOR:-vi} out.again.${ending} && bulk-enrich run out.again.${ending}`,

@@ -22,7 +22,7 @@ test.each([
   expect(printable(text)).toBe(expected);
 });
 
-test('our own colours are printed, and take no room; the same in what others wrote are not', () => {
+test('our own colours are printed and take no room; those in others’ texts are not', () => {
   const own = painter({isTTY: true}, {})('red', 'Error:');
   expect(stringWidth(own)).toBe(6);
   expect(printable(`${own} a${ESCAPE}[2J${ESCAPE}[31mb\u202e`)).toBe(`${ESCAPE}[31mError:${ESCAPE}[39m ab`);
@@ -53,7 +53,7 @@ test('nothing but print writes to stdout and stderr', () => {
   expect(writers.filter(name => name !== 'service/data/pack.ts')).toEqual(['cli/terminal/printable.ts']);
 });
 
-/** What a stranger calls a column, a file or an answer. */
+/** A stranger's name of a column, a file or an answer. */
 const STRANGE = `${ESCAPE}[2J\u009b2Jx\n::error::pwned\n##[error]pwned`;
 
 test('names of columns and files, answers and flags reach neither a terminal nor a CI log as they are', async () => {

@@ -125,7 +125,7 @@ test('the speed is that of the last ten seconds', () => {
   expect(speed.read(200, 22_000)).toBe(10);
 });
 
-test('what is left goes by the calls that are still to make, at the speed of now', () => {
+test('the time left is that of the calls left, at the current speed', () => {
   const some = {callsLeft: 500, callsPerSecond: 20, rowsLeft: 1_000, rowsPerSecond: 400};
   expect(timeLeft(some)).toBe(25_000);
   // Throttled since: what was quick before does not count.

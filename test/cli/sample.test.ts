@@ -30,7 +30,7 @@ test.each<[string, readonly string[], {sampleLater: number; toPay: RegExp}]>([
   expect(service.ledger.calls).toBe(sampleLater);
 });
 
-test('what a call without a usable answer cost is paid again', async () => {
+test('a call without a usable answer is paid for again', async () => {
   await using service = await startService({script: () => reply.html()});
   using sandbox = createSandbox();
   sandbox.write('list.csv', LIST);

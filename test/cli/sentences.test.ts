@@ -12,7 +12,7 @@ const LIST = `id,ip,phone,email
 5,203.0.113.9,+12125550199,jo@example.com,one too many
 `;
 
-/** What is not the same from one run to the next, or from one machine to the next. */
+/** Parts that differ between runs or machines. */
 const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT'],
   [/\b\d+ (ms|s)\b(?! at )/g, 'TIME'],
@@ -26,7 +26,7 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
  * The sentences of the command, as a person meets them in a first hour: to be read as a whole, and compared as a whole.
  * Other tests go by codes and figures.
  */
-test('what the command says (-u writes it)', async () => {
+test('messages of the command (-u writes them)', async () => {
   await using service = await startService({
     script: call => (call.value === 'al@example.com' ? reply.html() : undefined),
   });

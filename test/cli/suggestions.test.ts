@@ -26,9 +26,9 @@ interface Suggestion {
   readonly text?: string | Uint8Array;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Where the command stands in the message. */
+  /** Matches the command in the message. */
   readonly where?: RegExp;
-  /** What the suggested command says, and how it ends. */
+  /** The output of the suggested command, and its exit code. */
   readonly says?: RegExp;
   readonly code?: number;
   /** A newer Node has nothing to suggest. */
@@ -141,13 +141,13 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
   },
 };
 
-/** Where commands are suggested: by the file that says it, the cases here or the test that has them run. */
+/** Places that suggest commands: the source file, and its cases here or the test that runs them. */
 const sites: Readonly<Record<string, readonly string[]>> = {
   'src/cli/commands/completion.ts': ['misspelt shell', ...Array(6).fill('test/cli/completion.test.ts')],
   'src/cli/commands/init.ts': ['init'],
   'src/cli/commands/lookup.ts': ['a command of its own', 'misspelt operation'],
   'src/cli/commands/welcome.ts': ['welcome'],
-  'src/cli/doctor/fleet-check.ts': ['test/fleet/fleet.test.ts'],
+  'src/cli/commands/doctor.ts': ['test/fleet/fleet.test.ts'],
   'src/cli/history/runs.ts': ['no such summary'],
   'src/cli/init/job-file.ts': ['init', 'init', 'init'],
   'src/cli/program.ts': ['a list without a command', 'no such command', 'misspelt command'],
@@ -185,7 +185,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
 };
 const OTHERS = ['codes', 'doctor', 'init', 'library', 'welcome'];
 
-/** What makes commands of these, and sentences which begin with the program's name. */
+/** Files that make commands and sentences of the others' suggestions. */
 const MACHINERY = ['src/errors.ts', 'src/job/closest.ts', 'src/cli/terminal/remedied.ts', 'src/cli/bin.ts'];
 const NO_COMMAND = /bulk-enrich (enriches|stopped|that|completion for|from|fleet \$|\$\{packageVersion|-n)/g;
 const SITE =
@@ -216,7 +216,7 @@ test('every place in the source that suggests a command has it run', () => {
 
 /** Runs a command line as a shell would take its words. */
 function follow(command: string, env: Readonly<Record<string, string>>): Promise<CommandOutcome> {
-  // What only its owner knows of a list.
+  // The user's own knowledge of a list.
   const filled = command.replace('COUNTRY', 'DE');
   const words = [...filled.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   expect(words[0], command).toBe('bulk-enrich');

@@ -35,7 +35,7 @@ describe('a table fits its terminal', () => {
       for (const line of lines.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(width);
   });
 
-  test('by what its characters take, not by how many there are', () => {
+  test('by the width of its characters, not by their number', () => {
     const wide = [text('list', '名簿名簿名簿名簿', {shrinksTo: 6}), {head: 'rows', cells: ['7']}];
     expect(fitted(wide, 15)).toBe('list       rows\n名簿名簿…     7');
   });

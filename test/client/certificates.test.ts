@@ -33,7 +33,7 @@ test('a call checks the certificate, whatever the environment says', async () =>
   expect(server.ledger.requests).toBe(0);
 });
 
-test('so do a notice, and what doctor asks', async () => {
+test('so do notices and the checks of doctor', async () => {
   expect(await notify(new URL(server.url))).toBe(UNTRUSTED);
   expect((await reach(new URL(server.url), 5_000)).answer).toEqual({error: UNTRUSTED, certificate: true});
   expect(server.ledger.requests).toBe(0);

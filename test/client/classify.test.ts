@@ -110,7 +110,7 @@ describe('a response', () => {
     });
   });
 
-  test('an answer keeps what was heard with it', () => {
+  test('an answer keeps its headers about pace', () => {
     const {status, latencyMs, pace} = respond(200, ok, retryAfter);
     expect(classifyResponse('ip', respond(200, ok, retryAfter), {})).toEqual({
       kind: 'answered',
@@ -130,7 +130,7 @@ describe('a response', () => {
     });
   });
 
-  test('reasons of what is fatal', () => {
+  test('reasons of fatal attempts', () => {
     const reason = (status: number) => classifyResponse('ip', respond(status, ''), {});
     expect([401, 402, 307].map(reason)).toMatchObject([
       {reason: 'credentials'},
@@ -254,7 +254,7 @@ describe('a response', () => {
     expect(read([])).toEqual([{score: 1}, ['verdict']]);
   });
 
-  test('a verdict on somebody else is no answer', () => {
+  test('a verdict on another person is not an answer', () => {
     const verdict = (user_id: unknown, sent: Record<string, string>) =>
       classifyResponse('verify', respond(200, {success: true, user_id}), sent).kind;
     expect(verdict('b', {id: 'a'})).toBe('unreadable');

@@ -158,7 +158,7 @@ describe('what comes behind an answer is never the answer to the next call', () 
     },
   );
 
-  test('what one client has seen of a service holds for all that share it', async () => {
+  test('what one client learns about a service holds for all clients of it', async () => {
     const server = await serveRaw((socket, body) => void socket.write(http(ipOf(body))));
     const unasked = new AbortController();
     const [one, other] = [client(server.url, {unasked}), client(server.url, {unasked})];

@@ -19,7 +19,7 @@ const program = `
   await Promise.all(Array.from({length: 64}, async () => {
     while (sent < calls) {
       const n = sent++;
-      // What is in flight now is old from here on.
+      // Calls in flight now are old from here on.
       if (n === 320) { collect(); before = old(); }
       const {kind} = await client.send('ip', {ip: \`198.51.\${n >> 8}.\${n & 255}\`});
       if (kind !== 'answered') throw new Error(kind);

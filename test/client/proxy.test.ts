@@ -48,7 +48,7 @@ describe('a proxy that can not be one', () => {
   });
 });
 
-describe('what a proxy answers', () => {
+describe('answers of a proxy', () => {
   async function answering(status: string): Promise<RawServer> {
     return startRawServer(socket => socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`));
   }
@@ -73,7 +73,7 @@ describe('what a proxy answers', () => {
     ]);
   });
 
-  test('others are told as what they are: nothing was sent', async () => {
+  test('other answers are named: nothing was sent', async () => {
     await using proxy = await answering('502 Bad Gateway');
     vi.stubEnv('HTTPS_PROXY', proxy.url);
     const client = createClient({baseUrl: base, apiKey});

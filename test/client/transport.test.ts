@@ -34,7 +34,7 @@ function client(baseUrl: string, options: Partial<ClientOptions> = {}): Client {
 const ask = (asked: Client): Promise<Attempt> => asked.send('ip', {ip: '192.0.2.1'});
 const brief = (attempt: Attempt) => [attempt.kind, 'code' in attempt ? attempt.code : undefined];
 
-describe('what was sent is known', () => {
+describe('it is known if a call was sent', () => {
   test.each([
     ['before', ['ambiguous', 'econnreset']],
     ['during', ['ambiguous', 'econnreset']],
@@ -55,7 +55,7 @@ describe('what was sent is known', () => {
     expect([kind, ['enotfound', 'eai_again'].includes(code ?? '')]).toEqual(['not_sent', true]);
   });
 
-  test('a stale connection that was kept: nobody can tell', async () => {
+  test('a call on a stale connection may have been carried out', async () => {
     const server = await serve();
     const proxy = await startFaultProxy({
       target: server.url,
@@ -147,7 +147,7 @@ describe('bodies', () => {
     ['cut off by a reset', reply.cut(20, 'reset')],
     ['no HTTP', reply.raw('nonsense\r\n\r\n', {ending: 'close'})],
     ['closed without an answer', reply.drop('close')],
-  ])('%s: nobody can tell', async (_, answer) => {
+  ])('%s: the call may have been carried out', async (_, answer) => {
     const server = await serve({script: () => answer});
     expect((await ask(client(server.url))).kind).toBe('ambiguous');
   });

@@ -62,7 +62,7 @@ export function again(since: (sandbox: Sandbox) => unknown, more = '') {
   };
 }
 
-/** What a program that uses the library gets. */
+/** The error that a library caller gets. */
 export function thrown(work: (place: Place) => unknown) {
   return async (place: Place): Promise<End> => {
     try {

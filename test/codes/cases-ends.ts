@@ -22,7 +22,7 @@ import {
 const settings = {ip: 'ip', store: false, score: 'none', rate: 'unlimited'} as const;
 const many = (count: number) => `ip\n${Array.from({length: count}, (_, n) => `198.18.0.${n}\n`).join('')}`;
 
-/** What ends a run that has begun. */
+/** Errors that end a run after its beginning. */
 export const endCases: readonly Case[] = [
   ['credentials', 6, answered(() => reply.unauthorized())],
   ['credits', 7, answered(() => reply.noCredits())],
@@ -164,7 +164,7 @@ export const endCases: readonly Case[] = [
   ],
 ];
 
-/** Where the disk, or who may write there, is in the way. */
+/** Errors of the disk or its permissions. */
 export const diskCases: readonly Case[] = [
   ['no_directory', 2, by(`${RUN} --summary no/summary.json`)],
   ['no_directory', 9, by('run list.csv -o no/out.csv --ip ip')],

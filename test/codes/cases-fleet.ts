@@ -4,7 +4,7 @@ import {makeCertificate} from '../support/cert.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
 import {accountFile, type Case, type End, type Place} from './case.ts';
 
-/** What keeps a fleet from working, or a member from entering it. */
+/** Errors that keep a fleet from working, or a member from joining it. */
 export const fleetCases: readonly Case[] = [
   [
     'fleet_packages',

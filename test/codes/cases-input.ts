@@ -10,7 +10,7 @@ const lines = (count: number, text: string) => `${text}\n`.repeat(count);
 const WIDE = JSON.stringify(Object.fromEntries(Array.from({length: 5_000}, (_, n) => [`f${n}`, n])));
 const ZSTD = Buffer.from('28b52ffd0401', 'hex');
 
-/** What is wrong with a list, its columns and rows. */
+/** Errors of a list, its columns and rows. */
 export const inputCases: readonly Case[] = [
   ['input_missing', 8, by('run none.csv --ip ip')],
   ['input_unreadable', 8, by('run . -o out.csv --ip ip')],
@@ -45,7 +45,7 @@ export const inputCases: readonly Case[] = [
   ['input_compression', 8, by('run list.csv.zst --ip ip', {'list.csv.zst': ZSTD})],
 ];
 
-/** What `explain` says of a row of a list, the second row of which can't be read. */
+/** `explain` of a list whose second row is unreadable. */
 function explained(row: string): Case[2] {
   return async ({sandbox, command}) => {
     sandbox.write('list.csv', 'ip\n192.0.2.1\n192.0.2.2,7\n192.0.2.3\n');

@@ -13,7 +13,7 @@ email: {column: email, when: ip.is_vpn}
 `;
 const WITHOUT_KEY = {BULK_ENRICH_API_KEY: undefined};
 
-/** What is wrong with settings, files that they name, and the environment. */
+/** Errors of settings, files that they name, and the environment. */
 export const settingsCases: readonly Case[] = [
   ['settings', 2, by(`${RUN} --rate fast`)],
   ['unknown_command', 2, by('runn list.csv')],

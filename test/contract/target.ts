@@ -7,7 +7,7 @@ export interface Target {
   actionId: string;
   /** A session token that was never verified; left out where none can be had, and the cases that need one are skipped. */
   freshToken?: () => string;
-  /** The credits that calls took so far; left out where nobody tells. */
+  /** Credits spent so far; missing if the service does not tell. */
   spent?: () => Promise<number>;
   /** Also hold it to what the interface does not show and this project chose: codes, statuses, no other fields. */
   ours?: boolean;

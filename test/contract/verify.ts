@@ -9,7 +9,7 @@ const path = '/verify';
 
 type Skip = (note: string) => never;
 
-/** Everything optional, with values of nobody. */
+/** All optional fields, with fictional values. */
 const extras = {id: 'contract-user', email: 'user@example.com', phone_number: '+442079460958'};
 
 /** The sentences on `/verify`. */

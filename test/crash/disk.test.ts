@@ -52,8 +52,8 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
 }
 
 /**
- * The cause is gone: the run goes on to its right end, and the books of both sessions are the server's. Returns the first
- * row that the run goes on from, as it says so; 1 where it begins anew.
+ * After the cause is removed, the run completes, and the counts of both sessions are the server's. Returns the row at
+ * which it says that it resumes; 1 if it begins anew.
  */
 async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
   const again = await run();
@@ -75,7 +75,7 @@ async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
 }
 
 test.skipIf(lacks('mounts'))(
-  'a full disk is exit 9 in a sentence, and the run goes on once there is room',
+  'a full disk is exit 9 in a sentence, and the run resumes once there is room',
   () =>
     withScene(async scene => {
       const {sandbox, api, run} = scene;
@@ -150,24 +150,22 @@ test.skipIf(lacks('mounts'))('state, output and rejects on mounts of their own: 
   }),
 );
 
-test.skipIf(lacks('mounts'))(
-  'a state that is mounted elsewhere when the run goes on is copied into its place',
-  () =>
-    withScene(async ({sandbox, run}) => {
-      mount(sandbox.path('../volume'));
-      mkdirSync(sandbox.path('disk'));
-      mkdirSync(sandbox.path('state'));
-      const state = ['--state', 'state'];
-      expect((await run(undefined, [...state, '--max-credits', '100'])).code).toBe(7);
-      cpSync(sandbox.path('state'), sandbox.path('../volume'), {recursive: true, preserveTimestamps: true});
-      chmodSync(sandbox.path('../volume'), 0o700);
-      execFileSync('mount', ['--bind', sandbox.path('../volume'), sandbox.path('state')]);
-      mounts.unshift(sandbox.path('state'));
-      const again = await run(undefined, state);
-      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming at row')]);
-      expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
-      expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv']);
-    }),
+test.skipIf(lacks('mounts'))('a state that is mounted elsewhere at the resume is copied into its place', () =>
+  withScene(async ({sandbox, run}) => {
+    mount(sandbox.path('../volume'));
+    mkdirSync(sandbox.path('disk'));
+    mkdirSync(sandbox.path('state'));
+    const state = ['--state', 'state'];
+    expect((await run(undefined, [...state, '--max-credits', '100'])).code).toBe(7);
+    cpSync(sandbox.path('state'), sandbox.path('../volume'), {recursive: true, preserveTimestamps: true});
+    chmodSync(sandbox.path('../volume'), 0o700);
+    execFileSync('mount', ['--bind', sandbox.path('../volume'), sandbox.path('state')]);
+    mounts.unshift(sandbox.path('state'));
+    const again = await run(undefined, state);
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Resuming at row')]);
+    expect(sandbox.read('disk/out.csv').trimEnd().split('\n')).toHaveLength(ROWS + 1);
+    expect(sandbox.files()).toEqual(['disk/out.csv', 'disk/out.summary.json', 'list.csv']);
+  }),
 );
 
 test.skipIf(lacks('mounts'))('a store that can only be read is a warning', () =>

@@ -12,7 +12,7 @@ import {ips} from '../support/stage.ts';
 const KEY = 'known-key-91c4';
 const KNOWN = 40;
 
-test('what a run that stopped had from the store stays what it saw, though others renewed and removed it meanwhile', async () => {
+test('a resumed run keeps the stored answers that it saw, though other runs renewed or removed them', async () => {
   using sandbox = createSandbox();
   await using api = await startApiServer({key: KEY});
   const options = {env: {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY}};

@@ -3,7 +3,7 @@ import {lacks} from '../support/real-parts.ts';
 import {killAt, packing, uninterrupted} from './points.ts';
 
 test.skipIf(lacks('strace'))(
-  'killed at a rename, an unlink, an fsync, a write or while it compresses its output, a run goes on as if nothing had been',
+  'a run killed at a rename, an unlink, an fsync, a write or during compression resumes as if nothing had happened',
   {timeout: 120_000},
   async () => {
     const calm = await uninterrupted();

@@ -17,7 +17,9 @@ interface Killed {
   again(...more: string[]): ReturnType<Sandbox['run']>;
 }
 
-/** A run that was killed with {@link IN_FLIGHT} calls in flight: the service carries them out, and its answers reach nobody. */
+/**
+ * A run killed with {@link IN_FLIGHT} calls in flight: the service carries them out, and no process gets the answers.
+ */
 async function killed(
   list: string,
   words: readonly string[],
@@ -48,7 +50,7 @@ async function killed(
 
 const IPS = ['--ip', 'ip', '--max-credits', String(SENT), '--no-store'];
 
-test('what a killed run spent, and may have spent, counts against the limit of the one that starts over', () =>
+test('spent and maybe spent credits of a killed run count against the limit of its restart', () =>
   killed(ips(30), IPS, async ({sandbox, api, again}) => {
     const restarted = await again('--restart');
     expect([restarted.code, restarted.stderr]).toEqual([7, expect.stringContaining('--restart fresh')]);
@@ -118,7 +120,7 @@ const BOTH = [
   ...Array.from({length: IN_FLIGHT}, (_, index) => `,person${index + 1}@example.com`),
 ];
 
-test('what is in doubt of columns that are looked up no more is in the books of their operation, and in the history', () =>
+test('doubtful calls of columns no longer looked up stay in the counts of their operation, and in the history', () =>
   killed(`ip,email\n${BOTH.join('\n')}\n`, ['--ip', 'ip', '--email', 'email'], async scene => {
     const {sandbox, api, again} = scene;
     expect((await again('--restart', '--only', 'ip')).code).toBe(0);
@@ -131,7 +133,7 @@ test('what is in doubt of columns that are looked up no more is in the books of 
     expect(JSON.parse(stdout).total).toMatchObject({spent: credits.spent, maybe_spent: credits.maybe_spent});
   }));
 
-test('what a killed run had spent whose input came by stdin is in the history, though the next did not fit', () =>
+test('the spending of a killed run over stdin is in the history, though the next input did not fit', () =>
   killed(
     ips(30),
     ['--ip', 'ip', '--no-store'],

@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = 20_000 * DAY;
 
-/** What is known, and who leapt, after runs under these clocks, in days from the first one. */
+/** The known dates, and the leaps, after runs under these clocks, in days since the first one. */
 function after(...days: readonly number[]) {
   let date: KnownDate = {agreed: 0, said: NOW, claimed: 0};
   const leaps = days.map(day => {
@@ -65,7 +65,7 @@ test('a file knows the date from one run to the next, and each run is told once'
   expect(told).toEqual([]);
   expect(note(71)).toEqual({...days({certain: 0, earlier: 1}), leaps: true});
   expect(told).toEqual([expect.stringMatching(/says 2024-12-14 .* more than 35 days after the last run/)]);
-  // What is certain is not later than the clock.
+  // The certain date is not later than the clock.
   expect(note(-5)).toEqual({...days({certain: -5, agreed: 0, earlier: -5}), leaps: true});
   expect(told[1]).toMatch(/earlier than the last run/);
   for (const file of files) file.close();

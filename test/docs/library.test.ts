@@ -43,7 +43,7 @@ function installed(): Sandbox {
   return sandbox;
 }
 
-/** What it prints. */
+/** Returns its output. */
 async function node({directory, home}: Sandbox, ...args: readonly string[]): Promise<string> {
   // For the compiler: it has memory enough, and collecting garbage takes it a third of its time.
   const env = {PATH: process.env.PATH ?? '', HOME: home, GOGC: 'off'};
@@ -73,7 +73,7 @@ describe.concurrent('docs/library.md', () => {
     for (const {heading, printed} of examples) expect(printed, heading).not.toBe('');
   });
 
-  test('the examples compile for whoever installs the package, and print what stands under them; CommonJS has it by require', async () => {
+  test('the examples compile with the installed package and print the shown output; CommonJS can require it', async () => {
     using sandbox = installed();
     for (const [index, {code}] of examples.entries()) sandbox.write(`src/${index}.ts`, code);
     sandbox.write('src/required.cts', COMMONJS);

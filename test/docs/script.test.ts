@@ -5,7 +5,7 @@ import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
 import {root} from './blocks.ts';
 
-/** What the README says of a script without a memory, which is the one that the bench measures. */
+/** The README's row on a script without a memory, which is the script of the bench. */
 test('a script pays for each row, writes as answers come, pays for all again, and ends at the first failure', async () => {
   let letGo = () => {};
   const held = new Promise<undefined>(resolve => {

@@ -10,7 +10,7 @@ import {until} from '../support/until.ts';
 const KEY = 'account-key-19be02';
 const RATE = 40;
 const EACH = 40;
-/** What leaves is exact (test/account/account-pace.test.ts); what is logged of it has the way to a connection in it. */
+/** The rate at the sender is exact (test/account/account-pace.test.ts); the log includes the way to a connection. */
 const SEEN_AT_MOST = 1.25 * RATE;
 const FLAGS = ['--ip', 'ip', '--rate', 'unlimited', '--log', 'trace'];
 
@@ -32,7 +32,7 @@ test('an account is one for two processes: its rate and its credits hold over bo
   expect(ended.flatMap(({stderr}) => departures(stderr))).toHaveLength(2 * EACH);
   expect(busiestSecond(ended.map(({stderr}) => stderr))).toBeLessThanOrEqual(SEEN_AT_MOST);
 
-  // What is left of the day is no more than one of these two needs, and that one is killed under way.
+  // The rest of the day suffices for one of these two, and that one is killed under way.
   const killed = start(2);
   await until(() => api.ledger.calls > 2 * EACH + 5);
   const other = start(3);
@@ -50,7 +50,7 @@ test('an account is one for two processes: its rate and its credits hold over bo
     SEEN_AT_MOST,
   );
 
-  // The history lacks nothing of it: what the killed run spent is in the line of the one that went on.
+  // The history is complete: the resumed run's line has the spending of the killed one.
   const {total} = JSON.parse((await runHere(sandbox, ['spend', '--json'])).stdout) as Spend;
   expect(total.spent).toBeLessThanOrEqual(credits);
   expect(total.spent + total.maybe_spent).toBeGreaterThanOrEqual(credits);

@@ -71,7 +71,7 @@ async function openRotation(next: string) {
 }
 
 test.each(['FILE', 'COMMAND'])(
-  'a key that is replaced at night is read again from its %s, and the run goes on',
+  'a key that is replaced at night is read again from its %s, and the run continues',
   async kind => {
     await using rotation = await openRotation(NEXT);
     const {service, sandbox, path, run} = rotation;

@@ -137,7 +137,7 @@ test('a header alone is a success; --only leaves the others out', async () => {
   expect(sandbox.read('list.enriched.csv')).not.toContain('email_status');
 });
 
-test('verdicts: what goes with the token is sent with it, and the test actions are free', async () => {
+test('verdicts: the values beside the token are sent with it, and test actions are free', async () => {
   const before = service.ledger.creditsByOperation.verify;
   sandbox.write(
     'list.csv',
@@ -180,7 +180,7 @@ test('verdicts: what goes with the token is sent with it, and the test actions a
   expect(sandbox.summary('list.enriched.summary.json').credits).toMatchObject({spent: 0, maybe_spent: 0});
 });
 
-test('rows that can not be read are rejected, the others go on; exit 3', async () => {
+test('rows that can not be read are rejected, the others are enriched; exit 3', async () => {
   sandbox.write('list.csv', 'ip,n\n192.0.2.1,1\n192.0.2.2\n192.0.2.3,3\n');
   const outcome = await runHere(sandbox, ['run', 'list.csv', '--ip', 'ip', ...CITY], {env: service.env});
   expect(outcome.code).toBe(3);

@@ -9,7 +9,7 @@ import {runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type Service, startService} from './service.ts';
 
-/** A list as somebody has it, and what becomes of it in one try: it works, or the message says what to do. */
+/** A real list, and the result of one try: it works, or the message says what to do. */
 interface Case {
   readonly name: string;
   readonly file?: string;
@@ -17,11 +17,11 @@ interface Case {
   readonly flags?: readonly string[];
   /** The exit code, where it is not 0. */
   readonly code?: number;
-  /** What a person is told. */
+  /** The message to the user. */
   readonly says?: RegExp;
-  /** What stands in the output, or was asked. */
+  /** Texts of the output, or values that were sent. */
   readonly has?: RegExp;
-  /** That the command behind `Try:` does the job. */
+  /** Set if the command after `Try:` works. */
   readonly tryWorks?: true;
 }
 
@@ -277,7 +277,7 @@ test.each(cases.map((one, index) => ({...one, index})))(
     expect(outcome, outcome.stderr).toMatchObject({code});
     if (says !== undefined) expect(outcome.stderr).toMatch(says);
     if (has !== undefined) expect(sandbox.read(outputOf(outcome))).toMatch(has);
-    // What a run refuses, its plan refuses too.
+    // `plan` refuses whatever `run` refuses.
     if (code === 2 || code === 8) expect((await run(['plan', ...args.slice(1)])).code).toBe(code);
     if (tryWorks) expect(await tried(outcome)).toMatchObject({code: 0});
   },

@@ -43,7 +43,7 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
   for (const found of Object.values(after.lookups)) expect(found.known).toBe(found.distinct);
 });
 
-test('--ahead says what falls due by day, were the list run every day', async () => {
+test('--ahead shows what falls due on each day if the list runs daily', async () => {
   await using service = await startService();
   using sandbox = createSandbox();
   const emails = Array.from({length: 60}, (_, i) => `a${i}@example.com`);
@@ -67,7 +67,7 @@ test('--ahead says what falls due by day, were the list run every day', async ()
   expect((await runHere(sandbox, ['plan', 'list.csv', '--ahead', 'soon'], {env: service.env})).code).toBe(2);
 });
 
-test('without a place for temporary files it says what to set', async () => {
+test('without a place for temporary files plan names the variable to set', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
   const {code, stderr} = await sandbox.run(['plan', 'list.csv', '--endpoint', 'embedded'], {
@@ -99,7 +99,7 @@ test('for a person: columns with how they were found, counts, credits and time',
   expect(stdout).not.toContain('Problems');
 });
 
-test('every column that is used is named, also the country of phone numbers and what goes along with a token', async () => {
+test('every used column is named, also the country of phone numbers and the columns sent with a token', async () => {
   using sandbox = createSandbox();
   const stdin = 'tel,land,token,user,ip\n030 23125 001,DE,t,7,192.0.2.1\n';
   const plan = async (...flags: string[]) => {
@@ -118,7 +118,7 @@ test('every column that is used is named, also the country of phone numbers and 
   ]);
 });
 
-test('for a person: what can not be asked about, by code and row, and what to do', async () => {
+test('for people: values that can not be looked up, by code and row, with advice', async () => {
   using sandbox = createSandbox();
   const stdin = 'phone;ip\n030 23125 001;192.0.2.0/24\n+49 30 23125 002;192.0.2.1\ntoo short\n';
   const {stdout} = await runHere(sandbox, ['plan', '-', '--endpoint', 'embedded'], {stdin});
@@ -128,7 +128,7 @@ test('for a person: what can not be asked about, by code and row, and what to do
   );
 });
 
-test('for a person: what conditions may save', async () => {
+test('for people: the savings by conditions', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', 'ip,tel\n192.0.2.1,+49 30 23125 001\n192.0.2.2,+49 30 23125 002\n');
   const job = [

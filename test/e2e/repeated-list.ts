@@ -1,6 +1,6 @@
 import {stringify} from 'csv-stringify/sync';
 
-/** A list in which 40% of the values repeat an earlier one in another spelling, and what has to be asked about it. */
+/** A list in which 40% of the values repeat an earlier one in another spelling, and the values to look up. */
 export interface RepeatedList {
   readonly csv: string;
   readonly rows: readonly (readonly string[])[];

@@ -5,10 +5,10 @@ import {KEY} from './service.ts';
 
 const HINT = "Warning: The service can't be reached (econnrefused). The run waits for at most 15 min 00 s. ";
 
-test('a service that was never reached: what is waited for is said at once, and that the address may be wrong', async () => {
+test('a service that was never reached: the run says at once that it waits, and that the address may be wrong', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', `ip\n${Array.from({length: 9}, (_, n) => `192.0.2.${n}\n`).join('')}`);
-  // Nobody listens on the discard port.
+  // No service listens on the discard port.
   const env = {BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9', BULK_ENRICH_API_KEY: KEY};
   const run = sandbox.start(['run', 'list.csv', '--ip', 'ip', '--rate', 'unlimited'], {env});
   await until(() => run.stderr.includes(HINT));

@@ -194,7 +194,7 @@ test.each([
   expect(box.read('there.csv')).toBe('mine');
 });
 
-test('a job writes what changed since its last output, and its report and summary say so', async () => {
+test('a job writes the rows that changed since its last output, and its report and summary count them', async () => {
   box.write(
     'job.yaml',
     `name: nightly

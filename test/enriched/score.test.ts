@@ -66,7 +66,7 @@ test.each([
   },
 );
 
-test('it says what diff would', async () => {
+test('score prints the same comparison as diff', async () => {
   await run('expected.csv', 'new.yaml');
   await run('out.csv', 'default');
   const {stdout} = await runHere(box, ['score', 'out.csv', '--rules', 'new.yaml', '--json']);

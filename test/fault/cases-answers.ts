@@ -18,7 +18,7 @@ async function poured(body: Reply): Promise<string> {
   await using world = await World.open({script: ({value}) => (value === VICTIM ? body : undefined)});
   const ran = await world.run();
   world.expectSound(ran, {callsPerValue: 1});
-  // What was taken in is bounded; what the server's sockets had buffered by then comes on top.
+  // Reading is bounded; the server's socket buffers come on top.
   expect(world.server.ledger.poured).toBeLessThan(32 * 2 ** 20);
   return `${describeRun(ran)}; ${describeMoney(ran)}`;
 }

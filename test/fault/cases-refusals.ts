@@ -21,7 +21,7 @@ async function midRun(
   fix(world);
   const second = await world.run({command, ...(key === undefined ? {} : {key})});
   world.expectSound(second);
-  // Whatever was answered before is not asked for again: those that were refused are, and nobody else.
+  // Answered values are not sent again: only the refused ones are.
   expect(world.server.ledger.charged).toBe(12);
   return `${describeRun(first)}; then ${describeRun(second)}; ${describeMoney(second)}`;
 }

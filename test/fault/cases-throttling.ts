@@ -14,7 +14,7 @@ export const throttlingCases: readonly FaultCase[] = [
       });
       const ran = await world.run();
       world.expectSound(ran, {callsPerValue: 2});
-      // Calls that were under way arrive later still; then nobody's does for most of that second.
+      // Calls under way arrive later still; after them, none does for most of that second.
       const {arrivals} = world.server.ledger;
       const gaps = arrivals.map((at, index) => at - (arrivals[index - 1] ?? at));
       expect(Math.max(...gaps)).toBeGreaterThan(200);

@@ -6,7 +6,7 @@ export type Direction = 'up' | 'down';
 /** How a connection ends: in order (FIN) or broken off (RST). */
 export type Ending = 'close' | 'reset';
 
-/** What happens to the bytes of a connection. */
+/** Faults of a connection's bytes. */
 export interface Faults {
   /** Delay each way, before a chunk is passed on. */
   readonly latencyMs?: number;

@@ -1,7 +1,7 @@
 import {connect, type Socket} from 'node:net';
 import {type Direction, type Faults, type Lane, startLane} from './proxy-lane.ts';
 
-/** What a proxy saw and did. */
+/** Counts of a proxy. */
 export interface Seen {
   connections: number;
   requests: number;

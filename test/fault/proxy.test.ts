@@ -215,7 +215,7 @@ describe('broken', () => {
     expect((await ask(pair)).ok).toBe(true);
   });
 
-  test('a port that nobody listens on', async () => {
+  test('a connection to a closed port is refused', async () => {
     const {agent, proxy} = await start();
     const url = `http://127.0.0.1:${await closedPort()}`;
     expect(await ask({agent, proxy: {...proxy, url}} as Pair)).toMatchObject({error: 'ECONNREFUSED'});

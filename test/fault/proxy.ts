@@ -5,7 +5,7 @@ import {type Link, type Seen, startLink} from './proxy-link.ts';
 
 export type {Faults} from './proxy-lane.ts';
 
-/** What a hook is told; numbers count from 1. */
+/** The argument of a hook. Numbers count from 1. */
 export interface Moment {
   /** The n-th connection of the proxy. */
   readonly connection: number;
@@ -18,7 +18,7 @@ export interface Moment {
 }
 
 export interface ProxyOptions extends Faults {
-  /** Where connections go: a port on loopback, or a URL. */
+  /** Target of connections: a port on loopback, or a URL. */
   readonly target: number | string;
   readonly seed?: number;
   /** Faults for one connection, on top of the proxy's own. */
@@ -121,7 +121,7 @@ export async function startFaultProxy(options: ProxyOptions): Promise<FaultProxy
   };
 }
 
-/** A loopback port that nobody listens on: connecting to it is refused. */
+/** A loopback port without a listener: connections to it are refused. */
 export async function closedPort(): Promise<number> {
   const server = createServer();
   await listen(server, 0);

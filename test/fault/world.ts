@@ -72,7 +72,7 @@ export class World implements AsyncDisposable {
     return open;
   }
 
-  /** Whether runs have said this so far, in their logs or otherwise. */
+  /** True if the runs so far have printed or logged this text. */
   hasSaid(text: string): boolean {
     return this.#said.some(said => said.includes(text));
   }
@@ -119,7 +119,7 @@ export class World implements AsyncDisposable {
     };
   }
 
-  /** What holds whatever happened: no row lost, order kept, books balanced, retries within bounds, the key nowhere. */
+  /** Expects what always holds: no row lost, order kept, counts balanced, retries bounded, the key nowhere. */
   expectSound(ran: Ran, {callsPerValue = 3} = {}): void {
     const {ledger} = this.server;
     if (ran.code === 0 || ran.code === 3)
@@ -175,7 +175,7 @@ export function describeRun({code, summary, rows}: Ran, prefix = 'ip'): string {
   return `exit ${code}${reason}: ${[...counts].map(([what, count]) => `${count} ${what}`).join(', ')}`;
 }
 
-/** What the run says it spent. */
+/** The run's own count of its spending. */
 export function describeMoney({summary: {credits}}: Ran): string {
   return `${credits.spent} spent, ${credits.maybe_spent} maybe`;
 }

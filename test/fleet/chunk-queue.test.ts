@@ -87,7 +87,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     expect(done).toEqual([]);
   });
 
-  test('what the session before had sent out is waited for while Redis takes no writes', async () => {
+  test('the run waits for values of the session before while Redis takes no writes', async () => {
     void ask(1);
     await expect.poll(() => server.client.keys(`${PREFIX}:${QUEUE}:run.*`)).toHaveLength(1);
     const next = new ChunkQueue(redis, await loadPackages(), 'run', seal, Date.now, SWEEP_MS);
@@ -101,7 +101,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     await next.close();
   });
 
-  test('an add that nobody answered is looked up: it is there', async () => {
+  test('after an add without an answer, the run finds the chunk in Redis', async () => {
     link.mute();
     const asked = ask(1);
     await expect.poll(() => server.client.keys(`${PREFIX}:${QUEUE}:run.*`)).toHaveLength(1);
@@ -111,7 +111,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     expect(done).toHaveLength(1);
   });
 
-  test('an add that nobody answered is looked up: Redis has lost it, and it is not carried out twice', async () => {
+  test('after an add without an answer, a chunk that Redis lost is not carried out twice', async () => {
     work();
     link.mute();
     const asked = ask(1);

@@ -16,7 +16,7 @@ function documentedUser(): string[] {
   return rules.replace('PASSWORD', PASSWORD).split(' ');
 }
 
-test('the Compose file and the manifest make that very user, and let nobody else in', () => {
+test('the Compose file and the manifest create this user, and admit no other', () => {
   for (const name of ['compose.tls.yaml', 'kubernetes.yaml']) {
     const text = readFileSync(new URL(`../../jobs/fleet/${name}`, import.meta.url), 'utf8');
     expect(text, name).toContain(

@@ -5,7 +5,7 @@ import {lacks} from '../support/real-parts.ts';
 import {calls, expectWhole, IN_HAND, OUT, openWithList} from './whole.ts';
 
 describe.skipIf(lacks('redis'))('a fleet, when', () => {
-  test('the service throttles: all workers wait, and what was not sent costs nothing', async () => {
+  test('the service throttles: all workers wait, and unsent values cost nothing', async () => {
     await using arena = await openWithList({limit: {perSecond: 100}});
     await Promise.all([arena.worker(), arena.worker()]);
     expect(await arena.run().outcome).toMatchObject({code: 0});
@@ -84,7 +84,7 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
     await expectWhole(arena, extra);
   });
 
-  test('Redis is away for longer than an outage may last: state is saved, and the same command goes on', async () => {
+  test('Redis is away for longer than an outage may last: state is saved, and the same command resumes', async () => {
     await using arena = await openWithList({redis: {persistent: true}});
     // Longer than Redis is away, so that the worker is not taken for lost.
     await arena.worker(['--lost-after', '60s']);
@@ -118,7 +118,7 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
     await expectWhole(arena, IN_HAND);
   });
 
-  test('no worker is there: it says so, waits, and goes on with the first', async () => {
+  test('without a worker the run says so, waits, and continues with the first', async () => {
     await using arena = await openWithList();
     const run = arena.run();
     await run.says(`No worker is running on ${arena.redis.url}`);
@@ -128,7 +128,7 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
     expect(await expectWhole(arena, 0)).toMatchObject({maybe: 0});
   });
 
-  test('Redis hangs: it says so, waits, and goes on', async () => {
+  test('Redis hangs: the run says so, waits, and continues', async () => {
     await using arena = await openWithList();
     await arena.worker(['--lost-after', '60s']);
     const run = arena.run();

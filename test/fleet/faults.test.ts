@@ -16,7 +16,7 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
     return () => arena[Symbol.asyncDispose]();
   });
 
-  test('a worker is killed: what it had in hand is asked again, and nothing else', async () => {
+  test('a worker is killed: only the values that it had are sent again', async () => {
     const second = await arena.worker();
     const {run, letGo} = await heldRun(arena, 2, () => arena.here(RUN));
     second.kill('SIGKILL');
@@ -28,7 +28,7 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
     expect(maybe).toBeLessThanOrEqual(IN_HAND);
   });
 
-  test('the coordinator is killed and started again: it collects what was answered meanwhile', async () => {
+  test('the coordinator is killed and started again: it collects the answers since', async () => {
     arena.api.setLatency(LATENCY);
     arena.api.newLedger();
     const {run, letGo} = await heldRun(arena, 1, () => arena.run(['--force']));
@@ -44,7 +44,7 @@ describe.skipIf(lacks('redis'))('a fleet, when', () => {
 });
 
 describe.skipIf(lacks('redis'))('a run that was killed and is started over', () => {
-  test('asks once for what no worker had begun, and it counts against no limit', async () => {
+  test('sends values that no worker had begun once, and counts them once', async () => {
     await using arena = await openWithList();
     await killedWaiting(arena, RUN);
     const again = arena.here([...RUN, '--restart', '--max-credits', String(DISTINCT)]);
@@ -53,7 +53,7 @@ describe.skipIf(lacks('redis'))('a run that was killed and is started over', () 
     expect(await expectWhole(arena, 0)).toMatchObject({spent: DISTINCT, maybe: 0});
   });
 
-  test('keeps what workers were answered meanwhile', async () => {
+  test('keeps the answers that workers got meanwhile', async () => {
     await using arena = await openWithList();
     await arena.workerHere();
     const {run, letGo} = await heldRun(arena, 1, () => arena.run());
@@ -80,7 +80,7 @@ describe.skipIf(lacks('redis'))('a run that was killed and is started over', () 
 });
 
 test.skipIf(lacks('redis'))(
-  'a run that is started over where Redis can’t be reached is over all the same: the next one begins anew',
+  'a run restarted while Redis can’t be reached is given up: the next one begins anew',
   async () => {
     await using arena = await openWithList();
     const {sandbox} = arena;
@@ -88,7 +88,7 @@ test.skipIf(lacks('redis'))(
     await arena.workerHere();
     const run = arena.here(RUN);
     await calls(arena, 1);
-    // What is put in place before the output is there then, and the output is not.
+    // Files that precede the output are in place by then, and the output is not.
     mkdirSync(sandbox.path('out.csv'));
     expect((await run).code).toBe(9);
     rmdirSync(sandbox.path('out.csv'));

@@ -86,7 +86,7 @@ export async function openFleetArena({
   };
 }
 
-/** What local runs write, by their list: the service answers the same each time. */
+/** Outputs of local runs, by list: the service gives the same answers each time. */
 const localOutputs = new Map<string, string>();
 
 /** The list's output from a local run, without the fleet. */

@@ -27,7 +27,7 @@ describe.skipIf(lacks('redis'))('two workers on a real Redis', () => {
     arena.api.newLedger();
   });
 
-  test('write what a local run writes, and ask for each value once', async () => {
+  test('write the same output as a local run, and send each value once', async () => {
     const {code, stderr} = await arena.here([...RUN, '--quiet']);
     expect([code, stderr]).toEqual([0, '']);
     const {ledger} = arena.api;
@@ -107,7 +107,7 @@ describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
     expect(metrics).toMatch(/^bulk_enrich_fleet_chunks_waiting\{\} \d+$/m);
     expect(await page('/readyz')).toBe('ok\n');
     expect(await run.outcome).toMatchObject({code: 0});
-    // What leaves is exact (test/lookup/pace.test.ts); a busy machine brings some of it together on the way.
+    // The rate at the sender is exact (test/lookup/pace.test.ts); a busy machine bunches some calls on the way.
     expect(arena.api.ledger.maxPerSecond).toBeLessThanOrEqual(1.5 * 200);
     await arena.redis.stop();
     await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('Redis is away.\n');

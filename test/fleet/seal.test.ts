@@ -5,14 +5,14 @@ import {sealingSecret, sealWith} from '../../src/fleet/seal.ts';
 const value = {asks: [{operation: 'email', params: {email: 'someone@example.com'}}]};
 const AS = sealedAs.asks('run.session.1');
 
-test('what is sealed opens with the same secret, and never reads the same twice', () => {
+test('a sealed text opens with the same secret, and is never sealed alike twice', () => {
   const [first, second] = [sealWith('key-one').close(value, AS), sealWith('key-one').close(value, AS)];
   expect(sealWith('key-one').open(first, AS)).toEqual(value);
   expect(second).not.toBe(first);
   expect(Buffer.from(first, 'base64').toString('latin1')).not.toContain('example');
 });
 
-test('another key opens nothing, and neither does the right one what was changed on the way, or cut short', () => {
+test('another key opens nothing, and the right one opens no changed or cut text', () => {
   const sealed = sealWith('key-one').close(value, AS);
   expect(() => sealWith('key-two').open(sealed, AS)).toThrow('another secret');
   const bytes = Buffer.from(sealed, 'base64');

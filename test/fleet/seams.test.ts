@@ -20,7 +20,7 @@ test.skipIf(lacks('redis'))(
     const limited = ['--max-credits', String(VALUES)];
     const worker = await arena.worker();
     const run = arena.run(limited);
-    // All are throttled, and come back in one chunk; in the next, they are charged, and nobody lives to hear of it.
+    // All are throttled, and come back in one chunk. Those of the next are charged, and no process gets the answers.
     await calls(arena, VALUES);
     arena.api.setLatency(20_000);
     await calls(arena, 2 * VALUES);
@@ -34,7 +34,7 @@ test.skipIf(lacks('redis'))(
     expect([code, stderr]).toEqual([7, expect.any(String)]);
     expect(arena.api.ledger.credits).toBe(VALUES);
     expect(booksOf(arena.sandbox, 'out.summary.json')).toEqual({spent: 0, maybe: VALUES});
-    // The four that were throttled came back; whether the next four were sent, nobody has told.
+    // The four throttled ones came back. The next four may have been sent.
     expect(arena.sandbox.summary('out.summary.json').calls).toMatchObject({
       total: VALUES,
       unconfirmed: VALUES,

@@ -10,7 +10,7 @@ export const IN_HAND = 24;
 const IN_FLIGHT = 16;
 /** Values that are out at most with two such workers. */
 export const OUT = 64;
-/** How long each answer takes, in milliseconds: time to kill somebody meanwhile. */
+/** Milliseconds until each answer, to leave time for a kill. */
 export const LATENCY = 60;
 /** Calls that a held run has answered. */
 const HELD_FROM = 150;
@@ -31,9 +31,10 @@ export function calls(arena: FleetArena, count: number): Promise<void> {
 }
 
 /**
- * Starts a run, and has the service answer no more once so many workers have calls in flight, in the middle of the list:
- * however slow the machine is, who is killed then has something in hand.
- * @returns the run, and what lets the service go on
+ * Starts a run. The service stops answering once this many workers have calls in flight, in the middle of the list: a
+ * worker killed then always has work in hand.
+ *
+ * @returns the run, and a function that lets the service answer again
  */
 export async function heldRun<Run>(arena: FleetArena, workers: number, start: () => Run) {
   const {gate, letGo} = held();

@@ -115,7 +115,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
       },
     ],
     ['has forgotten a client', () => server.client.del('b_bulk-enrich:forgotten_client_last_seen')],
-  ])('go on when Redis %s', async (_, forget) => {
+  ])('continue when Redis %s', async (_, forget) => {
     const forgetful = lane('forgotten');
     const ask = () => forgetful.ask(chunkOf(3, {permits: 1, minTimeMs: 10}), {send: async () => answered});
     expect(await ask()).toMatchObject(Array(3).fill(answered));
@@ -123,7 +123,7 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
     expect(await ask()).toMatchObject(Array(3).fill(answered));
   });
 
-  test('one that is drained gives back what waits', async () => {
+  test('a drained worker gives waiting values back', async () => {
     const draining = lane('draining');
     const asked = draining.ask(chunkOf(10, {permits: 1, minTimeMs: 500}), {send: async () => answered});
     draining.drain();

@@ -12,7 +12,7 @@ const list = (encoding: string, names: string) =>
     encoding,
   );
 
-/** What a list is read as without a person's word. */
+/** The encoding that is guessed for a list. */
 const told = (encoding: string, names: string) => {
   const found = toldByLetters(list(encoding, names));
   return found?.mayRead === true ? found.name : undefined;

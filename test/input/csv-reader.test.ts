@@ -48,7 +48,7 @@ describe('dialects', () => {
     expect(records).toEqual([{type: 'csv', record: 1, line: 3, fields: ['1', '2']}]);
   });
 
-  it('has no sepLine where there is none', async () => {
+  it('has no sepLine without a sep= line', async () => {
     expect((await readBytes('a,b\n')).format).not.toHaveProperty('sepLine');
   });
 
@@ -194,7 +194,7 @@ describe('rejects', () => {
     expect(records).toMatchObject([{type: 'csv'}, {type: 'reject', reason: 'too_large'}]);
   });
 
-  it('rejects records that are no UTF-8, and keeps their bytes', async () => {
+  it('rejects records that are not UTF-8, and keeps their bytes', async () => {
     const bad = Buffer.from('2,caf\xe9', 'latin1');
     const {records} = await readBytes(
       Buffer.concat([Buffer.from('a,b\n1,é\n'), bad, Buffer.from('\n3,4\n')]),

@@ -31,7 +31,7 @@ it.each([
   expect(await read(text)).toEqual(expected);
 });
 
-it('an object that is too long, or no UTF-8, is rejected, and the others go on', async () => {
+it('an object that is too long or not UTF-8 is rejected, and the others are read', async () => {
   const text = Buffer.concat([
     Buffer.from(`[{"a":1},\n{"a":"${'x'.repeat(2_000)}"},\n{"a":"`),
     Buffer.from([0xe9, 0xff]),

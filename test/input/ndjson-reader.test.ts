@@ -34,7 +34,7 @@ it.each([
   ['null', 'not_an_object', 'expected a JSON object, found null'],
   ['17', 'not_an_object', 'expected a JSON object, found a number'],
   ['{"a":', 'invalid_json', 'the line is not valid JSON'],
-])('rejects %s and goes on', async (bad, reason, detail) => {
+])('rejects %s and continues', async (bad, reason, detail) => {
   const {records} = await readBytes(`{"a":1}\n${bad}\n{"a":2}\n`);
   expect(records).toMatchObject([
     {record: 1},

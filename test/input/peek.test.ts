@@ -13,7 +13,7 @@ it.each([1, 3, 4, 100])('shows the same head and gives all back, in chunks of %i
   expect(Buffer.concat(all).toString()).toBe('abcdefghij');
 });
 
-it('shows what there is where there is less', async () => {
+it('shows all of a short file', async () => {
   expect((await peek(chunked('ab', 1), 4)).head.toString()).toBe('ab');
   expect((await peek(chunked('', 1), 4)).head).toHaveLength(0);
 });

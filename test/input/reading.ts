@@ -7,7 +7,7 @@ import {InputError} from '../../src/input/input-error.ts';
 import type {Batch, InputFormat, InputPosition, InputRecord, Reject} from '../../src/input/row.ts';
 import {openSource, type SourceSettings} from '../../src/input/source.ts';
 
-/** What came out of a source that was read to its end. */
+/** The content of a source read to its end. */
 export interface Reading {
   readonly format: InputFormat;
   readonly sample: readonly InputRecord[];

@@ -199,7 +199,7 @@ describe('resume', () => {
     ['UTF-16', [Buffer.from(`\ufeff${text}`, 'utf16le')]],
   ] as const;
 
-  it.each(variants)('%s: goes on behind the record, whatever the chunks', async (_, contents) => {
+  it.each(variants)('%s: resumes after a record, in chunks of any size', async (_, contents) => {
     const paths = contents.map((content, i) => write(`${i}`, content));
     const whole = await readAll(paths, {chunkSize: 4_000, maxRecordSize: 5_000});
     for (const batch of whole.batches.filter((_, i) => i % 30 === 3)) {
@@ -233,7 +233,7 @@ describe('resume', () => {
     const resumed = await readBytes(content, {resume}, 16_000);
     expect(resumed.records).toEqual(whole.records.slice(record));
     expect(resumed.blankLines).toBe(whole.blankLines);
-    // What stands before it would have told another line.
+    // A wrong count of earlier lines would give another line.
     const elsewhere = {...resume, from: {...from, line: from.line + 1_000_000}};
     const [first] = (await readBytes(content, {resume: elsewhere}, 16_000)).records;
     expect(first?.line).toBe((resumed.records[0]?.line ?? 0) + 1_000_000);

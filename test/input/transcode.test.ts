@@ -98,7 +98,7 @@ it.each([
   ['windows-1252', 'windows-1252', ['François', 'Hélène', 'Renée – Paris']],
   ['windows-1251', 'windows-1251', ['Иванов', 'Пётр', 'Сергей']],
   ['koi8-r', 'koi8-r', ['Иванов', 'Пётр', 'Сергей']],
-  // No letters, too few of them, damage in UTF-8, an alphabet that bytes are not the letters of: nobody can be sure.
+  // Not certain: no letters, too few of them, damaged UTF-8, an alphabet that these bytes don't fit.
   ['windows-1252', undefined, ['Müller']],
   ['shift_jis', undefined, ['田中', '山田太郎', '鈴木']],
   ['gb18030', undefined, ['王伟', '李娜', '张敏']],

@@ -15,7 +15,7 @@ const keyFile = (name: string, text: string) => {
 const URL = 'https://api.example.com';
 const live = {BULK_ENRICH_BASE_URL: URL, BULK_ENRICH_API_KEY: 'key-1'};
 
-/** What comes of it: the endpoint, or the error's code. */
+/** The endpoint, or the error's code. */
 function resolved(
   env: Record<string, string>,
   given?: Parameters<typeof resolveEndpoint>[0],
@@ -51,7 +51,7 @@ describe('nothing configured', () => {
 });
 
 describe('the environment', () => {
-  test('with URL and key, a live service is asked, whoever runs it', () => {
+  test('with URL and key, every command calls the live service', () => {
     for (const interactive of [true, false]) expect(resolved(live, undefined, interactive)).toEqual(asked);
     expect(resolved(live, 'live')).toEqual(asked);
   });
@@ -114,7 +114,7 @@ describe('the key command', () => {
     const found = {...asked, keyFrom: 'BULK_ENRICH_API_KEY_COMMAND'};
     expect(resolved(env('echo " key-1 "'))).toMatchObject(found);
   });
-  test('what it says on stderr is passed on as a sentence, bounded, without the key', () => {
+  test('its stderr becomes one warning of limited length, without the key', () => {
     const said: string[] = [];
     const warn = (sentence: string) => void said.push(sentence);
     const chatty = "echo key-1; printf '\\033[2Jkey-1 expires, key-1\\n::error::soon\\n%01000d' 0 >&2";
@@ -143,7 +143,7 @@ describe('the key command', () => {
   });
 });
 
-test('the key can be read again where it can change while a run goes on', async () => {
+test('a key from a file or a command can be read again during a run', async () => {
   const path = keyFile('rotated', 'key-1');
   for (const env of [
     {BULK_ENRICH_API_KEY_FILE: path},

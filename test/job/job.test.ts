@@ -52,7 +52,7 @@ describe('where the output goes', () => {
     });
   });
 
-  test.each(['-', '/dev/stdout'])('%s is streamed, and leaves only what is asked for', output => {
+  test.each(['-', '/dev/stdout'])('%s is streamed, and leaves only the files that the job names', output => {
     const none = {summary: undefined, rejects: undefined, state: undefined};
     expect(job(['signups.csv'], output)).toMatchObject({output: {kind: 'stream', to: '-'}, paths: none});
     expect(job(['signups.csv'], output, {summary: 's.json'}).paths).toEqual({...none, summary: 's.json'});

@@ -29,7 +29,7 @@ function jobJsonSchema(): Json {
   };
 }
 
-/** What a job file can't leave open. */
+/** Settings that a job file must have. */
 const REQUIRED: ReadonlySet<string> = new Set(['input', 'endpoint']);
 
 /** The schema proper, and the description with what is said of the default. */

@@ -7,7 +7,10 @@ import {runRecordSchema} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import {summarySchema} from '../../src/report/summary.ts';
 
-/** What commands write with `--json`: what is in `docs/NAME.schema.json` (`npm run schema`). They only gain fields. */
+/**
+ * Outputs of commands with `--json`: `docs/NAME.schema.json` has their schemas (`npm run schema`). They only gain
+ * fields.
+ */
 
 const whole = z.int().min(0);
 const credits = z.number().min(0);

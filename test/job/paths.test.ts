@@ -66,7 +66,7 @@ it('run takes patterns and dates in all of its paths', async () => {
   ]);
 });
 
-it('a day that is none is a usage error', async () => {
+it('an invalid day is a usage error', async () => {
   using sandbox = createSandbox();
   expect(await runHere(sandbox, ['run', 'x.csv', '--date', 'yesterday'])).toMatchObject({
     code: 2,

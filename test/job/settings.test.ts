@@ -61,7 +61,7 @@ describe('defaults, as the contract has them', () => {
     });
   });
 
-  test('each setting says what it is for in one sentence', () => {
+  test('each setting has one sentence of description', () => {
     for (const {name, description} of describeSettings())
       expect(`${name}: ${description}`).toMatch(/^\w+: [A-Z].*[.…]$/);
   });
@@ -225,10 +225,10 @@ const wrong: readonly (readonly [string, unknown])[] = [
   ['quiet', 'maybe'],
 ];
 
-/** What is said of each mistake here, for a file that is read as a whole. */
+/** The messages of all mistakes here, for the snapshot. */
 const complaints: string[] = [];
 
-describe('what can not be', () => {
+describe('impossible values', () => {
   test.each([
     ['fleet', 'hunter2'],
     ['endpoint', 'https//key@example.com'],

@@ -11,7 +11,7 @@ export interface Environment {
   readonly name: string;
   /** Why it can't be had on this machine; undefined where it can. */
   readonly missing?: string | undefined;
-  /** What a run warns of there. */
+  /** The warning expected there. */
   readonly warning?: RegExp;
   /** Runs a shell's command line in the site's directory. What a terminal shows counts as stderr. */
   run(site: Site, command: string): Promise<CommandOutcome>;

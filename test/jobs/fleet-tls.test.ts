@@ -35,7 +35,10 @@ const here = (text: string, port: number) =>
     .replace(/\/tls\/(tls\.)?/g, (_, tls) => `${directory}/tls/${tls === undefined ? '' : 'server.'}`)
     .replaceAll('6379', String(port));
 
-/** Starts redis-server so, and expects that its user can do what a fleet needs, and nobody else anything. */
+/**
+ * Starts redis-server with these arguments. Expects that its user can do what a fleet needs, and no other user
+ * anything.
+ */
 async function expectConfined(args: readonly string[], port: number): Promise<void> {
   const server = spawn('redis-server', [...args, '--dir', directory, '--bind', '127.0.0.1'], {
     stdio: 'ignore',

@@ -10,11 +10,11 @@ import {createSite, type Site} from './site.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../jobs/fleet/${name}`, import.meta.url), 'utf8');
 
-/** What is of interest of a container, or of a service in a Compose file. */
+/** The relevant part of a container, or of a service in a Compose file. */
 interface Container {
   readonly image: string;
   readonly command: readonly string[];
-  /** What stands in the file itself, not in a Secret. */
+  /** Variables in the file itself, not in a Secret. */
   readonly env: Readonly<Record<string, string>>;
   readonly graceSeconds: number;
 }
@@ -70,7 +70,10 @@ const own = containers.filter(({command}) => command[0] === 'bulk-enrich');
 
 const LIVE = {BULK_ENRICH_BASE_URL: 'https://api.example.com', BULK_ENRICH_API_KEY: 'no-key'};
 
-/** What the comments in the Compose file say to make, as the embedded service has no key that could seal anything. */
+/**
+ * The secret that the Compose file's comments tell users to make: the embedded service has no key that could seal
+ * anything.
+ */
 const SECRET = {BULK_ENRICH_API_KEY: 'a-secret-of-32-characters-or-more'};
 
 /** A live endpoint is one that is never reached. */

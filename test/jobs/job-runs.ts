@@ -45,11 +45,11 @@ async function expectJobRun(environment: Environment, job: string, output: strin
   return site.read(output);
 }
 
-/** What is said: plain lines (a terminal's have been shown), no more warnings than are due, and the outcome at the end. */
+/** Expects plain lines (except at a terminal), only due warnings, and the outcome at the end. */
 function expectWords({warning}: Environment, said: string, outcome: string): void {
   for (const mark of ['\r', '\u001B', '█', '░', '::warning', '::error']) expect(said).not.toContain(mark);
   const lines = said.trimEnd().split('\n');
-  // What it cost and what to do next come behind it.
+  // Its cost and the next step follow.
   expect(lines.slice(-3)).toContain(outcome);
   const warnings = lines.filter(line => line.startsWith('Warning'));
   expect(warnings).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)]);

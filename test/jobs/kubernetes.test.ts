@@ -141,7 +141,7 @@ describe.each([
     }
   });
 
-  test('mount what they have as volumes', () => {
+  test('mount all of their volumes', () => {
     for (const {spec} of pods)
       expect(spec.containers.flatMap(({volumeMounts}) => volumeMounts.map(({name}) => name)).sort()).toEqual(
         spec.volumes.map(({name}) => name).sort(),
@@ -165,7 +165,7 @@ describe('a fleet on Kubernetes', () => {
     expect(container?.args).toContain(`0.0.0.0:${containerPort}`);
   });
 
-  test('has a policy for what each pod is reached by, and for what it reaches', () => {
+  test('has a network policy for traffic into and out of each pod', () => {
     const policies = fleet.filter(({kind}) => kind === 'NetworkPolicy');
     for (const {labels} of pods) {
       const own = policies.filter(({spec}) => selects(spec?.podSelector, labels));

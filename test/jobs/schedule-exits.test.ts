@@ -9,7 +9,7 @@ import {exitCodes} from '../../src/errors.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../jobs/${name}`, import.meta.url), 'utf8');
 
-/** What a scheduler makes of an exit code. */
+/** A scheduler's reaction to an exit code. */
 type Fate = 'success' | 'again' | 'failed';
 
 interface FailureRule {
@@ -44,7 +44,7 @@ function start({template}: JobSpec, ...args: readonly string[]) {
   return spawn(program, [...words, ...args], {stdio: ['ignore', 'pipe', 'inherit']});
 }
 
-/** What the container ends with where the run ends with this code. */
+/** The container's exit code after a run with this exit code. */
 async function endOf(job: JobSpec, code: number): Promise<number> {
   const [ended] = await once(start(job, '/bin/sh', '-c', `exit ${code}`), 'exit');
   return ended as number;
@@ -69,7 +69,7 @@ function fateInSystemd(code: number): Fate {
 /** Signals have a test of their own: systemd sends them itself. */
 const ends = Object.entries(exitCodes).filter(([, code]) => code < 128);
 
-test('the unit repeats an outage, and nothing that is complete or for somebody to look at', () => {
+test('the unit repeats a run after an outage, but neither a complete one nor one that needs a person', () => {
   const fates = Object.fromEntries(ends.map(([name, code]) => [name, fateInSystemd(code)]));
   const {ok, incomplete, locked, temporary, ...others} = fates;
   expect([ok, incomplete, locked, temporary]).toEqual(['success', 'success', 'success', 'again']);
@@ -101,7 +101,7 @@ test('a run whose key was refused is started once more, with the key as it is by
   }
 });
 
-/** What the crontab's second line does after the first one ended so, where there is something to go on with. */
+/** The crontab's second line after this end of the first one, if there is something to resume. */
 function fateInCrontab(end: string): Fate {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-cron-'));
   const [first = '', second = ''] = [...read('schedule/crontab').matchAll(/^(?:[\d*]+\s+){5}(.*)$/gm)].map(
@@ -127,9 +127,9 @@ function fateInCrontab(end: string): Fate {
   }
 }
 
-test("the crontab's second line goes on after what the unit repeats, and after no other exit code", () => {
+test("the crontab's second line resumes after the exit codes that the unit repeats, and after no other", () => {
   for (const [name, code] of ends) {
-    // Another run is at it: should that one be killed, there is something to go on with, and else nothing is done.
+    // Another run is active. If it is killed, there is something to resume; otherwise nothing is done.
     const fate = name === 'locked' ? 'again' : fateInSystemd(code);
     expect([name, fateInCrontab(`exit ${code}`)]).toEqual([name, fate]);
   }
@@ -139,14 +139,14 @@ test("the crontab's second line goes on after what the unit repeats, and after n
 });
 
 describe.each(cronJobs)('the CronJob of %s', (_, job) => {
-  test('does with every exit code what the unit does', async () => {
+  test('reacts to every exit code as the unit does', async () => {
     const fates = await Promise.all(
       ends.map(async ([name, code]) => [name, await fateInKubernetes(job, code)]),
     );
     expect(fates).toEqual(ends.map(([name, code]) => [name, fateInSystemd(code)]));
   });
 
-  test('goes on after a disruption, whatever the container ended with, and counts that against nothing', () => {
+  test('resumes after a disruption with any exit code, and does not count it as a failure', () => {
     expect(job.podFailurePolicy.rules[0]).toEqual({
       action: 'Ignore',
       onPodConditions: [{type: 'DisruptionTarget'}],
@@ -154,7 +154,7 @@ describe.each(cronJobs)('the CronJob of %s', (_, job) => {
     expect(job.backoffLimit).toBeGreaterThan(6);
   });
 
-  test('hands SIGTERM on, and waits for what the run makes of it', async () => {
+  test('passes SIGTERM on, and waits for the run to end', async () => {
     const child = start(
       job,
       '/bin/sh',
@@ -171,7 +171,7 @@ describe.each(cronJobs)('the CronJob of %s', (_, job) => {
     expect(job.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(5);
   });
 
-  test('is told twice, and still waits for what the run ends with', async () => {
+  test('gets a second signal, and still waits for the run to end', async () => {
     const run = `trap 'n=$n.; echo told; [ $n = . ] || exit ${exitCodes.state}' TERM; echo up; while :; do sleep 0.02; done`;
     const child = start(job, '/bin/sh', '-c', run);
     child.stdout.setEncoding('utf8').on('data', () => child.kill('SIGTERM'));

@@ -11,7 +11,7 @@ export interface Line extends Place {
   readonly command: string;
 }
 
-/** What the example's places and addresses are in a test. */
+/** The example's places and addresses in a test. */
 type Places = Readonly<Record<string, string>>;
 
 /** The job that the examples run, gone live as its comment says. */
@@ -22,7 +22,7 @@ export function setUpLive(site: Site, job: string, name: string): void {
   site.write(name, live);
 }
 
-/** Whoever the command runs as may read it. */
+/** The user of the command may read it. */
 function keyFile(site: Site): string {
   return site.write('../key', `${KEY}\n`);
 }
@@ -50,7 +50,7 @@ export function crontabLines(site: Site, url: string): Line[] {
   }));
 }
 
-/** What the unit starts; `ProtectSystem=strict` leaves what it names to be written. */
+/** The unit's command; it can write the places that the unit names despite `ProtectSystem=strict`. */
 export function systemdLine(site: Site, url: string): Line {
   const [cache, state] = [`${site.root}/cache`, `${site.root}/state`];
   const text = replaced(read('bulk-enrich.service'), {

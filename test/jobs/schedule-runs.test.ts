@@ -60,7 +60,7 @@ test('github-actions.yaml: as it is given, in a repository without variables and
   expect(outcome, outcome.stderr).toMatchObject({code: 0, stdout: ''});
 });
 
-test('github-actions.yaml: the step, and the next one with what the cache keeps', async () => {
+test('github-actions.yaml: the step, and the next one with the cache', async () => {
   setUpLive(site, 'jobs/ci.yaml', 'jobs/ci.yaml');
   const line = workflowLine(site, service.url);
   const first = await started(line);

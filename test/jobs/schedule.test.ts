@@ -54,7 +54,7 @@ it.skipIf(lacks('actionlint'))('actionlint finds nothing wrong with the workflow
   });
 });
 
-it('what the examples fetch is named by its content: actions by commit, images by digest', () => {
+it('the examples pin what they fetch: actions by commit, images by digest', () => {
   const {steps} = parse(read('github-actions.yaml')).jobs.enrich as {steps: {uses?: string}[]};
   const actions = steps.flatMap(({uses}) => (uses === undefined ? [] : [uses]));
   const files = ['compose.yaml', 'kubernetes.yaml'].map(name => read(`../fleet/${name}`));
@@ -63,7 +63,7 @@ it('what the examples fetch is named by its content: actions by commit, images b
   );
   expect([actions.length, images.length]).toEqual([5, 6]);
   for (const action of actions) expect(action).toMatch(/^actions\/[\w/-]+@[\da-f]{40}$/);
-  // One of the user's own has a name that nobody can fetch.
+  // The user's own image has a name that can't be fetched.
   for (const image of images)
     expect(image).toMatch(/^registry\.example\.com\/|^[\w:.-]+@sha256:[\da-f]{64}$/);
 });

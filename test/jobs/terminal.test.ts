@@ -47,7 +47,7 @@ async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
 
 const untimed = (text: string) => text.trimEnd().replace(/ in \d+(\.\d+)? m?s\.$/m, ' in no time.');
 
-/** What the command writes where there is no terminal. */
+/** The command's output without a terminal. */
 async function plain({site, env}: Scene, command: string): Promise<string> {
   const {code, stdout, stderr} = await runHere(site, command.split(' ').slice(1), {env});
   expect([code, stdout]).toEqual([0, '']);
@@ -120,7 +120,7 @@ describe.skipIf(lacks('script'))('at a pseudo-terminal', () => {
     }),
   );
 
-  test('before the first spend without a limit there is a question, with what it would cost', () =>
+  test('without a limit, the run asks before the first spend and shows the cost', () =>
     withScene(async ({site, service, open}) => {
       const answered = async (keys: string, list = 'list.csv --ip ip') => {
         const {type, ended, screen} = open(`bulk-enrich run ${list} --force`, {env: {TERM: 'dumb'}});
@@ -144,7 +144,7 @@ describe.skipIf(lacks('script'))('at a pseudo-terminal', () => {
       expect([(await answered('')).code, service.ledger.requests]).toEqual([0, ASKED + 1]);
     }));
 
-  test('what takes its time around the calls is shown: counting, and re-reading finished rows', () =>
+  test('slow steps without calls show progress: counting, and re-reading finished rows', () =>
     withScene(async ({site, env, open}) => {
       // Wide rows: what is looked at before the first of them is delivered is less than half of all.
       const rows = ips(ASKED)
@@ -187,7 +187,7 @@ describe.skipIf(lacks('script'))('at a pseudo-terminal', () => {
       for (const line of logged) expect(JSON.parse(line)).toHaveProperty('msg');
     }));
 
-  test('Ctrl-C: the run stops with its state saved, and the command that it names goes on', () =>
+  test('Ctrl-C: the run stops with its state saved, and the command that it names resumes it', () =>
     withScene(async ({service, open, hold}) => {
       const letGo = hold(10);
       const {type, ended, screen} = open(COMMAND.replace(' --force', ''), {columns: 200});

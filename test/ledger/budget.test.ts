@@ -14,7 +14,7 @@ describe('a limit of the run', () => {
     return {books: tally.operations.ip, budget: new Budget({maxCredits}, tally)};
   };
 
-  test('is never passed, not by one', () => {
+  test('is never exceeded, not by one', () => {
     const {budget} = limited(10, 4);
     expect([budget.affords(6), budget.affords(7)]).toEqual([true, false]);
     expect([budget.take('a', 7), budget.committed]).toEqual([false, 4]);
@@ -28,7 +28,7 @@ describe('a limit of the run', () => {
     expect([budget.affords(1e9), budget.take('a', 1e9)]).toEqual([true, true]);
   });
 
-  test('holds what is in flight until that is booked', () => {
+  test('holds the credits of calls in flight until they are booked', () => {
     const {books, budget} = limited(10);
     budget.take('a', 4);
     budget.take('b', 3);
@@ -77,11 +77,11 @@ describe('limits that are shared', () => {
     expect([budget.take('a', 3), budget.exhausted]).toEqual([true, undefined]);
     expect([budget.take('b', 1), budget.exhausted]).toEqual([false, month]);
     expect([day.used, month.used, budget.committed]).toEqual([3, 3, 3]);
-    // The run's own limit is named by nobody else's.
+    // No shared limit has the name of the run's own.
     expect([budget.take('c', 98), budget.exhausted]).toEqual([false, undefined]);
   });
 
-  test('have back what was free, and keep what may have been charged', () => {
+  test('get credits of free calls back, and keep those that may have been charged', () => {
     const {day, month, budget} = dayAndMonth(10, 100);
     opened.push(day, month);
     for (const [key, cost] of [
@@ -95,7 +95,7 @@ describe('limits that are shared', () => {
     expect([day.used, month.used, budget.committed]).toEqual([6, 6, 4]);
   });
 
-  test('are read until they are closed, which gives back what was not spent', () => {
+  test('are read until they are closed, which gives unspent credits back', () => {
     const {budget} = dayAndMonth(10, 100);
     budget.take('a', 2);
     const use = (period: Period, limit: number, used: number) => ({period, limit, used});
@@ -109,13 +109,13 @@ describe('limits that are shared', () => {
     expect(budget.uses).toEqual([use('day', 10, 3), use('month', 100, 3)]);
   });
 
-  test('give half of what they have to values with an answer, whichever of them has the least', () => {
+  test('give half of the smallest limit to renewals', () => {
     const {day, month, budget} = dayAndMonth(20, 6, 100);
     opened.push(day, month);
     const took = (...keys: string[]) => keys.map(key => budget.take(key, 1, true));
     expect(took('a', 'b', 'c', 'd')).toEqual([true, true, true, false]);
     expect([budget.affords(1, true), budget.affords(3), budget.affords(4)]).toEqual([false, true, false]);
-    // What turned out free may be spent again; what may have been charged counts.
+    // A free call's credits may be spent again; a maybe charged call's count.
     budget.release('a', 1, 'free');
     budget.release('b', 1, 'maybe');
     expect(took('a', 'd')).toEqual([true, false]);
@@ -134,7 +134,7 @@ describe('limits that are shared', () => {
     expect([budget.affords(3, true), budget.affords(4, true)]).toEqual([true, false]);
   });
 
-  test('leave to values with an answer half of what other runs have left, and they take from them too', () => {
+  test('give renewals half of the credits that other runs left', () => {
     const [one, other] = [dayAndMonth(10, 100), dayAndMonth(10, 100)];
     opened.push(one.day, one.month, other.day, other.month);
     other.budget.take('x', 6);

@@ -59,7 +59,7 @@ test('a year of lines is kept, and of each job the last thirty summaries, whatev
   history.close();
 });
 
-test('what is told twice is there once; a run that was cut off is all its lines', () => {
+test('a bill told twice is one line; a killed run consists of all its lines', () => {
   const end = night(1, {bill: 'end', endedAt: START + 2 * DAY_MS, line: 'end'});
   const history = tell(night(1, {isComplete: false, summary: null}), end, end);
   expect(history.lines(0)).toEqual(['line1', 'end']);
@@ -68,7 +68,7 @@ test('what is told twice is there once; a run that was cut off is all its lines'
   history.close();
 });
 
-test('what is told of a bill again is merged into its line, with the summary that comes with it', () => {
+test('a bill told again is merged into its line, with its summary', () => {
   const cutOff = night(1, {isComplete: false, summary: null});
   tell(cutOff).close();
   const history = tell(night(1, {line: 'end'}));
@@ -80,7 +80,7 @@ test('what is told of a bill again is merged into its line, with the summary tha
   again.close();
 });
 
-test('what is left while another has the file locked is taken in by the next process that opens it', () => {
+test('lines left while the file is locked are added by the next process that opens it', () => {
   const locked = new RunHistory(directory);
   const db = new Sqlite(join(directory, 'runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.exec('BEGIN EXCLUSIVE');

@@ -41,7 +41,7 @@ const answered = (key: string, boughtAt = 1_000): BookedAttempt => ({
   outcome: {status: 'ok', data: `{"of":"${key}"}`, boughtAt},
 });
 
-test('reserves in order what the limit allows, and credits of free calls again', async () => {
+test('reserves in order as far as the limit allows, and reuses credits of free calls', async () => {
   const ledger = open({maxCredits: 3});
   expect(ledger.reserve(['a', 'b', 'c', 'd'].map(key => call(key)))).toBe(3);
   expect(ledger.reserve([call('d')])).toBe(0);
@@ -53,7 +53,7 @@ test('reserves in order what the limit allows, and credits of free calls again',
   ledger.close();
 });
 
-test('after a failed write, a session counts what was sent, and the next one counts it as perhaps charged', async () => {
+test('after a failed write, the session counts the sent calls, and the next one counts them as maybe charged', async () => {
   const ledger = open({maxCredits: 10});
   ledger.reserve([call('a'), call('b'), call('c')]);
   const write = vi.spyOn(Sqlite.prototype, 'transaction').mockImplementation(() => {
@@ -105,7 +105,7 @@ test('an index of calls that a full disk refuses is an error of the output, and 
   ledger.close();
 });
 
-test('what a killed session took of a shared budget and did not spend is given back by the next one', async () => {
+test('the next session gives back what a killed one took of a shared budget and did not spend', async () => {
   const day = (where: string) =>
     new PeriodBudget({
       directory: where,
@@ -150,7 +150,7 @@ test('a reservation that could not be written gives its credits back: nothing wa
   ledger.abandon();
 });
 
-test('what was in flight at the end is maybe spent, in this session’s books and in the next one’s', async () => {
+test('calls in flight at the end are maybe spent, for this session and the next', async () => {
   const ledger = open();
   ledger.reserve([call('a'), call('b'), call('c', 2)]);
   await ledger.record(answered('a'));
@@ -179,7 +179,7 @@ test('an outcome is known from the moment it is booked, before it is in the file
   ledger.close();
 });
 
-test('counts how often a value was sent in doubt, over all sessions, and what was in flight at their end with it', async () => {
+test('counts a value’s doubtful sends over all sessions, with those in flight at their end', async () => {
   const reset: BookedAttempt['attempt'] = {
     kind: 'ambiguous',
     code: 'econnreset',
@@ -294,7 +294,7 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
   back.close();
 });
 
-test('an answer ends the doubt; what was answered in vain is in doubt too, and so is all where state was lost', async () => {
+test('an answer ends the doubt; an expired answer leaves it, and lost state puts every value in doubt', async () => {
   const ledger = open({lostState: true});
   ledger.reserve([call('b'), call('c')]);
   await ledger.record({...call('b'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false});
@@ -409,7 +409,7 @@ test('hands out the answers that it bought by their numbers, for the store, in g
     const done = ledger.record(answered(key, 5_000 - index));
     if (index === 599) await done;
   }
-  // What is not bought by the run has no number.
+  // An answer that the run did not buy has no number.
   ledger.adopt('ip', 'stored', {status: 'ok', data: '{}', boughtAt: 9_000});
   ledger.reserve([call('lost'), call('last')]);
   void ledger.record({...call('lost'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false});
@@ -427,7 +427,7 @@ test('hands out the answers that it bought by their numbers, for the store, in g
   const next = open();
   expect(next.tally.bought).toBe(1_201);
   expect([...next.answersAfter(1_200)].flat()).toHaveLength(1);
-  // What is carried over a restart comes first, as long as the store has nothing of the run that began then.
+  // Answers of earlier attempts come first, until the store has some of the new run.
   next.restart('');
   next.reserve([call('again')]);
   void next.record(answered('again'));
@@ -471,7 +471,7 @@ test('every value is found again, in the session that added it and in the next, 
   next.close();
 });
 
-test('a ledger of another version is refused, and says what to do', async () => {
+test('a ledger of another version is refused, with advice', async () => {
   const db = new Sqlite(join(directory, 'other.db'), {
     synchronous: 'NORMAL',
     exclusive: true,
@@ -512,7 +512,7 @@ test.each([
 /** A session's bills as the next one finds them: of calls to `ip`. */
 const untold = (ledger: Ledger) => ledger.bills.untold.map(({about, by}) => [about, by.ip]);
 
-test('each session has a bill of its own, to which what it left in flight at its end belongs', async () => {
+test('each session has its own bill, with the calls in flight at its end', async () => {
   const killed = open();
   killed.restart('a scope');
   killed.bills.begin('killed');
@@ -584,4 +584,29 @@ test('with a fresh budget it is still known where an operation was answered', as
   ledger.restart('where nobody was asked');
   expect(isAnswered(ledger.tally, 'ip')).toBe(false);
   ledger.close();
+});
+
+test('every taken over outcome is found: before it is written, after it, and by the next session', () => {
+  const kinds = (n: number): Outcome[] => [
+    {status: 'ok', data: `{"n":${n}}`, boughtAt: n},
+    {status: 'failed', error: 'odd', rejected: true, boughtAt: n},
+    {status: 'failed', error: 'econnreset'},
+    {status: 'unknown', error: 'interrupted', data: '{}', boughtAt: n},
+  ];
+  const outcomes = Array.from({length: 150}, (_, n) => [`key ${n}`, kinds(n)[n % 5] ?? kinds(n)[0]] as const);
+  const ledger = open();
+  const find = (from: Ledger) => [...from.find(outcomes.map(([key]) => key))];
+  const expected = outcomes.map(([key, outcome]) => [key, expect.objectContaining({outcome})]);
+  for (const [key, outcome] of outcomes)
+    ledger.adopt('ip', key, outcome as Outcome, false, key === 'key 5' ? 9 : undefined);
+  expect(find(ledger)).toEqual(expected);
+  ledger.setMeta('checkpoint', {});
+  expect(find(ledger).sort()).toEqual([...expected].sort());
+  expect(ledger.find(['another']).size).toBe(0);
+  ledger.close();
+  const next = open();
+  expect(find(next).sort()).toEqual([...expected].sort());
+  expect(next.firstRow('key 5')).toBe(9);
+  expect(next.find(['another']).size).toBe(0);
+  next.close();
 });

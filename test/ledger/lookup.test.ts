@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 
-test('what was bought has its time, and what has none is no answer', () => {
+test('a bought outcome has its time, and one without a time is not an answer', () => {
   const outcomes: Outcome[] = [
     {status: 'failed', error: 'odd', rejected: true, boughtAt: 1_000},
     {status: 'unknown', error: 'verdict_replay_uncertain', data: '{}', boughtAt: 1_000},

@@ -20,7 +20,7 @@ restart: false
 const run = (sandbox: Sandbox, ...args: string[]) =>
   runHere(sandbox, ['run', '--job', 'job.yaml', '-o', 'out.csv', ...args]);
 
-/** What a run leaves behind that ends, and with `isStopped` one that stops at its limit. */
+/** The files of a run that completed, or with `isStopped`, that stopped at its limit. */
 async function leftBehind(isStopped = false): Promise<Sandbox> {
   const sandbox = createSandbox();
   const account = 'endpoint: embedded\nmax_credits_per_day: 1000\n';
@@ -32,7 +32,7 @@ async function leftBehind(isStopped = false): Promise<Sandbox> {
   return sandbox;
 }
 
-/** What a later version may leave behind. */
+/** Files as a later version may leave them. */
 function fromTheFuture(path: string): void {
   const db = new Sqlite(path, {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.pragma('user_version = 999');

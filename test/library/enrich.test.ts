@@ -63,7 +63,7 @@ it('a row that takes no more properties comes as a copy; one with an enrichment 
   const frozen = Object.freeze({ip: '192.0.2.1'});
   const [copy] = await all(enrich([frozen], settings, program.options));
   expect(copy).toMatchObject({ip: '192.0.2.1', enrichment: {ip: {status: 'ok'}}});
-  // What an earlier run put there is replaced.
+  // An earlier run's result is replaced.
   const again = {ip: '192.0.2.1'};
   for (const _ of [1, 2])
     expect((await all(enrich([again], {...settings, store: program.temporary}, program.options)))[0]).toBe(

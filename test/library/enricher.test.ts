@@ -63,7 +63,7 @@ it("a row that could not be sent gives its credit back to the account's day", as
   }
 });
 
-it('what is not known within budgetMs is unknown; what had not left by then never leaves, what had is kept', async () => {
+it('a value without an answer within budgetMs is unknown; its call is not sent later, and a sent one is kept', async () => {
   const held = gate();
   const sent = gate();
   await using program = await startProgram({
@@ -111,7 +111,7 @@ it('calls that were given up count for the next one() on their value: all are wi
   expect(program.api.ledger.calls).toBe(2);
 });
 
-it('a row that is given up by its signal costs nothing if it has not left, and nobody else notices', async () => {
+it('a row given up by its signal before it was sent costs nothing, and other callers don’t notice', async () => {
   const held = gate();
   await using program = await startProgram({script: () => held.opened.then(() => undefined)});
   const enricher = await createEnricher({...settings, concurrency: 1}, program.options);
@@ -162,7 +162,7 @@ it('who stops taking rows leaves the others alone, and pays for nothing that has
   expect(program.api.ledger.calls).toBeLessThan(6);
 });
 
-it('close ends what is under way, with a code that says so, and nothing is asked afterwards', async () => {
+it('close ends rows under way with the code closed, and no calls follow', async () => {
   const held = gate();
   const sent = gate();
   await using program = await startProgram({

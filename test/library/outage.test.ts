@@ -34,7 +34,7 @@ async function startDown(): Promise<Program & {up(): void}> {
   };
 }
 
-/** What requests for so many addresses come to, at once. */
+/** The results of requests for this many addresses at once. */
 async function ask(enricher: Enricher<{ip: 'ip'}>, from: number, count: number) {
   const all = await Promise.all(rows(from, count).map(row => enricher.one(row)));
   return all.map(({enrichment}) => [enrichment.ip.status, enrichment.ip.error]);

@@ -8,7 +8,7 @@ const KEY = 'library-key-5f2e';
 /** A program that uses the library: a server to ask, and directories of its own. */
 export interface Program extends AsyncDisposable {
   readonly api: ApiServer;
-  /** Where its temporary files go. */
+  /** Its directory for temporary files. */
   readonly temporary: string;
   readonly options: {readonly env: Readonly<Record<string, string>>};
 }
@@ -40,7 +40,7 @@ export function address(n: number): string {
   return `203.0.${113 + (n >> 8)}.${n & 255}`;
 }
 
-/** A promise that somebody else settles. */
+/** A promise that the test settles from outside. */
 export function gate() {
   let open = () => {};
   const opened = new Promise<void>(resolve => {

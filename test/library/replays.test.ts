@@ -6,7 +6,7 @@ import {bySpeed, gate, startProgram} from './program.ts';
 
 const settings = {...bySpeed, verdict: {token: 'session', action: 'signup'}} as const;
 
-/** What a row says of a replay: the answer, and the default rule for it. */
+/** A row's result for a replay: the answer, and the default rule for it. */
 function replayOf({enrichment}: {enrichment: object}) {
   const {verify, risk} = enrichment as {
     verify: {status: string; data: {verdict?: {redeemed?: boolean}} | null};
@@ -45,7 +45,7 @@ it('later rows of a list say that their token is redeemed, which is known withou
   expect(program.api.ledger.calls).toBe(2);
 });
 
-it('later rows of a list say what the first one says under a test action id, which redeems nothing', async () => {
+it('under a test action id, which redeems nothing, later rows repeat the first row’s verdict', async () => {
   await using program = await startProgram();
   const tests = {...settings, verdict: {...settings.verdict, action: TEST_ACTION_ALWAYS_PASS}};
   const list = rows('s-1', 's-1', 's-1');

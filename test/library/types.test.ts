@@ -24,10 +24,10 @@ interface Signup {
 
 const signups: readonly Signup[] = [];
 
-/** What must not compile is never run. */
+/** Takes code that must not compile. It is never run. */
 function never(_: () => unknown): void {}
 
-it('what a row is known to have follows from its settings', () => {
+it('the type of a row follows from its settings', () => {
   never(async () => {
     for await (const row of enrich(signups, {ip: 'signup_ip', email: 'user.mail'})) {
       expectTypeOf(row.when).toEqualTypeOf<Date>();

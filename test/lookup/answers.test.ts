@@ -45,7 +45,7 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   expect(find).toHaveBeenCalledTimes(1);
   expect(find.mock.lastCall?.[0]).toHaveLength(2);
 
-  // What comes once is not kept.
+  // An outcome that comes once is not kept.
   const [kept, keptToo] = await ask('192.0.2.1', '192.0.2.2');
   expect(kept).not.toBe(first);
   expect(keptToo).not.toBe(other);

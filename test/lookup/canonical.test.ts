@@ -98,7 +98,7 @@ test.each([
   ['«192.0.2.1»،', '192.0.2.1 trailing_punctuation quoted'],
   ['::ffff:192.0.2.1', '192.0.2.1'],
   ['::FFFF:c000:201', '192.0.2.1'],
-  // A balancer's or an office's own machines: nobody outside knows anything of them.
+  // A load balancer's or an office's own machines: the service knows nothing of them.
   ...[
     '0.0.0.0',
     '10.0.0.7',
@@ -237,7 +237,7 @@ test.each([
   ['(+44) 20 7946 0958', undefined, '+442079460958'],
   ['(＋44) (0)20 7946 0958', 'US', '+442079460958'],
   ['(+44 20 7946 0958)', undefined, '+442079460958'],
-  // What forms put where nobody gave a number.
+  // Placeholders of forms without a number.
   ['0000000000', 'US', 'empty'],
   ['0000000000', undefined, 'empty'],
   ['000-000-0000', 'US', 'empty'],
@@ -368,7 +368,7 @@ test.each([
   expect(phoneCountry(text)).toEqual(code && {defaultCountry: code});
 });
 
-test('a phone number is never judged by whether its range is assigned', () => {
+test('a phone number in an unassigned range is still looked up', () => {
   expect(shown(canonicalPhone('+1 555 555 0100', undefined))).toBe('+15555550100');
 });
 
@@ -495,7 +495,7 @@ test.each([
   expect(shown(besideToken.id.canonical(text))).toBe(expected);
 });
 
-test('what is sent beside a token is part of its identity; tests of the service are free', () => {
+test('values sent beside a token are part of its identity; test actions are free', () => {
   expect(perBeside(({param}) => param)).toEqual({id: 'id', email: 'email', phone: 'phone_number'});
   const sent = {
     action_id: 'login',

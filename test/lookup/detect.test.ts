@@ -12,7 +12,7 @@ test('numbers of identity cards are not phone numbers, however they are grouped'
   expect(guess('nr', six('030 2312 5001'), 'DE')).toBe('phone unsure');
 });
 
-/** What is detected in one column of this name and content: `ip sure`, or nothing. */
+/** The guess for a column of this name and content: `ip sure`, or nothing. */
 function guess(name: string, cells: readonly string[], country?: string): string | undefined {
   const found = guessesOf([name], csvRows(...cells.map(cell => [cell])), {fallback: country});
   return found[0] === undefined ? undefined : `${found[0].operation} ${found[0].confidence}`;
@@ -180,7 +180,7 @@ describe('countries', () => {
     },
   );
 
-  test('what names no country is none', () => {
+  test('a column without names of countries is not a country column', () => {
     const named = csvRows(...six(['2025550143', 'Utopia']));
     expect(guessesOf(['phone', 'country'], named).map(found => found.operation)).toEqual(['phone']);
   });
@@ -196,7 +196,7 @@ test('several columns of one kind are all found, in order', () => {
   ]);
 });
 
-test('addresses that the service does not take are addresses; what most values speak for is named where nothing else is', () => {
+test('unsupported addresses count as addresses; a column with mostly fitting values is named if no other fits', () => {
   const of = (names: string[], ...rows: string[][]) =>
     guessesOf(names, csvRows(...rows)).map(
       ({operation, column, confidence}) => `${operation} ${column} ${confidence}`,
@@ -223,7 +223,7 @@ test('without a header a few values are enough where there is nothing else', () 
   ]);
 });
 
-test('NDJSON: fields within fields are found by their paths; an object is none itself', () => {
+test('NDJSON: nested fields are found by their paths, but objects are not columns', () => {
   const rows = six('').map(() =>
     ndjsonRow('{"ip":{"address":"192.0.2.1"},"user":{"mail":"jo@example.com"}}'),
   );

@@ -59,7 +59,7 @@ describe('addresses on the Internet', () => {
 });
 
 test.each([
-  // Where they may be something else, values have to confirm them.
+  // Ambiguous words need values that confirm them.
   ['GSM', 'phone?'],
   ['CEP', 'phone?'],
   ['HP', 'phone?'],

@@ -78,7 +78,7 @@ test.each([-172_800, -40, 3_600])(
   },
 );
 
-test('what waits by a clock that was set back goes when the run stops: it would keep the process', async () => {
+test('a wait by a clock that was set back ends with the run: it would keep the process alive', async () => {
   const pacer = new Pacer(
     {count: 20, perMs: 1_000},
     new RateController(20),

@@ -32,7 +32,7 @@ test('the country column goes before the default country, which fills its gaps',
   expect(gap && params(plan(gap)[0])).toEqual({phone: '+442079460958'});
 });
 
-test('what needs no call says why', () => {
+test('a cell without a call has its reason', () => {
   const plan = createPlan(
     [...target('ip', 'ip'), ...target('email', 'email'), ...target('phone', 'phone')],
     {},
@@ -58,7 +58,7 @@ const verdict: VerdictCells = {
   phone: cellReader('phone', columns),
 };
 
-test('a verdict is asked with all that goes with its token; what can not be a value is left out', () => {
+test('a verdict is sent with all values beside its token, except invalid ones', () => {
   const plan = createPlan(target('verify', 'token'), {verdict, defaultCountry: 'US'});
   expect(params(plan(row)[0])).toEqual({
     action_id: 'a/1',
@@ -71,7 +71,7 @@ test('a verdict is asked with all that goes with its token; what can not be a va
   expect(bare && params(plan(bare)[0])).toEqual({action_id: 'a/1', token: 'tok-1'});
 });
 
-test('the first rows show whether numbers lost their plus, beside a token too', () => {
+test('the first rows show if numbers lost their plus, also for numbers sent with a token', () => {
   const rows = csvRows(...Array.from({length: 5}, (_, n) => ['', `49171392000${n}`, '', 'DE', 'tok-1', '']));
   const cells = {verdict, defaultCountry: 'DE'};
   const asked = (first: typeof rows) =>

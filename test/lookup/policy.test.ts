@@ -64,7 +64,7 @@ test.each([
   expect(chargeOf(kinds[kind], settings)).toBe(charge);
 });
 
-test('what may have been charged and brought no answer leaves a doubt', () => {
+test('a call that may have been charged without an answer leaves a doubt', () => {
   const doubtful = (own: Partial<PolicySettings> = {}) =>
     Object.entries(kinds).flatMap(([name, kind]) => (leavesDoubt(kind, {...settings, ...own}) ? [name] : []));
   const always = ['reset', 'broken', 'unreadable', 'denied', 'brokenToken', 'odd', 'redirect'];
@@ -74,13 +74,13 @@ test('what may have been charged and brought no answer leaves a doubt', () => {
   expect(doubtful({cost: {rejected: 'free', throttled: 'maybe'}})).toEqual(['throttled', ...always]);
 });
 
-test('what throttled and rejected calls cost is a setting', () => {
+test('the cost of throttled and rejected calls is a setting', () => {
   const own: PolicySettings = {...settings, cost: {throttled: 'spent', rejected: 'free'}};
   expect([chargeOf(kinds.throttled, own), chargeOf(kinds.rejected, own)]).toEqual(['spent', 'free']);
   expect([chargeOf(kinds.notSent, own), chargeOf(kinds.rekeyed, own)]).toEqual(['free', 'free']);
 });
 
-describe('what follows', () => {
+describe('the next step', () => {
   const step = (
     attempt: Attempt,
     {doubts = 0, blame = 'value', ...own}: Partial<PolicySettings> & Step = {},
@@ -220,11 +220,11 @@ describe('waits', () => {
     expect(retryMs(2, true, settings, 0.5)).toBe(policyNumbers.patienceMs);
     expect(retryMs(2, false, settings, 0.5)).toBe(500);
     expect(retryMs(1, true, {...settings, resends: 1}, 0.5)).toBe(policyNumbers.patienceMs);
-    // What was not sent, or not counted, is no last attempt, however few there are.
+    // An unsent or uncounted attempt is not the last one, however few are left.
     expect(retryMs(0, true, {...settings, resends: 0}, 0.5)).toBe(250);
   });
 
-  test('throttled: at least what is asked, else backoff', () => {
+  test('throttled: at least the time that the service asks for, else backoff', () => {
     expect(throttleMs(undefined, 0, 0)).toBe(50);
     expect(throttleMs(undefined, 3, 0.5)).toBe(2_000);
     expect(throttleMs(7_000, 0, 0)).toBe(7_000);

@@ -80,7 +80,7 @@ describe('a value that always fails', () => {
 
   test('a value in its backoff holds no slot', async () => {
     const run = await simulate({values: valuesUpTo(40), concurrency: 1, resends: 5, ...poison(['v12'])});
-    // With one slot, the others go on between its attempts.
+    // With one slot, the others are sent between its attempts.
     const between = run.calls.filter(({key, call}) => key !== 'v12' && call > 12).length;
     expect(between).toBe(28);
     expect(run.calls.filter(({call}) => call > 12)[0]?.key).not.toBe('v12');
@@ -152,7 +152,7 @@ describe('an outage', () => {
     expect(stop.comeBackMs - stop.sinceMs).toBeGreaterThanOrEqual(30 * MINUTE);
   });
 
-  test('nobody answers from the start: refused', async () => {
+  test('a service that refuses the first ten values ends the run', async () => {
     const run = await simulate({values: valuesUpTo(3), answer: () => refused});
     expect(run.stop).toMatchObject({kind: 'outage', cause: 'econnrefused'});
     expect(run.settled.size).toBe(0);
@@ -222,7 +222,7 @@ describe('resends', () => {
     expect(run.tookMs).toBeGreaterThanOrEqual(MINUTE);
   });
 
-  test('what an earlier session sent as often as it may is not sent again', async () => {
+  test('a value that an earlier session sent as often as allowed is not sent again', async () => {
     const doubts = 3;
     const run = await simulate({
       values: valuesUpTo(2),
@@ -438,7 +438,7 @@ describe('a fleet', () => {
     expect(run.executor.pace().pauses).toBe(0);
   });
 
-  test('with --resends 0, what was lost is unknown', async () => {
+  test('with --resends 0, a lost call is unknown', async () => {
     const run = await simulate({
       values: valuesUpTo(40),
       resends: 0,

@@ -11,12 +11,12 @@ test.each([
 });
 
 describe('the rate', () => {
-  test('is the ceiling until somebody throttles', () => {
+  test('is the ceiling until the service throttles', () => {
     expect(new RateController(200).perSecond(5)).toBe(200);
     expect(new RateController(Number.POSITIVE_INFINITY).perSecond(5)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('falls below what the service was seen to bear, and climbs back to the ceiling', () => {
+  test('falls below the rate that the service accepted, and climbs back to the ceiling', () => {
     const controller = new RateController(200);
     controller.throttled(0, 1_000, 50);
     expect(controller.perSecond(1_000)).toBeCloseTo(30);

@@ -3,7 +3,7 @@ import {Recent} from '../../src/lookup/recent.ts';
 
 const keys = Array.from({length: 1_000}, (_, i) => `key ${i}`);
 
-test('what came twice lately is kept, within its bytes; what is used stays', () => {
+test('a text that came twice lately is kept, within the byte limit; used ones stay', () => {
   const recent = new Recent<number>(20 * 1_100, () => 1_000);
   for (const [value, key] of keys.entries()) {
     recent.set(key, value);
@@ -16,7 +16,7 @@ test('what came twice lately is kept, within its bytes; what is used stays', () 
   expect(recent.get('key 500')).toBeUndefined();
 });
 
-test('what comes again soon is told from what comes once', () => {
+test('texts that repeat soon are told from texts that come once', () => {
   const recent = new Recent<true>(Number.POSITIVE_INFINITY, () => 0);
   const set = (key: string) => recent.set(key, true);
   keys.forEach(set);

@@ -18,7 +18,7 @@ const VALUES = [
   true,
 ];
 
-/** Where a field is read otherwise than its schema takes values: what fits comes as it is, what comes fits. */
+/** Differences between reading a field and its schema: a fitting value is kept as it is, and a kept value fits. */
 function disagreements(schema: z.ZodType, type: FieldType | undefined, path: string): string[] {
   if (schema instanceof z.ZodObject)
     return type instanceof Map
@@ -39,6 +39,6 @@ function disagreements(schema: z.ZodType, type: FieldType | undefined, path: str
   }).map(value => `${path}: ${JSON.stringify(value)}`);
 }
 
-test.each(operationNames)('what is read of an answer to %s is what its schema takes', name => {
+test.each(operationNames)('fields read from an answer to %s are those of its schema', name => {
   expect(disagreements(operations[name].data, fieldTypes[name], name)).toEqual([]);
 });

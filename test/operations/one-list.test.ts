@@ -5,7 +5,7 @@ import {operationNames, operations} from '../../src/operations/table.ts';
 
 const src = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** Where several are named, and none can be forgotten: total by their types, or no list of operations. */
+/** Settings that may name several operations. Types make the list complete, or it is not a list of operations. */
 const mayName: Readonly<Record<string, string>> = {
   'cli/commands/verify.ts': 'what is sent with a token',
   'cli/declared-commands.ts': 'the command verify takes the settings of the operation verify',
@@ -48,7 +48,7 @@ test('no file of src lists operations: src/operations/table.ts is the only list'
   expect(lists).toEqual([]);
 });
 
-test('what may name several still does', () => {
+test('settings that may name several values still do', () => {
   for (const path of Object.keys(mayName)) expect(listsIn(codeOf(path)), path).not.toEqual([]);
 });
 

@@ -24,7 +24,7 @@ import {fieldsOf} from '../../src/output/columns.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
-/** What each operation can be asked about, and what it can't. */
+/** Values that each operation can look up, and values that it can't. */
 const values: Readonly<
   Record<Operation, {readonly good: string; readonly odd: string; readonly code: string}>
 > = {

@@ -218,7 +218,7 @@ test.each([
   expect(formulaSafe(text)).toBe(text);
 });
 
-test('an answer cut down to some fields keeps its nesting, and leaves out what it does not have', () => {
+test('an answer cut down to some fields keeps its nesting, and leaves out missing fields', () => {
   const fields = fieldsOf('verify').filter(({name}) =>
     ['can_pass', 'device_os', 'location_city'].includes(name),
   );

@@ -39,7 +39,7 @@ describe('the members of a nested object', () => {
   });
 });
 
-test('NDJSON to CSV: a column for each inner field; what the sample did not have goes into other_fields', () => {
+test('NDJSON to CSV: a column for each nested field; fields that the sample lacked go into other_fields', () => {
   const input = ndjsonInput(['ip', 'user.id', 'user.name']);
   const encoder = createEncoder(input, city, output({flatten: true}));
   expect(encoder.head).toBe(

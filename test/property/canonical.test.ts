@@ -58,7 +58,7 @@ test.each(Object.entries(canonicals))('%s: a canonical value is its own canonica
 
 const blanks = fc.constantFrom('', ' ', '\t', '\u00A0', '  ');
 
-/** What another library calls an address of a private network. */
+/** True if another library considers the address public. */
 function isPublic(ip: string): boolean {
   const own = ['private', 'loopback', 'linkLocal', 'carrierGradeNat', 'unspecified', 'broadcast'];
   return !own.includes(ipaddr.IPv4.parse(ip).range());

@@ -90,7 +90,7 @@ const quotes = fc
   )
   .map(parts => Buffer.from(`a,b\n${parts.join('')}`));
 
-/** What a reading comes to, be it records or an error, without what may depend on the chunks. */
+/** The result of a reading, records or an error, without parts that may depend on the chunks. */
 async function outcomeOf(reading: Promise<Reading>): Promise<unknown> {
   try {
     const {format, records, sample, blankLines, position} = await reading;
@@ -131,7 +131,7 @@ const table = fc
       .map(rows => ({width, rows})),
   );
 
-/** What holds of reading, whatever is read: each property in `times` times some tries. */
+/** Properties of reading any bytes: each runs `times` times its tries. */
 export function describeReading(times: number): void {
   const runs = (each: number) => ({seed: 20_260, numRuns: times * each});
 

@@ -82,7 +82,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', {timeout: 120_
       for (const width of widths) {
         await page.setViewportSize({width, height: 900});
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-        // What is between the narrowest and the widest differs from neither but in size; the others are parts of the full one.
+        // Widths between the extremes differ only in size; the other pages are parts of the full one.
         if (width === 1_280 || (width === 320 && name === 'full')) expect(await violations(page)).toEqual([]);
         if (name !== 'hostile') expect(await page.evaluate(cutOff)).toEqual([]);
         if (pictures === undefined) continue;

@@ -14,7 +14,7 @@ function run(
 const jumped = (now: RunProfile, before: readonly RunProfile[], threshold = 0.1) =>
   compareRuns(now, before, threshold).map(({what}) => what);
 
-describe('what jumped', () => {
+describe('a figure jumps', () => {
   const usual = [run({failed: 0.01}), run({failed: 0.02}), run({failed: 0.9})];
 
   test('nothing, without earlier runs', () => expect(jumped(run({failed: 1}), [])).toEqual([]));
@@ -42,7 +42,7 @@ describe('what jumped', () => {
     expect(jumped(run({}, {rows: 14_000}), [run({})])).toEqual([]);
   });
 
-  test('what costs more or is known less often, and not the other way round', () => {
+  test('if costs rise or fewer values are known, but not the other way round', () => {
     const night = (credits: number, known: number) => ({...run({hit_rate: known}), credits});
     expect(jumped(night(1_600, 0.7), [night(1_000, 0.9)])).toEqual(['credits', 'hit_rate']);
     expect(jumped(night(1_400, 0.85), [night(1_000, 0.9)])).toEqual([]);

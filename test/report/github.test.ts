@@ -8,7 +8,7 @@ const sections = (count: number, size: number) =>
     ...Array.from({length: count}, (_, n) => `## Section ${n}\n\n${'ä'.repeat(size / 2)}\n`),
   ].join('');
 
-test('a report that fits goes in whole, with a blank line for what follows', () => {
+test('a report that fits is added whole, with a blank line after it', () => {
   expect(fitStepSummary('# a\n\n## b\n', 0)).toBe('# a\n\n## b\n\n');
 });
 
@@ -19,7 +19,7 @@ test('beyond 1 MiB in bytes, whole sections are left out, and it says so', () =>
   expect(text).toContain('The rest was left out');
 });
 
-test('what the step has written already counts', () => {
+test('earlier output of the step counts', () => {
   const text = fitStepSummary(sections(20, 100_000), 500_000);
   expect(Buffer.byteLength(text) + 500_000).toBeLessThanOrEqual(MIB);
   expect(text.match(/^## /gm)).toHaveLength(5);

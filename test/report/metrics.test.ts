@@ -134,7 +134,7 @@ test('a run under way has the families of its end, and how it stands', () => {
 
 const isOfRun = (name: string) => name.startsWith('bulk_enrich_run_');
 
-test('while a run is under way, what alerts know of the last end stays', () => {
+test('while a run is under way, the metrics of the last end stay for alerts', () => {
   const last = renderMetrics(fullSummary({exit_code: 0, finished_at: '2026-01-04T02:00:00.000Z'}));
   const ends = (text: string) =>
     parse(text)
@@ -157,7 +157,7 @@ test('no run is under way after an end, also of one that could not begin', () =>
   expect(find(parse(stopped), 'run_waiting', {reason: 'throttled'})).toBe(0);
 });
 
-test('what is not known is left out, never NaN', () => {
+test('unknown figures are left out, never NaN', () => {
   const metrics = parse(renderMetrics(bareSummary()));
   expect(find(metrics, 'run_call_latency_seconds')).toBeUndefined();
   expect(find(metrics, 'run_credit_limit')).toBeUndefined();

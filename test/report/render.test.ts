@@ -36,7 +36,7 @@ const html = (summary: Summary) => renderHtml(buildReport(summary));
 const markdown = (summary: Summary) => renderMarkdown(buildReport(summary));
 
 describe('the HTML page', () => {
-  test('lists what was repaired, with what codes mean', () => {
+  test('lists repairs with the meaning of their codes', () => {
     const page = html(fullSummary({repairs: [{code: 'phone.decimal_zero', count: 1_203, rows: [2, 7]}]}));
     for (const text of [
       'Repaired before the lookup',
@@ -77,7 +77,7 @@ describe('the HTML page', () => {
     expect(html(fullSummary({risk: {...risk([]), high: 0}}))).not.toContain('ows of high risk<');
   });
 
-  test('says reasons in words: what they mean, or the rule of the job', () => {
+  test('shows reasons in words: their meaning, or the rule of the job', () => {
     const rule = {
       reason: 'tor',
       when: 'ip.is_tor_node && row.x > 1',
@@ -109,7 +109,7 @@ describe('the HTML page', () => {
     expect(page).toContain('<section id="risk">');
   });
 
-  test('says the money, the rows, the risk, the places, the pace and the trouble, with what codes mean', () => {
+  test('shows money, rows, risk, places, pace and trouble, with the meaning of codes', () => {
     const page = html(fullSummary()).replaceAll('<wbr>', '');
     for (const text of [
       'nightly-signups',

@@ -69,7 +69,7 @@ function onFirstCall(work: () => void): void {
 }
 
 describe('--report and --metrics', () => {
-  test('one HTML page, or Markdown, and Prometheus text, with nobody and no key in them', async () => {
+  test('one HTML page, or Markdown, and Prometheus text, without values of rows and without the key', async () => {
     using sandbox = createSandbox();
     await using health = await startPingServer();
     sandbox.write('in.csv', list(40));
@@ -100,7 +100,7 @@ describe('--report and --metrics', () => {
     expect(sandbox.files().filter(name => name.includes('.tmp'))).toEqual([]);
   });
 
-  test('a run that was interrupted has them too, and going on completes them', async () => {
+  test('an interrupted run has them too, and its resume completes them', async () => {
     using sandbox = createSandbox();
     sandbox.write('in.csv', list(30));
     const args = ['--report', 'out.html', '--metrics', 'out.prom', '--max-credits', '20'];
@@ -154,7 +154,7 @@ describe('in GitHub Actions', () => {
     GITHUB_STEP_SUMMARY: sandbox.path('step.md'),
   });
 
-  test('the report is appended to the step summary, and what needs attention is annotated, on stderr', async () => {
+  test('the report is appended to the step summary, and trouble is annotated on stderr', async () => {
     using sandbox = createSandbox();
     sandbox.write('in.csv', `${list(5)}\nonly,two`);
     sandbox.write('step.md', 'From the step itself.\n');
@@ -251,7 +251,7 @@ describe('drift', () => {
     );
   afterAll(() => server.setScript(undefined));
 
-  test('a job is compared with its last runs: what jumped is in the summary, the report and on the terminal', async () => {
+  test('a job is compared with its last runs: the summary, the report and the terminal show figures that jumped', async () => {
     using sandbox = createSandbox();
     sandbox.write('job.yaml', JOB('nightly', 'store: false\nreport: out.html'));
     sandbox.write('in.csv', list(100));

@@ -19,7 +19,7 @@ function site(): Sandbox {
   return sandbox;
 }
 
-describe('what is told to other services', () => {
+describe('messages to other services', () => {
   test('follows no redirect', async () => {
     await using elsewhere = await startPingServer();
     await using health = await startPingServer(`to ${elsewhere.url}`);
@@ -104,7 +104,7 @@ describe('metrics on every exit', () => {
     writeFileSync(sandbox.path('out.prom'), success('a \\"b\\"'));
     await runHere(sandbox, ['run', '--job', 'missing.yaml', '--metrics', 'out.prom']);
     kept('a \\"b\\"');
-    // What stands in a line by itself counts, before the mistake and behind it.
+    // Settings on lines of their own count, before the mistake and after it.
     sandbox.write('broken.yaml', 'metrics: out.prom\nip: [ip\nname: "nightly\n');
     const broken = await runHere(sandbox, ['run', '--job', 'broken.yaml']);
     expect(broken).toMatchObject({code: 2, errorCode: 'job_syntax'});

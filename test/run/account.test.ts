@@ -116,7 +116,7 @@ describe('a call that was made beside runs', () => {
   });
 });
 
-test('a file that says what can not be is refused, and nothing is sent, whatever account it is for', async () => {
+test('an invalid account file is refused, and nothing is sent, whatever account it is for', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(3));
   const refused = async (text: string) => {

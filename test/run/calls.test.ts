@@ -42,7 +42,7 @@ function expectSum(lines: readonly Line[], summary: Summary | undefined): void {
   });
 }
 
-test('a line for each attempt says what it was, for which rows, and what was booked; no value and no key', async () => {
+test('a line for each attempt has its outcome, rows and charge, but no value and no key', async () => {
   await using stage = await openStage();
   const one = recorded(stage);
   stage.write('list.csv', 'ip\n203.0.113.1\n203.0.113.2\n203.0.113.1\n');
@@ -81,7 +81,7 @@ test('a line for each attempt says what it was, for which rows, and what was boo
   expect(stage.read('calls.ndjson')).not.toMatch(/203\D0\D113|stage-key/);
 });
 
-test('over kills and resumes the lines add up to the books, and what was in flight is one of them', async () => {
+test('over kills and resumes the lines add up to the counts, calls in flight included', async () => {
   await using stage = await openStage();
   const one = recorded(stage);
   stage.write('list.csv', ips(10));
@@ -103,7 +103,7 @@ test('over kills and resumes the lines add up to the books, and what was in flig
   expect(linesOf(stage).some(({value}) => values.includes(value))).toBe(false);
 });
 
-test('what sessions without a record spent is told as that, and what a fresh budget left out is not told', async () => {
+test('spending of sessions without a record has its own line; spending before a fresh budget has none', async () => {
   await using stage = await openStage();
   const one = recorded(stage);
   stage.write('list.csv', ips(10));
@@ -126,7 +126,7 @@ test('what sessions without a record spent is told as that, and what a fresh bud
   expectSum(linesOf(stage), fresh.summary);
 });
 
-test('a run that stops writes what it has, and one that can not start keeps it', async () => {
+test('a run that stops writes its lines, and one that can not start keeps them', async () => {
   await using stage = await openStage();
   const one = recorded(stage);
   stage.write('list.csv', ips(10));

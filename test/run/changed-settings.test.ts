@@ -28,7 +28,7 @@ const lists = {
   'narrow.csv': ['ip', ...numbers.map(i => `203.0.113.${i}${['', '', '', ',x', ';x'][i % 5]}`)],
 };
 
-/** Runs that are made half, and gone on with after a change. */
+/** Runs that are half done, and resumed after a change. */
 const bases = {
   ip: {ip: 'ip'},
   phone: {phone: 'tel', country: 'land'},
@@ -221,7 +221,7 @@ async function uninterrupted(settings: RawSettings): Promise<Written> {
   return writtenBy(await stage.run(settings), settings);
 }
 
-/** What the base's uninterrupted run writes; its half is kept under the base's name. */
+/** The output of the base's uninterrupted run. Its half is kept under the base's name. */
 async function prepare(base: BaseName): Promise<Written> {
   const before = stage.api.ledger.calls;
   const whole = await uninterrupted(bases[base]);
@@ -258,7 +258,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 const isRefusal = ({code, summary}: Ended) =>
   code === 2 || code === 8 || (code === 10 && summary?.reason === 'settings_changed');
 
-/** With these somebody else is asked, who may well answer the same. */
+/** Changing these calls another service or account, which may give the same answers. */
 const whoAnswers: readonly SettingName[] = ['endpoint', 'account'];
 
 test.each(Object.keys(bases) as BaseName[])(

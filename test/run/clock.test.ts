@@ -132,7 +132,7 @@ describe('a run whose clock is far ahead', () => {
   });
 });
 
-test('what two runs on different days agree on is the date: what is old by it goes', async () => {
+test('the date is the one on which two runs of different days agreed, and old data goes by it', async () => {
   await using stage = await openStage();
   const stored = () => {
     const store = StoreAdmin.open(join(stage.env.XDG_CACHE_HOME ?? '', 'bulk-enrich'));
@@ -155,7 +155,7 @@ test('what two runs on different days agree on is the date: what is old by it go
   ]);
 });
 
-test('a clock that is behind is told of, and what it bought is good under the right one', async () => {
+test('a clock that is behind is a warning, and its answers are valid under the right clock', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(3));
   await stage.run(settings);

@@ -31,7 +31,7 @@ const run = whole<Running>({
   io: whole<RunIo>({log: pino({level: 'silent'})}),
 });
 
-/** What a session comes to that finds, with the fleet, the verdict which the killed one before had sent for. */
+/** The result of a session that finds, with the fleet, the verdict that the killed session had requested. */
 async function collected(isDoubtful: boolean): Promise<unknown> {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
   try {
@@ -56,7 +56,7 @@ async function collected(isDoubtful: boolean): Promise<unknown> {
   }
 }
 
-test('a verdict left with the fleet, of a token that an attempt before may have redeemed, tells of nobody', async () => {
+test('a verdict that the fleet finished is uncertain if an earlier attempt may have redeemed its token', async () => {
   expect(await collected(true)).toMatchObject({status: 'unknown', error: 'verdict_replay_uncertain'});
   expect(await collected(false)).toMatchObject({status: 'ok'});
 });

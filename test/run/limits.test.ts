@@ -7,7 +7,7 @@ import {interrupt, ips, openStage} from '../support/stage.ts';
 
 const DAY_MS = 86_400_000;
 
-test('--max-credits is never passed, not by one; what is in flight ends; a higher limit goes on', async () => {
+test('--max-credits is never exceeded, not by one; calls in flight end; a higher limit resumes', async () => {
   await using stage = await openStage({latencyMs: 5});
   stage.write('list.csv', ips(200));
   const raw = {ip: 'ip', concurrency: 32};
@@ -112,7 +112,7 @@ test("where the day's credits can't be counted, nothing is sent", async () => {
   expect(stage.api.ledger.requests).toBe(0);
 });
 
-test('--until with a length of time stops with exit 5 and goes on; one of a month does not stop at once', async () => {
+test('--until with a length of time stops with exit 5 and resumes; a month does not stop at once', async () => {
   await using stage = await openStage({latencyMs: 40});
   stage.write('list.csv', ips(60));
   const raw = {ip: 'ip', concurrency: 2};

@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, {recursive: true}));
 
-/** Lists of the table, none of them anybody's; what a run would make of each, by the functions that plan it. */
+/** The lists of the table, all of them made up, with the plan of a run for each. */
 const all = [
   known,
   files,

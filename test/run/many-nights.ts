@@ -29,7 +29,7 @@ function listOf(night: number): string {
   return `ip\n${['203.0.113.1', '203.0.113.2', ...own].join('\n')}\n`;
 }
 
-/** What the history adds in a night: a line, on a page that had its summary, for a year. The summaries of thirty nights come first. */
+/** Growth of the history per night: a line for a year. The summaries of thirty nights come first. */
 const HISTORY_A_NIGHT = 4_500;
 const SUMMARIES = 30;
 

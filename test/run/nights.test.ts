@@ -65,7 +65,7 @@ describe('a value that the service rejects', () => {
 });
 
 describe('where the service can not be asked any more', () => {
-  test('what is there is published whole at the deadline, and the next run pays for the rest only', async () => {
+  test('at the deadline all rows are published, and the next run pays for the rest only', async () => {
     await using stage = await openStage({latencyMs: 20});
     stage.write('list.csv', ips(200));
     const stopper = new Stopper();
@@ -94,7 +94,7 @@ describe('where the service can not be asked any more', () => {
     expect(stage.api.ledger.repeated()).toEqual([]);
   });
 
-  test('--until is a time of day; calls that outlast its grace are given up, and booked as what may be charged', async () => {
+  test('--until is a time of day; calls that outlast the grace period are booked as maybe charged', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(30));
     stage.api.setScript(call => (call.call > 10 ? {kind: 'stall', charge: true} : undefined));
@@ -115,7 +115,7 @@ describe('where the service can not be asked any more', () => {
     expect(ended.warnings.join()).toContain('--until, 2031-05-06T06:00:00.000Z');
   });
 
-  test('in an outage what is known is published; an answer within its term is as good as fresh', async () => {
+  test('in an outage known answers are published; an answer within its term counts as fresh', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(20));
     await stage.run(nightly);
@@ -134,7 +134,7 @@ describe('where the service can not be asked any more', () => {
     expect(await stage.run(nightly, inDays(29.99))).toMatchObject({code: 0, summary: {calls: {total: 25}}});
   });
 
-  test('--stale has what is past its age used where the run is published, and says so; alone it publishes nothing', async () => {
+  test('--stale uses answers past their age in a published run, and marks them; alone it publishes nothing', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(20));
     await stage.run(nightly);
@@ -189,7 +189,7 @@ describe('where the service can not be asked any more', () => {
       expect(await stage.run({...beyond, ...limit}, inDays(31))).toMatchObject(half);
     });
 
-    test('of what other runs have left of the day', async () => {
+    test('of the credits that other runs left of the day', async () => {
       await using stage = await openStage();
       stage.write('list.csv', ips(10));
       await stage.run(nightly);

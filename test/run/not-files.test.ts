@@ -48,7 +48,7 @@ test.each(['out.summary.json', 'out.rejects.ndjson'])(
   },
 );
 
-test('neither a socket is replaced nor what became something else while the run was under way', async () => {
+test('neither a socket nor a path that changed during the run is replaced', async () => {
   const server = createServer().listen(stage.path('s.html'));
   await until(() => existsSync(stage.path('s.html')));
   try {
@@ -98,7 +98,7 @@ async function waiting() {
   return {run, stopper};
 }
 
-test('an input pipe that nobody writes to is told of once, and left at a signal', async () => {
+test('a run warns once of an input pipe without a writer, and a signal ends the wait', async () => {
   pipe('pipe');
   const {run, stopper} = await waiting();
   interrupt(stopper);
@@ -137,7 +137,7 @@ test('a run that waits for stdin ends at a signal too', async () => {
   expect(existsSync(stage.path('out.csv.run'))).toBe(false);
 });
 
-test('a directory is none of them', async () => {
+test('a directory does not count as one of them', async () => {
   mkdirSync(stage.path('d'));
   const ended = await stage.run({...settings, report: stage.path('d')});
   expect([ended.code, lstatSync(stage.path('d')).isDirectory()]).toEqual([2, true]);

@@ -92,7 +92,7 @@ test.each(['list.csv/out.csv', 'circle/out.csv', 'circle'])(
   },
 );
 
-test('what this program did not write is neither replaced nor removed', async () => {
+test('files that this program did not write are neither replaced nor removed', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(3));
   stage.write('notes.txt', 'mine');
@@ -121,7 +121,7 @@ test('outputs that differ by their extension keep summaries and rejects apart', 
   expect(outputOf('out.ndjson.summary.json')).toBe(stage.path('out.ndjson'));
 });
 
-test('a pattern does not read what the job itself wrote the night before', async () => {
+test('a pattern does not match the job’s own output of the night before', async () => {
   await using stage = await openStage();
   mkdirSync(stage.path('d'));
   stage.write('d/a.csv', ips(3));
@@ -221,7 +221,7 @@ test.each([
   ]);
 });
 
-test('a record that names files is none, whoever wrote it', async () => {
+test('a record of a publishing can’t name files', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(3));
   stage.write('keys', 'mine');
@@ -235,7 +235,7 @@ test('a record that names files is none, whoever wrote it', async () => {
   expect([stage.read('keys'), existsSync(stage.path('taken'))]).toEqual(['mine', false]);
 });
 
-test('a summary that somebody made up stands for no run', async () => {
+test('a forged summary does not count as a complete run', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(3));
   expect((await stage.run(settings)).code).toBe(0);
@@ -281,7 +281,7 @@ test('the same command after its end: the exit code that it had, and nothing to 
   rmSync(stage.path('r.md'));
   const {requests} = stage.api.ledger;
   const again = await stage.run({...settings, report: stage.path('r.md')});
-  expect(again).toMatchObject({code: 3, wasComplete: true});
+  expect(again).toMatchObject({code: 3, found: 'complete'});
   // Killed before its report was written: that is made up for.
   expect(existsSync(stage.path('r.md'))).toBe(true);
   const others: [string, () => void, Record<string, unknown>][] = [
@@ -304,11 +304,11 @@ test('the same command after its end: the exit code that it had, and nothing to 
   });
   expect(await stage.run({...settings, input: '-', output: 'piped.csv'}, {stdin: ips(3)})).toMatchObject({
     code: 0,
-    wasComplete: true,
+    found: 'complete',
   });
 });
 
-test('an attempt to do it again that was cut off is kept, with what it paid for, until it goes on', async () => {
+test('a killed attempt to run a complete list again is kept with its answers until it resumes', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(20));
   const unstored = {...settings, store: false};
@@ -319,7 +319,7 @@ test('an attempt to do it again that was cut off is kept, with what it paid for,
   stage.write('out.summary.json', summary);
   const {requests} = stage.api.ledger;
   const plain = await stage.run(unstored);
-  expect(plain).toMatchObject({code: 0, wasComplete: true});
+  expect(plain).toMatchObject({code: 0, found: 'complete'});
   expect(plain.message).toMatch(/interrupted.*--force.*out\.csv\.run/);
   expect(await stage.run({...unstored, force: true})).toMatchObject({
     code: 0,
@@ -338,7 +338,7 @@ test('a day that was cut off goes first on the next', async () => {
   const daily = {...settings, output: 'out-{date}.csv', store: false};
   for (const state of [{}, {state: stage.path('st-{date}')}]) {
     await cutOff(stage, {...daily, ...state, date: yesterday});
-    // Which is said of today's run: the earlier one goes on where it was.
+    // The message is about today's run: the earlier one resumes.
     const ended = await stage.run({...daily, ...state, restart: true});
     expect(ended.code).toBe(0);
     const finished = readFileSync(stage.path(`out-${yesterday}.summary.json`), 'utf8');
@@ -369,7 +369,7 @@ test('a day that can not be finished is said with the command that does it, and 
   expect(existsSync(stage.path('out-2026-01-01.csv.run'))).toBe(true);
 });
 
-test('a run with another state leaves alone what an unfinished one has', async () => {
+test('a run with another state leaves the files of an unfinished one alone', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(6));
   const slow = {...settings, store: false, concurrency: 1};

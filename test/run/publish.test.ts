@@ -120,7 +120,7 @@ test('a publishing of the first rows is completed with --force too, where the jo
   expect(stage.api.ledger.calls).toBe(calls);
 });
 
-test('a publishing that other settings led to does not stand for what --force asks for', async () => {
+test('an interrupted publishing of other settings does not replace a run with --force', async () => {
   await using stage = await openStage();
   await cutShort(stage, 0);
   const others = await stage.run({...settings, fields: 'ip.is_vpn', force: true});
@@ -160,7 +160,7 @@ test('publishing may be completed as often as one likes', async () => {
   await expect(completePublishing(files, output)).rejects.toMatchObject({code: 'publish_lost', exitCode: 10});
 });
 
-test('what goes beside a stream is published too: the rejects that its summary names', async () => {
+test('files beside a stream are published too: the rejects that its summary names', async () => {
   await using stage = await openStage();
   stage.write('list.csv', list);
   const streamed = {
@@ -181,7 +181,7 @@ test('what goes beside a stream is published too: the rejects that its summary n
   expect(existsSync(stage.path('rej.ndjson'))).toBe(false);
 });
 
-test('what a publishing that is given up has put in place stays there after a power cut, and its record is gone', async () => {
+test('files in place by a dropped publishing survive a power cut, and its record is gone', async () => {
   await using stage = await openStage();
   await cutShort(stage, 2);
   const steps: string[] = [];
@@ -221,7 +221,7 @@ test('an output that is said to be there lasts: who put it in place may have bee
   syncBuiltinESMExports();
   try {
     const again = await stage.run({...settings, state: stage.path('other')});
-    expect(again.wasComplete).toBe(true);
+    expect(again.found).toBe('complete');
   } finally {
     Object.assign(fs, {fsyncSync});
     syncBuiltinESMExports();
@@ -258,7 +258,7 @@ test.each(['out.csv', 'out.csv.gz'])(
   },
 );
 
-test('what takes its time around the calls is told of, with its share', async () => {
+test('slow steps without calls are announced with their progress', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(20));
   const told: [string, Reached][] = [];

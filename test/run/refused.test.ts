@@ -160,7 +160,7 @@ describe('ten refusals in a row', () => {
     });
   });
 
-  test('take back what rows were told of the first nine, repeated ones too', async () => {
+  test('correct the results of the first nine, repeated rows included', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(2));
     await stage.run(nightly);

@@ -4,7 +4,7 @@ import {openStage, type Stage} from '../support/stage.ts';
 const settings = {verdict: {token: 'session', action: 'signup'}, output: 'out.ndjson', concurrency: 1};
 const list = (...sessions: string[]) => ['session', ...sessions, ''].join('\n');
 
-/** What each row says: its status, whether the token is redeemed, and whether that counts as risk. */
+/** Each row's status, its `redeemed`, and if that counts as risk. */
 function told(stage: Stage): unknown[] {
   const rows = stage.read('out.ndjson').trimEnd().split('\n');
   return rows.map(row => {

@@ -114,7 +114,7 @@ test('a completed run that was not cleaned up after leaves the next one nothing:
 
 const nightly = {...settings, maxCredits: ROWS};
 
-test('a night that starts over with what is left of the limit says so, and which word gives all of it', async () => {
+test('a night that starts over with the rest of the limit says so, and how to get all of it', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage, nightly, {fromFile: true});
@@ -214,7 +214,7 @@ test('a verdict of the attempt before is kept, however old it is', async () => {
 const monthly = {...settings, maxAge: '30d', restart: true};
 const inDays = (days: number) => ({now: () => Date.now() + days * 86_400_000});
 
-test('what is carried over is stored with its own time', async () => {
+test('answers of an earlier attempt are stored with their own time', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage);
@@ -227,7 +227,7 @@ test('what is carried over is stored with its own time', async () => {
   expect(later).toMatchObject({code: 0, summary: {lookups: {ip: {from_store: PART, calls: PART}}}});
 });
 
-test('what is carried over goes by the same ages as what is stored: it is asked for again once it is due', async () => {
+test('answers of an earlier attempt have the same ages as stored ones: they are renewed once due', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage);

@@ -37,7 +37,7 @@ async function halfWay(
   stage.api.setScript(undefined);
 }
 
-/** What an uninterrupted run of the list writes. */
+/** The output of an uninterrupted run of the list. */
 async function whole(list: string): Promise<string> {
   await using stage = await openStage();
   stage.write('list.csv', list);
@@ -45,7 +45,7 @@ async function whole(list: string): Promise<string> {
   return stage.read('out.csv');
 }
 
-test('the same command goes on: the same bytes, and no value is asked twice', async () => {
+test('the same command resumes: the same bytes, and no value is sent twice', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage);
@@ -58,14 +58,14 @@ test('the same command goes on: the same bytes, and no value is asked twice', as
   expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.csv', 'out.summary.json']);
 });
 
-test('a compressed output goes on too, and is the same to the byte', async () => {
+test('a compressed output resumes too, and is the same to the byte', async () => {
   const packed = {...settings, output: 'out.csv.gz'};
   const written = async (half: boolean) => {
     await using stage = await openStage();
     stage.write('list.csv', ips(ROWS));
     if (half) {
       await halfWay(stage, {raw: packed});
-      // What a run leaves that was killed while it compressed.
+      // The file of a run killed during compression.
       stage.write('out.csv.gz.run/packed.partial', 'half of it');
     }
     const {code, summary} = await stage.run(packed);
@@ -80,7 +80,7 @@ test('a compressed output goes on too, and is the same to the byte', async () =>
   expect(gunzipSync(bytes).toString()).toBe(await whole(ips(ROWS)));
 });
 
-test('the state is for nobody else: a directory of 0700 with files of 0600', async () => {
+test('only the user can read the state: a directory of 0700 with files of 0600', async () => {
   await using stage = await openStage();
   stage.write('list.csv', `${ips(ROWS)}1.2.3.4,too,many\n`);
   await halfWay(stage);
@@ -92,7 +92,7 @@ test('the state is for nobody else: a directory of 0700 with files of 0600', asy
     expect([file, mode(join(stage.path('out.csv.run'), file))]).toEqual([file, '600']);
 });
 
-test('--state puts the state elsewhere, and leaves there what is not its own', async () => {
+test('--state puts the state elsewhere, and leaves files of others there', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   const raw = {...settings, state: stage.path('elsewhere')};
@@ -123,26 +123,23 @@ test('the torn tail of a partial file is cut to the checkpoint', async () => {
 test.each([
   ['shorter than the checkpoint', (path: string) => truncateSync(path, 100)],
   ['lost', (path: string) => rmSync(path)],
-])(
-  'a partial file that is %s is refused; --restart goes on without a call for what was answered',
-  async (_, harm) => {
-    await using stage = await openStage();
-    stage.write('list.csv', ips(ROWS));
-    await halfWay(stage);
-    harm(stage.path('out.csv.run/output.partial'));
-    const refused = await stage.run(settings);
-    expect(refused).toMatchObject({
-      code: 10,
-      summary: {exit_code: 10, reason: 'partial_short', status: 'failed'},
-    });
-    expect(refused.message).toContain('--restart');
-    const {calls} = stage.api.ledger;
-    expect(refused.summary?.credits.spent).toBe(calls);
-    expect((await stage.run({...settings, restart: true, store: false})).code).toBe(0);
-    expect(stage.api.ledger.calls).toBe(ROWS);
-    expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
-  },
-);
+])('a partial file that is %s is refused; --restart makes no call for answered values', async (_, harm) => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage);
+  harm(stage.path('out.csv.run/output.partial'));
+  const refused = await stage.run(settings);
+  expect(refused).toMatchObject({
+    code: 10,
+    summary: {exit_code: 10, reason: 'partial_short', status: 'failed'},
+  });
+  expect(refused.message).toContain('--restart');
+  const {calls} = stage.api.ledger;
+  expect(refused.summary?.credits.spent).toBe(calls);
+  expect((await stage.run({...settings, restart: true, store: false})).code).toBe(0);
+  expect(stage.api.ledger.calls).toBe(ROWS);
+  expect(stage.read('out.csv')).toBe(await whole(ips(ROWS)));
+});
 
 test.each([
   ['in what was read', (list: string) => list.replace('203.0.113.0', '203.0.113.255')],
@@ -230,7 +227,7 @@ test("a job file's run starts over by itself from state that does not fit, and k
   expect(stage.api.ledger.calls).toBe(ROWS);
 });
 
-test('restart: false makes a job file stop, and true is what it does anyway', async () => {
+test('restart: false makes a job stop, and true is the default', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage);
@@ -258,7 +255,7 @@ test("a nightly job does not wedge on yesterday's damaged ledger or lost partial
   }
 });
 
-test('stdin goes on when the same bytes are piped again, and is reset when they are not', async () => {
+test('a run over stdin resumes with the same bytes, and is reset with others', async () => {
   await using stage = await openStage();
   const raw = {...settings, input: '-'};
   await halfWay(stage, {raw, stdin: ips(ROWS)});
@@ -353,7 +350,7 @@ test.each([
   },
 );
 
-test('what it paid for is kept where that is fresh, and counts against the limit of the run', async () => {
+test('its fresh answers are kept, and its spending counts against the limit of the run', async () => {
   await using stage = await openStage();
   const limited = {...settings, store: false, maxOutage: '0s', maxCredits: ROWS, fields: 'ip.country'};
   stage.write('list.csv', ips(ROWS));

@@ -33,7 +33,7 @@ describe.concurrent('a run that is told to end', () => {
     ['SIGHUP', 143],
     ['SIGINT', 130],
   ] as const)(
-    '%s: nothing new is sent, calls in flight finish, all is saved, and the command that goes on is named',
+    '%s: nothing new is sent, calls in flight finish, all is saved, and the run names the command that resumes it',
     async (signal, code) => {
       using sandbox = createSandbox();
       let safe = Number.NaN;
@@ -61,7 +61,7 @@ describe.concurrent('a run that is told to end', () => {
     },
   );
 
-  test('a second signal exits now; what was in flight counts as maybe spent, and is asked again', async () => {
+  test('a second signal exits now; calls in flight count as maybe spent, and are sent again', async () => {
     using sandbox = createSandbox();
     const {api} = await hanging(sandbox, async run => {
       run.kill('SIGINT');
@@ -82,7 +82,7 @@ describe.concurrent('a run that is told to end', () => {
     });
   });
 
-  test('--resends 0: what was in flight at a kill is unknown, and not asked again', async () => {
+  test('--resends 0: a call in flight at a kill is unknown, and not sent again', async () => {
     using sandbox = createSandbox();
     await using api = await startApiServer({key: KEY});
     const env = {BULK_ENRICH_BASE_URL: api.url, BULK_ENRICH_API_KEY: KEY};
@@ -105,7 +105,7 @@ describe.concurrent('a run that is told to end', () => {
     expect(sandbox.read('out.csv').match(/,unknown,interrupted,/g)).toHaveLength(4);
   });
 
-  test('one run per output: a second exits 11 with zero calls, naming the holder, and a dead holder blocks nobody', async () => {
+  test('one run per output: a second exits 11 without calls and names the holder; a dead holder blocks no run', async () => {
     using sandbox = createSandbox();
     const {api} = await hanging(sandbox, async (run, letGo) => {
       const calls = 14;

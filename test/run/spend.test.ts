@@ -9,7 +9,7 @@ import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
 
 const one = {ip: 'ip', concurrency: 1, store: false};
 
-/** What a line says, without what each run has of its own. */
+/** A line without the parts that differ in each run. */
 const told = ({account: {label}, reason, calls, credits: {spent, maybe_spent: maybe}}: RunRecord) => ({
   label,
   reason,
@@ -43,7 +43,7 @@ async function interruptedAt(stage: Stage, call: number) {
   return ended;
 }
 
-test('what a killed session spent is its own, whatever account the restart has', async () => {
+test('the spending of a killed session stays with its account, whatever account the restart has', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
   await stage.killAt(6, one);
@@ -59,7 +59,7 @@ test('what a killed session spent is its own, whatever account the restart has',
   expect(stage.api.ledger.credits).toBe(16);
 });
 
-test("what a killed session had only reserved of its account's day is free again, whatever account the restart has", async () => {
+test("credits that a killed session only reserved of its account's day are free again, whatever account the restart has", async () => {
   await using stage = await openStage();
   stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 10000\n');
   stage.write('list.csv', ips(10));
@@ -106,7 +106,7 @@ test('a doubtful call is told once: by the session that made it', async () => {
   expect(stage.api.ledger.credits).toBe(12);
 });
 
-test('what is spent while the history is locked is told anyway, and once', async () => {
+test('spending while the history is locked is added to it later, once', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
   const ended = await withLock(stage, () => interruptedAt(stage, 6));
@@ -120,7 +120,7 @@ test('what is spent while the history is locked is told anyway, and once', async
   ]);
 });
 
-test('what could not be told at an end is told by the next session', async () => {
+test('the next session adds what the history could not take', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
   stage.history();

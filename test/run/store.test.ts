@@ -30,7 +30,7 @@ test("tomorrow's list pays only for what is new; the summary says what was saved
   expect(stage.api.ledger.repeated()).toEqual([]);
 });
 
-test('what is older than --max-age is asked again', async () => {
+test('answers older than --max-age are looked up again', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
   await stage.run(settings);
@@ -53,7 +53,7 @@ test('an operation that --max-age does not name keeps its own age: its answers a
   });
 });
 
-test('--force pays only for what failed before', async () => {
+test('--force pays only for lookups that failed before', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(30));
   stage.api.setScript(call => (call.call % 10 === 0 ? reply.error(422, 'service_error') : undefined));
@@ -66,12 +66,12 @@ test('--force pays only for what failed before', async () => {
 });
 
 describe('a list whose good values are known', () => {
-  // What is rejected is asked about every night.
+  // Rejected values are looked up every night.
   const asked = {...settings, maxAge: 'rejected=0s'};
   const rejecting = (bad: number) => (call: Call) =>
     Number(call.value.split('.').at(-1)) < bad ? reply.error(422, 'odd_value') : undefined;
 
-  test('ends with its output on the second and third night, when only what is rejected is asked', async () => {
+  test('ends with its output on the second and third night, when only rejected values are left', async () => {
     await using stage = await openStage();
     const lines = ips(40).trimEnd().split('\n');
     stage.write('list.csv', `ip\n${lines.slice(1).toReversed().join('\n')}\n`);
@@ -88,7 +88,7 @@ describe('a list whose good values are known', () => {
     expect(other.summary?.calls.total).toBeLessThan(15);
   });
 
-  test('is gone on with, without a store, where only what is rejected is left', async () => {
+  test('resumes without a store even if only rejected values are left', async () => {
     await using stage = await openStage();
     const lines = ips(40).trimEnd().split('\n');
     stage.write('list.csv', `ip\n${lines.slice(1).toReversed().join('\n')}\n`);
@@ -146,7 +146,7 @@ const runs = async (stage: Stage, env: Record<string, string> = {}) => {
   return ended;
 };
 
-test('a damaged store is a warning that says what to do, and lookups that cost', async () => {
+test('a damaged store is a warning with advice, and lookups cost credits', async () => {
   await using stage = await openStage();
   mkdirSync(storeOf(stage), {recursive: true});
   writeFileSync(
@@ -191,7 +191,7 @@ test.each([
   ['deleted', (path: string) => rmSync(path)],
   ['damaged', (path: string) => writeFileSync(path, Buffer.alloc(65_536, 0x5a))],
 ])(
-  'a store that is %s in the middle of a run is a warning at most, and the run goes on',
+  'a store that is %s in the middle of a run is a warning at most, and the run continues',
   async (how, harm) => {
     await using stage = await openStage({latencyMs: 10});
     stage.write('list.csv', ips(5, 1_000));
@@ -210,7 +210,7 @@ test.each([
   },
 );
 
-test('the store is for nobody else to read', async () => {
+test('only the user can read the store', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(3));
   await stage.run(settings);
@@ -342,7 +342,7 @@ async function stoppedWhileLocked(stage: Stage): Promise<Ended> {
   return ended;
 }
 
-test('what a killed session could not store any more is stored by the next, and by a run that is told to wait no more', async () => {
+test('the next session stores the answers that a killed one could not, also without a wait for the store', async () => {
   await using stage = await openStage({latencyMs: 5});
   await stoppedWhileLocked(stage);
   expect(await stage.run(settings)).toMatchObject({code: 0, summary: {store: {not_stored: 0}}});
@@ -361,7 +361,7 @@ test('so it is for its own account, by a run of another account that takes over 
   });
 });
 
-test('so is what was answered after the clock was set back', async () => {
+test('so are answers from after the clock was set back', async () => {
   await using stage = await openStage({latencyMs: 5});
   stage.write('list.csv', ips(60));
   const back = {now: () => Date.now() - 3_600_000};
@@ -465,7 +465,7 @@ test('with --quiet a damaged store is still told of; --require-store ends with 9
   expect(quiet.stderr).toMatch(/^5 rows .*5 values .*5 answers .*\n$/);
 });
 
-test('require_store: a store that stays locked, or is nowhere, is an error before the first call; a sound one is none', async () => {
+test('require_store: a store that stays locked or has no place is an error before the first call; a sound one is not', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(6));
   const required = {...settings, requireStore: true};

@@ -62,7 +62,7 @@ test('the summary has the contract’s names, and its accounts balance', async (
     expect(Object.keys(part as object), path).toEqual(expect.arrayContaining(names.split(' ')));
   }
   expectAccounts(summary);
-  // What the schema does not name would be gone.
+  // The parsed summary would lack fields that the schema does not name.
   expect(summarySchema.parse(summary)).toEqual(summary);
   expect(outcome.code).toBe(3);
   expect(summary).toMatchObject({

@@ -52,7 +52,7 @@ function checked(text: string): Expression | undefined {
   }
 }
 
-/** What it comes to; undefined where it can't be worked out. */
+/** The result; undefined if it can't be computed. */
 function outcome(work: () => unknown): unknown {
   try {
     return work();
@@ -148,7 +148,7 @@ const anyFacts = fc.record({
   status: fc.constant({ip: 'ok'}),
 });
 
-test('whatever is worked out without the engine comes to what the engine says', () => {
+test('conditions decided without the engine have the engine’s results', () => {
   let direct = 0;
   fc.assert(
     fc.property(anyCondition, fc.array(anyFacts, {minLength: 3, maxLength: 3}), (text, given) => {

@@ -40,7 +40,7 @@ test('tests that hold pass, and rules that no test reaches are named', async () 
   ]);
 });
 
-test('a test that fails says what came out, ends with exit 4, and is annotated in GitHub Actions', async () => {
+test('a failed test shows the result, ends with exit 4, and is annotated in GitHub Actions', async () => {
   const tests = `
   - {name: moon, now: "2031-01-01T00:00:00Z", answers: {ip: {is_tor_node: true}}, score: 40, level: high, reasons: [tor]}
 `;
@@ -55,17 +55,17 @@ test('a test that fails says what came out, ends with exit 4, and is annotated i
 });
 
 test.each([
-  [
-    '  - {answers: {ip: {is_tor: true}}, score: 1}',
-    'rules.yaml:8: tests.0: there is no field "ip.is_tor". Did you mean "is_tor_node"?',
-  ],
-  ['  - {answers: {car: {is_tor: true}}, score: 1}', '"car" is not a lookup'],
-  ['  - {answers: {ip: {is_vpn: true}}}', 'expected what comes out: score, level or reasons'],
-  ['  - {answer: {}, score: 1}', 'this key does not exist'],
-  ['  []', 'rules.yaml has no tests'],
-])('%s is refused with its place', async (tests, sentence) => {
-  const {code, stderr} = await rulesTest(tests);
-  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+  ['  - {answers: {ip: {is_tor: true}}, score: 1}', /^rules\.yaml:8: tests\.0: .*"is_tor_node"/],
+  ['  - {answers: {car: {is_tor: true}}, score: 1}', /^rules\.yaml:8: tests\.0: "car"/],
+  ['  - {answers: {ip: {is_vpn: true}}}', /^rules\.yaml:8: tests\.0: /],
+  ['  - {answer: {}, score: 1}', /^rules\.yaml:8: tests\.0\.answer: /],
+  ['  []', /^rules\.yaml/],
+])('%s is refused with its place', async (tests, message) => {
+  expect(await rulesTest(tests)).toMatchObject({
+    code: 2,
+    errorCode: 'score_rules',
+    message: expect.stringMatching(message),
+  });
 });
 
 test('two rules of one reason are a mistake unless they are declared', async () => {

@@ -38,7 +38,7 @@ async function run(rules: ReturnType<typeof rule>[], more: Partial<JobInput> = {
   return {warnings, rules: summary.risk?.rules, told: summary.risk?.warnings};
 }
 
-test('each rule of the job is counted: where it held, lacked something, or could not work with what was there', async () => {
+test('each rule of the job is counted: rows in which it held, was undecided, or was wrong', async () => {
   const {rules} = await run([
     rule('double(row.amount) > 10', 'amount'),
     rule('row.amonut > 10', 'misspelt'),
@@ -98,7 +98,7 @@ test('terminal and report show the warnings, with the line of a rules file', asy
   expect(box.read('report.md')).toContain(warning);
 });
 
-test('the counts go on where a run was interrupted', async () => {
+test('a resumed run continues the counts', async () => {
   const rules = [rule('row.amonut > 10', 'misspelt'), rule('ip.country == "DE"', 'de')];
   await run(rules, {maxCredits: 1});
   const {rules: counts} = await run(rules, {maxCredits: 2});

@@ -94,7 +94,7 @@ describe('a missing answer is never a good one', () => {
     });
   });
 
-  test('an invalid value is an answer of its own, an empty one is none', () => {
+  test('an invalid value counts as an answer, an empty one does not', () => {
     expect(both.score(view(clean, {status: 'invalid', error: 'email_malformed'}))).toMatchObject({
       score: 30,
       level: 'medium',
@@ -148,7 +148,7 @@ describe('several columns of one operation', () => {
     expect(named.score(view({country: 'FR'}, {country: 'DE'}, mail)).score).toBe(30);
   });
 
-  test('what is missing is named by its column', () => {
+  test('a missing signal is named by its column', () => {
     const any = scorer([['ip.is_vpn', 25, 'vpn']], two);
     expect(any.score(view({}, failed, mail)).missing).toEqual(['ip.is_vpn', 'ip2']);
     expect(any.score(view({}, {is_vpn: true}, mail)).missing).toEqual([]);

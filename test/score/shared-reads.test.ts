@@ -45,7 +45,7 @@ function scorerOf(conditions: readonly string[]) {
   return createScorer(set, of, format, backgroundOf(undefined, 0));
 }
 
-test('rules that share reads and parts come to what each comes to alone', () => {
+test('rules that share reads and parts have the same results as alone', () => {
   const rows = fc.array(fc.tuple(ip, ip, phone, email), {minLength: 1, maxLength: 20});
   fc.assert(
     fc.property(fc.array(condition, {minLength: 1, maxLength: 6}), rows, (conditions, given) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {openParsers, type Parser, seedsOf, survives} from './parsers.ts';
 
-/** What the formats are made of, and what parsers stumble over. */
+/** Parts of the formats, and traps for parsers. */
 const tokens = [
   ...[
     '"',
@@ -95,7 +95,7 @@ export interface FuzzBounds {
 /** Every parser of strangers' bytes on its corpus and on what comes of changing that: it answers or refuses. */
 export function describeParsers({runs, seed, forMs, took}: FuzzBounds): void {
   describe("parsers of strangers' bytes", () => {
-    test('neither crash nor hang on the corpus, nor on what it is turned into', async () => {
+    test('neither crash nor hang on the corpus or its mutations', async () => {
       await using parsers = await openParsers();
       for (const parser of parsers.all) {
         expect(seedsOf(parser).length, parser.name).toBeGreaterThan(0);
@@ -114,7 +114,7 @@ export function describeParsers({runs, seed, forMs, took}: FuzzBounds): void {
         const limits = forMs === undefined ? {} : {interruptAfterTimeLimit: forMs / parsers.all.length};
         try {
           await fc.assert(property, {numRuns, ...(seed === undefined ? {} : {seed}), ...limits});
-          // What is still under way when the time is over is waited for no longer.
+          // Work that is under way when the time is over is not waited for.
           told();
         } catch (error) {
           throw new Error(`${parser.name}: ${error instanceof Error ? error.message : error}`, {

@@ -8,7 +8,7 @@ const seconds = Number(process.env.SOAK_FUZZ_SECONDS ?? 60);
 const LONGEST_MS = 1_000;
 const MOST_BYTES = 256 * 2 ** 20;
 
-/** What a database took is given back when the objects that stood for it are collected, which thousands a minute outrun. */
+/** A database's memory is freed when its objects are collected, which thousands of them a minute outrun. */
 const COLLECT_AFTER_BYTES = 32 * 2 ** 20;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -38,7 +38,7 @@ afterAll(() => {
   process.stderr.write(
     `longest: ${Math.round(longest.ms)} ms; memory: ${Math.round(most.bytes / 2 ** 20)} MB more for ${most.parser}\n`,
   );
-  // Here and not where it happens: what goes on when its time is over is given up, and counts as passed.
+  // Checked here, since work that exceeds its time is given up and counts as passed.
   expect(longest.ms, longest.what).toBeLessThan(LONGEST_MS);
   expect(most.bytes, most.parser).toBeLessThan(MOST_BYTES);
 });

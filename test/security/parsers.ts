@@ -21,7 +21,7 @@ import {condition} from '../score/score-helpers.ts';
 /** Reads bytes that a stranger may have written; a refusal is a {@link BulkEnrichError}, or what `refuses` knows. */
 export interface Parser {
   readonly name: string;
-  /** What it starts from: the files of the corpus whose names begin so, or these bytes. */
+  /** The seeds: the files of the corpus whose names begin so, or these bytes. */
   readonly corpus: string | readonly Buffer[];
   readonly read: (bytes: Buffer) => unknown;
   readonly refuses?: (error: unknown) => boolean;
@@ -42,7 +42,7 @@ const facts = {
   risk: {score: 31},
 };
 
-/** What lies in the corpus for a parser. */
+/** The corpus of a parser. */
 export function seedsOf({corpus: name}: Parser): readonly Buffer[] {
   if (typeof name !== 'string') return name;
   const files = readdirSync(corpus).filter(file => file.startsWith(`${name}.`));
@@ -114,7 +114,7 @@ export async function openParsers(): Promise<Parsers> {
   };
 }
 
-/** What is valid JSON is taken apart into members that are. */
+/** Valid JSON is split into members that are valid JSON. */
 function expectMembers(text: string): void {
   let whole: unknown;
   try {

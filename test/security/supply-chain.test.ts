@@ -30,7 +30,7 @@ function lockedIn(file: string) {
 
 const locked = lockedIn('package-lock.json');
 const tools = lockedIn('test/tools/package-lock.json');
-/** What the build put into the package, and what is installed with it. */
+/** The packages that the build compiled in, and those installed beside them. */
 const bundled = JSON.parse(read('dist/bundled-packages.json')) as string[];
 const shipped = locked.filter(
   ({path, dev}) => dev !== true || bundled.includes(path) || path === 'node_modules/tldts-core',
@@ -47,7 +47,7 @@ const PERMISSIVE = [
   '(MIT OR CC0-1.0)',
 ];
 
-test('what is installed is what was locked: by hash, from no host in particular, without scripts', () => {
+test('installed packages are those of the lock file: by hash, from any host, without scripts', () => {
   expect(shipped.length).toBeGreaterThan(50);
   for (const {path, integrity, hasInstallScript, deprecated} of shipped)
     expect({path, integrity, hasInstallScript, deprecated}).toEqual({
@@ -89,7 +89,7 @@ test('every package whose code is wanted is in the package or installed with it'
   expect(bundled).toContain('node_modules/got');
 });
 
-test('all code of an installation is what was tested: what is not compiled in comes in one version', () => {
+test('all code of an installation was tested: packages that are not compiled in have one version', () => {
   const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
   // A fleet's packages are its user's own, beside this one.
   const own = wantedByCode().map(name => name.split('/')[0] ?? '');

@@ -77,7 +77,7 @@ describe('accounts', () => {
   });
   const email = (written: string, normalized = written) => ({written, normalized});
 
-  it('are linked by what they share, with the confidence of all of it', () => {
+  it('are linked by all shared signals, with their combined confidence', () => {
     const accounts = new Accounts();
     accounts.note({userId: 'ip', session: session('1', {ip: '1.1.1.1'})});
     accounts.note({userId: 'device', session: session('2', {ip: '2.2.2.2', fingerprint: 'f'})});

@@ -253,7 +253,7 @@ describe('hostile connections', () => {
         let isClosed = false;
         socket.on('error', () => {}).on('close', () => (isClosed = true));
         socket.write(pages.repeat(2_000));
-        // Whoever does not read hears of the end by what it still sends.
+        // A client that does not read learns of the end when it sends more.
         while (!isClosed) {
           await sleep(20);
           socket.write('G');

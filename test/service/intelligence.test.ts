@@ -105,7 +105,7 @@ describe('an IP address', () => {
     },
   );
 
-  it('of IPv6 is told whether it is a bogon; one that stands for IPv4 is looked up as that', () => {
+  it('shows if IPv6 is a bogon; an IPv6 form of an IPv4 address is looked up as IPv4', () => {
     expect(sessionIp(data, '2001:db8::1')).toEqual({is_bogon: true});
     expect(sessionIp(data, '2001:4860:4860::8888')).toEqual({is_bogon: false});
     expect(sessionIp(data, '::ffff:8.8.8.8')).toMatchObject({asn_number: 15169});

@@ -8,7 +8,7 @@ import {phoneIntelligence} from '../../src/service/intelligence/phone.ts';
 
 const data = new OpenData();
 
-/** What is set, of a list of texts and flags, in words. */
+/** The true ones of a list of texts and flags, in words. */
 const words = (...parts: (string | false | undefined)[]): string => parts.filter(Boolean).join(', ');
 
 const network = ({asn_number, asn_organization}: IpData): string | undefined =>

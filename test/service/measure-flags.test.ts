@@ -57,7 +57,7 @@ function flagged(flag: keyof NetworkFlags): Range[] {
 }
 
 describe('measuring', () => {
-  it('counts what two sets of ranges have in common', () => {
+  it('counts the overlap of two sets of ranges', () => {
     const one = readRanges('10.0.0.0/24\n10.0.1.0/24\n# no range\n10.0.9.9\n');
     expect(one).toEqual([
       [167772160, 167772672],

@@ -36,7 +36,7 @@ describe('faults', () => {
     );
   });
 
-  it('over HTTP: what is refused is free, what is lost was charged, and the ledger has it all', async () => {
+  it('over HTTP: refused calls are free, lost ones are charged, and the ledger has all', async () => {
     const service = await running({errorRate: 1, seed: 3});
     const seen = {refused: 0, lost: 0};
     for (const kind of draw(3, 1, 60)) {

@@ -135,7 +135,7 @@ describe('our own codes', () => {
 });
 
 describe('credits', () => {
-  it('are counted by operation, and what is turned down is free', async () => {
+  it('are counted by operation, and rejected calls are free', async () => {
     const service = await running({costs: {phone: 3}});
     await askService(service, ip, {ip: '8.8.8.8'});
     await askService(service, '/intelligence/phone', {phone: '+1'});

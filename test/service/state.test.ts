@@ -41,7 +41,7 @@ describe('the journal', () => {
     state.close();
   });
 
-  it('keeps what was said last of a session, once', () => {
+  it('keeps the latest version of a session, once', () => {
     const folder = temporaryFolder();
     for (const ip of ['9.9.9.9', '8.8.8.8']) {
       const {state} = open(folder, 10);

@@ -13,6 +13,7 @@ const SIMULATED = {
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
   bullmq: FLEET,
   ioredis: FLEET,
+  'libphonenumber-js/max': `export * from '${world}/phone-library.ts'`,
   'node:zlib': `export * from 'node:zlib'; export {simulatedZlib as default} from '${world}/zlib.ts'`,
 };
 

@@ -61,7 +61,7 @@ export function reached(): Readonly<Record<string, number>> {
   return {...Object.fromEntries(tried), ...methodsCalled};
 }
 
-/** What a seed leads to: nothing, or the shortest sequence that breaks the same. */
+/** The result of a seed: nothing, or the shortest sequence that breaks the same promise. */
 export async function playSeed(seed: number): Promise<Failure | undefined> {
   const property = fc.asyncProperty(sequence, async generated => {
     await play(generated, seed);

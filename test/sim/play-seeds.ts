@@ -37,26 +37,19 @@ async function expectPlayed(
   }
 }
 
-/** What no command comes to: values that a program has given up, or waits for itself. */
+/** Parts that no command reaches: values that a program has given up, or waits for itself. */
 const NOT_BY_COMMANDS: readonly string[] = ['queue-executor #makeRoom', 'queue-executor #drop'];
-
-/** Reached in most thousands of sequences, and not in each. */
-const RARE: readonly string[] = [
-  'queue-executor #hold',
-  'From the store goes only what is past every age that a job went by in the last 35 days, by a date that two runs agree on.',
-];
 
 /** Each promise was tried, and each step of a task taken: what never comes up would never be found broken. */
 function expectReached(said: string): void {
   const {reached} = JSON.parse(said.trim().split('\n').at(-1) ?? '') as {
     reached: Readonly<Record<string, number>>;
   };
-  const excused = [...NOT_BY_COMMANDS, ...RARE];
-  const never = Object.keys(reached).filter(name => reached[name] === 0 && !excused.includes(name));
-  expect(never, 'aim a kind of night at these (model/aimed.ts)').toEqual([]);
+  const never = Object.keys(reached).filter(name => reached[name] === 0 && !NOT_BY_COMMANDS.includes(name));
+  expect(never, 'aim a kind of night at these (sim/aimed/)').toEqual([]);
 }
 
-/** In a process of its own: what it puts in place of Node's is nobody else's there. */
+/** Runs in its own process, since it replaces parts of Node. */
 function played(
   given: readonly string[],
   heard: (text: string) => void,

@@ -46,7 +46,7 @@ const run = (days: number, later = 0, maxBytes?: number) => {
   return keepUp(directory, {ages: perOperation(() => days * DAY), maxBytes, date});
 };
 
-test('what is past every age in use goes; an age counts for five weeks after its last run', async () => {
+test('answers past every age in use are removed; an age counts for five weeks after its last run', async () => {
   fill('ip', [0]);
   await run(1, -1);
   await run(30);
@@ -85,7 +85,7 @@ test('beyond a size the oldest go, and the file gets smaller', async () => {
   expect(await run(365, 0, 1_000_000)).toBe(0);
 });
 
-test('another run that writes is not waited for, and one that reads goes on', async () => {
+test('upkeep does not wait for a run that writes, and does not stop one that reads', async () => {
   fill('ip', [0]);
   await run(1, -1);
   fill('ip', [5]);
@@ -98,7 +98,7 @@ test('another run that writes is not waited for, and one that reads goes on', as
   expect(kept()).toEqual(['ip 0']);
 });
 
-test('store prune goes by the clock, unless that leaps: then by what is certain', async () => {
+test('store prune uses the clock, unless it leaps: then the certain date', async () => {
   fill('ip', [1, 40]);
   for (const later of [-2, -1]) await run(365, later);
   const admin = StoreAdmin.open(directory);
@@ -119,7 +119,7 @@ test('store prune goes by the clock, unless that leaps: then by what is certain'
   expect(kept()).toEqual(['ip 1']);
 });
 
-test('store prune leaves runs their turns, gives the space back, and nothing of what it removed is readable', async () => {
+test('store prune lets runs write in between, gives space back, and leaves nothing readable of removed answers', async () => {
   fill(
     'ip',
     Array.from({length: 9_000}, (_, n) => 10 + (n % 90)),

@@ -5,7 +5,7 @@ import {bestOf, dueAge, endOf, judgeBy, longestUse, validity} from '../../src/st
 
 const keys = Array.from({length: 5_000}, (_, i) => intelligenceLookup('email', `a${i}@example.com`).key);
 
-test('what was bought in one night falls due evenly over the last fifth of its term, a value always at one age', () => {
+test('answers of one night fall due evenly over the last fifth of their term, each always at the same age', () => {
   const ages = keys.map(key => dueAge(key, 30));
   expect(keys.map(key => dueAge(key, 30))).toEqual(ages);
   const byNight = [24, 25, 26, 27, 28, 29].map(day => ages.filter(age => age > day && age <= day + 1).length);
@@ -13,7 +13,7 @@ test('what was bought in one night falls due evenly over the last fifth of its t
   expect(Math.max(...byNight)).toBeLessThan((keys.length / 6) * 1.15);
 });
 
-describe('what an answer is good for', () => {
+describe('the validity of an answer', () => {
   const [key = ''] = keys;
   const due = dueAge(key, 1_000);
   const now = 1_000_000;
@@ -44,17 +44,17 @@ describe('what an answer is good for', () => {
     expect(found).toEqual(['fresh', 'stale', 'stale', undefined]);
     expect([endOf('ok', term), endOf('failed', term)]).toEqual([1_000, 100]);
   });
-  test('a term of 0 is none', () => {
+  test('a term of 0 keeps no answer', () => {
     const none = {answers: 0, rejections: 0, stale: 0};
     expect([0, 1].map(age => validity(key, bought(age), none, now))).toEqual(['fresh', undefined]);
   });
-  test('what can not be asked for again is good for ever', () => {
+  test('an answer that can not be renewed is valid forever', () => {
     const forever = {answers: Number.POSITIVE_INFINITY, rejections: Number.POSITIVE_INFINITY, stale: 0};
     expect(validity(key, bought(now), forever, now)).toBe('fresh');
   });
 });
 
-test('what is older than every term is of no use', () => {
+test('an answer older than every term is of no use', () => {
   expect(longestUse({answers: 20, rejections: 7, stale: 100})).toBe(120);
   expect(longestUse({answers: 1, rejections: 7, stale: 100})).toBe(107);
 });

@@ -1,7 +1,7 @@
 import {type Operation, operationNames, perOperation} from '../../src/operations/table.ts';
 import {SlidingCount} from './api-server-core.mjs';
 
-/** What the server saw and counted: the books that a run's summary is held against. */
+/** The server's own counts, against which a run's summary is checked. */
 export class Ledger {
   /** HTTP requests of any kind whose head arrived. */
   requests = 0;
@@ -9,7 +9,7 @@ export class Ledger {
   calls = 0;
   /** Calls that were charged, at whatever price. */
   charged = 0;
-  /** What the charged calls cost together. */
+  /** Cost of all charged calls. */
   credits = 0;
   /** Requests that broke off before they were read to their end; never charged. */
   unread = 0;
@@ -31,9 +31,9 @@ export class Ledger {
   readonly creditsByValue = perOperation(() => new Map<string, number>());
   /** When each request's head arrived, by `performance.now()`. Empty where values are not kept. */
   readonly arrivals: number[] = [];
-  /** Where else the key was: `header <name>`, in lower case, or `url`. The first hundred. */
+  /** Other places of the key: `header <name>`, in lower case, or `url`. The first hundred. */
   readonly keyElsewhere: string[] = [];
-  /** What the client did against the interface. The first hundred. */
+  /** The client's violations of the interface. The first hundred. */
   readonly violations: string[] = [];
   readonly #lastSecond = new SlidingCount();
   readonly #keepValues: boolean;

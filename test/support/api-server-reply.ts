@@ -1,7 +1,7 @@
 /** How a connection ends: in order (FIN) or broken off (RST). */
 export type Ending = 'close' | 'reset';
 
-/** What an answer's body is made of. `own` is what the server would have answered unscripted. */
+/** The body of an answer. `own` is the server's unscripted answer. */
 export type Body =
   | {readonly as: 'json'; readonly value: unknown}
   | {readonly as: 'bytes'; readonly data: Uint8Array | string; readonly type: string}
@@ -21,7 +21,7 @@ export type Body =
   /** Well-formed JSON of about `bytes` bytes, gzipped to about a thousandth. */
   | {readonly as: 'gzip-bomb'; readonly bytes: number};
 
-/** What goes with any answer. */
+/** Options of any answer. */
 export interface Extra {
   readonly headers?: Readonly<Record<string, string>>;
   /** Wait before the head is sent. */
@@ -30,11 +30,11 @@ export interface Extra {
   readonly after?: Ending;
   /** Sends the same answer once more on its connection, this many milliseconds later. */
   readonly againMs?: number;
-  /** Whether the service counts this call as used; by default see `isCharged`. */
+  /** True if the service charges this call; by default see `isCharged`. */
   readonly charge?: boolean;
 }
 
-/** What to do with a request that was read to its end. */
+/** The reply to a request that was read to its end. */
 export type Reply =
   | ({readonly kind: 'answer'; readonly status: number; readonly body?: Body} & Extra)
   /** Never answers. */

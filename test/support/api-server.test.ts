@@ -90,7 +90,7 @@ describe('the ledger', () => {
     expect([ledger.keyElsewhere, ledger.violations]).toEqual([[], []]);
   });
 
-  test('sees the key where it must not be, wrong keys, and what is against the interface', async () => {
+  test('detects a key in the wrong place, wrong keys, and calls against the interface', async () => {
     const server = await start();
     const {ledger} = server;
     await post(server, operations.ip.path, ip('203.0.113.7'), {'X-Key': key});
@@ -141,7 +141,7 @@ describe('the ledger', () => {
     expect(server.ledger).toMatchObject({charged: 6, credits: 5});
   });
 
-  test('knows how many requests were in flight, and holds what a script holds', async () => {
+  test('knows how many requests were in flight, and delays them as scripted', async () => {
     let release = () => {};
     const held = new Promise<undefined>(resolve => {
       release = () => resolve(undefined);

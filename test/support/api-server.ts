@@ -36,7 +36,7 @@ export interface Call extends Head {
 export interface Limit {
   /** Calls let through in any sliding second; the others get `reply`. */
   readonly perSecond: number;
-  /** What a call over the limit gets; by default 429 with `Retry-After: 1`. */
+  /** The reply to a call over the limit; by default 429 with `Retry-After: 1`. */
   readonly reply?: (call: Call) => Reply;
 }
 
@@ -46,7 +46,7 @@ export interface ApiServerOptions {
   /** Wait before every unscripted answer. */
   readonly latencyMs?: number;
   readonly limit?: Limit;
-  /** What to do with a call; `undefined`: what an unscripted server does. A promise holds the call until it settles. */
+  /** The reply to a call; `undefined`: the server's unscripted one. A promise holds the call until it settles. */
   readonly script?: (call: Call) => Reply | undefined | Promise<Reply | undefined>;
   /** Breaks requests off before they are read. */
   readonly early?: (head: Head) => EarlyFault | undefined;

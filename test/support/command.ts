@@ -13,9 +13,9 @@ export const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.ur
 export interface CommandOptions {
   /** Added to an environment that is otherwise empty but for PATH, HOME and the XDG directories. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What stdin holds; empty by default. */
+  /** Content of stdin; empty by default. */
   readonly stdin?: string | Uint8Array | Readable;
-  /** What runs the command in node's place. */
+  /** Program that runs the command in node's place. */
   readonly node?: string;
   /** The command of another installation. */
   readonly program?: string;
@@ -33,7 +33,7 @@ export interface CommandOutcome {
 export interface RunningCommand {
   readonly pid: number;
   readonly child: ChildProcess;
-  /** What it has written to stderr so far. */
+  /** Its stderr so far. */
   readonly stderr: string;
   kill(signal?: NodeJS.Signals): void;
   /** Waits until stderr has this text, and fails where the command ends before. */
@@ -43,7 +43,7 @@ export interface RunningCommand {
 
 /** A directory of its own, with a home of its own, in which commands run and leave their files. */
 export interface Sandbox extends Disposable {
-  /** Where commands run. */
+  /** Directory in which commands run. */
   readonly directory: string;
   /** The home directory with the answer store, beside `directory`. */
   readonly home: string;

@@ -15,7 +15,7 @@ export interface HereOutcome extends CommandOutcome {
   readonly message: string | undefined;
 }
 
-/** What there is to set about a command in this process. */
+/** Options of a command in this process. */
 export interface HereOptions extends Pick<CommandOptions, 'env'> {
   readonly stdin?: string | Uint8Array;
   /** A person sits there: stdin and stderr are a terminal. */
@@ -116,7 +116,7 @@ async function runAlone(
   }
 }
 
-/** What a run tells of its end in its log of JSON, as it says that itself; all else is thrown. */
+/** The error in a run's JSON log, as the run reports it; anything else is thrown. */
 function errorOf(thrown: unknown, stderr: string): Pick<HereOutcome, 'errorCode' | 'message'> {
   if (thrown instanceof CommanderError) return {errorCode: 'settings', message: thrown.message};
   if (thrown instanceof CodedError) return {errorCode: thrown.code, message: thrown.message};

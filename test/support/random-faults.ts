@@ -2,7 +2,7 @@ import type {Call} from './api-server.ts';
 import {hash} from './api-server-core.mjs';
 import {type Reply, reply} from './api-server-reply.ts';
 
-/** What goes wrong at random; each but `stall` is something that a later attempt gets over. */
+/** Random faults. A later attempt succeeds after each of them but `stall`. */
 const faults = {
   500: reply.error(500, 'internal'),
   503: reply.unavailable(1),

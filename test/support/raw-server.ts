@@ -7,7 +7,7 @@ export interface RawServer extends AsyncDisposable {
   readonly sockets: readonly Socket[];
 }
 
-/** What `answer` makes of each request's body, the nth on its connection, is written there as it stands. */
+/** Starts a server that writes the result of `answer` for each request's body, the nth on its connection, as it is. */
 export async function startRawServer(
   answer: (socket: Socket, body: string, nth: number) => void,
 ): Promise<RawServer> {

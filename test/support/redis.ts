@@ -14,13 +14,13 @@ export interface RedisProcess extends AsyncDisposable {
   readonly client: Redis;
   /** Ends the process at once. */
   stop(): Promise<void>;
-  /** Lets it hang, or go on. */
+  /** Suspends it, or lets it continue. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   start(): Promise<void>;
 }
 
 export interface RedisOptions {
-  /** What was in it is there again after a restart. */
+  /** True if its content is back after a restart. */
   readonly persistent?: boolean;
   readonly password?: string;
   /** Only TLS connections are taken. */

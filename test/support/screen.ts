@@ -1,11 +1,13 @@
 const ESCAPE = '\u001B';
 const ERASE_LINE = `${ESCAPE}[2K`;
-/** What the command may send to a terminal: carriage return, line feed, "erase this line", colours, text. */
+/** Sequences that the command may send to a terminal: carriage return, line feed, "erase this line", colours, text. */
 const PIECE = new RegExp(`\\r|\\n|${ESCAPE}\\[2K|${ESCAPE}\\[\\d+m|[^\\r\\n${ESCAPE}]`, 'gu');
 /** A control sequence that has only begun. */
 const BEGUN = new RegExp(`${ESCAPE}(\\[\\d*)?$`, 'u');
 
-/** What can be seen on a terminal of so many columns; it knows no more control sequences than the command may use. */
+/**
+ * The visible text on a terminal of this many columns. It knows only the control sequences that the command may use.
+ */
 export class Screen {
   columns: number;
   /** Lines that stood there and were erased, in their order. */

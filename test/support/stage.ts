@@ -12,6 +12,7 @@ import type {RunRecord} from '../../src/report/run-record.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import type {Phase} from '../../src/run/io.ts';
 import {run} from '../../src/run/run.ts';
+import type {RunOutcome} from '../../src/run/run-outcome.ts';
 import type {Session} from '../../src/run/session.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from './api-server.ts';
@@ -55,7 +56,7 @@ export interface Ended {
   readonly errorCode?: string;
   readonly message: string;
   /** True if an earlier run had done all of it. */
-  readonly wasComplete?: boolean | undefined;
+  readonly found?: RunOutcome['found'] | undefined;
   readonly warnings: readonly string[];
   /** As it stands in its file; undefined where there is none. */
   readonly summary: Summary | undefined;
@@ -152,7 +153,7 @@ async function attempt(
   }: StageOptions,
   warnings: string[],
   stdout: PassThrough,
-): Promise<Pick<Ended, 'code' | 'errorCode' | 'message' | 'summary' | 'wasComplete'>> {
+): Promise<Pick<Ended, 'code' | 'errorCode' | 'message' | 'summary' | 'found'>> {
   const absolute = (path: string) => (path === '-' ? path : join(directory, path));
   const {input = 'list.csv', output = 'out.csv', ...others} = raw as {input?: string; output?: string};
   let summaryPath: string | undefined;
@@ -182,8 +183,8 @@ async function attempt(
       watch?.(session);
       return () => {};
     });
-    const {exitCode: code, message, wasComplete} = outcome;
-    return {code, message, wasComplete, summary: summary()};
+    const {exitCode: code, message, found} = outcome;
+    return {code, message, found, summary: summary()};
   } catch (error) {
     if (!(error instanceof BulkEnrichError)) throw error;
     return {code: error.exitCode, errorCode: error.code, message: error.message, summary: summary()};

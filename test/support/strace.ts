@@ -2,7 +2,7 @@ import {chmodSync, readFileSync, writeFileSync} from 'node:fs';
 import type {Sandbox} from './command.ts';
 
 export interface TracedNode {
-  /** What runs a command in node's place. */
+  /** The program that runs a command in node's place. */
   readonly node: string;
   /** The calls that were made, one a line, in order. */
   log(): string[];

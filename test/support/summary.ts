@@ -11,7 +11,7 @@ export function expectAccounts(summary: Summary): void {
   for (const one of Object.values(lookups)) {
     expect(one.values).toBe(one.empty + one.invalid + one.answered + one.failed + one.unknown + one.skipped);
     expect(one.values % Math.max(1, rows.written)).toBe(0);
-    // Of a run that stopped, the rows written are behind the values asked about.
+    // In a run that stopped, fewer rows are written than values were sent.
     if (status === 'completed' || status === 'partial')
       expect(one.distinct).toBeLessThanOrEqual(one.answered + one.failed + one.unknown + one.skipped);
   }

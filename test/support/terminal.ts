@@ -26,7 +26,7 @@ export interface Terminal {
 const SCREEN_COLUMNS = 80;
 
 export function openTerminal(command: string, {cwd, env, columns = 80}: TerminalOptions): Terminal {
-  // Where the terminal is, so that it can be resized from outside.
+  // Path of the terminal, so that a test can resize it.
   const place = join(cwd, '..', 'tty');
   const line = `stty cols ${columns} rows 24; tty > '${place}'; ${command}`;
   const child = spawn('script', ['-qefc', line, '/dev/null'], {

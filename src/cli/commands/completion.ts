@@ -42,7 +42,7 @@ const firstArguments: Readonly<Record<string, CompletedWords>> = {
   completion: [...scripts.keys()].join(' '),
 };
 
-/** Flags of settings that are one of few words: `--endpoint` → `embedded live`. */
+/** Flags of settings that take one of few words: `--endpoint` → `embedded live`. */
 const choices: ReadonlyMap<string, CompletedWords> = new Map(
   describeSettings().map(setting => [`--${spelled(setting.name, '-')}`, setting.choices.join(' ')]),
 );
@@ -57,8 +57,8 @@ const columnFlags: ReadonlySet<string> = new Set(
 );
 
 /**
- * `bulk-enrich completion bash|zsh|fish`: a script for the shell to load, made from the commands as they are. The script
- * itself calls `bulk-enrich completion columns -- WORDS`.
+ * `bulk-enrich completion bash|zsh|fish`: prints a script for the shell, made from the declared commands. The script
+ * calls `bulk-enrich completion columns -- WORDS`.
  */
 export async function completionCommand(
   program: Command,
@@ -81,7 +81,7 @@ export async function completionCommand(
   return 0;
 }
 
-/** The commands below this one, each followed by its own. */
+/** A command with its subcommands, each before its own. */
 function completed(above: Command, parent?: string): Completed[] {
   return above.commands.flatMap(command => {
     const subcommands = command.commands.map(below => below.name()).join(' ');
@@ -110,7 +110,7 @@ function completed(above: Command, parent?: string): Completed[] {
   });
 }
 
-/** Descriptions stand in single quotes, in all three shells; a straight one inside would end them. */
+/** Descriptions are in single quotes in all three shells; a straight quote inside would end them. */
 function quoted(text: string): string {
   return text.replaceAll("'", '’');
 }
@@ -158,7 +158,7 @@ complete -o default -F _bulk_enrich bulk-enrich
 `;
 }
 
-/** The commands that hold others, as a pattern. */
+/** A shell pattern of the commands with subcommands. */
 function holders(top: readonly Completed[]): string {
   return top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|');
 }
@@ -229,7 +229,7 @@ function fish(commands: readonly Completed[]): string {
   return `# bulk-enrich completion for fish: bulk-enrich completion fish | source\n${all.join('\n')}\n`;
 }
 
-/** One line for each that has one. */
+/** One line for each entry that has one. */
 function lines<T>(all: readonly T[], line: (each: T) => string | false): string {
   return all
     .map(line)

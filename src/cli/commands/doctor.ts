@@ -1,8 +1,13 @@
-import {statSync} from 'node:fs';
+import {statfsSync, statSync} from 'node:fs';
+import {checkWritable, existingPart} from '../../disk/directory.ts';
 import {userDirectoryTrouble} from '../../disk/user-directory.ts';
+import {exitCodes, systemReason} from '../../errors.ts';
+import {publicUrl} from '../../fleet/redis.ts';
+import {fleetStatus} from '../../fleet/status.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {keyVariable} from '../../job/secrets/api-key.ts';
+import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import type {JobSettings} from '../../job/settings.ts';
 import {ofOperation} from '../../job/values.ts';
 import {operations} from '../../operations/table.ts';
@@ -10,13 +15,20 @@ import {connectTo} from '../../run/open/connection.ts';
 import {callWithinAccount} from '../../run/open/single-call.ts';
 import {defaultStoreDirectory} from '../../store/store.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
-import {type Check, exitCodeOfAll, failure, hasFailed, passed, skipped, warning} from '../doctor/check.ts';
-import {checkPath} from '../doctor/directories.ts';
-import {checkFleet} from '../doctor/fleet-check.ts';
+import {
+  type Check,
+  exitCodeOfAll,
+  failed,
+  failure,
+  hasFailed,
+  passed,
+  skipped,
+  warning,
+} from '../doctor/check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
-import {many, shellWord, shownWidth, widthOf, wrapped} from '../terminal/lines.ts';
+import {count, many, shellWord, shownWidth, widthOf, wrapped} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';
 
@@ -62,7 +74,7 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
   return checks;
 }
 
-/** On Windows a file's mode says nothing of who may read it. */
+/** On Windows a file's mode does not tell who may read it. */
 function keyFileCheck(): Check[] {
   const path = process.env.BULK_ENRICH_API_KEY_FILE;
   const mode = path === undefined ? 0 : (statSync(path, {throwIfNoEntry: false})?.mode ?? 0);
@@ -70,7 +82,7 @@ function keyFileCheck(): Check[] {
   return [warning('key file', `others on this machine may use ${path}: chmod 600 ${shellWord(path ?? '')}`)];
 }
 
-/** The key is never shown, nor any part of it. */
+/** Never shows the key, nor any part of it. */
 function describeEndpoint(endpoint: Endpoint): string {
   const action = endpoint.actionId === undefined ? 'no action id' : 'an action id';
   if (endpoint.kind === 'embedded')
@@ -166,4 +178,45 @@ function verdictOf(checks: readonly Check[]): string {
     return `A run would fail here with exit code ${exitCodeOfAll(checks)}. Fix: ${failures.join(', ')}.`;
   const ifAccepted = named('skipped').includes('call') ? ', if the service accepts the key' : '';
   return `A run would work here${ifAccepted}.${warnings.length === 0 ? '' : ` Look at: ${warnings.join(', ')}.`}`;
+}
+
+/** Less than this and even a modest list may fill the disk. */
+const LITTLE_BYTES = 200 * 2 ** 20;
+
+/** Checks that `path` can be written, and its free space. Makes nothing. */
+function checkPath(name: string, path: string, needed: boolean): Check {
+  try {
+    checkWritable(path);
+    const {bavail, bsize} = statfsSync(existingPart(path));
+    const free = bavail * bsize;
+    const room = `${path} can be written; ${Math.floor(free / 2 ** 20).toLocaleString('en-US')} MiB free`;
+    return free < LITTLE_BYTES ? warning(name, `${room}, which is little`) : passed(name, room);
+  } catch (error) {
+    const detail = `${path} can't be written (${systemReason(error)})`;
+    return needed ? failed(name, detail, exitCodes.output) : warning(name, `${detail}; runs work without it`);
+  }
+}
+
+/** Checks the fleet that a run would use; empty if the run would make its calls itself. */
+async function checkFleet(given: string | undefined): Promise<Check[]> {
+  try {
+    const url = resolveRedisUrl(given, '--fleet', process.env);
+    return url === undefined ? [] : [await checkMembers(url, given)];
+  } catch (error) {
+    return [failure('fleet', error)];
+  }
+}
+
+async function checkMembers(url: string, given: string | undefined): Promise<Check> {
+  const {protocol, workers} = await fleetStatus(url);
+  if (workers.length === 0)
+    return warning(
+      'fleet',
+      `Redis at ${publicUrl(url)} answers, but no worker is running: bulk-enrich worker${given === undefined ? '' : ` --redis ${publicUrl(url)}`}`,
+    );
+  const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
+  return passed(
+    'fleet',
+    `${count(workers.length)} workers on ${publicUrl(url)} (${protocol ?? 'of unknown version'}), ${count(calls)} calls at once`,
+  );
 }

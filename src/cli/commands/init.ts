@@ -23,7 +23,7 @@ import {print} from '../terminal/printable.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
 
-/** `bulk-enrich init LIST`: looks at a list and writes a job file for it, asking only what it can't see. */
+/** `bulk-enrich init LIST`: reads a list and writes a job file for it. Asks only for what the list does not show. */
 export async function initCommand(input: string, given: InitFlags): Promise<number> {
   const {output, force = false, ...flags} = given;
   let reading = cleaned(flags);
@@ -78,7 +78,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   return 0;
 }
 
-/** The account's file that a user may write: its path, and the endpoint without what may be secret in its URL. */
+/** The account's file for the user to write: its path, and the endpoint without secret parts of its URL. */
 function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
   const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
   try {

@@ -41,7 +41,7 @@ export async function lookupCommand(
 export type SingleAsk = (client: Client, actionId: string | undefined) => Promise<Answered>;
 
 /**
- * Asks once, for that many credits of the account, and prints the answer; a failure is thrown, with the exit code
+ * Makes one call, for this many credits of the account, and prints the answer. A failure is thrown, with the exit code
  * of its kind.
  */
 export async function ask(

@@ -20,7 +20,7 @@ export async function planCommand(
   {json, ahead, ...flags}: JobFlags & {readonly json?: boolean; readonly ahead?: string},
 ): Promise<number> {
   const aheadMs = ahead === undefined ? 0 : readFlag('--ahead', durationFrom('1d', '366d'), ahead);
-  // A plan writes no output, so none has to be named.
+  // A plan writes no output, so it needs no name for one.
   const {job, console} = plannedJob(inputs, flags);
   const io = {
     env: process.env,
@@ -36,7 +36,7 @@ export async function planCommand(
   return exitCodes.ok;
 }
 
-/** @throws {BulkEnrichError} with which a run over the same list would end. */
+/** @throws {BulkEnrichError} the error with which a run of the same list would end. */
 function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   const counted = {count: rejected, total: rows + rejected};
   if (!exceeds(settings.maxRejects, counted)) return;
@@ -44,7 +44,7 @@ function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
 
-/** No calls are made, so no key is needed; nor is a service, but without one no answer is known from before. */
+/** Without calls, neither key nor service is needed. Without a service, though, no stored answer is known. */
 function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
   const env = envOfCounting(process.env);
   try {

@@ -14,7 +14,7 @@ import {print} from '../terminal/printable.ts';
 import {phasesOn, startProgress} from '../terminal/progress.ts';
 import {renderSample} from '../terminal/sample.ts';
 
-/** Runs a job, shows how far it is and what it came to, and returns the exit code. */
+/** Runs a job, shows its progress and result, and returns the exit code. */
 export async function runJob(job: Job, console: Console, yes: boolean): Promise<number> {
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);

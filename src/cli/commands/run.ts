@@ -1,9 +1,11 @@
+import {existsSync, statSync} from 'node:fs';
 import {LockedError, type UsageError} from '../../errors.ts';
+import {missingFile} from '../../input/missing-file.ts';
+import type {Job} from '../../job/job.ts';
 import {isForMachine} from '../../job/settings/log.ts';
 import {createConsole, logFailure} from '../console.ts';
 import {tellGitHubOfError} from '../github.ts';
 import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
-import {refuseMistyped} from '../mistyped-input.ts';
 
 /** `bulk-enrich run`. */
 export async function runCommand(
@@ -19,29 +21,29 @@ export async function runCommand(
   }
 }
 
-/** A command line that is not right keeps a run from beginning too; undefined if the reason is still to be told. */
+/** Reports a wrong command line as a run that could not begin. Undefined if the reason is still to be shown. */
 export async function refuseRun(error: UsageError, flags: JobFlags): Promise<number | undefined> {
   await deliverWithoutJob(error, flags);
   return said(error, flags);
 }
 
-/** Says why a run could not begin, and gives the exit code; undefined if `main` tells it. */
+/** Reports why a run could not begin, and returns the exit code. Undefined if `main` reports it. */
 function said(error: unknown, flags: JobFlags): number | undefined {
   tellGitHubOfError(process.env, error);
-  // Another run is at it: nothing for cron to send mail about.
+  // Another run is active: prints nothing, so that cron sends no mail.
   const {quiet, log} = unchecked(flags).said;
   if (error instanceof LockedError && quiet === true) return error.exitCode;
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
-/** A file that is missing is said before the run's own code is loaded, which takes longer than all before it. */
+/** Reports a missing file before the run's own code is loaded, which takes longer than all before it. */
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = await jobOrMetrics(inputs, flags);
   refuseMistyped(job);
   return (await import('./run-job.ts')).runJob(job, console, yes);
 }
 
-/** The job; where none can be made out, its metrics say that it did not run. */
+/** The job. If it can't be resolved, its metrics say that it did not run. */
 async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise<ReturnType<typeof jobFrom>> {
   try {
     return jobFrom(inputs, flags);
@@ -57,4 +59,27 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
   const {deliverUnresolved} = await import('../../run/end/deliver-metrics.ts');
   const {warn} = createConsole({quiet: false, log: {format: isForMachine(said.log) ? 'json' : undefined}});
   await deliverUnresolved(said, isPart, error, {env: process.env, now: Date.now, warn});
+}
+
+/**
+ * Reports a missing input without beginning a run, if no one but the command's caller needs to know. Other jobs report
+ * it in their run.
+ *
+ * @throws {InputError}
+ */
+function refuseMistyped({inputs, output, paths, fromFile, settings, unfinished = []}: Job): void {
+  const isTold = settings.metrics !== undefined || settings.pingUrl !== undefined;
+  const isBegun = [output.name, paths.state].some(path => path !== undefined && existsSync(path));
+  if (fromFile || isTold || isBegun || unfinished.length > 0) return;
+  const missing = inputs.find(path => path !== '-' && isMissing(path));
+  if (missing !== undefined) throw missingFile(missing);
+}
+
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, {throwIfNoEntry: false}) === undefined;
+  } catch {
+    // The run reports why it can't be read.
+    return false;
+  }
 }

@@ -43,15 +43,12 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
   return 0;
 }
 
-/**
- * A service that listens on all addresses is reached by this machine's own: no program can connect to 0.0.0.0
- * everywhere.
- */
+/** A service on all addresses is shown with this machine's own: not every program can connect to 0.0.0.0. */
 function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
-/** @throws {UsageError} where a file, the state folder or the port is not to be had. */
+/** @throws {UsageError} if a file, the state folder or the port can't be used. */
 async function start(flags: ServeFlags, apiKey: string | undefined): Promise<Service> {
   const {readAnswers, ServiceSetupError, startService} = await import('../../service/start.ts');
   const options = serviceOptions(flags);

@@ -111,7 +111,7 @@ export async function storePurge(
   });
 }
 
-/** The keys that a value may be kept under: what it is need not be said. */
+/** Keys of a value under all operations that it fits, so that the user need not name one. */
 function keysOf(value: string, country: string | undefined): string[] {
   return intelligenceNames.flatMap(operation => {
     const canonical = operations[operation].canonical(value, country);

@@ -69,7 +69,7 @@ export function demandRedisUrl(given: string | undefined): string {
   );
 }
 
-/** The fleet leaves 2% of each second for clocks that differ. */
+/** The fleet leaves 2% of each second for differences between clocks. */
 const CLOCKS_AGREE_MS = 20;
 
 function warnOfClock(aheadMs: number, console: Console): void {
@@ -80,7 +80,7 @@ function warnOfClock(aheadMs: number, console: Console): void {
   );
 }
 
-/** A lock has to be renewed several times before it runs out. */
+/** A lock must be renewed several times before it expires. */
 const lostAfterRange = durationFrom('2s', '1h');
 
 function parseLostAfter(text: string): number {
@@ -89,7 +89,7 @@ function parseLostAfter(text: string): number {
   throw new UsageError('settings', '--lost-after: expected a duration from 2s to 1h, such as 30s.');
 }
 
-/** Runs say how long a call may take; the embedded service answers at once, so one client is enough there. */
+/** The run decides how long a call may take. The embedded service answers at once, so one client suffices for it. */
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
@@ -114,7 +114,7 @@ function endUnheard(console: Console): never {
   process.exit(exitCodes.temporary);
 }
 
-/** The first signal lets the worker finish what it has in hand, a second one ends it at once. */
+/** The first signal lets the worker finish its chunks, a second one ends it at once. */
 function watchForEnd(console: Console) {
   let fail: (error: unknown) => void = () => {};
   let forget = () => {};

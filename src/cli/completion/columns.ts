@@ -22,7 +22,7 @@ export async function columnsFor(program: Command, words: readonly string[]): Pr
     const plain = names.filter(column => !/\p{Cc}/u.test(column));
     return flag === '--where' ? plain.map(inExpression) : plain;
   } catch {
-    // Nothing is said while a command is typed: when it runs, it says what is wrong.
+    // Completion prints no messages: the command does when it runs.
     return [];
   }
 }
@@ -42,7 +42,7 @@ async function columnsOf(operands: readonly string[], {job, ...flags}: JobFlags)
   return format.kind === 'ndjson' ? fieldPaths(format.columns, rows) : [...format.columns];
 }
 
-/** As shells other than zsh and fish hand words over: with their quotes and backslashes. */
+/** Removes quotes and backslashes, which shells other than zsh and fish leave in words. */
 function unquoted(word: string): string {
   return existsSync(word) ? word : word.replace(/^(['"])(.*)\1$/s, '$2').replaceAll(/\\(.)/gs, '$1');
 }

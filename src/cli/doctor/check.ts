@@ -1,6 +1,6 @@
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 
-/** One thing to look at. A warning does not keep a run from starting, a failure does; what is skipped was not tried. */
+/** One check. A warning does not keep a run from starting, a failure does. Skipped checks were not tried. */
 export interface Check {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -25,13 +25,13 @@ export function hasFailed(checks: readonly Check[]): boolean {
   return checks.some(({state}) => state === 'failed');
 }
 
-/** Makes an error that was thrown on purpose a failure of the check; anything else is thrown again. */
+/** Makes an error thrown on purpose a failure of the check; rethrows any other. */
 export function failure(name: string, error: unknown): Check {
   if (!(error instanceof CodedError)) throw error;
   return failed(name, error.message, error.exitCode);
 }
 
-/** The exit code of the first failure: what is checked first is what a run would meet first. */
+/** Exit code of the first failure, which a run would meet first. */
 export function exitCodeOfAll(checks: readonly Check[]): ExitCode {
   return checks.find(({state}) => state === 'failed')?.exitCode ?? exitCodes.ok;
 }

@@ -6,11 +6,11 @@ import {exitCodes} from '../../errors.ts';
 import {duration} from '../terminal/lines.ts';
 import {type Check, failed, failure, passed, skipped, warning} from './check.ts';
 
-/** Beyond this, certificates that are valid look expired, and logs can't be compared. */
+/** Beyond this difference, valid certificates look expired, and logs can't be compared. */
 const SKEW_MS = 60_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** The way to a live service: proxy, DNS, connection and TLS, clock. No key is sent, so nothing can be charged. */
+/** Checks the way to a live service: proxy, DNS, connection and TLS, clock. Sends no key, so nothing can be charged. */
 export async function checkNetwork(baseUrl: string, timeoutMs: number): Promise<Check[]> {
   const base = checkedBaseUrl(baseUrl);
   const found = await reach(base, Math.min(timeoutMs, PROBE_TIMEOUT_MS));
@@ -71,7 +71,7 @@ function clockCheck(skewMs: number | undefined): Check {
     : passed('clock', `within ${duration(SKEW_MS)} of the service's`);
 }
 
-/** One real lookup of an address that is reserved for documentation, made by `make`. */
+/** Makes one real lookup of an address that is reserved for documentation. */
 export async function checkCall(
   make: <Answer>(call: (client: Client) => Promise<Answer>) => Promise<Answer>,
 ): Promise<Check> {

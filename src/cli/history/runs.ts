@@ -8,7 +8,7 @@ import {print, printJson} from '../terminal/printable.ts';
 import {columnIn, fitted, type TableColumn} from '../terminal/table.ts';
 import {fromHistory, type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
-/** `bulk-enrich runs`: a line for each end of a run; `runs RUN`: the summary that is kept of it. */
+/** `bulk-enrich runs`: a line for each session. `runs RUN`: the kept summary of a run. */
 export async function runsCommand(
   run: string | undefined,
   flags: ListingFlags & {readonly job?: string},

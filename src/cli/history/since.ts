@@ -10,7 +10,7 @@ export interface ListingFlags {
   readonly csv?: boolean;
 }
 
-/** The moment that `--since 30d` means, in milliseconds since the epoch. */
+/** The start of `--since 30d`, in milliseconds since the epoch. */
 export function sinceOf({since, json, csv}: ListingFlags): number {
   if (json === true && csv === true) throw new UsageError('settings', '--json and --csv: choose one.');
   const ms = millisecondsOf(since.trim());
@@ -18,7 +18,7 @@ export function sinceOf({since, json, csv}: ListingFlags): number {
   return Date.now() - ms;
 }
 
-/** The history's lines since a moment; damaged ones, and those of a later version, are passed over. */
+/** The history's lines since a time. Skips damaged ones, and those of a later version. */
 export function recordsSince(since: number): RunRecord[] {
   return fromHistory(history => history.lines(since), []).flatMap(line => {
     const record = runRecordSchema.safeParse(jsonIn(line));

@@ -17,7 +17,7 @@ export async function spendCommand(flags: ListingFlags & {readonly by: Grouping}
   return 0;
 }
 
-/** The longest bar, in characters, and the shortest that says something. */
+/** Lengths of bars in characters: the maximum, and the minimum that is useful. */
 const BARS = {longest: 40, shortest: 8} as const;
 
 function render({by, groups, total}: Spend, since: string): string {
@@ -54,7 +54,7 @@ function creditsOf({spent, maybe_spent: maybe}: Spend['groups'][number]): number
   return spent + maybe;
 }
 
-/** A share as a bar; any share at all shows something. */
+/** A share as a bar. Any share above 0 shows something. */
 function barOf(share: number, longest: number): string {
   if (!(share > 0)) return '';
   const eighths = Math.max(1, Math.round(share * longest * 8));

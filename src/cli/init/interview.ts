@@ -15,10 +15,10 @@ import {type Ask, agrees, oneOf, wholeNumber} from './prompt.ts';
 /** Settings of a job file that depend on the list. */
 export interface Chosen {
   readonly columns: Readonly<Record<Guess['operation'], readonly string[]>>;
-  /** Columns that may be worth a lookup, and what is missing for it: where no person could be asked. */
+  /** Columns that may be worth a lookup, with what is missing for it, if no user could be asked. */
   readonly leftOut: readonly {readonly column: string; readonly why: string}[];
   readonly defaultCountry: string | undefined;
-  /** Which address of several in a cell is meant, where a column has such cells. */
+  /** The chosen address of several in a cell, if a column has such cells. */
   readonly ipFromList?: string | undefined;
   readonly endpoint: 'live' | 'embedded';
 }
@@ -32,10 +32,10 @@ export interface Seen {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
   readonly headers?: Headers;
-  /** True if a live service is configured: then it is the one that is meant. */
+  /** True if a live service is configured, which is then used. */
   readonly live: boolean;
   readonly interactive: boolean;
-  /** Credits of a run over the list that knows no answer from before, as `plan` counts them. */
+  /** Credits of a run over the list without stored answers, as `plan` counts them. */
   readonly costOf?: (answers: Chosen) => Promise<number>;
 }
 
@@ -43,9 +43,9 @@ const WHICH = ['first', 'last', 'only'];
 const NONE = 'none';
 
 /**
- * Asks what the list does not tell by itself.
+ * Asks what the list does not show.
  *
- * @throws {UsageError} when there is nothing to look up.
+ * @throws {UsageError} if there is nothing to look up.
  */
 export async function interview(seen: Seen, ask: Ask, say: (sentence: string) => void): Promise<Interviewed> {
   const {guesses} = detectColumns(seen.columns, seen.rows, seen.headers);
@@ -96,14 +96,14 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   return {...answers, maxCredits};
 }
 
-/** True for a column of countries that other numbers are sure to go by. */
+/** True for a country column that certainly belongs to other numbers. */
 function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
   return guesses.some(
     other => other.operation === 'country' && other.column === column && other.confidence === 'sure',
   );
 }
 
-/** The columns of numbers that have no country column of their own, where others have. */
+/** Phone columns without a country column of their own, while others have one. */
 function betweenCountries(guesses: readonly Guess[]): Set<string> {
   const countries = guesses.filter(({operation}) => operation === 'country');
   const isKnown = countries.some(({confidence}) => confidence === 'sure');
@@ -115,13 +115,13 @@ function betweenCountries(guesses: readonly Guess[]): Set<string> {
   );
 }
 
-/** The limit that is proposed where the list has no values yet. */
+/** Suggested limit for a list without values. */
 const ANY_LIST = 1_000;
 
-/** The proposed limit, as a multiple of this list's cost. */
+/** Suggested limit as a multiple of this list's cost. */
 const ROOM = 1.5;
 
-/** To two digits, as a person would. */
+/** Rounds up to two digits. */
 function roundedUp(credits: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, credits))) - 1);
   return Math.ceil(credits / unit) * unit;
@@ -138,7 +138,7 @@ function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
-/** The columns that were chosen; where there are none, those that a person names. */
+/** The found columns; without any, those that the user names. */
 async function namedColumns(
   chosen: readonly Guess[],
   leftOut: Interviewed['leftOut'],
@@ -169,7 +169,7 @@ function noColumn(name: string, columns: readonly string[]): string {
   return `There is no column "${name}".${didYouMean(name, columns, `Columns: ${columns.join(', ')}.`)}`;
 }
 
-/** The columns with the country of phone numbers in national form, where a person or another column says it. */
+/** Country columns of national phone numbers, from the list or from the user. */
 async function withCountry(
   columns: Interviewed['columns'],
   seen: Seen,
@@ -197,7 +197,7 @@ async function withCountry(
   };
 }
 
-/** The lines that a job file needs for a column of phone numbers in national form. */
+/** The lines of a job file for a column of national phone numbers. */
 function nameIt({column}: Guess, {columns, rows}: Seen): string {
   const country = countryColumnOf([column], columns, rows);
   return country === undefined
@@ -205,7 +205,7 @@ function nameIt({column}: Guess, {columns, rows}: Seen): string {
     : `: add it as phone, with country: ${country}`;
 }
 
-/** True if there are phone numbers in national form whose row does not say their country. */
+/** True if rows with phone numbers in national form lack a country. */
 function hasNationalNumbers({phone, country: names}: Interviewed['columns'], {columns, rows}: Seen): boolean {
   const cells = phone.map(column => cellReader(column, columns));
   const countries = names.length === 0 ? [() => undefined] : names.map(name => cellReader(name, columns));

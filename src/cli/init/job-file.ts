@@ -14,20 +14,20 @@ export interface JobFacts {
   readonly directory: string;
   /** Command by which cron, which has a short PATH, calls this program. */
   readonly program: string;
-  /** The flags that say how the list is read. */
+  /** The flags for reading the list. */
   readonly reading: RawSettings;
-  /** The account's file that a user may write: its path, and the endpoint that it names. */
+  /** The account's file for the user to write: its path, and its endpoint. */
   readonly account: {readonly path: string; readonly endpoint: string};
 }
 
-/** Settings as a job file spells them. */
+/** Settings in a job file's spelling. */
 function settingsOf(raw: RawSettings): Record<string, unknown> {
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [spelled(name, '_'), value]));
 }
 
-/** The columns as a job file has them. */
+/** The columns in a job file's form. */
 export function columnSettings({columns, defaultCountry, ipFromList}: Chosen) {
-  // A bare name is `COLUMN=PREFIX` to the settings.
+  // In settings, `COLUMN=PREFIX` is one text, so a name with `=` needs the long form.
   const choice = (column: string) => (column.includes('=') ? {column} : column);
   const one = (names: readonly string[]) => (names.length > 1 ? names.map(choice) : names.map(choice)[0]);
   return {
@@ -38,7 +38,7 @@ export function columnSettings({columns, defaultCountry, ipFromList}: Chosen) {
   };
 }
 
-/** The job file: what was found, with what else a nightly job may want beside it as comments. */
+/** The job file: the found settings, and other useful ones as comments. */
 export function jobFile(
   {name, path, input, output, directory, program, reading, account}: JobFacts,
   answers: Interviewed,

@@ -6,10 +6,10 @@ import {print, printable} from '../terminal/printable.ts';
 /** Returns the fault of an answer; undefined if it is fine. */
 type CheckAnswer = (answer: string) => string | undefined;
 
-/** Asks a person, again where the answer is not valid. */
+/** Asks the user, again if the answer is not valid. */
 export type Ask = (question: string, otherwise: string, check: CheckAnswer) => Promise<string>;
 
-/** Without a person every question is answered with its default. */
+/** Without a terminal, each question gets its default answer. */
 export async function withPrompt<T>(work: (ask: Ask, interactive: boolean) => Promise<T>): Promise<T> {
   if (!isInteractive()) return work(async (_, otherwise) => otherwise, false);
   const prompt = createInterface({input: process.stdin, output: process.stderr});
@@ -46,10 +46,10 @@ function askOn(prompt: Interface): Ask {
   };
 }
 
-/** Shown behind a question, and its answer where only Enter is pressed: no. */
+/** Shown behind a question; Enter means no. */
 const NO = 'y/N';
 
-/** Asks for a yes; Enter alone is a no. */
+/** Asks for a yes; Enter means no. */
 export async function agrees(ask: Ask, question: string): Promise<boolean> {
   return /^y(es)?$/i.test(await ask(question, NO, yesOrNo));
 }
@@ -57,7 +57,7 @@ export async function agrees(ask: Ask, question: string): Promise<boolean> {
 const yesOrNo: CheckAnswer = answer =>
   answer === NO || /^(y|yes|n|no)$/i.test(answer) ? undefined : 'Please answer y or n.';
 
-/** One of these words, whatever their case. */
+/** Accepts one of these words, in any case. */
 export function oneOf(words: readonly string[], what: string): CheckAnswer {
   return answer =>
     words.some(word => word.toLowerCase() === answer.toLowerCase()) ? undefined : `Please answer ${what}.`;

@@ -28,7 +28,7 @@ function sentenceOf({new: added, gone, changed, unchanged, key}: Changes): strin
   return `${count(added)} new, ${count(gone)} gone, ${count(changed)} changed, ${count(unchanged)} unchanged${by}.`;
 }
 
-/** Rows that keys can't match, in sentences. */
+/** Sentences on rows that keys can't match. */
 function toldOf({without_key: without, repeated}: Changes, paths: readonly [string, string]): string[] {
   return paths.flatMap((path, at) => {
     const side = at === 0 ? 'old' : 'new';

@@ -10,7 +10,7 @@ interface DiffFlags {
   readonly json?: boolean;
 }
 
-/** `bulk-enrich diff OLD NEW`: what changed from one output to the other. */
+/** `bulk-enrich diff OLD NEW`: shows the changes between two outputs. */
 export async function diffCommand(old: string, fresh: string, flags: DiffFlags): Promise<number> {
   const {key, output: to, force = false, json = false} = flags;
   refusePath(to, [old, fresh], force);

@@ -18,8 +18,8 @@ interface ExplainFlags {
 }
 
 /**
- * `bulk-enrich explain OUT`: what rows' scores are made of, or the rows of a level, from the output and its summary
- * alone.
+ * `bulk-enrich explain OUT`: shows the reasons of rows' scores, or the rows of a level. Reads only the output and its
+ * summary.
  */
 export async function explainCommand(output: string, flags: ExplainFlags): Promise<number> {
   const {row, level, where} = flags;
@@ -86,7 +86,7 @@ async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): 
 
 const NUMBER_WIDTH = 9;
 
-/** Prints each row as it is read: a level may have most rows of a long list. */
+/** Prints each row when it is read: a level may have most rows of a long list. */
 async function listLevel(file: EnrichedFile, level: string, json: boolean): Promise<void> {
   const explain = explainerOf(file, summaryBeside(file.path));
   const [at, score, reasons] = ['level', 'score', 'reasons'].map(name => file.names.indexOf(`risk_${name}`));
@@ -153,7 +153,7 @@ function forWhom(rules: Explained['explanation']['rules']): string {
     .join(' ');
 }
 
-/** Personal data: what is not a terminal may be a log that others read. */
+/** Personal data: shown at a terminal only, since anything else may be a log. */
 function valuesOf(used: Explained['used']): string[] {
   if (process.stdout.isTTY !== true) return [];
   const values = new Map(used.flatMap(one => [...one]));
@@ -169,11 +169,11 @@ function nextLine({level, points, rules}: Explained['explanation']['next'][numbe
 
 interface NumberedRow {
   readonly row: TextRow;
-  /** Rows that could not be read have a number too, and are not in the output. */
+  /** Unreadable rows have a number too, but are not in the output. */
   readonly number: number;
 }
 
-/** The rows of an output by the numbers that the summary and the log have. */
+/** The rows of an output by the numbers of the summary and the log. */
 async function* rowsOf(file: EnrichedFile): AsyncGenerator<NumberedRow> {
   const rejected = rejectedBeside(file.path);
   let number = 0;

@@ -6,7 +6,7 @@ import {inGitHubActions} from '../github.ts';
 import {many} from '../terminal/lines.ts';
 import {print, printCommand} from '../terminal/printable.ts';
 
-/** `bulk-enrich rules test FILE…`: runs the tests that stand in files of rules. */
+/** `bulk-enrich rules test FILE…`: runs the tests in rules files. */
 export async function rulesTest(paths: readonly string[]): Promise<number> {
   let failed = 0;
   for (const path of paths) failed += testFile(path);

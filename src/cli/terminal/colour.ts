@@ -2,12 +2,11 @@ import {styleText} from 'node:util';
 import type {Env} from '../../job/endpoint.ts';
 import {markOf} from './printable.ts';
 
-/** Puts a text in a colour, where its stream shows colours. */
+/** Colours a text if its stream shows colours. */
 export type Paint = (colour: 'green' | 'yellow' | 'red', text: string) => string;
 
 /**
- * Colours or not: on a terminal that knows them, unless NO_COLOR (no-color.org) says otherwise; elsewhere where
- * FORCE_COLOR asks for them.
+ * Shows colours on a terminal that has them, unless NO_COLOR (no-color.org) is set; elsewhere if FORCE_COLOR is set.
  */
 export function showsColours(isTerminal: boolean, {NO_COLOR, FORCE_COLOR, TERM}: Env): boolean {
   if ((NO_COLOR ?? '') !== '') return false;

@@ -5,7 +5,7 @@ import {count, duration, many, moment} from './lines.ts';
 
 type EndpointKind = 'embedded' | 'live';
 
-/** A run before it is made: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
+/** The forecast of a run: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
 export function forecast(plan: PlanReport, kind: EndpointKind): string {
   const {credits, time_ms: ms, rate_per_second: rate, price: each} = plan;
   const {at_least: least, all_sent_once: most, at_most: worst} = credits;
@@ -28,7 +28,7 @@ function inMoney(most: number, worst: number, price: Price): string {
   return moneyOf(most, price) + atWorst;
 }
 
-/** `4 calls`; `2 to 4 calls` where conditions decide how many. */
+/** `4 calls`; `2 to 4 calls` if conditions decide. */
 function between(least: number, most: number, one: string): string {
   return least === most ? many(most, one) : `${count(least)} to ${many(most, one)}`;
 }
@@ -37,7 +37,7 @@ export function callsOf({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {calls}) => sum + calls, 0);
 }
 
-/** Calls that are made only where the condition of their lookup holds. */
+/** Calls that depend on a condition. */
 export function conditionalOf({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {conditional}) => sum + conditional, 0);
 }
@@ -70,7 +70,7 @@ function savedOf({credits: {saved}}: Summary): string {
   return `, ${count(sum)} saved (${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')})`;
 }
 
-/** A run that was interrupted may have lain for days in between. */
+/** An interrupted run may have paused for days. */
 function callsAndTime({calls, duration_ms: ms, started_at: start, resumed: {times}}: Summary): string {
   const time = times === 0 ? `in ${duration(ms)}` : `in ${many(times + 1, 'session')} since ${moment(start)}`;
   return `${many(calls.total, 'call')} ${time}`;

@@ -4,12 +4,12 @@ import type {Summary} from '../../report/summary.ts';
 
 export {count, duration, many, moment, shellWord} from '../../report/format.ts';
 
-/** How many columns of a terminal a text takes. The package has tables to load, which plain ASCII does without. */
+/** Width of a text in columns of a terminal. Plain ASCII needs none of the package's tables. */
 export function shownWidth(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
 
-/** A text in lines of at most that many characters, broken between words; a longer word has a line to itself. */
+/** Breaks a text between words into lines of at most this many characters. A longer word gets a line of its own. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -24,13 +24,13 @@ export function wrapped(text: string, width: number): string[] {
 /** Width of a terminal that reports none or 0, as serial lines do. */
 const NARROW = 80;
 
-/** In the last column a terminal may begin the next line; any number where the stream is not a terminal. */
+/** Usable width of a terminal, without its last column, which may wrap. Unlimited for other streams. */
 export function widthOf(name: 'stdout' | 'stderr'): number {
   const stream = process[name];
   return stream.isTTY === true ? (stream.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
 }
 
-/** A message broken between words, for stderr where nothing else is said. */
+/** A message broken between words, for stderr. */
 export function broken(message: string, width = widthOf('stderr')): string {
   if (width === Number.POSITIVE_INFINITY) return message;
   return message

@@ -4,7 +4,7 @@ import {camelCase, sinceRemoved} from '../../job/setting-names.ts';
 import {examplesOf} from '../examples.ts';
 import {remedied} from './remedied.ts';
 
-/** Flags that other programs have: what does the same here, and how the command is given then. */
+/** Flags of other programs, with what to use here. */
 const others: Readonly<
   Record<
     string,
@@ -16,7 +16,7 @@ const others: Readonly<
   '--dry-run': {says: 'plan shows what run would do, and sends nothing.', command: 'plan', isLeftOut: true},
   '--input': {says: 'Name the list without a flag.', isLeftOut: true},
   '--file': {says: 'Name the list without a flag.', isLeftOut: true},
-  // The command as it was given has the key in it.
+  // The given command has the key in it.
   '--api-key': {
     says: 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
     isLeftOut: false,
@@ -29,7 +29,7 @@ const UNKNOWN_FLAG = /^error: unknown option '([^'=]+)/;
 
 const LONG = Object.keys(others).filter(flag => flag.startsWith('--'));
 
-/** Commander's sentence on what it does not know, with what was meant and the command as it would work. */
+/** Commander's sentence on an unknown word, with the likely word and the command that works. */
 export function explained(text: string, argv: readonly string[], program: Command): string {
   const [sentence = ''] = text.split('\n');
   const [, flag] = UNKNOWN_FLAG.exec(sentence) ?? [];
@@ -48,7 +48,7 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
   const now = writtenInstead(sentence);
   if (now !== undefined) return `${sentence}\n(${now})\n`;
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
-  // Single letters are all near each other.
+  // Single letters are too similar to suggest one.
   const near = Object.hasOwn(others, flag) ? flag : closest(flag, [...own, ...LONG]);
   const other = near === undefined ? undefined : others[near];
   if (other === undefined) return meant(sentence, flag, own, argv);
@@ -59,7 +59,7 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
   return `${sentence}\n(${other.says})\n${tried(command)}`;
 }
 
-/** Says what to write instead of a flag that Commander does not know, as its setting was removed. */
+/** Explains a removed setting's flag, which Commander calls unknown; undefined for others. */
 export function writtenInstead(sentence: string): string | undefined {
   const [, name] = UNKNOWN_FLAG.exec(sentence) ?? [];
   return name && sinceRemoved(camelCase(name.replace(/^--(no-)?/, '')));
@@ -76,7 +76,7 @@ export function tried(command: string | undefined): string {
   return command === undefined ? '' : `Try: ${command}\n`;
 }
 
-/** The command that was given, or the one that holds it. */
+/** The given command, or its group. */
 function commandOf(argv: readonly string[], program: Command): Command {
   let command = program;
   for (const word of argv.slice(2)) {

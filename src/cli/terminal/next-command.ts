@@ -3,7 +3,7 @@ import {defaultOutput, type Job} from '../../job/job.ts';
 import type {Counted, Stop} from '../../run/stop.ts';
 import {shellWord} from './lines.ts';
 
-/** A condition to fulfil first, where the very same command would end the same way. */
+/** A step to take first, without which the same command would end the same way. */
 const FIRST: Readonly<Record<number, string>> = {
   [exitCodes.credentials]: ', with a key that is accepted',
   [exitCodes.credits]: ', with credits in the account',
@@ -22,8 +22,8 @@ type CommandWords = readonly string[];
 const ownWords = (): CommandWords => process.argv.slice(2);
 
 /**
- * The command that continues where this run stopped; undefined if no command does, as the input or the settings are
- * at fault. `need` is the limit of credits that is enough for all rows, where it is known.
+ * The command that continues where this run stopped. Undefined if no command does, since the input or the settings are
+ * at fault. `need`: the credit limit that all rows need, if known.
  */
 export function toContinue(
   {output, date, settings}: Job,
@@ -34,7 +34,7 @@ export function toContinue(
 ): NextCommand | undefined {
   if (!output.lasts || exitCode === exitCodes.usage) return undefined;
   const own = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'maxRejects'} as const;
-  // A budget that comes back by itself is another's: the day's, or the account's.
+  // A budget that renews by itself is the day's or the month's, which has other names.
   const name = stop.comeBackMs === undefined ? own[stop.reason as keyof typeof own] : undefined;
   const limit = name && raised(settings[name], stop.counted, name === 'maxCredits' ? need : undefined);
   if (name !== undefined && limit !== undefined)
@@ -49,7 +49,7 @@ export function toContinue(
 
 const flagOf = {maxCredits: '--max-credits', maxErrors: '--max-errors', maxRejects: '--max-rejects'} as const;
 
-/** The need; if that is not known, twice the limit that was reached, or twice the count that exceeded it. */
+/** The needed limit; if unknown, twice the limit that was reached, or twice the count that exceeded it. */
 function raised(
   limit: number | {count: number} | {share: number} | undefined,
   {count, total}: Counted = {count: 0, total: 1},
@@ -62,39 +62,39 @@ function raised(
   return `${Math.min(100, Math.max(1, Math.round(200 * limit.share), Math.ceil((200 * count) / total)))}%`;
 }
 
-/** The very command that was given; a day that is not today's tomorrow is named. */
+/** The given command. Adds the day if it is not today's, since tomorrow it would change. */
 function sameAgain(given: CommandWords, date: string | undefined, limit: readonly string[] = []): string {
   const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart']});
   const day = date === undefined || kept.includes('--date') ? [] : ['--date', date];
   return commandOf([...kept, ...day, ...limit]);
 }
 
-/** The command that looks up what the given one got no answers for. */
+/** The command that looks up values without an answer again. */
 export function toRetry(date: Job['date'], given = ownWords()): string {
   return sameAgain([...without(given, {valued: [], plain: ['--force']}), '--force'], date);
 }
 
-/** The run that a plan or a sample was about; undefined if the list came by a pipe. */
+/** The whole run after a plan or a sample; undefined if the list came through a pipe. */
 export function toRun(given = ownWords()): string | undefined {
   if (given.includes('-')) return undefined;
   const kept = without(given, {valued: ['--sample', '--ahead'], plain: ['--json']});
   return commandOf(kept.map((word, at) => (at === 0 ? 'run' : word)));
 }
 
-/** Flags with a value that say where the first run's files are, or how its list was written: the second has its own. */
+/** Flags that name the first run's files, or how its list was written: the second run has its own. */
 const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', '--metrics', '--date'].concat(
   ['--skip-lines', '--limit', '--encoding'],
 );
 const OWN_SWITCHES = ['--force', '--restart', '--pad-short-rows'];
 
-/** The command that was given, over another list; the output goes beside that. */
+/** The given command over another list, with the output beside that list. */
 export function runAgain(
   {inputs, fromFile}: Job,
   list: string,
   given: CommandWords = process.argv.slice(3),
 ): string {
   const kept = without(given, {valued: OWN, plain: [...inputs, ...OWN_SWITCHES]});
-  // A job file names an output, which has the other rows.
+  // The job file's output has the other rows.
   const output = fromFile ? ['-o', defaultOutput([list])] : [];
   return commandOf(['run', list, ...kept, ...output]);
 }
@@ -102,7 +102,7 @@ export function runAgain(
 interface LeftOut {
   /** Flags with a value. */
   readonly valued: CommandWords;
-  /** Flags without one, and other words. */
+  /** Other words: flags without a value, and arguments. */
   readonly plain: CommandWords;
 }
 
@@ -115,7 +115,7 @@ function without(given: CommandWords, {valued, plain}: LeftOut): string[] {
   );
 }
 
-/** A command line as a shell takes it. */
+/** A command line, quoted for a shell. */
 function commandOf(words: CommandWords): string {
   return ['bulk-enrich', ...words].map(shellWord).join(' ');
 }

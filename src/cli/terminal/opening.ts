@@ -6,7 +6,7 @@ import {broken, count, many} from './lines.ts';
 const NOT_CONFIGURED =
   'No service is configured, so the embedded service answers from open data, at no cost. For a live one, set BULK_ENRICH_BASE_URL and BULK_ENRICH_API_KEY.';
 
-/** The first sentences of a run: the columns it looks up, its pace, and the calls made before. */
+/** The first sentences of a run: its columns, its pace, and earlier calls. */
 export function opening({job, input: {layout, checkpoint}, asking: {executor, ledger}}: Session): string[] {
   const {targets, countries} = layout.mapping;
   const columns = lookedUp(targets, [...countries.values()], job.settings.defaultCountry);
@@ -32,8 +32,7 @@ export function opening({job, input: {layout, checkpoint}, asking: {executor, le
 }
 
 /**
- * `signup_ip and last_ip (IP), phone (country from land), email`: a column that says by its name what it is needs
- * no more.
+ * `signup_ip and last_ip (IP), phone (country from land), email`: a column named like its kind needs no explanation.
  */
 export function lookedUp(
   targets: readonly {readonly operation: string; readonly column: string}[],
@@ -59,7 +58,7 @@ function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-/** A column's name, in quotes where it could be taken for words of the sentence. */
+/** A column's name, quoted if it could be read as words of the sentence. */
 function quoted(name: string): string {
   return /^[\p{L}\p{N}_.-]+$/u.test(name) ? name : `"${name}"`;
 }

@@ -16,26 +16,26 @@ import {table} from './table.ts';
 import {troubleLines} from './trouble.ts';
 
 /**
- * Tells a person how a run ended. The last lines matter most: the output and its path, the cost, and what to do next.
- * `need` is the limit of credits that is enough for all rows, of a run that stopped at a lower one.
+ * Tells the user how a run ended. The last lines matter most: the output and its path, the cost, and the next step.
+ * `need`: the credit limit that all rows need, for a run that stopped at a lower one.
  */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, need?: number): void {
-  const {summary, stop, wasComplete = false} = outcome;
+  const {summary, stop, found} = outcome;
   if (console.forMachine) {
     if (stop !== undefined) logStopped(job, outcome, stop, console, need);
     return;
   }
-  // A reader that closed the pipe, as `head` does, has what it wanted.
+  // A reader that closed the pipe, as `head` does, needs no message.
   if (stop?.error instanceof OutputError && systemCode(stop.error.cause) === 'EPIPE') {
     print('stderr', `${outcome.message}\n`);
     return;
   }
-  if (wasComplete) {
+  if (found === 'complete') {
     console.say(broken(console.paint(colourOf(outcome.exitCode), outcome.message)));
     return;
   }
   const told = summary === undefined ? [] : details(job, summary, console.width);
-  // A blank line sets off what matters.
+  // A blank line sets off the result.
   for (const line of told.length === 0 || told.at(-1) === '' ? told : [...told, '']) console.say(line);
   if (stop === undefined) renderEnd(job, outcome, console);
   else renderStop(job, outcome, stop, console, need);
@@ -67,7 +67,7 @@ function repairedLine(repairs: Summary['repairs']): string[] {
 
 function renderEnd(job: Job, {message, exitCode, summary}: RunOutcome, console: Console): void {
   const said = broken(console.paint(colourOf(exitCode), message));
-  // With --quiet too, the user is told of what will be paid for again.
+  // With --quiet too, the user learns what will be paid for again.
   if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
   else console.say(said);
   if (summary === undefined) return;
@@ -92,7 +92,7 @@ function renderStop(
   if (next !== undefined) console.say(`To continue${next.first}: ${next.command}`);
 }
 
-/** Commands that do what is left to do; none where all is well. */
+/** Commands for the next steps; none if all is well. */
 function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
   const {paths, output} = job;
   const all = Object.values(lookups);
@@ -118,16 +118,16 @@ function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
   return steps;
 }
 
-/** The command that runs only the rows that could not be read. */
+/** The command that runs only the rejected rows. */
 function repairCommand(job: Job, rejects: string): string {
-  // By its own ending the list is read as it was; the objects of an array stand in lines of their own.
+  // The list keeps its own ending, so it is read as before; objects of an array are on lines of their own.
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
   const path = `${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again${ending}`;
   const list = shellWord(path);
   return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(job, path)}`;
 }
 
-/** Its end is an event of its own already. */
+/** The end has an event of its own. */
 function logStopped(
   job: Job,
   outcome: RunOutcome,
@@ -152,7 +152,7 @@ const COLUMNS = [
   ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
-/** The table of lookups, without columns that are all zeros; empty if all are. */
+/** The table of lookups, without columns of zeros; empty if all are. */
 function lookupTable(summary: Summary): string {
   const found = Object.entries(summary.lookups);
   const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));
@@ -164,7 +164,7 @@ function lookupTable(summary: Summary): string {
   ]);
 }
 
-/** Names the work that need not be done again; a stream has no place to resume from. */
+/** Names the work that need not be repeated. A stream can't be resumed. */
 function safeLine({output, paths, settings}: Job, {safeRows, stop}: RunOutcome): string {
   const rows = output.lasts ? [many(safeRows, 'row')] : [];
   const answers = !output.lasts && settings.store === false ? [] : ['every answer paid for'];

@@ -9,12 +9,12 @@ import {safeJson, withoutControls} from '../../report/safe-text.ts';
 type Stream = 'stdout' | 'stderr';
 
 const ESCAPE = '\u001B';
-/** Our own colours by their random placeholders, which have no width and occur in no other text. */
+/** Placeholders of our own colours. They are random, so no other text contains them, and have no width. */
 const own = new Map<string, string>();
-/** Beginning of a command of GitHub's or Azure's runner: `::` first in a line, `##[` and `##vso[` anywhere. */
+/** The beginning of a CI command: `::` first in a line (GitHub), `##[` and `##vso[` anywhere (Azure). */
 const COMMAND = /^[^\S\n]*:(?=:)|##(?=\[|vso\[)/gm;
 
-/** A text with nothing in it that steers a terminal or commands a CI runner, but for our own colours. */
+/** A text without anything that steers a terminal or commands a CI runner, except our own colours. */
 export function printable(text: string): string {
   let safe = withoutControls(stripVTControlCharacters(text)).replace(COMMAND, '$& ');
   for (const [mark, sequence] of own) safe = safe.replaceAll(mark, sequence);
@@ -24,7 +24,7 @@ export function printable(text: string): string {
 /** Placeholder of a control sequence until it is printed. */
 export function markOf(sequence: string): string {
   for (const [mark, known] of own) if (known === sequence) return mark;
-  // Variation selectors, which take no room; there are 240 of them.
+  // Variation selectors, which have no width; there are 240 of them.
   const mark = [...crypto.getRandomValues(new Uint8Array(16))]
     .map(byte => String.fromCodePoint(0xe0100 + (byte % 240)))
     .join('');
@@ -34,7 +34,7 @@ export function markOf(sequence: string): string {
 
 let isDrawn = false;
 
-/** True if a line can be redrawn. A CI runner's terminal (`ci` is set) keeps every line. */
+/** True if a line can be redrawn. A CI runner (`ci` is set) keeps every line. */
 export function canRedraw(ci = ''): boolean {
   return process.stderr.isTTY === true && process.env.TERM !== 'dumb' && ci === '';
 }
@@ -51,37 +51,37 @@ function write(stream: Stream, text: string | Uint8Array): void {
   if (text.length > 0) process[stream].write(text);
 }
 
-/** Writes what a person is to read. */
+/** Writes text for people. */
 export function print(stream: Stream, text: string): void {
   write(stream, printable(text));
 }
 
-/** Writes a value as JSON for a program, which gets it as it is. */
+/** Writes a value as JSON for a program, unchanged. */
 export function printJson(value: unknown): void {
   write('stdout', `${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** The same in one line, of values that come one after the other. */
+/** The same on one line, for values in a sequence. */
 export function printJsonLine(value: unknown): void {
   write('stdout', `${safeJson(JSON.stringify(value))}\n`);
 }
 
-/** Writes a line of the log, which is JSON. */
+/** Writes a JSON line of the log. */
 export function printLogLine(line: string): void {
   write('stderr', safeJson(line));
 }
 
-/** Writes a command for the CI runner (`::…`), on stderr, as stdout may carry the rows; GitHub reads both. */
+/** Writes a CI command (`::…`) to stderr, since stdout may carry rows. GitHub reads both. */
 export function printCommand(line: string): void {
   write('stderr', `::${printable(line.slice('::'.length)).replaceAll('\n', ' ')}\n`);
 }
 
-/** Writes rows as they are, for a file or another program; to a terminal, nothing in them that steers it. */
+/** Writes rows unchanged to a file or a program; for a terminal, makes control characters visible. */
 export function printRows(rows: Uint8Array): void {
   write('stdout', process.stdout.isTTY === true ? printable(Buffer.from(rows).toString()) : rows);
 }
 
-/** Writes what was made of this program's own words alone, such as a completion script. */
+/** Writes a text that only has this program's own words, such as a completion script. */
 export function printOwn(text: string): void {
   write('stdout', text);
 }

@@ -15,15 +15,15 @@ const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
 const HINT_EVERY_MS = 500;
 
-/** Slower than this, in calls a second, and nothing in flight: the run waits. */
+/** Below this rate in calls per second, with nothing in flight, the run waits. */
 const IDLE_BELOW = 0.5;
 
-/** True if a person watches a line that is redrawn. */
+/** True if progress is shown on a line that is redrawn. */
 export function hasBar({settings}: Job, console: Console): boolean {
   return styleFor(settings.progress, console) === 'bar';
 }
 
-/** Shows what takes its time around the calls, where a line can be redrawn; what is over at once is not shown. */
+/** Shows progress of slow work around the calls on a line that can be redrawn. Fast work is not shown. */
 export function phasesOn(job: Job, console: Console): Phase {
   return (what, reached) => {
     if (!hasBar(job, console)) return () => {};
@@ -42,8 +42,8 @@ function repeating(work: () => void, everyMs: number, atEnd: () => void): () => 
 }
 
 /**
- * Shows how the run goes: a line that is redrawn on a terminal, a line now and then elsewhere. Returns its end. `counted`
- * are the calls that were still to make when it began.
+ * Shows a run's progress: on a redrawn line at a terminal, on a line now and then elsewhere. Returns a function that
+ * ends it. `counted`: the calls left at the start.
  */
 export function startProgress(session: Session, console: Console, counted?: number): () => void {
   for (const sentence of opening(session)) console.say(sentence);
@@ -72,13 +72,13 @@ export function startProgress(session: Session, console: Console, counted?: numb
   });
 }
 
-/** Share of the finished rows that was read again, until all were; undefined if there are none to read again. */
+/** Share of finished rows read again so far; undefined if there are none, or all were. */
 function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   if (checkpoint === undefined || source.recordsRead >= checkpoint.record) return undefined;
   return source.position.bytes / checkpoint.bytes;
 }
 
-/** Calls made until now, in all sessions, and the values they looked up. */
+/** Calls so far in all sessions, and the values that they looked up. */
 function madeIn({asking: {ledger}}: Session): {readonly calls: number; readonly values: number} {
   const calls = totalOf(ledger.tally, 'calls');
   return {calls, values: calls - totalOf(ledger.tally, 'retries')};
@@ -96,7 +96,7 @@ function logProgress(status: Status, {log}: Console): void {
   logEvent(log, 'run_progress', fields, statusLine(status));
 }
 
-/** A service that was never reached in this run may not be down: its address may be wrong. Said once. */
+/** A service that this run never reached may have a wrong address. Says so once. */
 function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Console): () => void {
   const timer = setInterval(() => {
     const {pause} = executor.pace();
@@ -119,7 +119,7 @@ function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): '
   return canRedraw() ? asked : 'plain';
 }
 
-/** Counts at the start of the session, with the calls it had to make then, if they were counted. */
+/** Counts at the start of the session, and the calls left then, if counted. */
 interface Before extends ReturnType<typeof madeIn> {
   readonly counted: number | undefined;
 }
@@ -160,7 +160,7 @@ function statusOf(session: Session, speed: Speedometer, now: number, before: Bef
   };
 }
 
-/** The store knows what earlier sessions asked; without one it was counted once more. */
+/** The store knows the values of earlier sessions. Without a store they were counted again. */
 function callsOf(
   {job, input: {checkpoint}}: Session,
   values: number,
@@ -171,7 +171,7 @@ function callsOf(
   return {made: base + values - earlier, total: counted + (job.settings.store === false ? 0 : base)};
 }
 
-/** Estimated number of records, if the rest are as long as those that were read. */
+/** Estimated number of records, if the rest have the same length on average. */
 function rowsIn({recordsRead, position, bytesTotal}: Source, limit: number | undefined): number | undefined {
   if (bytesTotal === undefined || position.bytes === 0) return limit;
   const total = Math.ceil(recordsRead * Math.max(1, bytesTotal / position.bytes));

@@ -4,10 +4,10 @@ import {shellWord} from './lines.ts';
 
 const OUTPUTS = ['-o', '--output'];
 
-/** The given command as it would work, spelled for a shell; undefined if that is not known. */
+/** The given command with its fault fixed, quoted for a shell; undefined if that is unknown. */
 export function remedied(argv: readonly string[], {flags = [], pipe, instead}: Remedy): string | undefined {
   const typed = argv.slice(2);
-  // A list that is named twice would be read twice.
+  // A list named twice would be read twice.
   if (instead !== undefined && /\W/.test(instead.given) && isNamed(instead.meant, typed)) return undefined;
   const words = instead === undefined ? typed : typed.flatMap(word => replaced(word, instead));
   const isSame = words.join('\0') === typed.join('\0');
@@ -28,7 +28,7 @@ function isNamed(file: string, words: readonly string[]): boolean {
   return words.some((word, at) => resolve(word) === resolve(file) && !words[at - 1]?.startsWith('-'));
 }
 
-/** Of `--flag=value` the value stays. */
+/** Replaces the name in `--flag=value`, and keeps the value. */
 function replaced(word: string, {given, meant}: NonNullable<Remedy['instead']>): string[] {
   if (word === given) return meant === '' ? [] : [meant];
   if (given.startsWith('--') && word.startsWith(`${given}=`))

@@ -4,14 +4,14 @@ import {count, duration} from './lines.ts';
 
 /** Lengths of the bar, from which the longest that fits is taken. */
 const CELLS = [20, 10, 5];
-/** The speed shown is that of so long a time: what was faster or slower before says little of what is to come. */
+/** Milliseconds over which the shown speed is measured. */
 const SPEED_OVER_MS = 10_000;
 
 /** Speed of a growing number, over the last seconds. */
 export class Speedometer {
   readonly #readings: {readonly at: number; readonly value: number}[] = [];
 
-  /** Notes a reading, and returns the growth a second since the oldest that counts; 0 at first. */
+  /** Notes a reading, and returns the growth per second over the measured time; 0 at first. */
   read(value: number, now: number): number {
     this.#readings.push({at: now, value});
     while (this.#readings.length > 2 && (this.#readings[1]?.at ?? now) <= now - SPEED_OVER_MS)
@@ -25,29 +25,29 @@ export class Speedometer {
 /** Content of the status line. */
 export interface Status {
   readonly now: number;
-  /** Rows that are written or rejected, those of earlier sessions included. */
+  /** Rows written or rejected, over all sessions. */
   readonly rows: number;
-  /** Number of rows in all; estimated while the input is being read, undefined if its size is not known. */
+  /** Total number of rows; estimated during reading, undefined if the input's size is unknown. */
   readonly total: number | undefined;
-  /** Values looked up, earlier sessions included, and all that have to be; undefined if they were not counted. */
+  /** Values looked up in all sessions, and all that must be; undefined if not counted. */
   readonly calls: {readonly made: number; readonly total: number} | undefined;
   readonly callsPerSecond: number;
-  /** Milliseconds that are left, at the present speed. */
+  /** Milliseconds left at the current speed. */
   readonly leftMs: number | undefined;
   readonly credits: number;
   readonly maxCredits: number | undefined;
   readonly pause: Pause | undefined;
-  /** Calls a second, where throttling has brought the rate down. */
+  /** Calls per second to which throttling lowered the rate. */
   readonly slowedTo: number | undefined;
-  /** Nothing is in flight, and has not been for a while: what is left failed before, and waits for its next try. */
+  /** True if nothing has been in flight for a while: the rest failed before, and waits for its next try. */
   readonly idle: boolean;
-  /** No more rows fit behind one that waits for its answer. */
+  /** True if the window is full of rows behind a slow one. */
   readonly windowFull: boolean;
 }
 
 /**
- * Milliseconds for the rest: the calls that are left, at the speed of the last seconds. Without calls, as the store knows
- * the values, it goes by rows.
+ * Milliseconds for the rest: for the calls left, at the latest speed. Without calls, since the store knows the values,
+ * for the rows left.
  */
 export function timeLeft({
   callsLeft,
@@ -65,7 +65,7 @@ export function timeLeft({
   return rowsLeft === undefined || rowsPerSecond === 0 ? undefined : (rowsLeft / rowsPerSecond) * 1_000;
 }
 
-/** Share that is done: of all calls if they were counted, else of the rows. It is below 1 while a row is left. */
+/** Finished share: of all calls if they were counted, else of the rows. Below 1 while a row is left. */
 function progressOf({calls, rows, total}: Status): {of: string; share: number} | undefined {
   const isEnd = total === undefined || rows >= total;
   if (calls !== undefined && calls.total > 0)
@@ -73,7 +73,7 @@ function progressOf({calls, rows, total}: Status): {of: string; share: number} |
   return total === undefined || total === 0 ? undefined : {of: 'rows', share: Math.min(1, rows / total)};
 }
 
-/** One line: how far, how fast, how long still, what it cost, and why nothing moves if nothing does. */
+/** One line: progress, speed, time left, cost, and the reason of a standstill. */
 export function statusLine(status: Status, width?: number): string {
   const {rows, credits, maxCredits, pause} = status;
   const far = progressOf(status);
@@ -86,15 +86,15 @@ export function statusLine(status: Status, width?: number): string {
   return barLine(far?.share, parts, width);
 }
 
-/** Line for a long step before the first call or after the last: its share, or its rows if the share is not known. */
+/** The line of a long step before the first call or after the last: its share, or its rows if the share is unknown. */
 export function phaseLine(what: string, {share, rows}: Reached, width?: number): string {
   const far = share === undefined ? [] : [`${Math.floor(Math.min(1, share) * 100)}%`];
   return barLine(share, [...far, what, ...(rows === undefined ? [] : [`${count(rows)} rows`])], width);
 }
 
 /**
- * In a narrow terminal the bar gets shorter, and the first part, the share, loses its words. Then parts are left out,
- * except for the first and the last.
+ * In a narrow terminal the bar gets shorter, and the share loses its words. Then parts are left out, except the first
+ * and the last.
  */
 function barLine(share: number | undefined, parts: string[], width = Number.POSITIVE_INFINITY): string {
   const room = () => width - parts.join(' · ').length;

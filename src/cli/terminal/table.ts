@@ -1,8 +1,8 @@
 import {shownWidth} from './lines.ts';
 
-/** A table of aligned columns: the first ones to the left, the others to the right. */
+/** A table of aligned columns: the first `texts` to the left, the others to the right. */
 export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
-  // A name of a column may have lines of its own.
+  // A column's name may contain line ends.
   const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
   const widths: number[] = [];
   for (const row of rows)
@@ -14,19 +14,19 @@ export function table(given: readonly (readonly string[])[], toTheLeft = 1): str
   return rows.map(row => row.map(aligned).join('  ').trimEnd()).join('\n');
 }
 
-/** A column of a table that has to fit its terminal. */
+/** A column of a table that must fit its terminal. */
 export interface TableColumn {
   readonly head: string;
   readonly cells: readonly string[];
   /** Texts are aligned to the left, figures to the right. */
   readonly isText?: boolean;
-  /** The width that is left to its cells while other columns can be left out. A column without one is never cut. */
+  /** Minimum width while other columns can still be left out. A column without it is never cut. */
   readonly shrinksTo?: number;
   /** Order in which columns are left out of a narrow table, from 0 on. A column without a number always stays. */
   readonly leavesAs?: number;
 }
 
-/** Makes columns of a table that has a row for each member. */
+/** Makes columns of a table with one row per member. */
 export function columnIn<Member>(members: readonly Member[]) {
   return (
     head: string,
@@ -42,7 +42,7 @@ export function columnIn<Member>(members: readonly Member[]) {
 const GAP = 2;
 const SHORTEST_TEXT = 6;
 
-/** A table of at most that many characters a line: columns that may be left out go first, then texts are cut. */
+/** A table of at most this many characters per line: first leaves columns out, then cuts texts. */
 export function fitted(given: readonly TableColumn[], width: number): string {
   const leaving = given
     .filter(({leavesAs}) => leavesAs !== undefined)

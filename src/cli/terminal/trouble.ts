@@ -10,18 +10,18 @@ interface TroubleList {
   readonly most: number;
   /** The file or the command that has all codes. */
   readonly allIn: string;
-  /** The run's settings: the advice is never what was done already. */
+  /** The run's settings: the advice never repeats one that is set. */
   readonly settings: Partial<Settings>;
 }
 
-/** The problems of a list's rows and values, by code, in words and with the first rows; empty if there are none. */
+/** The problems of a list's rows and values, by code, explained, with the first rows; empty without problems. */
 export function troubleLines(
   {heading, most, allIn, settings}: TroubleList,
   errors: readonly {readonly code: string; readonly count: number; readonly rows: readonly number[]}[],
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   if (errors.length === 0) return [];
-  // A line that says how many are left takes as much room as the last of them.
+  // The line "… more" takes the room of one code, so it replaces at least two.
   const shown = errors.length === most + 1 ? errors.length : most;
   const lines = errors.slice(0, shown).flatMap(({code, count: times, rows}) => {
     const named = `${rows.slice(0, NAMED_ROWS).join(', ')}${times > NAMED_ROWS ? ', …' : ''}`;
@@ -32,7 +32,7 @@ export function troubleLines(
   return [heading, ...lines, ...(left > 0 ? [`  ${count(left)} more codes are in ${allIn}.`] : [])];
 }
 
-/** The code's meaning, and what to do about it; empty for a word of the service's own. */
+/** The code's meaning and advice; empty for a code of the service's own. */
 function inWords(code: string, settings: Partial<Settings>): string {
   const [meaning, advice] = [meaningOf(code), adviceOf(code, settings)];
   const words = [

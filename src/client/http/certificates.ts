@@ -1,7 +1,7 @@
-/** For each TLS connection that is made here: an explicit option is stronger than the variable below. */
+/** For each TLS connection here: an explicit option overrides the variable below. */
 export const CHECKED = {rejectUnauthorized: true} as const;
 
-/** With `0`, Node would trust every certificate and so give the key to anyone between here and the service. */
+/** With `0`, Node would trust every certificate, and give the key to anyone in between. */
 const VARIABLE = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /** Warns if the environment asks for unchecked certificates. */
@@ -15,7 +15,7 @@ export function warnOfUnchecked(
   );
 }
 
-/** Takes the variable out of this process's environment: Node would say that its connections are not secure. */
+/** Removes the variable from this process's environment: Node would warn that its connections are insecure. */
 export function forgetUnchecked(): void {
   delete process.env[VARIABLE];
 }

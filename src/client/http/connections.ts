@@ -1,32 +1,31 @@
 import type {Agent, ClientRequest, IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 
-/** A connection carries its next call after this rest at the earliest, in milliseconds. */
+/** Minimum rest in milliseconds before a connection's next call. */
 const SHORTEST_REST_MS = 100;
-/**
- * The rest is this many times as long as a call takes: an answer that another one took the place of comes within
- * it.
- */
+/** Rest in multiples of a call's duration: an extra answer arrives within it. */
 const REST_IN_CALLS = 3;
 /**
- * A quicker or slower call changes the time that calls take by these: it stays near the quickest fifth, as others
- * may have waited for this process.
+ * Factors by which a quicker or slower call changes the measured duration. It stays near the quickest fifth, since
+ * slower ones may have waited for this process.
  */
 const QUICKER = 0.92;
 const SLOWER = 1.02;
-/** Connections that have rested are looked for this often at most, in milliseconds. */
+/** Minimum milliseconds between two looks for rested connections. */
 const LOOK_EVERY_MS = 10;
 
 /** Error codes of a request whose connection the other side closed. */
 const CLOSED = ['ECONNRESET', 'EPIPE'];
-/** So many calls are lost on kept connections before those are given up: fewer than the attempts that a value has. */
+/** Calls lost on kept connections before these are no longer used: fewer than a value has attempts. */
 const LOST_AT_MOST = 2;
-/** And so many of all calls on kept connections: a service that closes idle ones meets a call now and then. */
+/**
+ * Minimum share of calls lost on kept connections for this: a service that closes idle ones meets a call now and then.
+ */
 const LOST_SHARE = 0.2;
 
 /** A server that closes a connection for being idle may say so (RFC 9110, 15.5.9). */
 const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
-/** A server that says when it closes an idle connection gets no call this close to that, in milliseconds. */
+/** If a server tells when it closes an idle connection, no call is sent within this many milliseconds of it. */
 const CLOSING_SOON_MS = 1_000;
 
 /** A connection that has carried a call. */
@@ -34,7 +33,7 @@ interface Link {
   readonly socket: Socket;
   /** Calls that it was given. */
   calls: number;
-  /** When the last of them began, and how it was answered once the answer's head is there. */
+  /** Start of the latest call, and its status once the answer's head arrived. */
   startedAt: number;
   answer: IncomingMessage | undefined;
   /** True between two calls, since `idleSince`; it can be used until `goodUntil`. */
@@ -44,18 +43,18 @@ interface Link {
 }
 
 /**
- * Keeps connections, and has each rest before it carries another call. Bytes that come while no answer is awaited, such
- * as a second answer, end the connection. Without the rest, Node would take them for the answer to the next call, which
- * is another value's, and so on with each call after it.
+ * Keeps connections, and lets each rest before its next call. Bytes that arrive without a request, such as a second
+ * answer, end the connection. Otherwise Node would take them for the answer to the next call, which is about another
+ * value, and so on.
  *
- * A service that was seen to send more answers than calls gets a connection for each call from then on. So does one that
- * closes connections as they are used again: each call that meets that may have been carried out.
+ * A service that sent more answers than calls gets a new connection for each call from then on. So does one that closes
+ * connections when they are used again, since each call lost that way may have been carried out.
  */
 export class Connections {
   readonly #links = new Map<Socket, Link>();
-  /** Those that rest, the one that has rested longest first. */
+  /** Resting connections, the longest resting first. */
   readonly #resting: Link[] = [];
-  /** Those that have rested, the one that was used last at the end: it is the least likely to be closed by now. */
+  /** Rested connections, the last used at the end: it is the least likely to be closed. */
   readonly #rested: Link[] = [];
   readonly #waiting: {readonly request: ClientRequest; readonly options: object}[] = [];
   readonly #connect: Pool['addRequest'];
@@ -65,15 +64,15 @@ export class Connections {
   #look: NodeJS.Timeout | undefined;
   /** Duration of a call in milliseconds; undefined before the first. */
   #callMs: number | undefined;
-  /** True once this client lost connections as it used them again. */
+  /** True once this client lost connections when it used them again. */
   #loses = false;
   /** Calls on connections that had carried one before, and those of them that ended with their connection. */
   #kept = 0;
   #lost = 0;
 
   /**
-   * At most `atOnce` carry a call. `unasked` is aborted when bytes came that answer no call, here or where else it
-   * is held.
+   * At most `atOnce` connections carry a call. `unasked` is aborted when bytes arrive that answer no call, here or in
+   * another holder of it.
    */
   constructor(agent: Agent, atOnce: number, unasked: AbortController) {
     const pool = agent as Agent & Pool;
@@ -87,7 +86,7 @@ export class Connections {
     unasked.signal.addEventListener('abort', () => this.#endKept());
   }
 
-  /** `onSocket` is told once, when the call has its connection. */
+  /** Calls `onSocket` once, when the call has its connection. */
   follow(request: ClientRequest, onSocket: (socket: Socket) => void): void {
     if (!this.#reuses) request.shouldKeepAlive = false;
     const assigned = (socket: Socket) => {
@@ -103,7 +102,7 @@ export class Connections {
     else request.once('socket', assigned);
   }
 
-  /** Ends those that carry no call. */
+  /** Closes idle connections. */
   close(): void {
     clearTimeout(this.#look);
     for (const {isIdle, socket} of this.#links.values()) if (isIdle) socket.destroy();
@@ -118,7 +117,7 @@ export class Connections {
     return Math.max(SHORTEST_REST_MS, REST_IN_CALLS * (this.#callMs ?? 0));
   }
 
-  /** Gives calls that wait a connection: one that has rested, else one that the agent makes. */
+  /** Gives waiting calls a connection: a rested one, else a new one of the agent's. */
   #assign(): void {
     while (this.#inUse < this.#atOnce) {
       const next = this.#waiting.shift();
@@ -164,13 +163,13 @@ export class Connections {
       goodUntil: Number.POSITIVE_INFINITY,
     };
     this.#links.set(socket, link);
-    // Before Node's own listener: the bytes that complete an answer must not be taken for those that follow it.
+    // Before Node's own listener: the last bytes of an answer must not count as bytes after it.
     socket.prependListener('data', (bytes: Buffer) => {
       if (!link.isIdle && link.answer?.complete !== true) return;
       socket.destroy();
       if (!IDLE_CLOSE.test(bytes.toString('latin1', 0, 16))) this.#unasked.abort();
     });
-    // The error that ends an idle connection does not matter.
+    // An error of an idle connection does not matter.
     socket.on('error', () => {});
     socket.once('close', () => {
       this.#links.delete(socket);
@@ -183,8 +182,7 @@ export class Connections {
   }
 
   /**
-   * A call is over: its connection rests, where it can be used again. `given`: the one that it was given, and may
-   * never have used.
+   * Ends a call. Its connection rests if it can be used again. `given`: its connection, which it may never have used.
    */
   #ended(request: ClientRequest, given: Socket | undefined): void {
     const socket = request.socket ?? given;
@@ -211,7 +209,7 @@ export class Connections {
 
   #rest(link: Link, now: number): void {
     const {socket} = link;
-    // The agent forgets it, as it would give it to the next call at once.
+    // The agent must forget it, since it would give it to the next call at once.
     socket.emit('agentRemove');
     (socket as WithMessage)._httpMessage = null;
     socket.unref();
@@ -223,7 +221,7 @@ export class Connections {
 
   #lookForRested(): void {
     const restedSince = performance.now() - this.#restMs;
-    // Data that arrived until now is read first, however long the process was busy.
+    // Reads data that has arrived first, however long the process was busy.
     setImmediate(() => {
       let [next] = this.#resting;
       while (next !== undefined && next.idleSince <= restedSince) {
@@ -247,7 +245,7 @@ export class Connections {
     });
   }
 
-  /** A call on a connection that carried others may be given the answer of one of them, later than it has rested. */
+  /** Gives up kept connections: a late answer to an earlier call may be taken for a later call's. */
   #endKept(): void {
     this.close();
     for (const {calls, socket} of this.#links.values())
@@ -255,28 +253,28 @@ export class Connections {
   }
 }
 
-/** Node ends a connection by itself where more follows an answer in one piece with it. */
+/** Node itself ends a connection if more bytes follow an answer in one piece. */
 function wasEndedHere(socket: Socket): boolean {
   return socket.errored === null && !socket.readableEnded;
 }
 
-/** A gateway that gave up waiting may pass the late answer on. */
+/** A gateway that gave up may pass the late answer on. */
 function isGateways({statusCode = 0}: IncomingMessage): boolean {
   return statusCode >= 500;
 }
 
-/** For how long the server keeps the connection, as far as it says so, in milliseconds. */
+/** Milliseconds for which the server keeps the connection, if it tells. */
 function idleMsOf({headers}: IncomingMessage): number {
   const [, seconds] = /\btimeout=(\d+)/.exec(String(headers['keep-alive'] ?? '')) ?? [];
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000 - CLOSING_SOON_MS;
 }
 
-/** The part of Node's agents that its types leave out: how a request gets its connection. */
+/** A part of Node's agents that its types lack: how a request gets its connection. */
 interface Pool {
   addRequest(request: ClientRequest, options: object): void;
 }
 
-/** Node's own agent lets go of an idle connection's last request like this. */
+/** How Node's own agent detaches an idle connection's last request. */
 interface WithMessage {
   _httpMessage?: unknown;
 }

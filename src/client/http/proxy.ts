@@ -6,26 +6,23 @@ import {getProxyForUrl} from 'proxy-from-env';
 import {UsageError} from '../../errors.ts';
 import {CHECKED} from './certificates.ts';
 
-/**
- * Longest time for the way to the service, through a proxy too: beyond it nothing was sent, and trying again is
- * free.
- */
+/** Maximum time to connect, through a proxy too. Beyond it nothing was sent, so a retry is free. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Prefix of the code for a proxy's refusal of a tunnel: `PROXY_407` if it wants credentials. */
+/** Prefix of the code for a proxy's refusal: `PROXY_407` for refused credentials. */
 const REFUSED = 'PROXY_';
 export const PROXY_CREDENTIALS = `${REFUSED}407`;
 export const PROXY_CREDENTIALS_ADVICE =
   'the proxy refuses the credentials, or needs some (407). Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT';
 
-/** In the order in which they are looked at. */
+/** In order of precedence. */
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 
 /**
  * The environment's proxy for a URL (`HTTPS_PROXY`, else `ALL_PROXY`; `NO_PROXY` excepts hosts); undefined without one.
  * Only HTTPS goes through a proxy.
  *
- * @throws {UsageError} when it is not the URL of an HTTP proxy.
+ * @throws {UsageError} if it is not the URL of an HTTP proxy.
  */
 export function proxyUrl(target: URL): URL | undefined {
   if (target.protocol !== 'https:' || getProxyForUrl(target.href) === '') return undefined;
@@ -54,13 +51,13 @@ function invalid(variable: string, why: string): UsageError {
   );
 }
 
-/** An agent that tunnels to `target` through the proxy that the environment asks for; undefined if it asks for none. */
+/** An agent that tunnels to `target` through the environment's proxy; undefined without one. */
 export function proxyFor(target: URL, pool: {readonly keepAlive: boolean}): Agent | undefined {
   const proxy = proxyUrl(target);
   return proxy && new TunnelAgent(proxy.href, pool);
 }
 
-/** hpagent waits for ever for a proxy's answer, and its `destroy` leaves those that it waits for. */
+/** hpagent waits forever for a proxy's answer, and its `destroy` leaves waiting tunnels. */
 class TunnelAgent extends HttpsProxyAgent {
   readonly #closing: AbortController;
 
@@ -68,7 +65,7 @@ class TunnelAgent extends HttpsProxyAgent {
     const closing = new AbortController();
     const proxyRequestOptions = {
       ...CHECKED,
-      // hpagent's types know few of the options that it hands on; the getter is read for each tunnel anew.
+      // hpagent's types lack options that it passes on. The getter is read anew for each tunnel.
       headers: {},
       get signal() {
         const late = new AbortController();
@@ -92,7 +89,7 @@ class TunnelAgent extends HttpsProxyAgent {
 
 type Made = (error: Error | null, socket: Duplex) => void;
 
-/** hpagent says in its message alone with which status a proxy refused. */
+/** hpagent gives the status of a proxy's refusal only in its message. */
 function named(error: Error | null): Error | null {
   const [, status] = /^Bad response: (\d{3})$/.exec(error?.message ?? '') ?? [];
   return status === undefined ? error : Object.assign(new Error(), {code: `${REFUSED}${status}`});

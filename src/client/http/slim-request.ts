@@ -23,10 +23,7 @@ export function slimRequests(url: URL, agent: HttpAgent | HttpsAgent): ExtendOpt
   };
 }
 
-/**
- * A request that looks timed to got, which would otherwise add a dozen listeners for timings that are not used
- * here.
- */
+/** A request that looks timed to got, which would otherwise add a dozen listeners for unused timings. */
 class UntimedRequest extends ClientRequest {
   readonly timings = {phases: {}};
 }

@@ -16,7 +16,7 @@ export interface TransportOptions {
   readonly maxConnections: number;
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  /** Aborted when the service sent more than it was asked: from then on no connection is used twice. */
+  /** Aborted when the service sends more answers than calls: from then on no connection is used twice. */
   readonly unasked: AbortController;
 }
 
@@ -26,14 +26,14 @@ export interface Transport {
    * has a connection.
    */
   post(url: URL, body: string, onLeaving?: () => void): Promise<RawResponse | Attempt>;
-  /** Gives up what is under way, also what still waits for a connection. */
+  /** Gives up all calls, also those that wait for a connection. */
   close(): void;
 }
 
 /**
- * got with all that could send a call twice, or its key elsewhere, switched off: no retries, no redirects. Bodies are
- * read by hand, since only that bounds their size; got's errors never leave this function, as they carry the
- * request's body, which holds the key. Its timers start before a request has a connection, so these are our own.
+ * got with everything off that could send a call twice, or its key elsewhere: no retries, no redirects. Bodies are read
+ * by hand, since only that bounds their size. got's errors never leave this function: they carry the request's body
+ * with the key. got's timers start before a request has a connection, so this function has its own.
  */
 export function transport(options: TransportOptions): Transport {
   const client = got.extend({
@@ -53,7 +53,7 @@ export function transport(options: TransportOptions): Transport {
     return made;
   };
   const connections = new Connections(options.agent, options.maxConnections, options.unasked);
-  // By places, which are used again: V8's sets hold on to what they held until everything is collected.
+  // An array with reused places: V8's sets keep what they held until everything is collected.
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];
   return {
@@ -75,7 +75,7 @@ export function transport(options: TransportOptions): Transport {
   };
 }
 
-/** One exchange. Whichever comes first settles it: an answer, a timer or an error. */
+/** One exchange. The first of answer, timer and error settles it. */
 function exchange(
   stream: Duplex,
   connections: Connections,
@@ -88,7 +88,7 @@ function exchange(
     let sent: ClientRequest | undefined;
     let response: IncomingMessage | undefined;
 
-    // A stream of got's that ended well never closes: its timers would keep all of the call for their whole time.
+    // got's successful streams never close: their timers would keep the call in memory for their whole time.
     const settle = (result: RawResponse | Attempt) => {
       timers.stop();
       resolve(result);
@@ -110,7 +110,7 @@ function exchange(
     stream.on('request', (request: ClientRequest) => {
       sent = request;
       connections.follow(request, socket => timers.start(socket, onLeaving));
-      // Without a listener for it, a call that is answered with another protocol (101) would never end.
+      // Without this listener, a call answered with another protocol (101) would never end.
       request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
         socket.destroy();
         onResponse(head);
@@ -128,12 +128,12 @@ function exchange(
     });
     stream.on('end', () => complete());
     stream.on('error', (error: RequestError) => failed(name(error)));
-    // A socket closed in mid-body ends the stream without an error of its own; whatever came first has won.
+    // A socket closed in mid-body ends the stream without an error. If another event came first, that one counts.
     stream.on('close', () => failed('connection_closed'));
   });
 }
 
-/** The time of one call, from when it has a socket: how long it may take in all, and until it is connected. */
+/** Limits of one call from the time it has a socket: for connecting, and in total. */
 class CallTimers {
   readonly #timeoutMs: number;
   readonly #late: () => void;
@@ -155,7 +155,7 @@ class CallTimers {
   start(socket: Socket, onConnected?: () => void): void {
     if (this.#isOver) return;
     this.#started = performance.now();
-    // Once what came meanwhile is read: a process that was suspended wakes up with all of its timers due.
+    // After answers that arrived meanwhile are read: a suspended process wakes up with all of its timers due.
     const overdue = () => setImmediate(() => this.#expire());
     this.#deadline = setTimeout(overdue, this.#timeoutMs);
     onceConnected(socket, () => {
@@ -231,7 +231,7 @@ function withoutResponse(code: string, connected: boolean, latencyMs: number): A
   return {kind: connected ? 'ambiguous' : 'not_sent', code, latencyMs};
 }
 
-/** A short stable name for what the network said: `timeout`, `econnreset`, …; certificate errors keep theirs. */
+/** A short, stable name for a network error: `timeout`, `econnreset`, …; certificate errors keep theirs. */
 function name({code}: RequestError): string {
   if (isCertificateError(code)) return code;
   // Only the connection to a silent proxy is aborted.

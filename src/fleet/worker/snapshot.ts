@@ -1,11 +1,11 @@
 import type {Redis} from 'ioredis';
 
-/** Redis tells in whole seconds how long it has been up. */
+/** Redis gives its uptime in whole seconds. */
 const ROUNDING_MS = 1_000;
 
 /**
- * A Redis that comes back with a snapshot has chunks again that were carried out meanwhile, or collected even. They are
- * told from others by their age: they were added before it started.
+ * Detects chunks that a Redis restored from a snapshot: they may have been carried out, or even collected. They were
+ * added before Redis started.
  */
 export class Snapshot {
   readonly #redis: Redis;
@@ -30,7 +30,7 @@ async function startOf(redis: Redis): Promise<number> {
   const persistence = await redis.info('persistence');
   if (/^aof_enabled:1/m.test(persistence)) return 0;
   const [server, [seconds]] = await Promise.all([redis.info('server'), redis.time()]);
-  // If its clock was set back to before its start, it has no number, and nothing counts as old.
+  // If its clock was set back to before its start, the uptime is not a number, and nothing counts as old.
   const up = Number(/^uptime_in_seconds:(\d+)/m.exec(server)?.[1]);
   return (Number(seconds) - up) * 1_000 - ROUNDING_MS;
 }

@@ -6,9 +6,9 @@ import type {FleetGate, Limiters} from '../limits.ts';
 import type {Chunk, ChunkAsk, ChunkPace} from '../protocol.ts';
 import {WorkerPacer} from './worker-pacer.ts';
 
-/** The fleet's gate stays closed for this long, in milliseconds, where a throttled answer does not say. */
+/** Milliseconds for which the gate stays closed if a throttled answer does not say. */
 const HOLD_MS = 500;
-/** Longest wait after one throttled answer, in milliseconds. The next throttled answer can begin another. */
+/** Maximum wait after one throttled answer, in milliseconds. The next one can begin another. */
 const LONGEST_HOLD_MS = 3_600_000;
 
 /** Receives undefined if a value may be sent, or the milliseconds to wait. */
@@ -35,14 +35,14 @@ export class WorkerLane {
     this.#queue = new PQueue({concurrency: options.slots});
   }
 
-  /** Looks up all values of a chunk. Those that are not let through come back unsent. */
+  /** Looks up all values of a chunk. Values that may not be sent come back unsent. */
   async ask({asks, pace}: Chunk, client: Sender): Promise<TimedAttempt[]> {
     const closedMs = pace === undefined ? await this.#options.gate.closedMs() : 0;
     if (closedMs > 0) return asks.map(() => givenBack(closedMs));
     return await Promise.all(asks.map(ask => this.#queue.add(() => this.#attempt(ask, pace, client))));
   }
 
-  /** Nothing new is sent; values that wait are given back. */
+  /** Sends nothing new, and gives waiting values back. */
   drain(): void {
     this.#draining = true;
     this.#giveBack(0);
@@ -85,7 +85,7 @@ export class WorkerLane {
 
   async #closeGate(ms: number): Promise<void> {
     const closedMs = Math.min(ms, LONGEST_HOLD_MS);
-    // A Redis that takes no writes must not cost the answers of the chunk's other calls.
+    // A Redis that refuses writes must not cost the answers of the chunk's other calls.
     await this.#options.gate.close(closedMs).catch(() => {});
     this.#giveBack(closedMs);
   }

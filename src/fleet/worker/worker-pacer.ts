@@ -2,10 +2,10 @@ import type Bottleneck from 'bottleneck';
 import {AGAIN_MS, type FleetGate} from '../limits.ts';
 import type {ChunkPace} from '../protocol.ts';
 
-/** A lease that may come later than this, in milliseconds, is given up: a late one would crowd into a later second. */
+/** A lease later than this, in milliseconds, is given up: it would crowd a later second. */
 const TOO_LATE_MS = 10;
 
-/** Hands out permits to send, in leases that all workers of a fleet take from one limiter. */
+/** Hands out permits in leases, which all workers of a fleet take from one limiter. */
 export class WorkerPacer {
   readonly #limiter: Bottleneck;
   readonly #gate: FleetGate;
@@ -30,7 +30,7 @@ export class WorkerPacer {
     this.#closed = closed;
   }
 
-  /** Asks for a lease; however often that is done, one is under way at a time. */
+  /** Requests a lease; repeated requests share one. */
   request(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -49,7 +49,7 @@ export class WorkerPacer {
     await this.#limiter.schedule(async () => this.#granted(this.#punctuality.stop()));
   }
 
-  /** Redis has refused: it may not the next time. */
+  /** Requests again after Redis refused: the refusal may pass. */
   #again(): void {
     setTimeout(() => {
       this.#scheduled = false;
@@ -67,35 +67,35 @@ export class WorkerPacer {
 const TICK_MS = 2;
 
 /**
- * Tells how late something may have come that waited for a timer: at most as long as the event loop may have been held
- * up. (A timer does not know when it was due, and the limiter does not tell.)
+ * Measures the maximum delay of a timed event: at most the time that the event loop was blocked. (A timer does not know
+ * when it was due, and the limiter does not tell.)
  */
 class Punctuality {
-  /** When the loop was last known to go round freely. */
+  /** Time at which the loop was last known to be free. */
   #free = 0;
   #ticking: NodeJS.Timeout | undefined;
   #beforeTimer = 0;
 
-  /** From now on something is awaited. */
+  /** Begins the wait for an event. */
   start(): void {
     this.#free = performance.now();
     this.#beforeTimer = 0;
     this.#ticking ??= setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** The timer is being set, for a moment that was decided elsewhere: the news of it may have come late already. */
+  /** Notes that the timer is set. Its time was decided elsewhere, so this news may be late itself. */
   timerSet(): void {
     this.#beforeTimer = performance.now() - this.#free;
   }
 
-  /** It has come. Returns how late it may be, in milliseconds. */
+  /** Ends the wait. Returns the maximum delay in milliseconds. */
   stop(): number {
     clearInterval(this.#ticking);
     this.#ticking = undefined;
     return this.#beforeTimer + performance.now() - this.#free;
   }
 
-  /** Timers that were due together run together: only the round after proves that none of them is still to come. */
+  /** Timers that were due together run together: only the next round proves that none is left. */
   #tick(): void {
     const now = performance.now();
     setImmediate(() => {

@@ -28,7 +28,7 @@ export interface WorkerOptions {
   readonly secret: string;
   /** Calls in flight at most. */
   readonly concurrency: number;
-  /** A worker that is silent for this long, in milliseconds, is taken for lost. */
+  /** Milliseconds of silence after which a worker counts as lost. */
   readonly lostAfterMs: number;
   /** The client whose calls may take this long, in milliseconds. */
   readonly clientFor: (timeoutMs: number) => Sender;
@@ -42,15 +42,15 @@ export interface WorkerReport {
   readonly concurrency: number;
   readonly inFlight: number;
   readonly chunks: number;
-  /** Milliseconds by which this machine's clock is ahead of Redis's. Leases go by the machines' own clocks. */
+  /** Milliseconds by which this machine's clock is ahead of Redis's. Leases use the machines' own clocks. */
   readonly clockAheadMs: number;
-  /** Calls by what became of them. */
+  /** Calls by kind of attempt. */
   readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
 }
 
 /** The state of a worker's fleet. */
 export interface FleetView {
-  /** Nothing is sent for so many milliseconds, as the service throttled; 0 where it does not. */
+  /** Milliseconds for which nothing is sent, since the service throttled; otherwise 0. */
   readonly closedMs: number;
   /** Chunks that no worker has taken yet. */
   readonly waiting: number;
@@ -58,16 +58,16 @@ export interface FleetView {
 
 export type WorkerMember = Member & WorkerReport;
 
-/** A worker takes more values than it has slots for, so that no slot waits for the next chunk to arrive. */
+/** Values taken per slot, so that no slot waits for the next chunk. */
 const AHEAD = 1.5;
-/** Milliseconds between two checks, by a worker that is ending, for the end of its calls. */
+/** Milliseconds between two checks if an ending worker's calls are done. */
 const LOOK_MS = 250;
-/** A Redis that lets a question about the fleet wait for so long, in milliseconds, is not there. */
+/** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 2_000;
-/** Weight of the last chunk's size in the average. */
+/** Weight of the last chunk in the average size. */
 const NEWS = 0.1;
 
-/** A fleet's worker: takes chunks, looks up their values at the fleet's pace, and hands the outcomes back. */
+/** A fleet's worker: takes chunks, looks up their values at the fleet's pace, and returns the outcomes. */
 export class FleetWorker {
   readonly #options: WorkerOptions;
   readonly #redis: Redis;
@@ -82,7 +82,7 @@ export class FleetWorker {
   #clockAheadMs = 0;
   #inFlight = 0;
   #chunks = 0;
-  /** Values of a chunk, on average: not all of them are full. */
+  /** Average values per chunk: not all are full. */
   #chunkSize = CHUNK_VALUES;
   #draining = false;
 
@@ -110,7 +110,7 @@ export class FleetWorker {
   /**
    * Joins the fleet and begins to work.
    *
-   * @throws {UsageError} when the packages are missing, or the fleet is another's.
+   * @throws {UsageError} if the packages are missing, or the fleet has other claims.
    */
   static async start(options: WorkerOptions): Promise<FleetWorker> {
     const packages = await loadPackages();
@@ -162,8 +162,8 @@ export class FleetWorker {
   }
 
   /**
-   * Takes nothing new, gives back unsent values, waits for the calls in flight, and leaves. Resolves with false if Redis is
-   * away, so that the results could not be delivered. BullMQ then waits for ever, so the process must be ended.
+   * Takes nothing new, gives back unsent values, waits for calls in flight, and leaves. Resolves with false if Redis is
+   * away, so that results could not be delivered. BullMQ then waits forever, so the caller must end the process.
    */
   async drain(): Promise<boolean> {
     this.#draining = true;
@@ -176,7 +176,7 @@ export class FleetWorker {
   }
 
   async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
-    // A coordinator that was killed as it added the chunk has not said when it expires.
+    // A coordinator killed while adding the chunk has not set its expiry.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
     // The job fails. A run that still waits for it counts it as lost, since it may have been carried out.
     if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
@@ -191,7 +191,10 @@ export class FleetWorker {
     return this.#seal.close(attempts, sealedAs.answers(id));
   }
 
-  /** No call is in flight any more, and what became of them has been with Redis for so long that it counts as lost. */
+  /**
+   * Resolves with false once no call is in flight and their answers have been in Redis for so long that they count as
+   * lost.
+   */
   async #unheard(): Promise<false> {
     const {lostAfterMs} = this.#options;
     for (let waitedMs = 0; waitedMs < lostAfterMs; waitedMs = this.#inFlight > 0 ? 0 : waitedMs + LOOK_MS)

@@ -2,11 +2,11 @@ import iconv from 'iconv-lite';
 import type {EncodingName} from './transcode.ts';
 
 /**
- * The letters beyond ASCII that words of a language have, as CLDR's exemplar characters list them, by the encodings that
- * programs keep such a language in. Names are too short for statistics of letters: chardet was right and sure in 7 of 14 short lists.
+ * Letters outside ASCII by language, from CLDR's exemplar characters, under the encodings in which programs keep that
+ * language. Names are too short for statistics of letters: chardet was right and certain in 7 of 14 short lists.
  */
 const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]])[] = [
-  // windows-1252 has all that ISO-8859-1 has, and is what Windows programs write.
+  // windows-1252 contains all of ISO-8859-1, and is the encoding of Windows programs.
   [
     ['windows-1252'],
     [
@@ -39,8 +39,8 @@ const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]]
 ];
 
 /**
- * Encodings of old Macs and of DOS, which hold the first languages: a Mac's ü and ö are Polish and Czech letters in
- * Windows-1250. A person is told of them, and nothing is read so.
+ * Encodings of old Macs and DOS. They conflict with the first languages: a Mac's ü and ö are Polish and Czech letters
+ * in Windows-1250. They are only suggested, never used.
  */
 const NEVER_GUESSED: readonly EncodingName[] = ['macintosh', 'cp850'];
 
@@ -48,24 +48,21 @@ const candidates = [...alphabets, [NEVER_GUESSED, alphabets[0]?.[1] ?? []] as co
   ([encodings, some]) => encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
 );
 
-/**
- * Of its words so many have to be of a language, and by so much it must be better than an encoding with other
- * words.
- */
+/** Required share of words that fit a language, and required lead over encodings with other words. */
 const FITTING = 0.9;
 const MARGIN = 0.1;
-/** Characters in and beside words that tell nothing about the language. */
+/** Characters in and beside words that any language may have. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
 /**
- * Words of languages without capitals, as their letters may follow each other. Most of Hebrew's bytes are small letters of
- * Russian and Greek too. A person is told of these encodings, and nothing is read so.
+ * Words of languages without capitals, by the order of their letters. Most of Hebrew's bytes are also small letters of
+ * Russian and Greek. These encodings are only suggested, never used.
  */
 const uncased: readonly (readonly [EncodingName, word: RegExp])[] = [
-  // Five letters have forms of their own at a word's end, and only there.
+  // Five letters have special forms at the end of a word.
   ['windows-1255', /^(?:(?![ךםןףץ][א-ת])[א-ת])+(?<![א-ת][כמנצ])$/u],
   ['windows-1256', /^(?:(?![ةى][ء-ي])[ء-يپچژگک])+$/u],
-  // Vowels and tones stand above, below and beside a consonant.
+  // Vowels and tones are above, below and beside a consonant.
   ['windows-874', /^(?:[เ-ไ]?[ก-ฮ][ัิ-ฺ็-๎]*[ะาำฯๆ]?)+$/u],
 ];
 const FEW_UNCASED = 2;
@@ -87,7 +84,7 @@ export function likelyUncased(head: Buffer): EncodingName | undefined {
 export interface EncodingGuess {
   readonly name: EncodingName;
   readonly words: number;
-  /** True if a list may be read so without a person's word. */
+  /** True if a list may be read in it without the user's word. */
   readonly mayRead: boolean;
 }
 
@@ -109,18 +106,18 @@ export function toldByLetters(head: Buffer): EncodingGuess | undefined {
     : undefined;
 }
 
-/** Capitals within a word, and a sigma of word ends before another letter: read in the wrong encoding. */
+/** Signs of a wrong encoding: capitals within a word, and a final sigma before another letter. */
 const ODD_CASE = /\p{Ll}(?!\p{ASCII})\p{Lu}|\p{Lu}{2}\p{Ll}|ς\p{L}/u;
 
 const MOST_WORDS = 2_000;
 
-/** The words that are not ASCII alone. */
+/** The words with bytes outside ASCII. */
 function oddWords(head: Buffer): Buffer {
   const found = head.toString('latin1').match(/[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*/g) ?? [];
   return Buffer.from(found.slice(0, MOST_WORDS).join(' '), 'latin1');
 }
 
-/** The share of words that some language could have, and with it the share of the one that has the most of them. */
+/** The share of words that fit any language, and the share of the best language. */
 function fitOf(text: string, languages: readonly ReadonlySet<string>[]) {
   const words = text.split(NO_LETTERS).filter(word => /[^\p{ASCII}]/u.test(word));
   const sound = words.filter(

@@ -10,13 +10,13 @@ type CreateEngine = (options: {chunkSize: number}) => Transform;
 interface Decoder {
   /** First bytes of its data, whatever the file's name. */
   readonly magic: Buffer;
-  /** Undefined if this Node has none that notices cut-off data. */
+  /** Undefined if this Node has no decoder that notices cut-off data. */
   readonly engine: CreateEngine | undefined;
-  /** The first Node that can be relied on for it, where that is not every one. */
+  /** The first Node version that handles it reliably; undefined if all do. */
   readonly since?: string;
 }
 
-/** Node 22 takes zstd data that is cut off for whole, and a list would lose its end without a word: it is not used. */
+/** Node 22 accepts zstd data that is cut off, and would silently lose a list's end: it is not used. */
 function zstdEngine(): CreateEngine | undefined {
   const cutOff = Buffer.from('28b52ffd2008', 'hex');
   try {
@@ -27,7 +27,7 @@ function zstdEngine(): CreateEngine | undefined {
   }
 }
 
-/** Recognition and decoder of each kind. A kind's name is also the command that reads and checks it. */
+/** Recognition and decoder of each compression. Its name is also the command that reads and checks it. */
 export const decoders: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
   zstd: {
@@ -38,8 +38,9 @@ export const decoders: Readonly<Record<Compression, Decoder>> = {
 };
 
 /**
- * Decompresses what one of the decoders knows (gzip also of several members), and passes the rest. Throws
- * InputError.
+ * Decompresses data of the known formats (also gzip with several members), and passes on any other.
+ *
+ * @throws {InputError}
  */
 export async function* decompress(
   raw: AsyncGenerator<Buffer>,
@@ -64,7 +65,7 @@ export async function* decompress(
   yield* inflate(chunks, engine({chunkSize}), name, compression);
 }
 
-/** The longest of what data begins with. */
+/** Length of the longest magic number. */
 const HEAD_BYTES = Math.max(...Object.values(decoders).map(({magic}) => magic.length));
 
 async function* inflate(
@@ -73,7 +74,7 @@ async function* inflate(
   name: string,
   compression: string,
 ): AsyncGenerator<Buffer> {
-  // Without its return(), so that an engine that is done before its input is doesn't close it: see below.
+  // Without return(): a decoder that ends before its input must not close it, see below.
   const feed = {[Symbol.asyncIterator]: () => ({next: () => chunks.next()})};
   pipeline(feed, engine, () => {});
   try {
@@ -89,6 +90,6 @@ async function* inflate(
   } finally {
     engine.destroy();
   }
-  // Padding behind the last member: no data, but a part of the file and of its hash.
+  // Padding after the last member: not data, but part of the file and its hash.
   for await (const _ of chunks);
 }

@@ -3,9 +3,9 @@ import {likelyUncased, toldByLetters} from './alphabets.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 import {likelyWide} from './wide-letters.ts';
 
-/** An encoding, and what a person should know of how it was found. */
+/** An encoding, with notes for the user. */
 export interface FoundEncoding extends Encoding {
-  /** It was told by its letters. */
+  /** Set if it was guessed by its letters. */
   readonly guess?: 'sure' | 'unsure';
   /** A likely encoding that is not certain enough to use. */
   readonly perhaps?: EncodingName | undefined;
@@ -22,7 +22,7 @@ export function detectEncoding(head: Buffer, setting: InputEncoding): FoundEncod
   return isUtf8(wholeCharacters(head)) ? {name: 'utf-8', bomBytes: 0} : guessEncoding(head);
 }
 
-/** UTF-16's mark and a NUL, with which no list begins. */
+/** UTF-16's mark and a NUL, which begins no list. */
 const UTF_32LE = Buffer.from('fffe0000', 'hex');
 
 function byteOrderMark(head: Buffer): Encoding | undefined {
@@ -33,17 +33,17 @@ function byteOrderMark(head: Buffer): Encoding | undefined {
   return undefined;
 }
 
-/** Without a character that the end of the sample cuts in two. */
+/** Cuts a character off that the end of the sample divides. */
 function wholeCharacters(head: Buffer): Buffer {
   let end = head.length;
   while (end > 0 && end > head.length - 4 && ((head[end - 1] ?? 0) & 0xc0) === 0x80) end -= 1;
   return end > 0 && (head[end - 1] ?? 0) >= 0xc0 ? head.subarray(0, end - 1) : head;
 }
 
-/** Fewer words with such letters may be damage. */
+/** Fewer words with such letters may be damaged ASCII. */
 const FEW_WORDS = 3;
 
-/** Judges by the words that are not ASCII alone: the digits and addresses of a list would speak for any language. */
+/** Judges only words outside ASCII: the digits and addresses of a list fit any language. */
 function guessEncoding(head: Buffer): FoundEncoding {
   const unsure = {name: 'utf-8', bomBytes: 0, guess: 'unsure'} as const;
   const words = head.toString('latin1').match(/[\x80-\xff]+/g) ?? [];

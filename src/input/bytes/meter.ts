@@ -9,8 +9,8 @@ export interface Mark {
 }
 
 /**
- * Hashes the raw bytes of all inputs in the order in which they are read and, on a resume, compares the hash at
- * exactly the checkpoint's byte, however the bytes are cut into chunks this time.
+ * Hashes the raw bytes of all inputs in reading order. On a resume, compares the hash at exactly the checkpoint's byte,
+ * whatever the size of the chunks.
  */
 export class Meter {
   readonly #hash = createHash('sha256');
@@ -34,7 +34,11 @@ export class Meter {
     return this.#position;
   }
 
-  /** Takes the next bytes; throws `input_changed` where they are not those of the checkpoint. */
+  /**
+   * Hashes the next bytes.
+   *
+   * @throws {InputError} `input_changed` if they differ from the checkpoint's.
+   */
   read(chunk: Buffer): void {
     const left = this.#checkpoint === undefined ? 0 : this.#checkpoint.bytes - this.#bytes;
     if (left > 0 && left < chunk.length) {
@@ -45,7 +49,11 @@ export class Meter {
     }
   }
 
-  /** Ends the input. Throws `input_changed` if the checkpoint lies beyond its end. */
+  /**
+   * Ends the input.
+   *
+   * @throws {InputError} `input_changed` if the checkpoint is beyond its end.
+   */
   end(): void {
     if (this.#checkpoint === undefined) return;
     throw new InputError(
@@ -59,7 +67,7 @@ export class Meter {
     return {bytes: this.#bytes, hash: this.#hash.copy()};
   }
 
-  /** Throws `input_changed` where a file that began at `before` no longer begins with what was read of it. */
+  /** @throws {InputError} `input_changed` if a file that began at `before` has changed in the part already read. */
   async compare({bytes, hash}: Mark, again: AsyncIterable<Buffer>): Promise<void> {
     let left = this.#bytes - bytes;
     for await (const block of again) {

@@ -1,14 +1,13 @@
-/** Chunks whose first bytes were looked at. */
+/** Chunks with their first bytes known. */
 export interface Peeked {
-  /** The first bytes, as many as were asked for, or all there are. */
+  /** The first bytes, as many as requested or available. */
   readonly head: Buffer;
-  /** All chunks, those of the head included. */
+  /** All chunks, including the head. */
   readonly chunks: AsyncGenerator<Buffer>;
 }
 
 /**
- * Looks at the first `size` bytes. However the bytes are cut into chunks, the head is the same, so that what is
- * decided by it is the same too.
+ * Reads the first `size` bytes ahead. The head does not depend on the size of chunks, so decisions by it don't either.
  */
 export async function peek(chunks: AsyncGenerator<Buffer>, size: number): Promise<Peeked> {
   const seen: Buffer[] = [];

@@ -6,32 +6,40 @@ import {openPipe} from '../../disk/pipe.ts';
 import {InputError} from '../input-error.ts';
 import {missingFile} from '../missing-file.ts';
 
-/** The raw bytes of one input, asked for chunk by chunk. */
+/** The raw bytes of one input, read chunk by chunk. */
 export interface RawInput {
-  /** The file's size, where it is a regular file. */
+  /** The size of a regular file. */
   readonly size: number | undefined;
-  /** The next bytes, or undefined at the end. Throws InputError. */
+  /**
+   * The next bytes; undefined at the end.
+   *
+   * @throws {InputError}
+   */
   next(): Promise<Buffer | undefined>;
-  /** Its bytes again, from the start, if it was written to since it was opened; else undefined. */
+  /** Its bytes from the start, if it was written to since it was opened; else undefined. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
 
-/** Streams of inputs that can be read only once, and how long to wait for them. */
+/** Inputs that can be read only once, and how long to wait for them. */
 export interface Pipes {
   readonly stdin: NodeJS.ReadableStream;
   /** Ends the reading of stdin and of pipes. */
   readonly signal?: AbortSignal | undefined;
-  /** Told where a pipe has no writer yet. */
+  /** Warns of a pipe without a writer. */
   readonly warn?: ((sentence: string) => void) | undefined;
 }
 
-/** True for stdin and for a pipe: what was read of them is gone. */
+/** True for stdin and for a pipe: they can be read only once. */
 export function isReadOnce(path: string): boolean {
   return path === '-' || isPipe(path);
 }
 
-/** Stdin, or a pipe. Throws `input_unreadable`. */
+/**
+ * Opens stdin or a pipe.
+ *
+ * @throws {InputError} `input_unreadable`
+ */
 export function openOnce(path: string, {stdin, signal, warn}: Pipes): NodeJS.ReadableStream {
   const stream = path === '-' ? stdin : openWaiting(path, warn);
   const end = () => 'destroy' in stream && typeof stream.destroy === 'function' && stream.destroy();
@@ -50,7 +58,11 @@ function openWaiting(path: string, warn: Pipes['warn']): NodeJS.ReadableStream {
   }
 }
 
-/** Opens an input. Throws `input_missing` or `input_unreadable`. */
+/**
+ * Opens an input.
+ *
+ * @throws {InputError} `input_missing` or `input_unreadable`
+ */
 export async function openRaw(path: string, chunkSize: number, pipes: Pipes): Promise<RawInput> {
   if (isReadOnce(path)) return fromStream(path === '-' ? 'stdin' : path, openOnce(path, pipes));
   try {
@@ -95,7 +107,7 @@ function fromHandle(path: string, handle: FileHandle, opened: Stats, chunkSize: 
   };
 }
 
-/** By the handle, as there may be another file of its name by now, or none. */
+/** Reads by the handle: another file may have this name by now. */
 async function* fromStart(path: string, handle: FileHandle): AsyncGenerator<Buffer> {
   try {
     yield* blocksOf(handle, 0);
@@ -119,7 +131,7 @@ function fromStream(name: string, stream: NodeJS.ReadableStream): RawInput {
     },
     again: async () => undefined,
     async close() {
-      // Not chunks.return(): that would wait for a chunk which may never come.
+      // Not chunks.return(): that would wait for a chunk that may never come.
       if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy();
     },
   };

@@ -44,7 +44,7 @@ function converter(name: Encoding['name']): Convert {
   }
 }
 
-/** A converter that turns a byte without a meaning, such as 0x81 in windows-1252, into a byte that UTF-8 forbids. */
+/** A converter that turns a meaningless byte, such as 0x81 in windows-1252, into one that UTF-8 forbids. */
 function otherConverter(name: EncodingName): Convert {
   const decoder = iconv.getDecoder(name);
   return (chunk, last) => {
@@ -67,10 +67,10 @@ function utf16Converter(bigEndian: boolean): Convert {
   };
 }
 
-/** A byte that occurs nowhere in UTF-8. */
+/** A byte that UTF-8 never contains. */
 const NO_TEXT = Buffer.from([0xff]);
 
-/** Number of bytes with whole characters. An odd byte and the first half of a pair wait for the next chunk. */
+/** Number of bytes that form whole characters. An odd byte and the first half of a pair wait for the next chunk. */
 function wholeCharacters(bytes: Buffer, bigEndian: boolean): number {
   const length = bytes.length & ~1;
   if (length === 0) return 0;

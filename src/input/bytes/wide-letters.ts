@@ -2,14 +2,14 @@ import iconv from 'iconv-lite';
 import type {EncodingName} from './transcode.ts';
 
 /**
- * Chinese, Japanese and Korean encodings, with the bytes by which their common letters begin, of so many letters
+ * Chinese, Japanese and Korean encodings, with the first bytes of their common letters, and the number of letters of
  * each.
  */
 interface WideEncoding {
   readonly name: EncodingName;
-  /** First bytes of kana, and how many letters that is. */
+  /** First bytes of kana, and the number of their letters. */
   readonly kana?: readonly [from: number, to: number];
-  /** First bytes of the letters of daily use: ideographs of the first level, syllables. */
+  /** First bytes of common letters: ideographs of the first level, syllables. */
   readonly common: readonly [from: number, to: number];
 }
 
@@ -21,11 +21,11 @@ const encodings: readonly WideEncoding[] = [
   {name: 'euc-kr', common: [0xb0, 0xc8]},
 ];
 
-/** Letters of a first byte, of kana, and beyond what is common. */
+/** Letters per first byte; number of kana and of less common letters. */
 const PER_BYTE = 94;
 const KANA = 170;
 const RARE = 10_000;
-/** Fewer letters speak for no language. */
+/** Minimum number of letters for a guess. */
 const FEW_LETTERS = 4;
 const MOST_BYTES = 8_192;
 
@@ -66,9 +66,9 @@ function isIn(byte: number, range: readonly [number, number] | undefined): boole
   return range !== undefined && byte >= range[0] && byte <= range[1];
 }
 
-/** The first byte of each letter beyond ASCII; undefined if the text has bytes that are invalid in this encoding. */
+/** The first byte of each letter outside ASCII; undefined if the text has bytes that are invalid in this encoding. */
 function firstBytes(bytes: Buffer, name: EncodingName): number[] | undefined {
-  // The end of the sample may cut a character in two: that is not a fault.
+  // The end of the sample may divide a character, which is not a fault.
   const lastEnd = bytes.lastIndexOf(0x0a);
   const text = iconv.decode(lastEnd < 0 ? bytes : bytes.subarray(0, lastEnd), name);
   if (text.includes('\uFFFD')) return undefined;

@@ -7,11 +7,11 @@ export interface BlockRecord {
   readonly lines: number;
 }
 
-/** As powers of two, so many blocks are left out at most. */
+/** Exponent of two: maximum number of blocks that are skipped after failures. */
 const MOST_FAILURES = 6;
 
 /**
- * Reads blocks at once; after one that can't be, the next are left out, more of them each time, as oddities go
+ * Reads blocks in one go. After a failure it skips the next blocks, more of them each time, since oddities come
  * together.
  */
 export class WholeBlocks {
@@ -25,7 +25,7 @@ export class WholeBlocks {
     this.#eol = eol;
   }
 
-  /** Undefined if the block has to be read record by record. */
+  /** Undefined if the block must be read record by record. */
   read(block: Buffer, fieldCount: number): readonly BlockRecord[] | undefined {
     if (this.#leftOut-- > 0) return undefined;
     const records = recordsOf(block, this.#options, fieldCount, this.#eol);
@@ -36,9 +36,9 @@ export class WholeBlocks {
 }
 
 /**
- * Reads all records of a block of whole lines at once, in a third of the time, since their ends are not reported.
- * Undefined if an end is needed: for a blank line, and for a record that can't be read, has another number of fields than
- * the header, or continues behind the block.
+ * Reads all records of a block of whole lines at once, in a third of the time, since csv-parse then does not report
+ * their ends. Undefined if an end is needed: for a blank line, and for a record that is unreadable, has another number
+ * of fields than the header, or continues after the block.
  */
 export function recordsOf(
   block: Buffer,
@@ -55,7 +55,8 @@ export function recordsOf(
   }
   if (all.some(fields => fields.length !== fieldCount)) return undefined;
   const total = countLines(block, 0, block.length, eol);
-  // Each record takes at least one line. So with as many lines as records, no line is blank and no record takes two.
+  // Each record takes at least one line. So if there are as many lines as records, no line is blank, and no record
+  // takes two.
   if (all.length === total) return all.map(fields => ({fields, lines: 1}));
   const end = String.fromCharCode(eol);
   const records = all.map(fields => ({fields, lines: linesOf(fields, end)}));
@@ -66,7 +67,7 @@ function linesOf(fields: readonly string[], end: string): number {
   return fields.reduce((sum, field) => (field.includes(end) ? sum + field.split(end).length - 1 : sum), 1);
 }
 
-/** The lines between two places; the file's last one may lack its end. */
+/** Number of lines between two places. The file's last line may lack its end. */
 export function countLines(bytes: Buffer, start: number, end: number, eol: number): number {
   let ends = 0;
   for (let at = bytes.indexOf(eol, start); at !== -1 && at < end; at = bytes.indexOf(eol, at + 1)) ends++;

@@ -2,7 +2,7 @@ import {InputError} from '../input-error.ts';
 import {firstRecords, sniffDelimiter} from './delimiter.ts';
 import type {CsvDialect} from './record-reader.ts';
 
-/** Finds out how a CSV is written from the beginning of its text; `delimiter`, where given, is not guessed. */
+/** Detects a CSV's dialect from the beginning of its text. A given `delimiter` is not guessed. */
 export function detectDialect(sample: string, delimiter?: string): CsvDialect {
   const sep = /^(?:sep=([^\r\n])|"sep=([^\r\n])")(?:\r\n|\r|\n|$)/i.exec(sample);
   const text = sep === null ? sample : sample.slice(sep[0].length);
@@ -15,7 +15,7 @@ export function detectDialect(sample: string, delimiter?: string): CsvDialect {
   };
 }
 
-/** @throws {InputError} when the header is one field with the delimiter that is named, and several with another. */
+/** @throws {InputError} if the header is one field with the given delimiter, and several with another. */
 export function refuseOtherDelimiter(sample: string, delimiter: string, name: string): void {
   const given = detectDialect(sample, delimiter);
   const shown = detectDialect(sample);
@@ -31,10 +31,10 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   );
 }
 
-/** Some rows, such as a report's footer, may be short. */
+/** Some rows may be short, such as a report's footer. */
 const MOST = 0.5;
 
-/** Number of empty fields that rows have beyond the header: a program ended each row with delimiters. */
+/** Number of empty fields of rows beyond the header: a program ended each row with delimiters. */
 export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect): number {
   const [header = [], ...rows] = firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
   const extras = rows.map(row => row.slice(header.length));
@@ -44,8 +44,8 @@ export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes
 }
 
 /**
- * The first line end that stands in no quoted field. A lone `\r` is a line end only where a text has no `\n` outside
- * quotes; where quotes don't pair, nowhere.
+ * The first line end outside quoted fields. A lone `\r` counts only if the text has no `\n` outside quotes, and never
+ * if quotes don't pair.
  */
 function detectEol(sample: string): CsvDialect['eol'] {
   let quoted = false;

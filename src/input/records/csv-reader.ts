@@ -13,31 +13,31 @@ import {encodingDetail, reject} from './reject.ts';
 
 const QUOTE = 0x22;
 
-/** A record that waits for its end is parsed again with every chunk up to this size, and beyond when it doubled. */
+/** An incomplete record up to this size is parsed again with every chunk, a larger one each time it doubled. */
 const EAGER_BYTES = 64 * 1024;
 
 /**
- * Reads a CSV by csv-parse, which does not resynchronise: where a record can't be read, the physical line at which it
- * starts is rejected and a new parser begins at the next. What is not yet complete is kept, up to the limit; what
- * comes out depends on the bytes alone, not on how they are cut into chunks.
+ * Reads a CSV with csv-parse, which does not resynchronise. If a record can't be read, its first physical line is
+ * rejected, and a new parser begins at the next one. Incomplete text is kept, up to the limit. The result depends on
+ * the bytes only, not on their chunks.
  */
 export class CsvReader implements RecordReader {
   readonly #settings: CsvSettings;
   readonly #options: Options;
   readonly #blocks: LineBlocks;
   readonly #eol: number;
-  /** The most bytes that a record has with its line end. */
+  /** Maximum bytes of a record with its line end. */
   readonly #limit: number;
   #layout: CsvLayout | undefined;
   #line = 1;
-  /** Whole lines that begin with a record whose end is not read yet. */
+  /** Whole lines that begin with a record that is not complete. */
   #open: Buffer[] = [];
   #openLength = 0;
   #triedLength = 0;
   /** In a file of one column: blank lines, which are rows if a row follows. */
   #blanks = 0;
   readonly #whole: WholeBlocks;
-  /** The first line in which quotes were read as letters. */
+  /** The first line whose quotes were read as letters. */
   looseLine: number | undefined;
 
   constructor(settings: CsvSettings) {
@@ -101,21 +101,21 @@ export class CsvReader implements RecordReader {
       if (this.#mayBeComplete(block.bytes)) this.#parseOpen(records, false);
       return;
     }
-    // A record that is still open would continue into the long line, and so be too long itself.
+    // An open record would continue into the long line, and so be too long itself.
     this.#parseOpen(records, true);
     const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     this.#reject('too_large', detail, block.head, records);
     this.#line++;
   }
 
-  /** True if another attempt at the open record can succeed and is worth its cost. */
+  /** True if a new attempt at the open record can succeed and is worth its cost. */
   #mayBeComplete(added: Buffer): boolean {
     if (this.#triedLength === 0 || this.#openLength > this.#limit) return true;
     if (!added.includes(QUOTE)) return false;
     return this.#openLength <= EAGER_BYTES || this.#openLength >= 2 * this.#triedLength;
   }
 
-  /** Parses the lines that wait; with `closed`, no more lines can complete the last record. */
+  /** Parses the waiting lines. `closed`: no more lines can complete the last record. */
   #parseOpen(records: InputRecord[], closed: boolean): void {
     const bytes = this.#open.length === 1 && this.#open[0] ? this.#open[0] : Buffer.concat(this.#open);
     this.#open = [];
@@ -139,7 +139,7 @@ export class CsvReader implements RecordReader {
     }
   }
 
-  /** Takes all records of these lines at once; false where they have to be read one by one. */
+  /** Takes all records of these lines at once. Returns false if they must be read one by one. */
   #takeBlock(bytes: Buffer, records: InputRecord[]): boolean {
     const columns = this.#layout?.columns.length ?? 0;
     const block = columns < 2 || bytes.length > this.#limit ? undefined : this.#whole.read(bytes, columns);
@@ -152,7 +152,7 @@ export class CsvReader implements RecordReader {
     return true;
   }
 
-  /** Parses from `start` on; says where it stopped, and why where that is not the end. */
+  /** Parses from `start`. Returns where it stopped, and why if before the end. */
   #parse(
     bytes: Buffer,
     start: number,
@@ -187,7 +187,7 @@ export class CsvReader implements RecordReader {
     return [bytes.length, undefined];
   }
 
-  /** Counts the blank lines at `from`, and says where they end. */
+  /** Counts the blank lines at `from`. Returns their end. */
   #skipBlanks(bytes: Buffer, from: number, to: number): number {
     let at = from;
     while (at < to) {
@@ -200,7 +200,7 @@ export class CsvReader implements RecordReader {
     return at;
   }
 
-  /** Learns the columns from the first record. Returns true if that record is the header. */
+  /** Takes the columns from the first record. Returns true if that record is the header. */
   #takeLayout(bytes: Buffer, fields: readonly string[]): boolean {
     const {file, unnamedColumns, perhaps} = this.#settings;
     if (!this.#settings.header) {
@@ -249,7 +249,7 @@ export class CsvReader implements RecordReader {
     this.#line += countLines(bytes, start, end, this.#eol);
   }
 
-  /** Reads the physical line at `start` by itself or rejects it, and says where the next record begins. */
+  /** Reads or rejects the physical line at `start` alone. Returns the start of the next record. */
   #takeLine(bytes: Buffer, start: number, stop: CsvStop, records: InputRecord[]): number {
     const {maxRecordSize} = this.#settings;
     const unclosed = stop !== 'bad_quote' || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
@@ -260,7 +260,7 @@ export class CsvReader implements RecordReader {
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
     const line = bytes.subarray(start, end);
     const fields = unclosed ? undefined : looseFields(line.toString(), this.#options);
-    // With another number of fields than the header, a quote may have been meant as one.
+    // With another number of fields than the header, the quote may have been a real one.
     if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
       if (!line.includes('="')) this.looseLine ??= this.#line;
       if (this.#layout === undefined) return this.#takeLayout(line, fields) ? end : start;
@@ -279,7 +279,7 @@ export class CsvReader implements RecordReader {
     records.push(reject({record: ++tally.record, line: this.#line, file}, reason, detail, bytes));
   }
 
-  /** A record follows the blank lines of a file of one column: so they are rows. */
+  /** A record follows blank lines in a file of one column: they were rows. */
   #releaseBlanks(records: InputRecord[]): void {
     for (; this.#blanks > 0; this.#blanks--) {
       const line = this.#line - this.#blanks;

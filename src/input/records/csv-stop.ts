@@ -1,6 +1,6 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
 
-/** Why parsing stopped: the header is known now, or the record that starts there can't be read. */
+/** Why parsing stopped: the header is known, or the record there can't be read. */
 export type CsvStop = 'layout' | 'open' | 'bad_quote' | 'too_long';
 
 export class StopParsing extends Error {

@@ -2,26 +2,26 @@ import {CsvError, parse} from 'csv-parse/sync';
 import {looseFields} from './loose-fields.ts';
 import type {CsvDialect} from './record-reader.ts';
 
-/** In order of preference where a text says nothing. */
+/** In order of preference. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Letters that an e-mail address may have: they part fields only where nothing else does, and every record says so. */
+/** Characters that e-mail addresses may have: they are delimiters only if no other fits, and every record agrees. */
 const RARE = ['^', '~'] as const;
 
 /** Maximum records of the sample to read, and maximum bytes. */
 const MOST_RECORDS = 100;
 const MOST_BYTES = 65_536;
-/** After so many lines that can't be read with a delimiter, it is not the one. */
+/** Unreadable lines after which a delimiter is ruled out. */
 const MOST_FAULTS = 10;
 
 /**
- * The delimiter with which the most records can be read and have as many fields as the first; where several do that as
- * well, the one with more fields. A comma where none gives the first record two fields: a file of one column.
+ * The delimiter that reads the most records with as many fields as the first; among equals, the one with more fields. A
+ * comma if none gives the first record two fields: a file of one column.
  */
 export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   const text = Buffer.from(sample);
   const strict = mostAgreeing(text, eol, false);
-  // Quotes tell fields from text wherever they can be read.
+  // Quotes are respected if they can be read.
   const best = strict.agreeing < MOSTLY ? mostAgreeing(text, eol, true) : strict;
   const isParted = (delimiter: string) => {
     const [fields = 1, ...others] = countFields(text, delimiter, eol);
@@ -30,7 +30,7 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
 }
 
-/** From this share of the records on, a delimiter is believed with its quotes. */
+/** Share of agreeing records from which a delimiter is accepted with its quotes. */
 const MOSTLY = 0.5;
 
 function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
@@ -38,7 +38,7 @@ function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
   for (const delimiter of DELIMITERS) {
     const counts = countFields(text, delimiter, eol, loose);
     const fields = counts[0] ?? 1;
-    // Lines that can't be read are of no number of fields, so that they never agree.
+    // Unreadable lines have no number of fields, so they never agree.
     if (fields < 2) continue;
     const agreeing = counts.filter(count => count === fields).length / counts.length;
     if (agreeing > best.agreeing || (agreeing === best.agreeing && fields > best.fields)) {
@@ -48,15 +48,12 @@ function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
   return best;
 }
 
-/** The number of fields of each record; 0 for one that can't be read with this delimiter. */
+/** The number of fields of each record; 0 if it can't be read with this delimiter. */
 function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol'], loose = false): number[] {
   return firstRecords(text, delimiter, eol, loose).map(fields => fields.length);
 }
 
-/**
- * The first records of a text; without fields for one that can't be read with this delimiter, where `loose` with
- * its quotes as letters.
- */
+/** The first records of a text. An unreadable one has no fields. `loose`: quotes are letters. */
 export function firstRecords(
   given: Buffer,
   delimiter: string,
@@ -64,7 +61,7 @@ export function firstRecords(
   loose = false,
 ): (readonly string[])[] {
   const head = given.subarray(0, MOST_BYTES);
-  // Behind its last line end the sample may stop within a record.
+  // The sample may stop within a record after its last line end.
   const lastEnd = head.lastIndexOf(eol);
   const text = lastEnd === -1 ? head : head.subarray(0, lastEnd + eol.length);
   const records: (readonly string[])[] = [];

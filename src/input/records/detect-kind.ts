@@ -5,7 +5,7 @@ import {InputError} from '../input-error.ts';
 /** `json`: an array, or objects over several lines. */
 export type InputKind = 'csv' | 'ndjson' | 'json';
 
-/** Says by the beginning of the text what a file holds. */
+/** Detects a file's kind from the beginning of its text. */
 export function detectKind(sample: string, format: NamedFormat | undefined): InputKind {
   if (format === 'csv' || format === 'tsv') return 'csv';
   const text = sample.trimStart();
@@ -13,7 +13,10 @@ export function detectKind(sample: string, format: NamedFormat | undefined): Inp
   return format === 'ndjson' || /^\{[ \t]*["}]/.test(text) ? 'ndjson' : 'csv';
 }
 
-/** Throws `input_binary` for data that is not text: a spreadsheet, another known kind of file, or many NUL bytes. */
+/**
+ * @throws {InputError} `input_binary` for data other than text: a spreadsheet, another known kind of file, or many NUL
+ * bytes.
+ */
 export function refuseBinary(head: Buffer, name: string): void {
   const known = SIGNATURES.find(([signature]) => head.subarray(0, signature.length).equals(signature));
   if (known !== undefined) throw notText(name, known[1], known[2]);
@@ -34,7 +37,7 @@ export function refuseBinary(head: Buffer, name: string): void {
 const HTML =
   /^\s*(?:<\?xml\b[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|style|table|div)\b/is;
 
-/** Throws `input_markup` for HTML and XML, which programs save as `.xls` and `.csv` too. */
+/** @throws {InputError} `input_markup` for HTML and XML, which programs save as `.xls` and `.csv` too. */
 export function refuseMarkup(sample: string, name: string): void {
   if (HTML.test(sample))
     throw new InputError(
@@ -44,7 +47,7 @@ export function refuseMarkup(sample: string, name: string): void {
   if (/^\s*<\?xml\b/i.test(sample)) throw new InputError('input_markup', `${name} is XML. ${EXPORT}`);
 }
 
-/** By where the NULs of mostly ASCII text stand. */
+/** Detects Unicode by the places of NULs in mostly ASCII text. */
 function unicodeOf(head: Buffer): string | undefined {
   const whole = head.length - (head.length % 4);
   const nuls = [0, 1, 2, 3].map(at => {
@@ -59,7 +62,7 @@ function unicodeOf(head: Buffer): string | undefined {
 
 const EXPORT = 'Save or export it as CSV (UTF-8), then use that file.';
 
-/** Throws `input_header` for a `.json` file whose list is of values: objects have the names that columns need. */
+/** @throws {InputError} `input_header` for a `.json` list of values: only objects have column names. */
 export function refuseValues(sample: string, path: string, name: string): void {
   if (!/\.json$/i.test(withoutCompression(path)) || !/^\s*\[\s*["\d]/.test(sample)) return;
   throw new InputError(

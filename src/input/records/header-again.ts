@@ -1,6 +1,6 @@
-/** True for a row that is the header, as lists have where others were put behind them: no value is in it. */
+/** True for a row that repeats the header, as in joined lists. No cell of it is a value. */
 export function isHeaderAgain(fields: readonly string[], header: readonly string[] | undefined): boolean {
-  // A list that was put behind another brings its byte order mark.
+  // In joined lists, the second one may bring its byte order mark.
   const first = fields[0]?.replace(/^\uFEFF/, '');
   if (header === undefined || first !== header[0]) return false;
   const isSame =

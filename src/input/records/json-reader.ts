@@ -9,15 +9,15 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [byte('['), byte(']')
 const BLANKS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].map(byte));
 
 /**
- * Reads a JSON array of objects, or objects one after the other over several lines, and keeps each one's text: parsers
- * that stream JSON give values only, which would lose how numbers are spelled. Of an object that is longer than the
- * limit the beginning is kept for the reject.
+ * Reads a JSON array of objects, or objects in a row over several lines, and keeps each one's text: parsers that stream
+ * JSON give values only, which lose the spelling of numbers. The beginning of an object beyond the limit is kept for
+ * the reject.
  */
 export class JsonReader implements RecordReader {
   /** Undefined: the text before a value may have opened a list, so a resume reads from the start. */
   readonly rest = undefined;
   readonly #settings: ReaderSettings;
-  /** The value that is being read, as far as it is kept. */
+  /** The kept part of the value that is being read. */
   #parts: Buffer[] = [];
   #kept = 0;
   #length = 0;
@@ -75,7 +75,7 @@ export class JsonReader implements RecordReader {
     return records;
   }
 
-  /** Between values: true if one begins here. */
+  /** Reads a character between values. Returns true if a value begins here. */
   #begins(character: number | undefined): boolean {
     if (character === LF) this.#line++;
     if (BLANKS.has(character) || character === COMMA) return false;
@@ -96,7 +96,7 @@ export class JsonReader implements RecordReader {
     return !this.#inText && (character === COMMA || character === CLOSE_LIST || BLANKS.has(character));
   }
 
-  /** Takes a character of a value. Returns true if an object or a list ends with it. */
+  /** Reads a character of a value. Returns true if it ends an object or a list. */
   #closesValue(character: number | undefined): boolean {
     if (this.#escaped) this.#escaped = false;
     else if (this.#inText && character === BACKSLASH) this.#escaped = true;
@@ -114,7 +114,7 @@ export class JsonReader implements RecordReader {
     this.#length += part.length;
     const room = this.#isTooLong ? RAW_LIMIT + 4 - this.#kept : part.length;
     if (room <= 0) return;
-    // Copied, so that one short object does not hold its whole chunk.
+    // Copied: otherwise one short object would keep its whole chunk in memory.
     this.#parts.push(Buffer.from(part.subarray(0, room)));
     this.#kept += Math.min(room, part.length);
   }
@@ -145,7 +145,7 @@ export class JsonReader implements RecordReader {
   }
 }
 
-/** Within JSON's texts no line ends, so that those there are stand between its parts. */
+/** Line ends occur only between the parts of JSON, never within its texts. */
 function inOneLine(raw: string): string {
   return raw.replace(/[ \t]*[\r\n]+[ \t]*/g, '');
 }

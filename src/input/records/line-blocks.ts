@@ -3,12 +3,12 @@ import {RAW_LIMIT} from './reject.ts';
 export const LF = 0x0a;
 export const CR = 0x0d;
 
-/** Whole lines, or what is left of a line that was longer than the limit. */
+/** Whole lines, or the beginning of a line beyond the limit. */
 export type LineBlock =
   | {readonly kind: 'lines'; readonly bytes: Buffer}
   | {readonly kind: 'too_long'; readonly head: Buffer; readonly length: number};
 
-/** More than a reject keeps, so that it can tell that there is more. */
+/** More than a reject keeps, to show that there is more. */
 const HEAD_BYTES = RAW_LIMIT + 4;
 
 /**
@@ -28,29 +28,29 @@ export class LineBlocks {
     this.#limit = limit;
   }
 
-  /** Bytes that wait for the end of their line; undefined if a part of the line was dropped. */
+  /** Bytes that wait for the end of their line; undefined if part of the line was dropped. */
   get waiting(): number | undefined {
     return this.#dropping === undefined ? this.#tailLength : undefined;
   }
 
-  /** Forgets what waits. */
+  /** Drops waiting text. */
   clear(): void {
     this.#tail = [];
     this.#tailLength = 0;
     this.#dropping = undefined;
   }
 
-  /** Takes a chunk, and gives what is complete now. */
+  /** Takes a chunk, and returns what is complete. */
   push(chunk: Buffer): LineBlock[] {
     const blocks: LineBlock[] = [];
-    // In pieces no longer than the limit, so that only the first line of each can be too long.
+    // In pieces up to the limit, so that only the first line of each can be too long.
     for (let start = 0; start < chunk.length; start += this.#limit) {
       this.#piece(chunk.subarray(start, start + this.#limit), blocks);
     }
     return blocks;
   }
 
-  /** The blocks that are left at the end of the stream. */
+  /** The blocks left at the end of the stream. */
   end(): LineBlock[] {
     if (this.#dropping !== undefined) return [{kind: 'too_long', ...this.#dropping}];
     const bytes = this.#takeTail();
@@ -79,7 +79,7 @@ export class LineBlocks {
     }
   }
 
-  /** Keeps so much of a long line as a reject shows, in a copy, so that the line itself can go. */
+  /** Keeps a copy of the part of a long line that a reject shows, so that the line itself is freed. */
   #drop(part: Buffer): void {
     if (this.#dropping === undefined) return;
     const {head} = this.#dropping;

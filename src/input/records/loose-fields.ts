@@ -6,7 +6,7 @@ import {CsvError, type Options, parse} from 'csv-parse/sync';
  */
 export function looseFields(line: string, options: Options): readonly string[] | undefined {
   const at = String(options.delimiter).replace(/[|\\{}()[\]^$+*?.]/g, '\\$&');
-  // The delimiter may stand in between.
+  // The delimiter may be inside.
   const formula = new RegExp(`(^|${at})="([^"\\r\\n]*)"(?=${at}|[\\r\\n]|$)`, 'g');
   const quoted = line.replace(formula, '$1"=""$2"""');
   try {

@@ -4,7 +4,7 @@ import {jsonRecord, jsonReject} from './json-record.ts';
 import {CR, LF, type LineBlock, LineBlocks} from './line-blocks.ts';
 import type {ReaderSettings, RecordReader, Rest} from './record-reader.ts';
 
-/** Reads one JSON object a line, and keeps each line's text as it came. */
+/** Reads one JSON object a line, and keeps each line's text. */
 export class NdjsonReader implements RecordReader {
   readonly #settings: ReaderSettings;
   readonly #blocks: LineBlocks;

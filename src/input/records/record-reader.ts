@@ -1,18 +1,20 @@
 import type {InputRecord, ReadSoFar} from '../row.ts';
 
-/** Turns the UTF-8 bytes of one file into records; csv-reader.ts, ndjson-reader.ts and json-reader.ts are its kinds. */
+/**
+ * Turns the UTF-8 bytes of one file into records. Implemented by csv-reader.ts, ndjson-reader.ts and json-reader.ts.
+ */
 export interface RecordReader {
-  /** Takes the next bytes, and gives the records that they completed. */
+  /** Takes the next bytes, and returns the records that they complete. */
   push(chunk: Buffer): InputRecord[];
-  /** Gives what is left at the end of the file. */
+  /** Returns the rest at the end of the file. */
   end(): InputRecord[];
   /** Input that is not yet part of a record; undefined if a resume could not start here. */
   readonly rest: Rest | undefined;
-  /** Drops the rest, and continues at the line with this number, where a record begins. */
+  /** Drops the rest, and continues at the line with this number, which begins a record. */
   readOn(line: number): void;
 }
 
-/** Some bytes at whose beginning a record begins, and the number of the line where they begin. */
+/** Bytes that begin with a record, and the number of their first line. */
 export interface Rest {
   readonly bytes: number;
   readonly line: number;
@@ -22,10 +24,10 @@ export interface Rest {
 export interface ReaderSettings {
   /** The file's name, for rejects and errors. */
   readonly file: string;
-  /** The most bytes (of UTF-8 text) that a record may have; a longer one is rejected, and never held whole. */
+  /** Maximum bytes (of UTF-8 text) of a record. A longer one is rejected, and never held whole. */
   readonly maxRecordSize: number;
   readonly tally: ReadSoFar;
-  /** The encoding that its text may be in, where it is not all UTF-8. */
+  /** The likely encoding of text that is not UTF-8. */
   readonly perhaps?: string | undefined;
 }
 
@@ -43,14 +45,14 @@ export interface CsvLayout {
   readonly columns: readonly string[];
 }
 
-/** Settings of a CSV reader beside those of its file. */
+/** Settings of a CSV reader in addition to those of its file. */
 export interface CsvSettings extends ReaderSettings {
   readonly dialect: CsvDialect;
   readonly header: boolean;
-  /** Lines that were left out above the header. */
+  /** Number of lines left out above the header. */
   readonly skippedLines: number;
-  /** True to fill up a row with fewer fields than the header. */
+  /** True if rows with fewer fields than the header are filled up. */
   readonly padShortRows: boolean;
-  /** So many columns without a name stand behind those of the header. */
+  /** Number of unnamed columns after those of the header. */
   readonly unnamedColumns: number;
 }

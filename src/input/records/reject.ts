@@ -1,7 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import type {Reject, RejectReason} from '../row.ts';
 
-/** Bytes of a rejected record's text that are kept. */
+/** Maximum bytes kept of a rejected record's text. */
 export const RAW_LIMIT = 64 * 1024;
 
 /** Place of a rejected record. */
@@ -11,7 +11,7 @@ export interface RejectPlace {
   readonly file: string;
 }
 
-/** Sets a record aside with its reason and its text: `bytes`, less the line end. */
+/** Rejects a record with its reason and its text: `bytes` without the line end. */
 export function reject(place: RejectPlace, reason: RejectReason, detail: string, bytes: Buffer): Reject {
   const text = withoutLineEnd(bytes);
   const cut = text.length > RAW_LIMIT;
@@ -26,7 +26,7 @@ export function reject(place: RejectPlace, reason: RejectReason, detail: string,
   };
 }
 
-/** The detail of a record that is not text in the encoding it was read in; `perhaps` is the one that it may have. */
+/** The detail of a record that is not text in its encoding. `perhaps`: its likely encoding. */
 export function encodingDetail(perhaps: string | undefined): string {
   return perhaps === undefined
     ? 'the text is not valid in its encoding; name the right one (--encoding), or save the list as UTF-8 (iconv -f NAME -t utf-8)'
@@ -40,7 +40,7 @@ function withoutLineEnd(bytes: Buffer): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** The start of the character that holds byte `at`. */
+/** The start of the character that contains byte `at`. */
 function characterStart(text: Buffer, at: number): number {
   let start = at;
   while (start > at - 4 && ((text[start] ?? 0) & 0xc0) === 0x80) start--;

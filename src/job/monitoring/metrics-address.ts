@@ -6,7 +6,7 @@ export function isAddress(metrics: string | undefined): metrics is string {
 export const METRICS_TARGET =
   'expected a file, or a URL such as https://pushgateway.example.com; name and password are set by BULK_ENRICH_METRICS_AUTH';
 
-/** A name and a password in the URL would stand in job files and on command lines. */
+/** Refuses a name and a password in the URL, which would be in job files and on command lines. */
 export function isMetricsTarget(metrics: string): boolean {
   if (!isAddress(metrics)) return true;
   if (!URL.canParse(metrics)) return false;

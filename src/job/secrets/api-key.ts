@@ -12,17 +12,20 @@ const KEY_COMMAND = 'BULK_ENRICH_API_KEY_COMMAND';
 /** Variables for the API key. Only one of them may be set. */
 export const keyVariables = [KEY, KEY_FILE, KEY_COMMAND] as const;
 
-/** A command asks a vault over a network at most; what waits for a person at night must not hold a run up for ever. */
+/**
+ * Maximum time of the command. It may ask a vault over a network; one that waits for a person at night must not hold a
+ * run up.
+ */
 const COMMAND_TIMEOUT_MS = 60_000;
 const LARGEST_OUTPUT_BYTES = 65_536;
-/** So much of what a command says beside the key is passed on. */
+/** Maximum length of the command's stderr that is passed on. */
 const LONGEST_REMARK = 500;
 
 /**
- * The API key from the environment: itself, from the file that it names, or from the command that prints it. `warn` is told
- * what the command says on stderr.
+ * The API key from the environment: itself, from a file, or from a command that prints it. `warn` receives the
+ * command's stderr.
  *
- * @throws {UsageError} when more than one is set, or what should give the key does not.
+ * @throws {UsageError} if several are set, or the file or the command gives no key.
  */
 export function readKey(env: Environment, warn: (sentence: string) => void = () => {}): string | undefined {
   const source = keySource(env);
@@ -37,7 +40,7 @@ export function readKey(env: Environment, warn: (sentence: string) => void = () 
   }
 }
 
-/** Reads a key again from its file or command, as it may have been replaced; undefined for a key in a variable. */
+/** Reads a key again from its file or command; undefined for a key in a variable. */
 export function keyReader(env: Environment): (() => Promise<string>) | undefined {
   const source = keySource(env);
   if (source === undefined || source[0] === KEY) return undefined;
@@ -51,7 +54,7 @@ export function keyReader(env: Environment): (() => Promise<string>) | undefined
   };
 }
 
-/** Which variable says where the key is: `API_KEY_FILE` and the like for messages, never what is in it. */
+/** The variable that gives the key, for messages. */
 export function keyVariable(env: Environment): (typeof keyVariables)[number] | undefined {
   return keySource(env)?.[0];
 }
@@ -77,7 +80,7 @@ function keyIn(text: string, source: KeySource): string {
   return key;
 }
 
-/** The beginning of a file, at most the length of a key: devices may have no end. */
+/** The beginning of a file, up to the maximum length of a key: devices may have no end. */
 function readBegin(path: string): string {
   const file = openSync(path, 'r');
   try {
@@ -88,7 +91,7 @@ function readBegin(path: string): string {
   }
 }
 
-/** The same without waiting for it: a pipe may never give any. */
+/** The beginning of a file, without waiting: a pipe may never give any. */
 async function beginOf(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
@@ -133,7 +136,7 @@ function printedBy(command: string, env: Environment): Promise<string> {
   });
 }
 
-/** A command's error repeats the command, and its output would be the key: neither is in the message. */
+/** A command's error contains the command, and its output is the key: neither gets into the message. */
 function unreadable(source: KeySource, error: unknown): UsageError {
   if (error instanceof UsageError) return error;
   if (source[0] === KEY_FILE) return sourceError(source, `can't be read: ${systemReason(error)}`);

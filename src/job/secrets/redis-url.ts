@@ -5,9 +5,9 @@ const VARIABLE = 'BULK_ENRICH_REDIS_URL';
 
 /**
  * URL of a fleet's Redis: from the flag or job file, else from the environment, which is the place for passwords.
- * Undefined if neither names one, or if the flag is `none`. `flag` is the setting's name in messages.
+ * Undefined if neither names one, or the flag is `none`. `flag`: the setting's name in messages.
  *
- * @throws {UsageError} when it is not a URL of a Redis, or has a password where others can read it.
+ * @throws {UsageError} if it is not a URL of a Redis, or has a password where others can read it.
  */
 export function resolveRedisUrl(given: string | undefined, flag: string, env: Env): string | undefined {
   if (given === 'none') return undefined;

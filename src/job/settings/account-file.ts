@@ -6,7 +6,7 @@ const ENDPOINT = 'expected embedded, or a base URL such as https://api.example.c
 
 const PRICE = 'expected an amount and a currency such as 0.004 EUR';
 
-/** The file of an account, which holds for all jobs that use it: which account it is, and its limits. */
+/** The file of an account, for all jobs that use it: its identity, and its limits. */
 export const accountFileSchema = only({
   endpoint: z
     .union([z.literal('embedded'), z.url({protocol: /^https?$/, error: ENDPOINT})], {error: ENDPOINT})

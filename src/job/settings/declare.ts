@@ -15,8 +15,8 @@ export type Use =
   | 'doctor';
 
 /**
- * Values that a run derives from settings, input and environment, and that shape its output. They are compared as derived,
- * so that naming a column which was guessed before is not a change.
+ * Values that a run derives from settings, input and environment, and that shape its output. They are compared as
+ * derived: naming a column that was guessed before is not a change.
  */
 export type Resolved =
   | 'endpoint'
@@ -32,9 +32,9 @@ export type Resolved =
 export type Shapes =
   /** The rows that are written. An unfinished run resumes only with the same value. */
   | 'output'
-  /** Those too, by way of this. */
+  /** A part of the run that they shape through such a value. */
   | Resolved
-  /** The summary, the exit code or a report alone: a run that is complete is the same only with the same value. */
+  /** Only the summary, the exit code or a report: a complete run counts as done only with the same value. */
   | 'summary'
   /**
    * Nothing: the setting is about how the run is made and shown. Addresses are never compared, since they may hold

@@ -11,7 +11,7 @@ const columnsSetting = settingsIn('Columns');
 
 const ENDPOINT = 'expected embedded, live, or a base URL such as https://api.example.com';
 
-/** The service to ask, and about what. */
+/** The columns and operations to look up, and the service. */
 export const lookupSettings = {
   endpoint: serviceSetting(
     z.union([z.enum(['embedded', 'live']), z.url({error: ENDPOINT})], {error: ENDPOINT}).optional(),

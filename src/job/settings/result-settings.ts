@@ -1,9 +1,24 @@
 import {z} from 'zod';
 import {isMetricsTarget, METRICS_TARGET} from '../monitoring/metrics-address.ts';
+import {shareOf} from '../values.ts';
 import {settingsIn} from './declare.ts';
-import {drift} from './drift.ts';
 import {log} from './log.ts';
 import {scoreRules} from './score-rules.ts';
+
+/** The share from which a change is drift, and `fails` if drift fails the run. `off`: no comparison. */
+type DriftSetting = 'off' | {readonly share: number; readonly fails: boolean};
+
+const DRIFT = 'expected off, a share such as 10%, or fail 10%';
+
+/** `off`, `10%` or `fail 10%`. */
+const drift = z.union([z.string(), z.number()], {error: DRIFT}).transform((given, context) => {
+  const [, fails, text = ''] = /^(fail\s+)?(.*)$/.exec(String(given).trim()) ?? [];
+  if (given === 'off') return given;
+  const share = shareOf(text);
+  if (share !== undefined) return {share, fails: fails !== undefined} satisfies DriftSetting;
+  context.addIssue(DRIFT);
+  return z.NEVER;
+});
 
 const resultSetting = settingsIn('Results');
 

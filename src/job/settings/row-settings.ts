@@ -48,19 +48,19 @@ const sameEncoding: Readonly<Record<string, string>> = {
   gb2312: 'gbk',
   cp949: 'euc-kr',
   macroman: 'macintosh',
-  // Which of the two is told by the mark.
+  // The byte order mark decides between both.
   utf16: 'auto',
   unicode: 'auto',
 };
 
-/** `cp1252`, `UTF8` and `latin1` by the names in the list; other texts as they are. */
+/** `cp1252`, `UTF8` and `latin1` by their names in the list; other texts unchanged. */
 export function encodingNamed(text: string): string {
   const plain = (name: string) => name.toLowerCase().replace(/[^a-z\d]/g, '');
   const key = plain(text).replace(/^(?:cp|win)(?=125\d$|874$)/, 'windows');
   return sameEncoding[key] ?? encodings.find(name => plain(name) === key) ?? text;
 }
 
-/** Which rows, and how they are read and written. */
+/** Choice, reading and writing of rows. */
 export const rowSettings = {
   where: rowsSetting(z.string().min(1).optional(), {
     value: 'EXPR',

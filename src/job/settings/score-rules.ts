@@ -18,7 +18,7 @@ const reasonCode = z
   .string()
   .regex(/^[A-Za-z][\w.-]{0,63}$/, 'expected a short code such as tor or email_invalid');
 
-/** One rule: where its condition holds, its points are added to the risk, for its reason. */
+/** One rule: if its condition holds, its points are added to the risk, for its reason. */
 const scoreRule = z.strictObject(
   {
     when: z.string().min(1),
@@ -41,7 +41,7 @@ const scoreRule = z.strictObject(
 const NAME = 'expected a name of letters, digits and _';
 const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, NAME);
 
-/** A row with its answers, and what rules have to make of it. */
+/** A row with its answers, and the result that rules must give. */
 const ruleTest = only({
   name: z.string().optional(),
   row: z.record(z.string(), z.unknown()).default({}),
@@ -61,7 +61,7 @@ const ruleTest = only({
 
 const level = z.int('expected a whole number').min(1).max(100);
 
-/** Rules of its own, in a job's `score` block or a file: instead of the default ones, or after them. */
+/** A job's own rules, in its `score` block or a file: instead of the default ones, or after them. */
 export const scoreRules = only({
   base: z.enum(['default', 'none']).default('none'),
   levels: only({medium: level.default(30), high: level.default(60)})

@@ -4,7 +4,7 @@ import {millisecondsOf} from '../values.ts';
 /** When nothing more is asked: so long after the command's start, or at a time of day. */
 export type Until = {readonly afterMs: number} | TimeOfDay;
 
-/** A time of day, and the zone that its clocks are in: that of this process where none is said. */
+/** A time of day with its time zone; undefined for the process's own. */
 export interface TimeOfDay {
   readonly minutes: number;
   readonly zone?: string | undefined;
@@ -41,8 +41,8 @@ function isZone(name: string): boolean {
 }
 
 /**
- * The next moment after `now` at which clocks show this time of day. A time that clocks skip in spring is the moment at
- * which they jump; one that they show twice in autumn is the first of both.
+ * The next time after `now` at which clocks show this time of day. A time that clocks skip in spring is the moment of
+ * the jump; one that they show twice in autumn is the first.
  */
 function nextTime({minutes, zone}: TimeOfDay, now: number): number {
   const wall = now + offsetAt(now, zone);
@@ -52,8 +52,8 @@ function nextTime({minutes, zone}: TimeOfDay, now: number): number {
 }
 
 /**
- * The first moment at which clocks show `wall`, or more: by the offsets of the days around, between which one
- * change may be.
+ * The first moment at which clocks show `wall` or later, by the offsets of the days around. At most one change lies
+ * between those.
  */
 function shownAt(wall: number, zone: string | undefined): number {
   const offsets = [wall - DAY_MS, wall + DAY_MS].map(at => offsetAt(at, zone));

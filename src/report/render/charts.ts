@@ -3,12 +3,11 @@ import type {HistogramBlock, LinesBlock, StacksBlock, Tone} from '../model.ts';
 import {html, type Markup} from './markup.ts';
 
 /**
- * Charts as inline SVG that stretches with the page: the shapes are in it, the words are beside it in HTML, so that
- * they stay readable at any width. Every chart has a table with its figures; to a screen reader the chart is one
- * image with a sentence.
+ * Charts as inline SVG that stretches with the page. Words are beside it in HTML, so that they stay readable at any
+ * width. Every chart has a table of its figures. For a screen reader it is one image with a sentence.
  */
 
-/** A bar of this share of its cell. */
+/** A bar over this share of its cell. */
 export function bar(share: number, tone: Tone): Markup {
   return html`<svg class="bar" aria-hidden="true"><rect class="fill-${tone}" width="${length(share)}%" height="100%" rx="2"/></svg>`;
 }
@@ -48,7 +47,7 @@ export function histogram({bins, what, caption}: HistogramBlock): Markup {
 
 const BOX = 100;
 
-/** Lines over time; where nothing was measured there is a gap. `most` is the upper end of the scale. */
+/** Lines over time, with gaps for missing values. `most` is the upper end of the scale. */
 export function lines({series, ends, caption, unit}: LinesBlock, most: number): Markup {
   const span = Math.max(1, ends.at(-1) ?? 1);
   const paths = series.map(
@@ -64,7 +63,7 @@ export function lines({series, ends, caption, unit}: LinesBlock, most: number): 
   return html`<svg class="lines" viewBox="0 0 ${BOX} ${BOX}" preserveAspectRatio="none" role="img" aria-label="${`${caption} over time. ${said.join('; ')}`}"><path class="grid" d="M0 0H${BOX}M0 ${BOX / 2}H${BOX}M0 ${BOX}H${BOX}" vector-effect="non-scaling-stroke"/>${paths}</svg>`;
 }
 
-/** Each point stands in the middle of its stretch. */
+/** Each point is in the middle of its interval. */
 function path(
   values: readonly (number | null)[],
   ends: readonly number[],
@@ -81,7 +80,7 @@ function path(
     const start = index === 0 ? 0 : (ends[index - 1] ?? 0);
     const x = (BOX * (start + (ends[index] ?? start))) / 2 / span;
     const y = BOX * (1 - value / most);
-    // A point between two gaps is a stroke of no length, which round line ends make a dot.
+    // A point between two gaps is a stroke without length, which round line ends turn into a dot.
     parts.push(drawing ? `L${short(x)} ${short(y)}` : `M${short(x)} ${short(y)}h0`);
     drawing = true;
   }

@@ -14,7 +14,7 @@ import {withoutControls} from '../safe-text.ts';
 import {bar, histogram, lines, roundUp, stack} from './charts.ts';
 import {breakable, html, type Markup, raw} from './markup.ts';
 
-/** The report as one HTML page that needs nothing else: no network, no scripts, and a policy that says so. */
+/** The report as one self-contained HTML page: no network, no scripts, and a policy that forbids both. */
 export function renderHtml(report: Report): string {
   const {title, status, lead, facts, sections} = report;
   const page = html`<!doctype html>
@@ -49,7 +49,7 @@ ${sections.map(sectionHtml)}
   return withoutControls(String(page));
 }
 
-/** Text is never told apart by colour alone; contrasts are 4.5:1 or more in both themes. */
+/** Colour is never the only difference of texts. Contrasts are 4.5:1 or more in both themes. */
 function style(): string {
   return readFileSync(new URL('./style.css', import.meta.url), 'utf8');
 }
@@ -88,8 +88,8 @@ function blockHtml(block: Block): Markup {
 type Table = Omit<TableBlock, 'kind'>;
 
 /**
- * A table; on a phone each row of one with more than two columns is a list of its cells with their headings. What
- * is too wide still scrolls by itself, also by keyboard.
+ * A table. On a phone, each row of a table with more than two columns becomes a list of its cells with their headings.
+ * Wide content scrolls, also by keyboard.
  */
 function table({caption, head, rows, texts = []}: Table): Markup {
   const kind = (index: number) => (index === 0 || texts.includes(index) ? 'text' : 'figure');
@@ -104,7 +104,7 @@ function table({caption, head, rows, texts = []}: Table): Markup {
 </table></div>`;
 }
 
-/** The figures behind a chart. */
+/** The figures of a chart. */
 function behind(block: Table, label = 'Figures'): Markup {
   return html`<details><summary>${label}</summary>${table(block)}</details>`;
 }

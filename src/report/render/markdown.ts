@@ -48,7 +48,7 @@ function blockTable(block: Block): string {
   }
 }
 
-/** So many lines say how it went; the HTML report has them all. */
+/** Maximum lines of the course over time; the HTML report has all. */
 const MOST_TIMES = 10;
 
 function timeTable({ends, series, unit}: LinesBlock): string {
@@ -78,7 +78,7 @@ function tableOf(
 
 /**
  * Texts from answers and paths must not become Markdown, HTML or links, nor end their line. GitHub links addresses and
- * mentions whatever stands before them, a backslash included, but not where an element stands in them.
+ * mentions after any character, even a backslash, but not if an element is inside them.
  */
 function escaped(text: string): string {
   return text

@@ -16,7 +16,7 @@ const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
 /** End of a run, also of one that could not begin. */
 interface RunEnd {
-  /** Undefined if its name is not known. */
+  /** Undefined if the name is unknown. */
   readonly job: string | null | undefined;
   readonly finished_at: string;
   readonly exit_code: number;
@@ -24,42 +24,42 @@ interface RunEnd {
   readonly drift?: Summary['drift'];
 }
 
-/** A run that is under way, beside what its summary would say now. */
+/** A run under way, beside its current summary. */
 export interface LiveRun {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly rowsRead: number;
-  /** Bytes of the input; undefined if its size is not known. */
+  /** Bytes of the input; undefined if unknown. */
   readonly inputSize: number | undefined;
   readonly inFlight: number;
   /** Values that wait for a slot, a permit or their next attempt. */
   readonly waiting: number;
-  /** Calls a second that it may make now; undefined without a rate. */
+  /** Calls per second allowed now; undefined without a rate. */
   readonly rate: number | undefined;
   /** Why no call is made now. */
   readonly pause: Pause['reason'] | undefined;
 }
 
 /**
- * The run's end as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses timestamps on
- * samples, or a Pushgateway: when it was is a gauge. `before` is the file's last content: the time of the last success
- * is kept from it.
+ * The run's end as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses
+ * timestamps on samples, or a Pushgateway. So the time is a gauge. `before` is the file's last content: it keeps the
+ * time of the last success.
  */
 export function renderMetrics(summary: Summary, before = ''): string {
   return textOfAll([...endFamilies(summary, before), ...runFamilies(summary, undefined)], summary.job);
 }
 
 /**
- * The same families while the run is under way: `summary` is what it would end with now. What `before`, the file's last
- * content, says of the last end stays, as alerts go by it.
+ * The same families while the run is under way. `summary` has the current figures. `before` is the file's last content:
+ * figures of the last end stay, since alerts use them.
  */
 export function renderLive(summary: Summary, live: LiveRun, before = ''): string {
   return textOfAll(runFamilies(summary, live), summary.job) + lastEndIn(before);
 }
 
 /**
- * The end of a run that has no summary, as it could not begin. Without `job` its name is not known: it is that of
- * `before`, whose series an alert goes by.
+ * The end of a run that could not begin, and so has no summary. If `job` is unknown, the name in `before` stays, since
+ * alerts use its series.
  */
 export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   const job = known === undefined ? (labelIn(before, 'job_name') ?? null) : known;
@@ -72,11 +72,11 @@ export function isMetrics(text: string): boolean {
 }
 
 function textOfAll(families: readonly Family[], job: string | null): string {
-  // `job` is a label that Prometheus sets itself.
+  // `job` is a label of Prometheus itself.
   return familiesText(families, {job_name: job ?? ''});
 }
 
-/** Families that a run has once it has ended. */
+/** Families of an ended run. */
 function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, before: string): Family[] {
   const finished = Date.parse(finished_at) / 1_000;
   const success = isSuccess(exit_code);
@@ -108,7 +108,7 @@ function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, 
   ];
 }
 
-/** Families that a run has at any time: the one that is under way, or the last one. */
+/** Families of a run at any time: the current one, or the last. */
 function runFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   return [
     buildInfo(),
@@ -123,7 +123,7 @@ function active(isActive: boolean): Family {
   return gauge('run_active', '1 while a run is under way, else 0.', isActive ? 1 : 0);
 }
 
-/** How far the run is, how fast, and what it waits for; at its end nothing is under way. */
+/** Progress, speed, and the reason of a wait; nothing is under way at the end. */
 function paceFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   const {started_at, finished_at, rows, input, pace} = summary;
   const waits = perPause(reason => Number(reason === live?.pause));
@@ -168,7 +168,7 @@ function paceFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
 function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[] {
   const {saved} = credits;
   const {p50, p95, p99, max} = calls.latency_ms;
-  // `quantile` is a label that only summaries may have.
+  // Only Prometheus summaries may have the label `quantile`.
   const latency = Object.entries({p50, p95, p99, max});
   return [
     gauge(
@@ -263,7 +263,7 @@ function riskFamilies({risk}: Summary): Family[] {
   ];
 }
 
-/** The families of the last end, as they are in a text of metrics. */
+/** The families of the last end in a text of metrics. */
 function lastEndIn(text: string): string {
   const families = text.split(/^(?=# HELP )/m);
   return families.filter(family => family.startsWith('# HELP bulk_enrich_last_')).join('');

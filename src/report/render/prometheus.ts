@@ -19,7 +19,7 @@ export function gauge(name: string, help: string, value: SampleValue): Family {
   return familyOf('gauge', name, help, value);
 }
 
-/** The same of counters, whose names end in `_total`. */
+/** The same for counters, whose names end in `_total`. */
 export function counter(name: `${string}_total`, help: string, value: SampleValue): Family {
   return familyOf('counter', name, help, value);
 }
@@ -39,7 +39,7 @@ export function by(label: string, values: Readonly<Record<string, number>>, othe
   return Object.entries(values).map(([name, value]) => [{...others, [label]: name}, value]);
 }
 
-/** All families that have samples. `own` are labels of each of these. */
+/** All families with samples. `own`: labels of every sample. */
 export function familiesText(families: readonly Family[], own: Labels): string {
   return families
     .filter(({samples}) => samples.length > 0)

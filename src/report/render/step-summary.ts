@@ -1,8 +1,8 @@
-/** GitHub Actions: a step's summary is refused as a whole beyond this (docs.github.com, "Workflow commands"). */
+/** GitHub Actions refuses a longer step summary as a whole (docs.github.com, "Workflow commands"). */
 const MOST_BYTES = 1_048_576;
 const CUT = '\n*The rest was left out: a step’s summary holds 1 MiB at most.*\n';
 
-/** As many whole sections of a report in Markdown as there is room for, when the step has written `used` bytes. */
+/** Whole sections of a Markdown report, as far as there is room after `used` bytes. */
 export function fitStepSummary(markdown: string, used: number): string {
   const text = `${markdown.trimEnd()}\n\n`;
   const room = MOST_BYTES - used;
@@ -15,7 +15,7 @@ export function fitStepSummary(markdown: string, used: number): string {
   return fitting === '' ? '' : fitting + CUT;
 }
 
-/** A line that GitHub shows beside the run. Its message must not hold values from the rows. */
+/** A line that GitHub shows beside the run. Its message must hold no values from rows. */
 export function annotation(
   level: 'notice' | 'warning' | 'error',
   title: string,

@@ -5,7 +5,7 @@ import type {Summary} from '../summary.ts';
 
 const MOST = 12;
 
-/** Changes since the job's last output; undefined if they were not compared. */
+/** Changes since the job's last output; undefined without a comparison. */
 export function changesSection({changes}: Summary): Section | undefined {
   if (changes === undefined) return undefined;
   const {rows, new: added, gone, changed, unchanged, compared_with: old, reasons, answers, key} = changes;

@@ -37,7 +37,7 @@ function driftName(what: string): string {
   return names[what] ?? what;
 }
 
-/** Rows, credits and scores are numbers; all else is a share. */
+/** Rows, credits and scores are numbers; all other figures are shares. */
 function driftValue(what: string, value: number): string {
   if (what === 'rows' || what === 'credits') return count(Math.round(value));
   return what === 'risk.mean' ? count(Math.round(value * 10) / 10) : percent(value, 1);

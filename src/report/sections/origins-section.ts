@@ -10,7 +10,7 @@ const captions: Readonly<Record<TopKind, readonly [caption: string, what: string
   phone_countries: ['Countries of phone numbers', 'Country'],
 };
 
-/** Counts of the values' countries, networks and domains. They identify no person. */
+/** Counts of the values' countries, networks and domains, which identify no person. */
 export function originsSection({top}: Summary): Section | undefined {
   const blocks = topKinds.flatMap(kind => ranking(top[kind], ...captions[kind]));
   return blocks.length === 0

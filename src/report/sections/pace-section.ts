@@ -31,7 +31,7 @@ export function paceSection({calls, pace, timeline}: Summary): Section | undefin
   };
 }
 
-/** A line needs at least two points. */
+/** Minimum points of a line. */
 const FEWEST_POINTS = 2;
 
 function lines(timeline: TimelineSummary): LinesBlock[] {

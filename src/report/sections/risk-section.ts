@@ -5,7 +5,7 @@ import type {RiskCounts, Summary} from '../summary.ts';
 
 const MOST_REASONS = 12;
 
-/** The section that the rows of high risk are in. */
+/** Title of the section with the rows of high risk. */
 export const RISK = 'Risk';
 
 /** Risk of the rows, with its reasons. */
@@ -29,7 +29,7 @@ export function riskSection({risk, output}: Summary): Section | undefined {
   };
 }
 
-/** Rows by number, and the command that lists them all with their scores. */
+/** Numbers of rows, and the command that lists them all with their scores. */
 function highRows({high, high_rows: rows = []}: RiskCounts, output: string): TableBlock[] {
   if (rows.length === 0) return [];
   const isPart = high > rows.length;
@@ -47,7 +47,7 @@ function highRows({high, high_rows: rows = []}: RiskCounts, output: string): Tab
   ];
 }
 
-/** Reasons with what they mean: the rule of the job, else the default one. */
+/** Reasons explained: by the job's rule, else by the default one. */
 function inWords({reasons, rules}: RiskCounts): Record<string, number> {
   const words = (reason: string) => {
     const own = rules.filter(rule => rule.reason === reason).map(({when}) => when);
@@ -61,7 +61,7 @@ function inWords({reasons, rules}: RiskCounts): Record<string, number> {
   return Object.fromEntries(told);
 }
 
-/** Rules that say more of themselves than their reason, or are tried out. */
+/** Rules with a description or an owner, and shadow rules. */
 function declaredRules({rules}: RiskCounts): TableBlock[] {
   const rows = rules
     .filter(
@@ -122,7 +122,7 @@ function ranking(
   return rows.length === 0 ? [] : [{kind: 'ranking', caption, what, of, tone: 'known', rows}];
 }
 
-/** Shares of answers that have each field, and that have it true. */
+/** Shares of answers that have each field, and in which it is true. */
 export function fieldsSection({fields = {}, lookups}: Summary): Section | undefined {
   const rows = Object.entries(fields).flatMap(([operation, shares]) =>
     (lookups[operation]?.answered ?? 0) === 0

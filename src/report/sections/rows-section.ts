@@ -44,7 +44,7 @@ export function rowsSection({rows, lookups, repairs}: Summary): Section | undefi
 
 const MOST_CODES = 20;
 
-/** Codes with their first rows and what they mean; nothing where there are none. */
+/** Codes with their first rows and meanings; empty without codes. */
 function codesTable(caption: string, coded: Summary['errors']): TableBlock[] {
   if (coded.length === 0) return [];
   return [

@@ -1,8 +1,11 @@
-import {writeAtomically} from '../../disk/replace.ts';
+import {openStream} from '../../disk/pipe.ts';
+import {moveAtomically, orUnwritable, writeAtomically} from '../../disk/replace.ts';
 import type {Job, Output, OutputOf} from '../../job/job.ts';
+import {StreamSink} from '../../output/sink.ts';
 import {type Destination, keepsNothing} from './destination.ts';
 import {fileDestination} from './file-destination.ts';
-import {streamDestination} from './stream-destination.ts';
+import {partialPath} from './partial.ts';
+import {removeObsolete, unfinishedPublishing} from './publish.ts';
 
 const destinations: {
   readonly [Kind in Output['kind']]: (output: OutputOf<Kind>, job: Job) => Destination;
@@ -22,5 +25,28 @@ function rowsDestination(): Destination {
       if (summary !== null && written.summary !== undefined) writeAtomically(written.summary, summary);
     },
     complete: async () => undefined,
+  };
+}
+
+/** A pipe, a device or stdout: written rows can't be taken back, so only the files beside them are published. */
+function streamDestination({name, to}: OutputOf<'stream'>): Destination {
+  return {
+    ...keepsNothing,
+    open: async (_, __, stdout) =>
+      to === '-'
+        ? new StreamSink(stdout, false)
+        : new StreamSink(
+            orUnwritable(to, () => openStream(to)),
+            true,
+          ),
+    publish(files, {rejects, obsolete, summary}) {
+      const {written} = files;
+      if (obsolete) removeObsolete(written);
+      if (rejects !== null && written.rejects !== undefined)
+        moveAtomically(partialPath(files, 'rejects', written.rejects), written.rejects);
+      if (summary !== null && written.summary !== undefined) writeAtomically(written.summary, summary);
+    },
+    // A record in the state's directory is another job's.
+    complete: async files => unfinishedPublishing(files, name),
   };
 }

@@ -117,7 +117,8 @@ function outcomeOf(exitCode: number, summary: Summary | undefined, safeRows: num
 
 function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
   const message = `The last run ended while it put its ${many(rowsWritten, 'row')} in place. That is done now: ${output.name}`;
-  return outcomeOf(exitCode, summary === null ? undefined : JSON.parse(summary), rowsWritten, message);
+  const told = summary === null ? undefined : (JSON.parse(summary) as Summary);
+  return {...outcomeOf(exitCode, told, rowsWritten, message), found: 'unpublished'};
 }
 
 /** Without an answer store, the answers that an attempt to run it again paid for are in its ledger only. */
@@ -128,7 +129,7 @@ function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCu
     ? `A later run of it was interrupted. To resume that one: --force. To give it up, remove ${directory}.`
     : `To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: --force.`;
   const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent. ${again}`;
-  return {...outcomeOf(summary.exit_code, summary, rows, message), wasComplete: true};
+  return {...outcomeOf(summary.exit_code, summary, rows, message), found: 'complete'};
 }
 
 /** Reports that the saved state does not fit. Stdin can't be read again, so the state is reset for the next run. */

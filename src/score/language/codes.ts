@@ -2,13 +2,13 @@ import type {Result} from '../../ledger/lookup.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 
-/** The texts that something can be: what it is never compared with in vain. */
+/** The possible texts of a value: comparing it with another is a mistake. */
 export interface Codes {
   readonly what: string;
   readonly known: readonly string[];
   /** Others by their shape. */
   readonly like?: RegExp;
-  /** Advice for an unknown one. */
+  /** Advice for a text that is not a code. */
   readonly otherwise?: string;
 }
 
@@ -31,7 +31,7 @@ const skips: Readonly<Record<Extract<Result, {status: 'skipped'}>['error'], true
 
 export const statusCodes: Codes = {what: 'status', known: Object.keys(statuses)};
 
-/** Codes that come of calls; the service's own are not in its interface, but for one. */
+/** Codes of calls. The interface names only one of the service's own. */
 const CALLS = [
   'bad_response',
   'connection_closed',
@@ -45,7 +45,7 @@ export function errorCodesOf(operation: Operation): Codes {
   return {
     what: 'error code',
     known: ['', ...Object.keys(operations[operation].codes), ...Object.keys(skips), ...CALLS],
-    // A server's failure by its status alone, and a socket's failure by Node's names.
+    // A server's failure by its status, and a socket's by Node's names.
     like: /^(?:http_\d{3}|[A-Z][A-Z\d_]+)$/,
     otherwise: 'A code of the service itself can be read by startsWith("…").',
   };

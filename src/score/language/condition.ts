@@ -6,12 +6,13 @@ import {type Expression, type Reference, referencesOf} from './expression.ts';
 import {type Facts, reader, SharedReads} from './read-facts.ts';
 import {typeAt} from './vocabulary.ts';
 
-/** Result of an expression over some facts; undefined if it reads a missing field and so can't be decided. */
+/** Result of a condition over facts; undefined if it reads a missing field and can't be decided. */
 export type Decision = boolean | undefined;
 
 /**
- * A condition that never takes a missing field for an answer: `false && missing` is false and `true || missing` is
- * true, as one side decides those alone; everything else that reads a missing field is undecided.
+ * A condition that never takes a missing field for an answer: `false && missing` is false and `true
+ *
+ * missing` is true, since one side decides. Anything else with a missing field is undecided.
  */
 export interface Condition {
   /** All that it reads. */
@@ -29,10 +30,10 @@ export interface Lacking {
   add(reference: Reference): unknown;
 }
 
-/** A condition that may become one that is decided once for a row. */
+/** A condition that may be replaced by one that is decided once per row. */
 type Part = {-readonly [Key in keyof Condition]: Condition[Key]};
 
-/** Compiles an expression once, for many rows; conditions that share reads are decided over the same facts. */
+/** Compiles an expression once, for many rows. Conditions that share reads are decided over the same facts. */
 export function compile(expression: Expression, shared = new SharedReads()): Condition {
   return conditionOf(expression.ast, {expression, shared});
 }
@@ -42,7 +43,7 @@ interface Compiling {
   readonly shared: SharedReads;
 }
 
-/** Compiles a part; one that several conditions share is decided once for a row. */
+/** Compiles a part. A part that several conditions share is decided once per row. */
 function conditionOf(node: ASTNode, compiling: Compiling): Condition {
   const {shared} = compiling;
   const text = engineText(node, false);
@@ -80,7 +81,7 @@ function directMeans({expression: {vocabulary, runnable}, shared}: Compiling): D
   };
 }
 
-/** Any of its sides (`||`), or all of them (`&&`): the one that decides it alone goes before any that is missing. */
+/** `||` or `&&`: a side that decides alone takes precedence over a missing one. */
 function either(sides: readonly Condition[], deciding: boolean): Part {
   return {
     references: sides.flatMap(side => side.references),
@@ -127,7 +128,7 @@ function presence(path: readonly string[], references: readonly Reference[], sha
   };
 }
 
-/** A bare flag, which most rules are: read without the expression engine, for speed. */
+/** A bare flag, the form of most rules: read without the expression engine, for speed. */
 function flag(reference: Reference, shared: SharedReads): Part {
   const read = readKnown(reference, shared) as (facts: Facts) => Decision;
   return {
@@ -152,7 +153,7 @@ function comparison(
       const result = run(facts);
       return typeof result === 'boolean' ? result : undefined;
     } catch {
-      // Data that the expression can't use, such as a text that is not a number: undecided.
+      // The expression can't use this value, such as a text that is not a number: undecided.
       return undefined;
     }
   };
@@ -186,8 +187,8 @@ function everyKnown(references: readonly Reference[], shared: SharedReads): (fac
 }
 
 /**
- * Reads a field if its value has the interface's type; undefined if not. Of a field that only `has(…)` names, it reads
- * the answer.
+ * Reads a field if its value has the interface's type; undefined if not. For a field in `has(…)` only, reads the
+ * answer.
  */
 function readKnown({path, type, optional}: Reference, shared: SharedReads): (facts: Facts) => unknown {
   const expected = optional ? undefined : typeNames[type?.kind ?? ''];

@@ -4,29 +4,29 @@ import {NO_NUMBER} from '../../cel/convertible.ts';
 import type {Facts, ReadFacts} from './read-facts.ts';
 import type {Type} from './vocabulary.ts';
 
-/** `int` is a size: it is compared with numbers, and not added to them. */
+/** `int` is a size: it can be compared with numbers, but not added to them. */
 type Kind = 'bool' | 'string' | 'double' | 'int';
 
 /** A part of an expression, ready to read. */
 interface Value {
   readonly kind: Kind;
   readonly read: ReadFacts;
-  /** True if some facts have no result, such as a division by zero. For && and || CEL then has rules of its own. */
+  /** True if some facts give no result, such as a division by zero. CEL has its own rules for those in && and ||. */
   readonly mayThrow: boolean;
 }
 
-/** The vocabulary, fields and engine around a part. */
+/** The vocabulary, fields and engine of a part. */
 export interface DirectMeans {
   typeAt(path: readonly string[]): Type | undefined;
-  /** Reads a field that is known to be there. */
+  /** Reads a field that certainly exists. */
   read(path: readonly string[]): ReadFacts;
-  /** The expression engine's way. */
+  /** Compiles a part with the expression engine. */
   runnable(node: ASTNode): ReadFacts;
 }
 
 /**
- * Compiles a condition over fields and literals of the plain types, which most conditions are. The expression engine takes
- * longer to be called than such a condition to compare. Its fields must be known. Undefined for any other condition.
+ * Compiles a condition over fields and literals of plain types, the most frequent kind: calling the engine would take
+ * longer than the comparison. Undefined for any other condition.
  */
 export function directCondition(node: ASTNode, means: DirectMeans): ReadFacts<boolean> | undefined {
   const value = plainValue(node, means);
@@ -107,7 +107,7 @@ function comparison(
   return {kind: 'bool', read: comparisons[sign](left.read, right.read), mayThrow};
 }
 
-/** Arithmetic over fractions. What it comes to is finite, and so is each thing that something is divided by. */
+/** Arithmetic over fractions. The result and each divisor must be finite. */
 function number(node: ASTNode, means: DirectMeans): Value | undefined {
   const read = sum(node, means);
   if (read === undefined) return undefined;
@@ -189,7 +189,7 @@ function both(sign: '&&' | '||', sides: readonly ASTNode[], means: DirectMeans):
   return {kind: 'bool', read, mayThrow: false};
 }
 
-/** By characters, as CEL counts them. */
+/** Counts characters, as CEL does. */
 function sizeOf(node: ASTNode, means: DirectMeans): Value | undefined {
   const text = textOf(node, means);
   return text && {kind: 'int', read: facts => charactersOf(text.read(facts)), mayThrow: text.mayThrow};
@@ -236,7 +236,7 @@ function method(
   const {read, mayThrow} = text;
   if (change !== undefined && given.length === 0)
     return {kind: 'string', read: facts => change(read(facts)), mayThrow};
-  // Two long texts of the row are for the engine, which bounds what they may take.
+  // The engine bounds searches of one long text of the row in another.
   const sought = literalText(first);
   if (given.length !== 1 || sought === undefined) return undefined;
   if (search !== undefined) return {kind: 'bool', read: facts => search(read(facts), sought), mayThrow};
@@ -248,7 +248,7 @@ function method(
 const MOST_TEXTS = 1_000;
 const LONGEST_TEXT = 200;
 
-/** Keeps a pattern's answers: names of networks and domains repeat. */
+/** Remembers a pattern's results: names of networks and domains repeat. */
 function known(text: ReadFacts<string>, run: ReadFacts): ReadFacts {
   const answers = new Map<string, unknown>();
   return facts => {

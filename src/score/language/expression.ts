@@ -14,26 +14,26 @@ export interface Reference {
   /** The path as it is written. */
   readonly name: string;
   readonly type: Type | undefined;
-  /** Used only in `has(…)`: the field may be missing, but its answer may not. */
+  /** True if it is used in `has(…)` only: the field may be missing, but its answer may not. */
   readonly optional: boolean;
 }
 
-/** An expression of the Common Expression Language, parsed and checked against what it may read. */
+/** A parsed expression of the Common Expression Language, checked against its vocabulary. */
 export interface Expression {
   readonly ast: ASTNode;
   readonly vocabulary: RuleVocabulary;
-  /** Makes one of its parts ready to run. */
+  /** Makes one of its parts executable. */
   runnable(node: ASTNode): Evaluate;
 }
 
 /**
  * Parses conditions and checks their names, types, patterns and codes.
  *
- * @throws {UsageError} that begins with `place` and says what is wrong, with the nearest name for an unknown one.
+ * @throws {UsageError} that begins with `place` and names the fault, with the nearest name for an unknown one.
  */
 export type CheckCondition = (text: string, place: string) => Expression;
 
-/** A checker of conditions that may read this; making one takes a few milliseconds. */
+/** Makes a checker of conditions over these names. This takes a few milliseconds. */
 export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
   const engine = new Engine(declaredIn(vocabulary));
   const constants = {constant: constantsIn(vocabulary)};
@@ -49,7 +49,7 @@ export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
       const type = engine.typeOf(ast, constants);
       if (type !== 'bool' && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
-      // With its work counted it is nested deeper, perhaps too deep.
+      // Counting its work nests it deeper, perhaps too deep.
       engine.prepare(ast);
       return {ast, vocabulary, runnable: node => engine.prepare(node)};
     } catch (error) {
@@ -68,7 +68,7 @@ function constantsIn({constant}: RuleVocabulary): Readonly<Record<string, unknow
 /**
  * All paths that a part reads.
  *
- * @throws {UnknownName} when one of them leads nowhere.
+ * @throws {UnknownName} if one does not exist.
  */
 export function referencesOf(
   node: ASTNode,

@@ -7,10 +7,10 @@ export type Facts = Readonly<Record<string, unknown>>;
 export type ReadFacts<T = unknown> = (facts: Facts) => T;
 
 const UNREAD = Symbol('unread');
-/** A row has one object of facts, and one more for each choice among several lookups of a kind. */
+/** Facts remembered per row: one object, and one more for each choice among several lookups of a kind. */
 const MOST_FACTS = 16;
 
-/** Reads that conditions share: a row's field is read once, and a part that several conditions have is decided once. */
+/** Reads that conditions share: a field is read once per row, and a shared part is decided once. */
 export class SharedReads {
   readonly #made = new Map<string, unknown>();
   readonly #known = new Map<Facts, unknown[]>();
@@ -24,7 +24,7 @@ export class SharedReads {
     return this.#made.get(name) as T;
   }
 
-  /** Returns the same read, done once for each object of facts. */
+  /** Returns the same read, done once per object of facts. */
   once<T>(read: ReadFacts<T>): ReadFacts<T> {
     const slot = this.#slots++;
     this.#facts = undefined;

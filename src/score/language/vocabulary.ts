@@ -7,17 +7,17 @@ import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
 /** Type of a name in an expression: an interface's field, a row's column, and the like. */
 export type Type =
   | {readonly kind: 'dyn' | 'timestamp'}
-  /** `value` where it is always this one. */
+  /** `value` if it is always the same. */
   | {readonly kind: 'bool' | 'double'; readonly value?: boolean | number}
-  /** A text: `value` likewise, `codes` where it is one of these. */
+  /** A text: `value` if it is always the same, `codes` if it is one of these. */
   | {readonly kind: 'string'; readonly value?: string; readonly codes?: Codes}
-  /** Texts to look for, by hash. */
+  /** Texts for a hashed search. */
   | {readonly kind: 'set'}
   | {readonly kind: 'list'; readonly of: Type}
   | {readonly kind: 'object'; readonly fields: Readonly<Record<string, Type>>}
-  /** Texts by any name, of which these are the ones that are there. */
+  /** Texts under any name; these names certainly exist. */
   | {readonly kind: 'columns'; readonly names: readonly string[]}
-  /** Numbers by any name, or by these. */
+  /** Numbers under any name, or under these names. */
   | {readonly kind: 'counts'; readonly names?: readonly string[]};
 
 /** Every name at the root of an expression. */
@@ -25,7 +25,7 @@ export type RuleVocabulary = Readonly<Record<string, Type>>;
 
 const text: Type = {kind: 'string'};
 
-/** Type of data with this schema. All numbers are doubles, so that they compare and add up with one another. */
+/** Type of data with this schema. All numbers are doubles, so that they compare and add up. */
 export function typeOf(schema: z.ZodType): Type {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
     return typeOf(schema.unwrap() as z.ZodType);
@@ -69,7 +69,7 @@ export function rowVocabulary(columns: readonly string[] | undefined): RuleVocab
   return {row: columns === undefined ? {kind: 'dyn'} : {kind: 'columns', names: columns}};
 }
 
-/** The score so far, as the conditions of lookups see it. */
+/** The score so far, for the conditions of lookups. */
 export const riskVocabulary: RuleVocabulary = {
   risk: {
     kind: 'object',
@@ -77,13 +77,13 @@ export const riskVocabulary: RuleVocabulary = {
   },
 };
 
-/** A name that is not there, and the nearest one that is. */
+/** An unknown name, and the nearest known one. */
 export class UnknownName extends Error {}
 
 /**
- * The type of the value at `path`; undefined if it is known only with the data.
+ * The type of the value at `path`; undefined if only the data shows it.
  *
- * @throws {UnknownName} when the name does not exist.
+ * @throws {UnknownName} if the name does not exist.
  */
 export function typeAt(vocabulary: RuleVocabulary, path: readonly string[]): Type | undefined {
   let type: Type | undefined = {kind: 'object', fields: vocabulary};
@@ -109,7 +109,7 @@ export function typeAt(vocabulary: RuleVocabulary, path: readonly string[]): Typ
   return type;
 }
 
-/** A name that stands alone is mostly a column, or a field without its lookup's name. */
+/** Advice for an unknown single name, which is mostly a column, or a field without its lookup's name. */
 function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
   const paths = Object.entries(vocabulary).flatMap(([root, type]) => {
     if (type.kind === 'columns') return type.names.includes(name) ? [`row.${name}`] : [];

@@ -1,4 +1,4 @@
-/** The kinds of column that a packed file holds, little-endian, as on every machine that Node runs on. */
+/** Kinds of columns in a packed file, little-endian, as on every machine that Node runs on. */
 export type PackedColumn = Uint8Array | Uint32Array | Float64Array;
 
 const kinds = {u8: Uint8Array, u32: Uint32Array, f64: Float64Array} as const;
@@ -12,7 +12,7 @@ interface Entry {
   length: number;
 }
 
-/** Columns start at multiples of 8, so that they can be read in place, without a copy. */
+/** Columns start at multiples of 8, so that they can be read without a copy. */
 const align = (offset: number): number => Math.ceil(offset / 8) * 8;
 
 const kindOf = (column: PackedColumn): ElementKind =>
@@ -51,7 +51,7 @@ export class PackedFile {
     this.#base = align(4 + length);
   }
 
-  /** @throws if the container has no such column of that kind */
+  /** @throws an error if there is no such column of that kind */
   column<K extends ElementKind>(name: string, kind: K): InstanceType<(typeof kinds)[K]> {
     const entry = this.#entries.find(each => each.name === name);
     if (entry?.kind !== kind) throw new Error(`packed data has no column ${name} of kind ${kind}`);
@@ -62,7 +62,7 @@ export class PackedFile {
   }
 }
 
-/** The position of the last of `sorted` that is not above `value`, or -1. */
+/** The index of the last of `sorted` that is not above `value`, or -1. */
 export function lastNotAbove(sorted: Uint32Array | Float64Array, value: number): number {
   let low = 0;
   let high = sorted.length;

@@ -22,9 +22,10 @@ export const files = {
 } as const;
 
 /**
- * The folder of the packed data: beside this module when it runs from `dist`, else (tests and tools that run the
- * sources) where the build put it.
- * @throws when the data was never packed
+ * The folder of the packed data: beside this module in `dist`; for tests and tools that run the sources, where the
+ * build put it.
+ *
+ * @throws an error if the data was never packed.
  */
 export function dataDirectory(): string {
   const here = dirname(fileURLToPath(import.meta.url));

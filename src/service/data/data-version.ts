@@ -7,14 +7,15 @@ import {cityPackage, installedVersion} from './installed-version.ts';
 import {readManifest} from './manifest.ts';
 
 /**
- * Changes whenever the data does that the embedded service answers from: packed, installed, or a list of our own.
- * @param ownLists the folder that has these, as CSV
+ * Changes whenever the data behind the embedded service's answers changes: packed, installed, or this project's lists.
+ *
+ * @param ownLists the folder of those lists, as CSV
  */
 export function dataVersion(ownLists = dirname(fileURLToPath(import.meta.url))): string {
   const {fingerprint} = readManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
   const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})
-    // The build alone has pack-sets.csv, which is in the fingerprint.
+    // Only the build has pack-sets.csv, which is in the fingerprint.
     .filter(file => file.endsWith('.csv') && file !== 'pack-sets.csv')
     .sort()
     .map(file => readFileSync(join(ownLists, file), 'utf8'));

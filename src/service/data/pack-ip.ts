@@ -5,15 +5,15 @@ import {encode, type PackedColumn} from './container.ts';
 
 const require = createRequire(import.meta.url);
 
-/** A packed file and how many entries it holds. */
+/** A packed file, and its number of entries. */
 export interface Packed {
   file: Buffer;
   entries: number;
-  /** The day of the data (ISO 8601), where it says so. */
+  /** Day of the data (ISO 8601), if known. */
   date?: string;
 }
 
-/** Rows of the data set: first address, last address, AS number and holder, the last one quoted where needed. */
+/** Rows of the data set: first address, last address, AS number and holder, which may be quoted. */
 const asnRow = /^(\d+),(\d+),(\d+),(?:"((?:[^"]|"")*)"|(.*))$/;
 
 /** IPv4 ranges with their AS number, sorted, and each AS's holder. */
@@ -58,14 +58,14 @@ function packHolders(holders: Map<number, string>): Record<string, PackedColumn>
   };
 }
 
-/** The first of sorted numbers, and how far each is from the one before. */
+/** The first of sorted numbers, and the distance of each to the one before. */
 const distances = (sorted: number[]): Uint32Array =>
   Uint32Array.from(sorted, (each, index) => each - (index === 0 ? 0 : (sorted[index - 1] as number)));
 
-/** The reader's types know MaxMind's own records only; this data set's are flat. */
+/** The reader's types only know MaxMind's own records; this data set's are flat. */
 type CountryRecord = CountryResponse & {country_code: string};
 
-/** The starts of IPv4 ranges that share a country, and the country's place in a list of codes. */
+/** The starts of IPv4 ranges of one country, and the country's index in a list of codes. */
 export function packCountries(): Packed {
   const path = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv4.mmdb';
   const reader = new Reader<CountryRecord>(readFileSync(require.resolve(path)));

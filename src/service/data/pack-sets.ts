@@ -7,7 +7,7 @@ import {packCarriers, packCountryNames, packDisposablePhones, packLines} from '.
 
 const require = createRequire(import.meta.url);
 
-/** A data set, how to pack it, and into which file. */
+/** A data set, how to pack it, and the target file. */
 export interface PackedSet extends Omit<DataSet, 'version' | 'entries'> {
   file: string;
   pack(): Packed;
@@ -26,8 +26,7 @@ const packs = {
 } as const;
 
 /**
- * The data sets for `pack.ts`. Their terms come from the licence file of each package, since its `package.json` may
- * lack them.
+ * The data sets for `pack.ts`. Licences come from each package's licence file, since its `package.json` may lack them.
  */
 export const packedSets: PackedSet[] = readOwnList<
   'name' | 'licence' | 'attribution' | 'link' | 'fields' | 'file'

@@ -9,7 +9,7 @@ import {installedVersion, licenceTexts} from './installed-version.ts';
 import {type Manifest, readManifest} from './manifest.ts';
 import {packedSets} from './pack-sets.ts';
 
-// The build's second step: turns the open data sets, which users need not install, into small files beside this one.
+// The build's second step: packs the open data sets, which users need not install, into small files beside this one.
 
 const out = dirname(fileURLToPath(import.meta.url));
 
@@ -19,7 +19,7 @@ function versionOf(name: string): string {
   return version;
 }
 
-/** The IP data sets carry their day in the last part of their version: 2.3.2026061719 is of 2026-06-17. */
+/** The IP data sets have their day in the last part of their version: 2.3.2026061719 is of 2026-06-17. */
 const dayInVersion = (version: string): string | undefined =>
   /(\d{4})(\d{2})(\d{2})\d{2}$/.exec(version)?.slice(1).join('-');
 
@@ -37,7 +37,7 @@ function isUpToDate(directory: string, current: string): boolean {
   return readManifest(directory).fingerprint === current;
 }
 
-/** Writes under another name and renames, so that an interrupted build leaves no half file for a reader. */
+/** Writes under another name and renames, so that an interrupted build leaves no half file. */
 function writeWhole(path: string, content: Buffer | string): void {
   writeFileSync(`${path}.${process.pid}`, content);
   renameSync(`${path}.${process.pid}`, path);
@@ -60,7 +60,7 @@ function pack(current: string): void {
   writeWhole(join(out, files.manifest), JSON.stringify(manifest, null, 2));
 }
 
-/** A package without a text of its own has data of Google's libphonenumber, whose licence is with another. */
+/** A package without its own text has data of Google's libphonenumber, whose licence another one contains. */
 function textsOf(name: string): string[] {
   const own = licenceTexts(name);
   return own.length > 0 ? own : licenceTexts('libphonenumber-js', /apache/i);

@@ -13,10 +13,10 @@ import {fail, failure, lose, type Reply, send, success} from './reply.ts';
 import {type Body, type KeyCheck, readBody, type ServiceCall} from './request.ts';
 import type {Throttle} from './throttle.ts';
 
-/** A body that is larger is refused. The interface shows no limit; ours is far above any real request. */
+/** Maximum size of a body. The interface shows no limit; ours is far above any real request. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** The same for sessions that are added: some ten thousand at a time. */
+/** The same for added sessions: some ten thousand at a time. */
 const MAX_SESSIONS_BYTES = 8 * 1024 * 1024;
 
 type HttpEnv = {Bindings: HttpBindings};
@@ -29,14 +29,14 @@ export interface AppParts {
   throttle: Throttle | undefined;
   /** By operation: checks a body and makes a call of it. */
   calls: Record<Operation, (body: Body) => ServiceCall>;
-  /** Takes sessions over and returns how many. */
+  /** Adds sessions, and returns their number. */
   addSessions(body: Body): number;
   sources(): object;
   log(event: string, fields: Record<string, unknown>): void;
 }
 
 /**
- * The service's routes: the interface's four operations, and our own outside its paths; all of them behind `base`
+ * The service's routes: the interface's four operations, and our own outside its paths. All of them exist behind `base`
  * too.
  */
 export function createApp(
@@ -74,15 +74,15 @@ export function createApp(
 }
 
 /**
- * True if a request's Host is an address, this machine, or the name that the service listens by. Any other name may be a
- * website's that now points here, so that its script reads the pages in a visitor's browser.
+ * True if a request's Host is an address, this machine, or the service's own name. Any other name may be a website's
+ * that now points here, to let its script read the pages in a visitor's browser.
  */
 function isOwnName(header: string, host: string): boolean {
   const name = header.replace(/:\d+$/, '').toLowerCase();
   return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || name === host.toLowerCase();
 }
 
-/** For probes of what runs the service. They tell nothing, so they stay without pages, too. */
+/** Probes of the machinery that runs the service. They reveal nothing, so they stay without pages, too. */
 const probes = ['/healthz', '/readyz'];
 
 /** Pages that need no key. */
@@ -93,13 +93,13 @@ const pages = ({credits, sources}: AppParts): [string, () => object][] => [
   ['/_schemas', describeFiles],
 ];
 
-/** An operation's answer, and true if the client is to receive it. */
+/** An operation's answer, and if the client is to receive it. */
 interface Served {
   reply: Reply;
   loss?: LosingFault;
 }
 
-/** Answers on Node's own response, which takes half the time of a web `Response`. */
+/** Answers on Node's own response, in half the time of a web `Response`. */
 async function answer(
   {env: {incoming, outgoing}}: Context<HttpEnv>,
   operate: (incoming: IncomingMessage) => Promise<Served>,
@@ -110,7 +110,7 @@ async function answer(
   return RESPONSE_ALREADY_SENT;
 }
 
-/** One call: let through, read, recognise, check, charge, answer. What is turned down costs nothing. */
+/** One call: let through, read, recognise, check, charge, answer. Rejected calls cost nothing. */
 async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage): Promise<Served> {
   const {throttle, key, calls, credits, practice} = parts;
   const served = await attempt(parts, async () => {
@@ -139,7 +139,7 @@ async function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise
   });
 }
 
-/** A failure that was foreseen answers with its code; any other is told to the log alone. */
+/** An expected failure answers with its code. Any other goes to the log only. */
 async function attempt(
   {log}: AppParts,
   operate: () => Promise<Served>,

@@ -1,40 +1,40 @@
 /**
- * Every code that the service answers with, and its status. The interface names `invalid_token` alone; the others are
- * our own, for what the interface does not show. `docs/service.md` lists them, and a test holds the two together.
+ * Every code that the service answers with, and its status. The interface names only `invalid_token`; the others are
+ * our own. `docs/service.md` lists them, which a test checks.
  */
 export const errorStatus = {
-  /** The API key is wrong. 401 on all four operations, though the interface shows it on `/intelligence/ip` alone. */
+  /** The API key is wrong. 401 on all four operations, though the interface shows it only on `/intelligence/ip`. */
   invalid_token: 401,
   /** The body is not a JSON object. */
   malformed_body: 400,
   /** A field that the operation needs is missing or empty. */
   missing_field: 400,
-  /** A field is there, but not of its type. */
+  /** A field has another type. */
   invalid_field: 400,
   /** `ip` is not a dotted-quad IPv4 address. */
   invalid_ip: 400,
-  /** `token` belongs to no session that the service knows. */
+  /** `token` belongs to no known session. */
   unknown_session: 400,
-  /** The request itself is not HTTP as it should be. */
+  /** The request is not valid HTTP. */
   malformed_request: 400,
-  /** The balance does not cover the call's cost. */
+  /** The balance is below the call's cost. */
   out_of_credits: 402,
   not_found: 404,
-  /** The path exists, for another method: see `Allow`. */
+  /** The path exists for another method: see `Allow`. */
   method_not_allowed: 405,
   /** The request did not arrive in time. */
   request_timeout: 408,
   body_too_large: 413,
   /** The body is not declared as `application/json`. */
   unsupported_media_type: 415,
-  /** A page was asked for by a name that is not the service's. */
+  /** A page was requested under a name that is not the service's. */
   wrong_host: 421,
   /** More calls than `rateLimit` allows: see `Retry-After`. */
   throttled: 429,
   headers_too_large: 431,
-  /** A fault of the service's own. */
+  /** A fault of the service itself. */
   internal_error: 500,
-  /** Faults that were asked for with `errorRate`. */
+  /** Faults by `errorRate`. */
   practice_error: 500,
   practice_bad_gateway: 502,
   practice_unavailable: 503,
@@ -43,7 +43,7 @@ export const errorStatus = {
 /** One of the service's error codes. */
 export type ServiceErrorCode = keyof typeof errorStatus;
 
-/** Ends a call with its status and the interface's error body; nothing is charged for it. */
+/** Ends a call with its status and the interface's error body. The call is free. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ServiceErrorCode;

@@ -29,7 +29,7 @@ function operation(name: Operation): Record<string, unknown> {
   };
 }
 
-/** The interface as OpenAPI 3.1, whose schemas are JSON Schema 2020-12: made from the schemas that check it. */
+/** The interface as OpenAPI 3.1, with JSON Schema 2020-12, made from the schemas that check it. */
 export function buildOpenApi(): Record<string, unknown> {
   const schemas = operationNames.flatMap(name => [
     [`${capitalised(name)}Request`, jsonSchema(operations[name].request)],
@@ -43,7 +43,7 @@ export function buildOpenApi(): Record<string, unknown> {
   };
 }
 
-/** JSON Schemas of what users write for the service: a line of a sessions file, and a rules file. */
+/** JSON Schemas of the user's files: a line of a sessions file, and a rules file. */
 export const describeFiles = (): {session: object; rules: object} => ({
   session: z.toJSONSchema(sessionSchema, {io: 'input'}),
   rules: z.toJSONSchema(rulesSchema, {io: 'input'}),

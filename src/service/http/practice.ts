@@ -2,15 +2,15 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {seeded} from '../../job/seeded.ts';
 import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 
-/** Faults to rehearse a bad night with. All are off by default. */
+/** Faults to practise a bad night. All are off by default. */
 export interface PracticeOptions {
-  /** Mean time that an answer takes, in milliseconds; each takes between half and one and a half of it. */
+  /** Mean milliseconds until an answer; each takes between half and one and a half of it. */
   latencyMs?: number;
-  /** Calls a second that are let through; more get 429. */
+  /** Calls per second; further ones get 429. */
   rateLimit?: number;
-  /** The share of calls that go wrong, 0 to 1. */
+  /** Share of calls that fail, 0 to 1. */
   errorRate?: number;
-  /** The same seed makes the same faults, for calls in the same order. */
+  /** The same seed gives the same faults for calls in the same order. */
   seed?: number;
 }
 
@@ -62,7 +62,7 @@ export class Practice {
     return undefined;
   }
 
-  /** Holds the next answer back. */
+  /** Delays the next answer. */
   async wait(): Promise<void> {
     if (this.#latencyMs > 0) await sleep(this.#latencyMs * (0.5 + this.#random()));
   }

@@ -2,7 +2,7 @@ import type {ServerResponse} from 'node:http';
 import {errorBodyOf, errorStatus, type ServiceError, type ServiceErrorCode} from './error-body.ts';
 import {type LosingFault, STALL_MS} from './practice.ts';
 
-/** The interface's error body, for whatever went wrong outside the operations. */
+/** The interface's error body, for faults outside of the operations. */
 export function fail(code: ServiceErrorCode, headers: Record<string, string> = {}): Response {
   return Response.json(errorBodyOf(code), {status: errorStatus[code], headers});
 }
@@ -20,7 +20,7 @@ export const success = (body: object): Reply => ({
   headers: {'Content-Type': 'application/json'},
 });
 
-/** A failure with the interface's error body, but for one: a gateway in front of a service knows no JSON. */
+/** A failure with the interface's error body. Only a gateway's failure has another, since a gateway knows no JSON. */
 export function failure({code, headers}: ServiceError): Reply {
   if (code === 'practice_bad_gateway') return gatewayPage;
   const type = {'Content-Type': 'application/json'};
@@ -33,13 +33,13 @@ const gatewayPage: Reply = {
   headers: {'Content-Type': 'text/html'},
 };
 
-/** Writes an answer, with the length that it says it has. */
+/** Writes an answer with its stated length. */
 export function send(outgoing: ServerResponse, {status, body, headers}: Reply): void {
   outgoing.writeHead(status, {...headers, 'Content-Length': Buffer.byteLength(body)});
   outgoing.end(body);
 }
 
-/** Lets an answer get lost on its way. */
+/** Loses an answer on its way. */
 export function lose(fault: LosingFault, {body}: Reply, outgoing: ServerResponse): void {
   if (fault === 'reset') outgoing.destroy();
   else if (fault === 'stall') destroyLater(outgoing);

@@ -4,14 +4,14 @@ import type {IncomingMessage} from 'node:http';
 import type {z} from 'zod';
 import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 
-/** A request's body: the fields of a JSON object that are neither null nor an empty text, which count as not sent. */
+/** A request's body: the fields of a JSON object. Null and empty texts count as not sent. */
 export type Body = Record<string, unknown>;
 
-/** A call whose body was checked. */
+/** A call with a checked body. */
 export interface ServiceCall {
-  /** Test action ids make it free. */
+  /** True for test action ids, which are free. */
   free: boolean;
-  /** Makes the success body, and with it whatever the call changes. */
+  /** Makes the success body, and with it all changes of the call. */
   answer(): object;
 }
 
@@ -52,7 +52,7 @@ function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   });
 }
 
-/** Refuses bytes that are not UTF-8: replacement characters would make a call for another value. */
+/** Refuses bytes that are not UTF-8: with replacement characters the call would be for another value. */
 function parse(bytes: Buffer): unknown {
   try {
     if (isUtf8(bytes)) return JSON.parse(bytes.toString());
@@ -60,7 +60,7 @@ function parse(bytes: Buffer): unknown {
   throw new ServiceError('malformed_body');
 }
 
-/** Compares keys in a time that tells nothing about them: their digests, which are of one length. */
+/** Compares keys by digests of equal length, in a time that reveals nothing about them. */
 export class KeyCheck {
   readonly #digest: Buffer;
 
@@ -68,9 +68,7 @@ export class KeyCheck {
     this.#digest = digest(key);
   }
 
-  /**
-   * @throws ServiceError `missing_field` without a key or with an empty one, `invalid_token` for any other
-   */
+  /** @throws ServiceError `missing_field` for a missing or empty key, `invalid_token` for a wrong one */
   assert(body: Body): void {
     const {api_key: key} = body;
     if (key === undefined) throw new ServiceError('missing_field');
@@ -83,7 +81,8 @@ export class KeyCheck {
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /**
- * Holds a body against an operation's schema.
+ * Checks a body against an operation's schema.
+ *
  * @throws ServiceError `missing_field`, `invalid_field`, or `invalid_ip`
  */
 export function checkBody<T>(schema: z.ZodType<T>, body: Body): T {

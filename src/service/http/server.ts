@@ -14,25 +14,16 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Milliseconds that an idle connection is kept: longer than clients keep theirs, so that they close first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/**
- * Nothing to and fro for so long, in milliseconds, and the connection is gone: longer than an answer is ever held
- * back.
- */
+/** Milliseconds of silence after which a connection is closed: longer than an answer is ever delayed. */
 const SILENCE_MS = STALL_MS + KEEP_ALIVE_MS;
 
-/**
- * Milliseconds that a refused client has to read the reason, before the server closes the other half of the
- * connection.
- */
+/** Milliseconds for a refused client to read the reason, before the server closes the other half of the connection. */
 const LINGER_MS = 500;
 
-/** Connections beyond these are closed at once, so that file descriptors last. */
+/** Further connections are closed at once, so that file descriptors suffice. */
 const MAX_CONNECTIONS = 4096;
 
-/**
- * Requests of one connection that wait for their answers to be read; who sends more reads none, and each costs
- * memory.
- */
+/** Maximum unread answers of one connection: a client that sends more reads none, and each costs memory. */
 const MAX_PIPELINED = 32;
 
 export interface ServerLimits {
@@ -71,7 +62,7 @@ export function makeServer(
 
 const unread = new WeakMap<Socket, number>();
 
-/** True if the connection's unanswered requests, this one included, are within the limit. */
+/** True if the connection's unanswered requests, with this one, are within the limit. */
 function isWithinReach(socket: Socket, outgoing: ServerResponse): boolean {
   const count = (unread.get(socket) ?? 0) + 1;
   unread.set(socket, count);
@@ -95,7 +86,7 @@ function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Ended by one side alone, a connection lasts as long as the other likes.
+  // A connection ended by one side lasts as long as the other side likes.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
@@ -110,7 +101,7 @@ export async function listen(server: Server, port: number, host: string): Promis
   await once(server, 'listening');
 }
 
-/** Stops accepting and cuts what is open. */
+/** Stops accepting connections, and cuts open ones. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise(resolve => {
     server.close(() => resolve());

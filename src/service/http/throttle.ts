@@ -1,7 +1,7 @@
 import {ServiceError} from './error-body.ts';
 
 /**
- * Lets a number of calls a second through: a bucket of one second's calls that fills at the rate. Its headers are
+ * Lets a number of calls per second through: a bucket of one second's calls that fills at the rate. Its headers are
  * those of the IETF's draft on rate limit header fields (draft-ietf-httpapi-ratelimit-headers-07).
  */
 export class Throttle {
@@ -12,7 +12,8 @@ export class Throttle {
   #filledAt: number;
 
   /**
-   * @param perSecond calls a second; below 1, the bucket holds one call
+   * @param perSecond calls per second; below 1, the bucket holds one call
+   *
    * @param now a clock in milliseconds
    */
   constructor(perSecond: number, now: () => number = () => performance.now()) {
@@ -38,7 +39,7 @@ export class Throttle {
     this.#level--;
   }
 
-  /** The limit, what is left of it, and the seconds until it is whole again. */
+  /** The limit, the calls left, and the seconds until all are available again. */
   headers(): Record<string, string> {
     const window = this.#size / this.#perSecond;
     return {

@@ -7,7 +7,7 @@ import {type Normalized, normalize} from './mail-aliases.ts';
 /** Source of a domain's trust: the list it is on, or its reservation for documentation. */
 export type DomainType = MailDomainKind | 'reserved';
 
-/** Something about an address that moves its trust, by the name that a verdict's `flags` give it. */
+/** A property of an address that changes its trust, under its name in a verdict's `flags`. */
 export type MailFlag = 'tagged' | 'dotted' | 'renamed' | 'role' | 'generated' | 'quoted' | 'international';
 
 /** Trust by the kind of domain, our own scale from 0 to 100. */
@@ -20,7 +20,7 @@ const domainTrust: Record<DomainType, number> = {
   reserved: 0,
 };
 
-/** Points that each flag takes off the trust. */
+/** Points that each flag subtracts from the trust. */
 const flagCost: Record<MailFlag, number> = {
   tagged: 5,
   dotted: 5,
@@ -31,7 +31,7 @@ const flagCost: Record<MailFlag, number> = {
   international: 10,
 };
 
-/** From this trust on, an address counts as trusted. */
+/** Minimum trust of a trusted address. */
 const TRUSTED_FROM = 50;
 
 /** RFC 2606: reserved domains without real mailboxes. */
@@ -89,7 +89,7 @@ function flagsOf({local, international}: MailAddress, normalized: Normalized): M
   return (Object.keys(all) as MailFlag[]).filter(flag => all[flag]);
 }
 
-/** Eight characters or more of which half or more are digits: more often a machine's choice than a person's. */
+/** Eight or more characters, at least half of them digits: more often a machine's choice than a person's. */
 function looksGenerated(local: string): boolean {
   const digits = local.replace(/\D/g, '').length;
   return local.length >= 8 && digits * 2 >= local.length;

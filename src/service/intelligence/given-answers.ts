@@ -5,7 +5,7 @@ import {yamlValue} from '../../job/yaml.ts';
 import {type AnswerData, type Intelligence, operations, perIntelligence} from '../../operations/table.ts';
 import {ServiceSetupError} from '../setup-error.ts';
 
-/** Fields of answers that are given instead of looked up, by operation and value: all others are as ever. */
+/** Given fields of answers, by operation and value. All other answers come from open data. */
 export type GivenAnswers = {
   readonly [Name in Intelligence]?: Readonly<Record<string, AnswerData<Name>>>;
 };
@@ -14,7 +14,7 @@ const schema = z.strictObject(
   perIntelligence(name => z.record(z.string(), operations[name].data).optional()),
 );
 
-/** @throws {ServiceSetupError} where the file can't be read; what is in it is checked when the service starts. */
+/** @throws {ServiceSetupError} if the file can't be read. Its content is checked when the service starts. */
 export function readAnswers(path: string): GivenAnswers {
   try {
     return yamlValue(readFileSync(path, 'utf8')) as GivenAnswers;
@@ -51,7 +51,7 @@ function canonicalOf(name: Intelligence, text: string): string {
   );
 }
 
-/** A path that is another one for other answers: who keeps answers by address does not take one for the other's. */
+/** A path that differs for other answers, so that clients keep their answers apart by address. */
 export function pathOf(given: GivenAnswers | undefined): string {
   return given === undefined ? '' : `/answers-${hash('sha256', JSON.stringify(given)).slice(0, 12)}`;
 }

@@ -5,12 +5,12 @@ import type {OpenData} from '../data/open-data.ts';
 import type {AutonomousSystem} from '../data/tables/ip-tables.ts';
 
 /**
- * Ranges of addresses that are not bogons. The others must not be announced to the internet (IANA's special-purpose
+ * Ranges of addresses that are not bogons. Other ranges must not be announced to the Internet (IANA's special-purpose
  * registry, through ipaddr.js). AS112 and AMT addresses are special too, but meant to be reachable.
  */
 const reachableRanges = new Set(['unicast', 'as112', 'amt']);
 
-/** Networks inside other ranges that IANA's registries of special-purpose addresses call globally reachable. */
+/** Networks inside other ranges that IANA's registries call globally reachable. */
 const reachableNetworks = [
   '192.0.0.9/32', // Port Control Protocol anycast
   '192.0.0.10/32', // TURN anycast
@@ -42,13 +42,13 @@ export function ipIntelligence(data: OpenData, address: string): IpData {
   return {...flags(system), is_bogon: false, ...location(data, address), ...holder(system)};
 }
 
-/** The same for a session's address. For IPv6, open data tells only bogons from other addresses. */
+/** The same for a session's address. For IPv6, open data only shows bogons. */
 export function sessionIp(data: OpenData, address: string): IpData {
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4' ? ipIntelligence(data, parsed.toString()) : {is_bogon: isBogon(parsed)};
 }
 
-/** An address that no known network announces has no flags: nothing is known about it. */
+/** An address without a known network has no flags: nothing is known about it. */
 function flags(system: AutonomousSystem | undefined): IpData {
   if (system === undefined) return {};
   const {datacenter, vpn, tor} = networkFlags(system);

@@ -11,10 +11,7 @@ export interface MailAddress {
   international: boolean;
 }
 
-/**
- * RFC 5322 dot-atom; RFC 6531 allows letters outside ASCII as well, in UTF-8, which has no half of a surrogate
- * pair.
- */
+/** RFC 5322 dot-atom. RFC 6531 also allows letters outside ASCII in UTF-8, which has no half surrogate pairs. */
 const dotAtom =
   /^[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+)*$/u;
 
@@ -24,13 +21,10 @@ const quoted = /^"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/;
 /** RFC 1035 label, after conversion to ASCII. An empty one, as before a final dot, is invalid. */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/**
- * A domain as people write it: letters, digits, hyphens, dots, and the ideographic dots
- * of RFC 3490, the joiners of RFC 5892.
- */
+/** A domain as people write it: letters, digits, hyphens, dots, RFC 3490's ideographic dots, and RFC 5892's joiners. */
 const writtenDomain = /^(?:\p{L}|\p{M}|\p{N}|\u200c|\u200d|[.\u3002\uff0e\uff61-])+$/u;
 
-/** RFC 5321 4.5.3.1: octets of a local part, and of a domain less its final dot. */
+/** RFC 5321 4.5.3.1: maximum octets of a local part, and of a domain without its final dot. */
 const MAX_LOCAL = 64;
 const MAX_DOMAIN = 253;
 

@@ -1,20 +1,20 @@
 import {mailProviders} from '../data/tables/mail-providers.ts';
 import type {MailAddress} from './mail-address.ts';
 
-/** Which spelling of an address its mailbox is known by, and what was taken off to get there. */
+/** The one spelling of an address's mailbox, and what was removed for it. */
 export interface Normalized {
   address: string;
-  /** A tag (`+news`) was in use, or at a domain whose tags we don't know, something that looks like one. */
+  /** A tag (`+news`), or something that looks like one at a domain whose tags are unknown. */
   tagged: boolean;
-  /** Dots that the provider ignores were in use. */
+  /** True if it had dots that the provider ignores. */
   dotted: boolean;
-  /** The domain is another name of the provider's domain. */
+  /** True if its domain was another name of the provider's domain. */
   renamed: boolean;
 }
 
 /**
- * The mailbox's one spelling. Local parts are lower-cased: the standard lets them differ by case, no provider does.
- * At domains without a known tag a `+` stays where it is, since only their owner knows what it means.
+ * The mailbox's one spelling. Local parts are in lower case: no provider distinguishes case, though the standard allows
+ * it. At domains without a known tag a `+` stays, since only their owner knows its meaning.
  */
 export function normalize({local, domain}: MailAddress): Normalized {
   const {mailboxDomain = domain, ignoresDots = false, tag = ''} = mailProviders.get(domain) ?? {};

@@ -7,7 +7,7 @@ import {
 import type {PhoneData} from '../../operations/table.ts';
 import type {OpenData} from '../data/open-data.ts';
 
-/** libphonenumber's types, and the coarser line type that we make of each. */
+/** libphonenumber's types, with our coarser line type for each. */
 const lineTypes: Record<NonNullable<NumberType>, string> = {
   MOBILE: 'mobile',
   FIXED_LINE: 'landline',
@@ -22,7 +22,7 @@ const lineTypes: Record<NonNullable<NumberType>, string> = {
   VOICEMAIL: 'voicemail',
 };
 
-/** Risk by type, our own scale from 0 (none) to 100: what a number of that kind says about a signup. */
+/** Risk by type, our own scale from 0 (none) to 100: how unusual such a number is for a signup. */
 const typeRisk: Record<NonNullable<NumberType>, number> = {
   MOBILE: 10,
   FIXED_LINE_OR_MOBILE: 15,
@@ -43,7 +43,7 @@ const UNKNOWN_TYPE_RISK = 30;
 /** Risk of a number on the list of public SMS inboxes: everyone can read its messages. */
 const DISPOSABLE_RISK = 95;
 
-/** The risk of what can't be a number: it can't be reached at all. */
+/** The risk of an impossible number. */
 const INVALID_RISK = 100;
 
 /** Open data's answer for a phone number. It leaves out fields without a source. */
@@ -107,13 +107,13 @@ function originOf(data: OpenData, number: PhoneNumber): PhoneData {
   };
 }
 
-/** Left out where fixed and mobile numbers share ranges (North America): VoIP numbers hide among them. */
+/** Left out in countries where fixed and mobile numbers share ranges (North America): VoIP numbers hide among them. */
 function virtual(type: NumberType): PhoneData {
   if (type === undefined || type === 'FIXED_LINE_OR_MOBILE') return {};
   return {is_virtual: type === 'VOIP' || type === 'PERSONAL_NUMBER'};
 }
 
-/** The carrier table covers mobile ranges, so a carrier found for another type would be a guess. */
+/** The carrier table covers mobile ranges: for other types a carrier would be a guess. */
 function carrier(data: OpenData, number: PhoneNumber, type: NumberType): PhoneData {
   if (type !== 'MOBILE' && type !== 'FIXED_LINE_OR_MOBILE') return {};
   const name = data.carriers().find(number.countryCallingCode, number.nationalNumber);

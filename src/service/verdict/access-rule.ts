@@ -1,6 +1,6 @@
 import {z} from 'zod';
 
-/** A rule as it stands in a rules file. */
+/** A rule of a rules file. */
 const ruleSchema = z.strictObject({
   id: z.string().min(1).max(64).describe('Unique in the file.'),
   name: z.string().min(1).max(200).describe('In words.'),
@@ -15,7 +15,7 @@ const ruleSchema = z.strictObject({
   shadow: z.boolean().default(false).describe('True if a match is only shown, without effect.'),
 });
 
-/** A rules file: YAML or JSON, a list of rules in the order in which they are shown. */
+/** A rules file: YAML or JSON, a list of rules in display order. */
 export const rulesSchema = z.array(ruleSchema).describe('Rules of the embedded service.');
 
 export type Rule = z.infer<typeof ruleSchema>;

@@ -14,14 +14,15 @@ export interface ReadyAccessRule extends Rule {
 }
 
 /**
- * The rules that the service comes with. Weights are our own choice: what a program says of itself weighs most, what is
- * merely unusual for a person weighs less than half.
+ * The built-in rules. The weights are our own choice: a program's own admission weighs most, an unusual trait less than
+ * half.
  */
 const SAMPLE = fileURLToPath(new URL('../../../samples/rules.yaml', import.meta.url));
 
 /**
- * The rules of a file, or those that the service comes with.
- * @throws ServiceSetupError that names the file, the rule and what is wrong
+ * The rules of a file, or the built-in ones.
+ *
+ * @throws ServiceSetupError that names the file, the rule and the fault
  */
 export function loadAccessRules(path: string | undefined): ReadyAccessRule[] {
   const where = path ?? 'the default rules';
@@ -49,7 +50,7 @@ function readRules(path: string): Rule[] {
   );
 }
 
-/** Facts are declared, so that a misspelt one is found at start, not at the first call. */
+/** Facts are declared, so that a misspelt one is found at start and not at the first call. */
 function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean {
   const engine = new Engine(environment => {
     for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);

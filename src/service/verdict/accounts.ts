@@ -5,7 +5,7 @@ type MultiAccounting = NonNullable<VerifyData['multi_accounting']>;
 
 /** Traits that two accounts can share, with the confidence that one person has both. These are our own estimates. */
 const confidenceOf = {
-  /** One mailbox, in whatever spelling. */
+  /** One mailbox, in any spelling. */
   same_email: 0.9,
   /** One device, as far as fingerprints can tell devices apart. */
   same_fingerprint: 0.8,
@@ -15,21 +15,21 @@ const confidenceOf = {
 
 type Signal = keyof typeof confidenceOf;
 
-/** From this confidence on, an account counts as the same person's. */
+/** Minimum confidence for the same person's account. */
 const DETECTED_FROM = 0.5;
 
-/** Accounts shown at most, the surest first: thousands can share a carrier's address. */
+/** Maximum accounts shown, the surest first: thousands can share a carrier's address. */
 const MAX_ACCOUNTS = 50;
 
-/** Accounts looked at for one shared trait: keeps a call short where a whole network shares an address. */
+/** Accounts considered per shared trait: keeps a call short if a whole network shares an address. */
 const MAX_HOLDERS = 1000;
 
 /** Traits of an account at one verification. */
 export interface Sighting {
   userId: string;
-  /** Undefined if the state has the sighting and no longer its session. */
+  /** Undefined if the state has the sighting but not its session any more. */
   session: UserSession | undefined;
-  /** As it was sent, and as its mailbox is known. */
+  /** As sent, and in its mailbox's one spelling. */
   email?: {written: string; normalized: string};
 }
 
@@ -40,7 +40,7 @@ interface LinkedAccount {
   lastActivity: string | undefined;
 }
 
-/** The accounts that verifications were asked for, found by what they share. */
+/** The accounts of verifications, found by their traits. */
 export class Accounts {
   readonly #accounts = new Map<string, LinkedAccount>();
   readonly #holders = new Map<string, Set<string>>();
@@ -58,7 +58,7 @@ export class Accounts {
     for (const [, key] of traits({userId, session, ...(email && {email})})) this.#holdersOf(key).add(userId);
   }
 
-  /** The other accounts that share something with what was just seen. */
+  /** Other accounts that share a trait with this sighting. */
   linkedWith(sighting: Sighting): MultiAccounting {
     const signals = new Map<string, Signal[]>();
     for (const [signal, key] of traits(sighting)) {
@@ -112,7 +112,7 @@ function* take<T>(values: Iterable<T>, most: number): Iterable<T> {
   }
 }
 
-/** Independent signals: the chance that not all of them are mistaken. */
+/** Combines independent signals: the chance that not all of them are wrong. */
 function combine(signals: Signal[]): number {
   const mistaken = signals.reduce((product, signal) => product * (1 - confidenceOf[signal]), 1);
   return Math.round((1 - mistaken) * 1000) / 1000;

@@ -3,28 +3,25 @@ import {isbot} from 'isbot';
 import type {VerifyData} from '../../operations/table.ts';
 import type {UserSession} from './user-session.ts';
 
-/** The device of a session, and what its user agent gives away. */
+/** The device of a session, from its user agent. */
 export interface Device {
   shown: NonNullable<VerifyData['device']>;
   /** True if the user agent names a program (an app's HTTP client included) or is missing. */
   isBot: boolean;
 }
 
-/**
- * People's browsers name their engine, PowerShell does not. Opera's old ones and feature phones begin in their own
- * way.
- */
+/** People's browsers name their engine, PowerShell does not. Old Operas and feature phones begin in their own way. */
 const browserAgent = /^(?:Mozilla\/.*(?:WebKit|Gecko|Trident|MSIE)|(?:Opera|UCWEB)\/)|MIDP/;
 
 /**
- * Versions that browsers stay at since they hide the real one: Windows 11 says NT 10.0, every macOS since Big Sur 10.15
- * (10_15_7 but in Firefox), Android in Chrome "10; K". iOS 26 says 18_6 or 18_7, as Firefox does on any iOS
- * (mozilla-mobile/firefox-ios, pull request 29548): of these, the real ones are Safari 18's and Chrome's.
+ * Versions that browsers froze to hide the real one: Windows 11 says NT 10.0, every macOS since Big Sur 10.15 (10_15_7
+ * except in Firefox), Android in Chrome "10; K". iOS 26 says 18_6 or 18_7, as Firefox does on any iOS
+ * (mozilla-mobile/firefox-ios, pull request 29548); there, only Safari 18 and Chrome give the real one.
  */
 const frozenVersion =
   /Windows NT 10\.0|Mac OS X 10(?:_15_7|\.15)[;)]|Android 10; K\)|CPU (?:iPhone )?OS 18_[67](?!.*(?:Version\/18|CriOS))/;
 
-/** A bot's user agent names no browser: what a parser would read out of it is a costume. */
+/** A bot's user agent gets no browser: a parser would only read its disguise. */
 export function describeDevice(session: UserSession): Device {
   const {fingerprint, user_agent, languages, timezone} = session;
   const isBot = !user_agent || isbot(user_agent) || !browserAgent.test(user_agent);
@@ -40,7 +37,7 @@ export function describeDevice(session: UserSession): Device {
   };
 }
 
-/** Phones and tablets are mobile; bowser tells no platform of Chrome OS, which laptops have. */
+/** Phones and tablets are mobile. bowser names no platform for Chrome OS, which is on laptops. */
 function browserOf(userAgent: string): NonNullable<VerifyData['device']> {
   const {browser, os, platform} = Bowser.parse(userAgent);
   const version = browser.version?.split('.')[0] ?? '';

@@ -11,12 +11,12 @@ export interface Judgement {
   matched: NonNullable<VerifyData['rules']>;
 }
 
-/** From this score on, a session passes unless a rule says otherwise: our own choice, the middle of the scale. */
+/** Minimum score that passes unless a rule decides: our own choice, the middle of the scale. */
 const PASS_FROM = 50;
 
 /**
- * The score is 100 less the weights of the bot rules that matched. A matching `allow` lets pass, else a matching
- * `block` does not, else the score decides. Shadow rules are shown, and change nothing.
+ * The score is 100 less the weights of matching bot rules. A matching `allow` passes, else a matching `block` does not,
+ * else the score decides. Shadow rules are shown, and change nothing.
  */
 export function judge(rules: readonly ReadyAccessRule[], facts: UserFacts): Judgement {
   const matched = rules.filter(rule => rule.matches(facts));

@@ -5,7 +5,7 @@ import type {UserSession} from './user-session.ts';
 
 type VerdictPart<Name extends keyof VerifyData> = NonNullable<VerifyData[Name]>;
 
-/** The fields that have a value, under the names of another part of the interface. */
+/** Renames the fields that have a value, for another part of the interface. */
 function rename<From extends object, To extends string>(
   from: From,
   names: Record<To, keyof From>,
@@ -66,7 +66,7 @@ export function phonePart(phone: PhoneData): VerdictPart<'phone'> {
   }) as VerdictPart<'phone'>;
 }
 
-/** Times in UTC, as the interface has them. */
+/** Times in UTC, as in the interface. */
 export function sessionPart({started_at, finished_at}: UserSession): VerdictPart<'session'> {
   return {
     ...(started_at !== undefined && {started_at: new Date(started_at).toISOString()}),

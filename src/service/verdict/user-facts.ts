@@ -28,7 +28,7 @@ export const factTypes = {
   linked_accounts: 'int',
 } as const;
 
-/** A session's facts. What is not known is `false`, empty, 0, or for `duration` and `email_trust` -1. */
+/** A session's facts. Unknown ones are `false`, empty, 0, or -1 for `duration` and `email_trust`. */
 export type UserFacts = {
   [Name in keyof typeof factTypes]: {
     bool: boolean;
@@ -43,7 +43,7 @@ export interface Evidence {
   session: UserSession;
   device: Device;
   ip: IpData;
-  /** Undefined if no address was sent, null if it can't be one. */
+  /** Undefined if no address was sent, null if it is invalid. */
   mail: MailAssessment | null | undefined;
   phone: PhoneData | undefined;
   replayed: boolean;

@@ -7,7 +7,7 @@ import {ServiceSetupError} from '../setup-error.ts';
 
 const line = (max: number): z.ZodString => z.string().max(max);
 
-/** The data that a protected page's script gathers about a visitor, with the token that stands for it. */
+/** The data that a protected page's script gathers about a visitor, with its token. */
 export const sessionSchema = z
   .strictObject({
     token: line(4096).min(1).describe('The session token that /verify gets.'),
@@ -28,8 +28,8 @@ const sessionsRequest = z.object({sessions: z.array(sessionSchema)});
 export type UserSession = z.infer<typeof sessionSchema>;
 
 /**
- * Reads a file of sessions, one JSON object a line; blank lines are skipped, and so is a byte order mark, which `trim`
- * takes for a blank.
+ * Reads a file of sessions, one JSON object a line, without blank lines and a byte order mark, which `trim` removes.
+ *
  * @throws ServiceSetupError that names file, line and field, never a value
  */
 export function readSessions(path: string): UserSession[] {
@@ -40,7 +40,7 @@ export function readSessions(path: string): UserSession[] {
     .map(({text, place}) => parseUserSession(text, place));
 }
 
-/** The sessions that come with the service, by their tokens. */
+/** The built-in sample sessions, by token. */
 export const sampleSessions = (): ReadonlyMap<string, UserSession> =>
   new Map(readSessions(SAMPLES).map(session => [session.token, session]));
 
@@ -76,10 +76,10 @@ export function checkSessions(body: Body): UserSession[] {
   return checkBody(sessionsRequest, body).sessions;
 }
 
-/** Tokens are kept as digests: what is in the state can't be used to verify. */
+/** Tokens are kept as digests: the state can't be used to verify. */
 const digest = (token: string): string => hash('sha256', token, 'base64');
 
-/** The sessions that the service knows, and which tokens were verified already. */
+/** The known sessions, and the tokens that were verified. */
 export class UserSessions {
   readonly #byToken = new Map<string, UserSession>();
   readonly #redeemed = new Set<string>();

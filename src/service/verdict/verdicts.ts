@@ -24,12 +24,12 @@ export interface VerdictParts {
   sessions: UserSessions;
   accounts: Accounts;
   rules: readonly ReadyAccessRule[];
-  /** Sessions by their tokens that stand in for unknown ones when a test action id is tried. */
+  /** Sample sessions by token, for test action ids with an unknown token. */
   samples: ReadonlyMap<string, UserSession>;
   keep(event: StateEvent): void;
 }
 
-/** The `can_pass` that a test action id sets, and the sample session that stands in for an unknown token. */
+/** The `can_pass` of a test action id, and its sample session for an unknown token. */
 interface TestAction {
   canPass: boolean;
   sample: string;
@@ -42,7 +42,8 @@ const testActions: ReadonlyMap<string, TestAction> = new Map([
 
 /**
  * Checks a verify request and makes a call of it. A test action id takes any token, costs nothing and changes nothing.
- * @throws ServiceError `unknown_session` for a token of no session
+ *
+ * @throws ServiceError `unknown_session` for an unknown token
  */
 export function verifyCall(parts: VerdictParts, body: Body): ServiceCall {
   const request = checkBody(operations.verify.request, body);
@@ -83,7 +84,7 @@ function verdict(
   };
 }
 
-/** Looks the account's companions up, then takes note of it, unless this is a test. */
+/** Looks up the account's companions, then notes the account, unless this is a test. */
 function linkAccounts(
   {accounts, keep}: VerdictParts,
   {id, email, token}: VerifyRequest,
@@ -109,7 +110,7 @@ interface Circumstances {
   linkedAccounts: number;
 }
 
-/** Computes a session's facts and applies the rules to them. */
+/** Computes a session's facts, and applies the rules to them. */
 function look(
   {data, rules}: VerdictParts,
   session: UserSession,

@@ -42,7 +42,7 @@ test('a few in flight until something was answered', () => {
   expect(canary.allows(1_000)).toBe(true);
 });
 
-test('the streak that a killed session left goes on, until one is answered', () => {
+test('the streak of a killed session continues until a value is answered', () => {
   const before = tallyOf(refusalStreak - 1);
   expect(open(true, before).ended(rejected('denied', 403), 'a')).toMatchObject({
     count: refusalStreak,
@@ -64,7 +64,7 @@ test('a streak is told once in each session that makes it longer, and stays know
   expect(tally).toEqual({refused: noRefusals(), longestStreak: refusalStreak + 7});
 });
 
-test('ten values tried and nothing answered is no leave to go on', () => {
+test('ten values tried without an answer lift no limit', () => {
   const canary = open();
   for (let n = 0; n < 2 * refusalStreak; n++) {
     canary.sent();

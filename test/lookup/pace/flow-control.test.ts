@@ -38,7 +38,7 @@ function closed(pending: number) {
   return {flow, left, onOpen};
 }
 
-test('a pause keeps no process from its end once nothing waits, and is kept for what comes then', () => {
+test('a pause does not keep a process alive while nothing waits, and holds for later values', () => {
   const {flow, left, onOpen} = closed(1);
   expect(vi.getTimerCount()).toBe(1);
   left.pending = 0;

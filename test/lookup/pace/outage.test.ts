@@ -275,7 +275,7 @@ describe('values at which the service always breaks', () => {
         return it.failed('v9', MINUTE);
       },
     ],
-  ])('at the last call, %s: the outage goes on', (_, get) => {
+  ])('at the last call, %s: the outage continues', (_, get) => {
     const it = lastCall();
     it.watch.sent('v1');
     it.watch.sent('v2');

@@ -25,7 +25,7 @@ test.each<[string, Result, unknown]>([
   expect(again(verify, first)).toEqual(later);
 });
 
-test('what is known of a value is the same however often it is asked for', () => {
+test('repeated rows of a value get the same answer', () => {
   const first: Result = {status: 'ok', data: '{"is_vpn":true}', boughtAt};
   expect(again({operation: 'ip', key: 'k', params: {}}, first)).toBe(first);
 });

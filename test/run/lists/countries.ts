@@ -1,4 +1,4 @@
-/** Where phone numbers in national form belong. */
+/** Countries of phone numbers in national form. */
 export const countries = `
 Birth Country before Country: the exact name ▸ Phone,Birth Country,Country ⏎ 6× 030 2312500{n},France,Germany ▸ phone=Phone country=Country → +493023125000 +493023125001 +493023125002 … 6
 HubSpot's IP Country before Country/Region ▸ Phone Number,IP Country,Country/Region ⏎ 6× 030 2312500{n},United States,Germany ▸ phone=Phone Number country=Country/Region → +493023125000 +493023125001 +493023125002 … 6

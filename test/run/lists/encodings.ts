@@ -1,4 +1,4 @@
-/** What lists are written in. */
+/** Encodings of lists. */
 export const encodings = `
 Japanese in Windows' encoding, the header too ▸ [in cp932] 氏名,電話番号,国 ⏎ 6× 田中太郎,03-1234-567{n},日本 ▸ input_header --encoding shift_jis ▸ , line 1: the header can't be read: the text is not valid in its encoding, and looks like shift_jis: --encoding shift_jis.
 Japanese rows below an ASCII header ▸ [in cp932] name,email ⏎ 6× 山田花子{n},p{n}@example.com ▸ input_rejected --encoding shift_jis ▸ is not all UTF-8, and its encoding can't be guessed. Such rows are rejected. It looks like shift_jis: add --encoding shift_jis. … 6 of the first 6 rows can't be read (most often invalid_encoding: the text is not valid in its encoding, and looks like shift_jis: --encoding shift_jis; line 2 of list.csv).

@@ -1,4 +1,4 @@
-/** What held before: titles, missing headers, quotes, formats, wrappings. */
+/** Older cases: titles, missing headers, quotes, formats, wrappings. */
 export const known = `
 a title and a blank line above the header ▸ Customers of 2026 ⏎  ⏎ id,ip,email ⏎ 3× {n},192.0.2.{n},p{n}@example.com ▸ input_title --skip-lines 2 ▸ : the first 2 lines seem to be a title; line 3 looks like the header. Skip what is above it with --skip-lines 2.
 a title that a spreadsheet filled up ▸ Customers;; ⏎ id;ip;email ⏎ 3× {n};192.0.2.{n};p{n}@example.com ▸ input_title --skip-lines 1 ▸ : the first line seems to be a title; line 2 looks like the header. Skip what is above it with --skip-lines 1.

@@ -8,14 +8,13 @@ import {openSource} from '../../../src/input/source.ts';
 import {layOut} from '../../../src/layout/layout.ts';
 
 /**
- * A list as somebody has it, and what a run would make of it without a call: a line of a table,
- * `NAME ▸ LIST ▸ BECOMES ▸ SAYS`.
+ * A real list, and a run's plan for it: a line of a table, `NAME ▸ LIST ▸ BECOMES ▸ SAYS`.
  *
  * LIST: rows parted by ` ⏎ `, a tab as `⇥`, a Ctrl-Z at the end as `␚`; `6× p{n}@example.com` are six rows, {n} from 0. Before them in `[…]`: flags, `@FILE`
  * for its name, `in ENCODING`.
  * BECOMES: `email=Mail phone=Tel country=Land → VALUES | CODES`, where the first values stand for all (`a b c … 12`) and `+code` is
  * a repair; of a list that is refused the error's code and the flags that it offers.
- * SAYS: what a person is told, in parts (` … `).
+ * SAYS: the message, in parts (` … `).
  */
 export interface Situation {
   readonly name: string;
@@ -59,7 +58,7 @@ function repeated(row: string): string[] {
   return Array.from({length: Number(times)}, (_, n) => text.replaceAll('{n}', String(n)));
 }
 
-/** What a run would do with the list, without a call: as text, with all that it says. */
+/** A run's plan for the list, without a call: as text, with its messages. */
 export async function look(
   directory: string,
   {list, file, flags}: Situation,

@@ -46,7 +46,7 @@ const within: Check = {
   },
 };
 
-/** Whether `other` was in flight when `call` was sent. */
+/** True if `other` was in flight when `call` was sent. */
 function overlaps(other: Call, call: Call): boolean {
   if (other.number > call.number) return false;
   return (
@@ -89,7 +89,7 @@ const pacedTogether: Check = {
   },
 };
 
-/** What a turn of the loop may take, and a timer be late. */
+/** Maximum time of one turn of the event loop, and delay of a timer. */
 const LATE_MS = 200;
 
 const punctual: Check = {
@@ -147,7 +147,7 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
     default:
       break;
   }
-  // What is sent is written together with what was told before.
+  // A sent value is written together with the answers before it.
   if (!before.recorded && isFollowed(before, scene))
     return 'its answer came before another call was sent, and is in no ledger';
   if (!before.recorded) return doubtIsKnown(before, call) ? 'it is never to be sent again' : undefined;
@@ -155,7 +155,7 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
   if (!isAnother) return 'the run had its outcome';
   if (before.told !== 'answered') return undefined;
   if (before.operation === 'verify') return 'a verdict is not asked for twice';
-  // A run that goes on judges by its start, whatever the clock is set to since.
+  // A resumed run judges by its start, whatever the clock says since.
   const since = Math.max(call.sentAt, ...runsBetween(before, call, scene).map(({startedAt}) => startedAt));
   const fresh = ageOf(call.spec) * SURELY_FRESH;
   return before.toldAt >= since - fresh ? 'the attempt before had its answer' : undefined;
@@ -169,7 +169,7 @@ function isInDoubt({told, recorded}: Call): boolean {
   return told === 'ambiguous' || told === undefined || !recorded;
 }
 
-/** Whether the ledger has an answer of it, or what is kept as one: a refusal in so many words by a service that answers others. */
+/** True if the ledger has an answer, or a rejection that is kept as one. */
 function hasAnswer({told, code, recorded, operation, toldOrder, ...call}: Call, {service}: Scene): boolean {
   if (!recorded || told !== 'rejected') return recorded && told === 'answered';
   if (operation === 'verify' || code !== REJECTED) return false;
@@ -188,7 +188,7 @@ function doubtIsKnown(before: Call, call: Call): boolean {
   return call.spec.resends === 0 && before.carriedOut;
 }
 
-/** Whether the run may have been started over between these calls, the later one's command included. */
+/** True if the run may have restarted between these calls, or by the later one's command. */
 function isStartedOver(before: Call, call: Call, scene: Scene): boolean {
   return (
     runsBetween(before, call, scene).some(({spec}) => spec.restart || spec.fromFile) ||
@@ -243,7 +243,7 @@ const known: Check = {
   broken(scene) {
     const {run, storedBefore} = scene;
     if (run.spec.cache === 'none' || storedBefore.size === 0) return UNTRIED;
-    // A run that goes on judges by its start, though the clock was set back since.
+    // A resumed run judges by its start, though the clock was set back since.
     const begunAt = Date.parse(run.summary?.started_at ?? '') || 0;
     const isFresh = (at: number | undefined, sentAt: number, age: number) =>
       at !== undefined && at <= sentAt && at >= Math.max(sentAt, begunAt) - age * SURELY_FRESH;
@@ -349,8 +349,13 @@ const streakTold: Check = {
   broken(scene) {
     const {run, storedBefore} = scene;
     const sessions = runsOfLedger(scene).slice(-1 - (run.summary?.resumed.times ?? 0));
-    // What an attempt before it had of a rejection is no news either, and workers hear in another order.
-    if (run.code !== 0 || run.wasComplete || run.spec.fleet || sessions.length < runsOfLedger(scene).length)
+    // An earlier attempt's rejection is not news either, and workers hear in another order.
+    if (
+      run.code !== 0 ||
+      run.end === 'complete' ||
+      run.spec.fleet ||
+      sessions.length < runsOfLedger(scene).length
+    )
       return UNTRIED;
     const news = callsInLedger(scene).filter(
       ({operation, value, recorded}) => recorded && !storedBefore.has(rejectedAs(operation, value, run.spec)),

@@ -65,7 +65,7 @@ function stoppedAt(calls: readonly Call[], most: number): number {
 
 const isSame = (a: RunSpec, b: RunSpec) => JSON.stringify(a) === JSON.stringify(b);
 
-/** What says how a command ends, and not what it makes. */
+/** The settings that decide how a command ends, and not its output. */
 function sameJob(a: RunSpec, b: RunSpec): boolean {
   const plain = (spec: RunSpec) =>
     JSON.stringify({...spec, force: false, restart: false, freshBudget: false, state: 0});
@@ -75,8 +75,8 @@ function sameJob(a: RunSpec, b: RunSpec): boolean {
 const doneBefore: Check = {
   promise: 'The same command again after its end says that there is nothing to do.',
   broken({run, runs}) {
-    if (run.error?.code !== 'output_exists' && !run.wasComplete) return UNTRIED;
-    if (run.wasComplete || run.spec.restart || run.spec.force) return undefined;
+    if (run.error?.code !== 'output_exists' && run.end !== 'complete') return UNTRIED;
+    if (run.end === 'complete' || run.spec.restart || run.spec.force) return undefined;
     const path = outputPath(run.spec);
     const maker = runs.findLast(
       one =>
@@ -88,8 +88,7 @@ const doneBefore: Check = {
     const isAsItWas = [path, run.job?.paths.summary ?? '', run.job?.paths.rejects ?? ''].every(
       name => maker.after.get(name)?.equals(run.before.get(name) ?? EMPTY) !== false,
     );
-    const isItsOwn = /^[\d,]+ rows? written to/.test(maker.message);
-    return isAsItWas && isItsOwn ? run.message : undefined;
+    return isAsItWas && maker.end === 'wrote' ? run.message : undefined;
   },
 };
 
@@ -100,11 +99,11 @@ const keptAttempt: Check = {
     'What was paid for in an attempt that was cut off is there until it goes on, or is given up in so many words.',
   broken({run, runs}) {
     const path = join(statePath(run.spec), 'ledger.db');
-    const isAtItsEnd = run.wasComplete || run.message.startsWith('The last run');
+    const isAtItsEnd = run.end === 'complete' || run.end === 'unpublished';
     if (!isAtItsEnd || !run.before.has(path) || run.after.has(path)) return UNTRIED;
     const earlier = runs.filter(one => one.nth < run.nth && statePath(one.spec) === statePath(run.spec));
     const last = earlier.findLast(({ledger}) => ledger !== undefined);
-    // What its calls were answered is in no output: that of this state has not changed since.
+    // No output has its answers: the output of this state has not changed since.
     const output = outputPath(run.spec);
     const isCutOff =
       last?.process.killed === true &&
@@ -124,7 +123,7 @@ const FOR_THE_USER: readonly string[] = [
   ...['stale_stdin', 'rejects_exist', 'summary_exists', 'store_unusable', 'publish_lost'],
 ];
 
-/** What a run comes to that nothing is in the way of any more. */
+/** The fault of a run after all trouble is over. */
 export function faultOfHealed(run: Ended): string | undefined {
   const {error, stop, code, message} = run;
   if (error !== undefined) return FOR_THE_USER.includes(error.code) ? undefined : `${error.code}: ${message}`;
@@ -162,7 +161,7 @@ const untorn: Check = {
 const told: Check = {
   promise: 'The sentence at the end is true.',
   broken({run, runs}) {
-    const {message, after, spec, wasComplete} = run;
+    const {message, after, spec, end} = run;
     if (message === '') return UNTRIED;
     const written = /^([\d,]+) rows? written to (\S+?)[.,]/.exec(message);
     const output = after.get(outputPath(spec));
@@ -175,7 +174,7 @@ const told: Check = {
     if (written !== null && !others && Number(written[1]?.replace(',', '')) !== rows)
       return `${message} There are ${rows}.`;
     // A fleet's workers may still have calls of the session before.
-    if (wasComplete && run.calls.length > 0 && !spec.fleet) return message;
+    if (end === 'complete' && run.calls.length > 0 && !spec.fleet) return message;
     return run.input === undefined ? inputPath(spec.input) : undefined;
   },
 };

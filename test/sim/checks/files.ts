@@ -15,7 +15,7 @@ const untouched: Check = {
   },
 };
 
-/** Where a job may leave something, seen from the simulation's root. */
+/** Places of a job's files, from the simulation's root. */
 const PLACES = [
   /^work\/(list|link)\d\.csv$/,
   /^work\/(out|to)\d\.csv(\.gz)?$/,
@@ -28,7 +28,7 @@ const PLACES = [
   /^home\/state\/bulk-enrich\/[a-z-]+\.db$/,
   /^home\/state\/bulk-enrich\/runs\.waiting\/[0-9a-f-]{36}\.json$/,
 ];
-/** What was on its way to its place when its run was killed. */
+/** Names of files on their way when their run was killed. */
 const ON_ITS_WAY =
   /^(work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
 
@@ -49,7 +49,8 @@ const gone: Check = {
   broken({run}) {
     const {code, stop, error, spec, isAlone} = run;
     if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return UNTRIED;
-    if (run.wasComplete && /A later run of it was interrupted/.test(run.message)) return UNTRIED;
+    // An attempt to make it again was cut off: what that paid for stays.
+    if (run.end === 'complete' && run.before.has(join(statePath(spec), 'ledger.db'))) return UNTRIED;
     const left = [...run.after.keys()].filter(
       path => dirname(path) === statePath(spec) && !isOfOtherState(path, run),
     );

@@ -143,8 +143,8 @@ const limited: Check = {
     const fresh = runs.some(one => startsFresh(one.spec));
     const counted = fresh ? calls : callsInLedger(scene).filter(call => scopeOfCall(call) === scope);
     const charged = credits(counted);
-    // What an earlier session of a fleet's run had sent out went by its own limit, and is beside a fresh budget. A run
-    // that finds nothing to do has no ledger.
+    // An earlier session of a fleet's run had its own limit, which a fresh budget does not count. A run with nothing to
+    // do has no ledger.
     const limits = runs.map(one => one.spec.maxCredits ?? Number.POSITIVE_INFINITY);
     const ofFleet = fresh ? limits.reduce((sum, one) => sum + one, 0) : Math.max(maxCredits, ...limits);
     const limit = spec.fleet ? ofFleet : maxCredits;
@@ -199,7 +199,7 @@ const used: Check = {
   },
 };
 
-/** Whether this session alone has left values out at its limit; where old answers serve, new ones are asked for by half of it. */
+/** True if this session alone left values out at its limit. If old answers serve, new ones get half of it. */
 function skipsForBudget({run, runs}: Scene): boolean {
   const {spec, summary, after} = run;
   if (!spec.publishesAtLimit || spec.stale || summary?.resumed.times !== 0 || !run.isAlone) return false;
@@ -222,7 +222,7 @@ const usedUp: Check = {
     if (isRaised(scene)) return UNTRIED;
     const limit = books.limit ?? Number.POSITIVE_INFINITY;
     const left = limit - books.spent - books.maybe_spent;
-    // Where old answers serve, new ones are asked for by half of it; they don't wait for a call that may turn out free.
+    // If old answers serve, new ones get half of the limit, and don't wait for a call that may turn out free.
     const isServed = spec.stale && summary.status === 'partial';
     if (isServed && callsInLedger(scene).some(call => !call.charged && !isDoubtful(call))) return UNTRIED;
     return isMore(left + 1e-5, mostOf(spec) + (isServed ? limit / 2 : 0))
@@ -231,7 +231,7 @@ const usedUp: Check = {
   },
 };
 
-/** Whether an earlier session of the run had less. */
+/** True if an earlier session of the run had a lower limit. */
 function isRaised(scene: Scene): boolean {
   const now = scene.run.spec.maxCredits ?? Number.POSITIVE_INFINITY;
   return runsOfLedger(scene).some(({spec}) => (spec.maxCredits ?? Number.POSITIVE_INFINITY) < now);
@@ -286,11 +286,11 @@ const halved: Check = {
 const proven: Check = {
   promise: 'The lines of calls add up to the books, to the last credit.',
   broken({run}) {
-    const {spec, summary, after, wasComplete} = run;
+    const {spec, summary, after, end} = run;
     const file = after.get(callsPath(spec));
     const isOwn = recordsCalls(spec) && run.isAlone;
-    if (!isOwn || summary === undefined || wasComplete || run.ledger === undefined) return UNTRIED;
-    if (/ended while it put/.test(run.message) || summary.credits.earlier.unknown) return UNTRIED;
+    if (!isOwn || summary === undefined || end === 'complete' || run.ledger === undefined) return UNTRIED;
+    if (run.end === 'unpublished' || summary.credits.earlier.unknown) return UNTRIED;
     if (run.warnings.some(sentence => sentence.startsWith('The calls could not be written'))) return UNTRIED;
     if (file === undefined) return summary.calls.total === 0 ? undefined : 'there are none';
     const sums = {spent: 0, maybe: 0, free: 0};
@@ -313,9 +313,9 @@ const recorded: Check = {
     const runs = runsOfLedger(scene);
     const isOwn = runs.every(one => recordsCalls(one.spec) && !startsFresh(one.spec));
     const file = run.after.get(callsPath(run.spec));
-    const isTold = isOwn && run.isAlone && run.summary !== undefined && !run.wasComplete && !lostState;
+    const isTold = isOwn && run.isAlone && run.summary !== undefined && run.end !== 'complete' && !lostState;
     if (!isTold || file === undefined || run.ledger === undefined) return UNTRIED;
-    if (run.healed || /ended while it put/.test(run.message)) return UNTRIED;
+    if (run.healed || run.end === 'unpublished') return UNTRIED;
     if (run.warnings.some(sentence => sentence.startsWith('The calls could not be written'))) return UNTRIED;
     const scope = scopeOfSpec(run.spec);
     const sent = callsInLedger(scene).filter(call => scopeOfCall(call) === scope && call.told !== 'not sent');
@@ -331,7 +331,7 @@ const told: Check = {
     const isOwn = run.ledger !== undefined && run.isAlone;
     if (run.summary === undefined || !isOwn || lostState) return UNTRIED;
     if (runs.some(lacksHistory)) return UNTRIED;
-    // What a kill leaves is told by the session that comes after it.
+    // The next session reports what a kill leaves.
     if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return UNTRIED;
     for (const {spec} of runs) {
       const lines = [...history.values()].filter(

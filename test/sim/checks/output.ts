@@ -60,7 +60,7 @@ function objectOf(line: string): OutputRow {
   }
 }
 
-/** What a row says of a lookup. */
+/** A row's result of a lookup. */
 export interface LookedUp {
   readonly status: string;
   readonly error: string;

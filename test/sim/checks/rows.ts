@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {join} from 'node:path';
 import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
-import type {Ended} from '../model/ended.ts';
+import type {End, Ended} from '../model/ended.ts';
 import {HEADER, outputPath, statePath} from '../model/places.ts';
 import {type Call, DENIED, REJECTED, serialOf} from '../world/service.ts';
 import {type LookedUp, lookedUp, readRows, recordsOf, targets, targetsOf, valueIn} from './output.ts';
@@ -28,12 +28,11 @@ const whole: Check = {
   broken(scene) {
     const {run, runs} = scene;
     const path = outputPath(run.spec);
-    // What a killed run has put in place lasts once its directory is synced: until then a power cut of the next run
-    // may undo it, whatever that run does.
+    // A killed run's published files last once their directory is synced: before, a power cut of the next run may undo
+    // them.
     const stood = run.stood.map(snapshot => snapshot.get(path));
     const after = run.after.get(path);
-    const written = /^(The last run|[\d,]+ rows? written)/.exec(run.message)?.[0];
-    const said = run.wasComplete ? 'complete' : written;
+    const said = isThere(run) ? run.end : undefined;
     if (after === undefined)
       return stood.includes(undefined) && said === undefined ? undefined : 'there is no output';
     if (said !== undefined && run.isAlone && run.lasting.get(path)?.equals(after) !== true)
@@ -46,11 +45,16 @@ const whole: Check = {
   },
 };
 
+/** True for a run that says that its output is in place. */
+function isThere({end}: Ended): boolean {
+  return end === 'wrote' || end === 'complete' || end === 'unpublished';
+}
+
 /** The runs of which this may be the output. */
-function candidates(run: Ended, runs: readonly Ended[], said: string | undefined): readonly Ended[] {
+function candidates(run: Ended, runs: readonly Ended[], said: End | undefined): readonly Ended[] {
   const others = runs.filter(one => one !== run && outputPath(one.spec) === outputPath(run.spec));
   const beside = others.filter(one => one.before === run.before);
-  if (said !== undefined && !said.startsWith('The last')) return [run, ...beside];
+  if (said !== undefined && said !== 'unpublished') return [run, ...beside];
   // A publishing that was cut short, or one whose end a power cut has undone.
   const earlier = others.filter(
     one =>
@@ -62,7 +66,7 @@ function candidates(run: Ended, runs: readonly Ended[], said: string | undefined
   return [run, ...beside, ...earlier.reverse()];
 }
 
-/** What is wrong with an output as that of a run; undefined where nothing is. */
+/** The fault of an output as that of a run; undefined if it has none. */
 function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
   const lines = readRows(text, run.spec);
   const {rows} = recordsOf(run.input);
@@ -77,7 +81,7 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
       const value = valueIn(row, name);
       const result = {
         ...lookedUp(line, name),
-        // What a row before it was told of the same token holds for this one, but that it was verified since.
+        // An earlier row's verdict of the same token holds for this one, except that it was verified since.
         redeemed: name === 'verify' ? line(`${targets[name].prefix}redeemed`) : undefined,
         isLater: serials.has(`${targets[name].operation} ${value}`),
       };
@@ -95,7 +99,7 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
   return undefined;
 }
 
-/** What a row says of a lookup, with what the model knows of it. */
+/** A row's result of a lookup, with the model's knowledge of it. */
 interface Result extends LookedUp {
   readonly redeemed: string | undefined;
   readonly isLater: boolean;
@@ -152,9 +156,9 @@ function isGoodStill(name: Operation, value: string, run: Ended, scene: Scene): 
   return at !== undefined && at <= startedAt && at >= startedAt - ageOf(spec);
 }
 
-/** Whether a call was reserved perhaps, and never sent. */
+/** True if a call may have been reserved and never sent. */
 function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): boolean {
-  // What a lost worker has begun, nobody knows.
+  // A lost worker's calls may or may not have begun.
   if (error === 'worker_lost') return true;
   const isDoubt = error === 'interrupted' || error === 'verdict_replay_uncertain';
   return (
@@ -167,7 +171,7 @@ function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): bo
   );
 }
 
-/** Whether the run may not know what became of a call, or of one before it. */
+/** True if the run may not know the outcome of a call, or of one before it. */
 function isUnclear({told, recorded, ledger}: Call, run: Ended): boolean {
   return (
     told === undefined ||
@@ -211,7 +215,7 @@ function faultOfAnswer(
       : undefined;
   }
   if (isStale && !run.spec.stale) return 'nobody asked for stale answers';
-  // What an attempt was answered that was given up since has to be as young as what the store has.
+  // An earlier attempt's answer must be as young as a stored one.
   const isGivenUp = runs.some(
     one =>
       one.ledger === run.ledger &&
@@ -223,7 +227,7 @@ function faultOfAnswer(
   );
   if ((isOwn && !isGivenUp) || run.summary === undefined || run.ledger === undefined) return undefined;
   const startedAt = Date.parse(run.summary.started_at);
-  // A run that goes on judges by its start, whatever the clock is set to since.
+  // A resumed run judges by its start, whatever the clock says since.
   const now = Math.max(startedAt, Date.parse(run.summary.finished_at));
   // An attempt that was given up is the run's own, whatever the clock is set to since.
   const age = ageOf(run.spec) + (isStale ? STALE_MS : 0);
@@ -278,7 +282,7 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   return mayBe ? undefined : 'there is no reason to';
 }
 
-/** What may be of an outage. */
+/** Outcomes that may belong to an outage. */
 const FAILING = new Set<Call['told']>([
   'not sent',
   'ambiguous',
@@ -291,15 +295,13 @@ const FAILING = new Set<Call['told']>([
 const COMPLETE = new Set([0, 3, 4]);
 
 const LOST = new Set(['failed', 'unknown']);
-/** What a run says that has written its output. */
-const WROTE = /^[\d,]+ rows? written/;
 
 const judged: Check = {
   promise: 'Exit code 0 is of a run in which nothing failed, was left out for a limit or could not be read.',
   broken({run}) {
-    const {code, spec, after, isAlone, input, message} = run;
+    const {code, spec, after, isAlone, input} = run;
     const output = after.get(outputPath(spec));
-    if (code !== 0 || output === undefined || !isAlone || !WROTE.test(message)) return UNTRIED;
+    if (code !== 0 || output === undefined || !isAlone || run.end !== 'wrote') return UNTRIED;
     const {broken} = recordsOf(input);
     if (broken.length > 0) return `${broken.length} rows were rejected`;
     for (const cell of readRows(textOf(output), spec))
@@ -320,8 +322,8 @@ const LIMITS = new Set(['budget', 'deadline', 'outage']);
 const setAside: Check = {
   promise: 'Rows that could not be read are in the rejects, each once, whatever was cut off meanwhile.',
   broken({run}) {
-    const {code, spec, after, isAlone, input, message, job} = run;
-    if (code !== 3 || !isAlone || !WROTE.test(message)) return UNTRIED;
+    const {code, spec, after, isAlone, input, job} = run;
+    if (code !== 3 || !isAlone || run.end !== 'wrote') return UNTRIED;
     const {broken} = recordsOf(input);
     if (broken.length === 0) return UNTRIED;
     const path = job?.paths.rejects;
@@ -341,7 +343,7 @@ const accounted: Check = {
     const output = after.get(path);
     const summary = job?.paths.summary === undefined ? undefined : after.get(job.paths.summary);
     if (output === undefined || before.get(path)?.equals(output) === true || !run.isAlone) return UNTRIED;
-    // What a run that stopped has put in place is of the one before, and the last summary is its own.
+    // The files of a stopped run are the last run's, and the last summary is its own.
     if (run.stop !== undefined) return UNTRIED;
     if (summary === undefined) return 'there is none';
     // One that completed an earlier publishing may be cut short in its own, of which the output comes last.
@@ -359,7 +361,7 @@ const accounted: Check = {
   },
 };
 
-/** Whether an output is not the one that the record of a publishing tells of. */
+/** True if an output is not the one in the record of a publishing. */
 function isAnothers(output: Buffer, record: Buffer | undefined): boolean {
   if (record === undefined) return false;
   const sha256 = createHash('sha256').update(output).digest('hex');

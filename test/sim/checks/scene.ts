@@ -10,7 +10,7 @@ import type {Upkeep} from '../model/stored-answers.ts';
 import type {Call, Service} from '../world/service.ts';
 import {operationsOf} from './output.ts';
 
-/** What a check looks at: a run that has just ended, what the service knows, and the runs before it. */
+/** The material of a check: the run that just ended, the service's knowledge, and the runs before it. */
 export interface Scene {
   readonly run: Ended;
   readonly service: Service;
@@ -21,9 +21,9 @@ export interface Scene {
   readonly storedNow: ReadonlyMap<string, number>;
   /** How the run's store was kept from growing. */
   readonly upkeep: Upkeep;
-  /** Whether what a run had asked before may have become unreadable. */
+  /** True if an earlier run's calls may have become unreadable. */
   readonly lostState: boolean;
-  /** Whether Redis was away, or took no writes, at any time. */
+  /** True if Redis was away, or refused writes, at any time. */
   readonly hadTrouble: boolean;
   /** Most credits a day of the first account at the first endpoint. */
   readonly accountPerDay: number | undefined;
@@ -32,11 +32,11 @@ export interface Scene {
   readonly accountRate: number | undefined;
   /** The inputs as their owner left them, by path. */
   readonly inputs: ReadonlyMap<string, string>;
-  /** What the history of all runs says, lines that wait for it included, by session. */
+  /** The history of all runs by session, waiting lines included. */
   readonly history: ReadonlyMap<string, RunRecord>;
 }
 
-/** What a check comes to that had nothing to look at: the promise was not tried. */
+/** The result of a check without material: the promise was not tried. */
 export const UNTRIED = Symbol('untried');
 
 /** One promise: its sentence, and what speaks against it; undefined if it was tried and is kept. */
@@ -67,7 +67,7 @@ export function rowsIn(output: Buffer): number {
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-/** How far past their age answers serve where nobody can be asked. */
+/** How far past their age answers serve if no call can be made. */
 export const STALE_MS = 30 * DAY_MS;
 
 export function ageOf({maxAge}: RunSpec): number {
@@ -91,7 +91,7 @@ export const SURELY_FRESH = 0.8;
 /** A process sees what it was told within its turn. */
 export const TURN_MS = 1_000;
 
-/** Whether an answer that is dated so may have been bought by this call. */
+/** True if this call may have bought an answer with this date. */
 export function isTimeOf({toldAt}: Call, at: number): boolean {
   return Math.abs(at - toldAt) <= TURN_MS;
 }
@@ -112,7 +112,7 @@ export function callsInLedger({run, service}: Scene): readonly Call[] {
 
 export const priceOf = ({spec, operation}: Call) => costOf(spec, operation);
 
-/** What the dearest call of a run costs. */
+/** Cost of a run's most expensive call. */
 export function mostOf(spec: RunSpec): number {
   return Math.max(...operationsOf(spec).map(name => costOf(spec, name)));
 }
@@ -145,7 +145,7 @@ export function lacksHistory({warnings}: Ended): boolean {
   return warnings.some(sentence => sentence.includes('could not be added to the history'));
 }
 
-/** Whether a run says that it is begun anew, as no row was written that would bind it to its input. */
+/** True if a run says that it begins anew, since no written row binds it to its input. */
 export function isBegunAnew({warnings}: Ended): boolean {
   return warnings.some(sentence => sentence.includes('a new run begins'));
 }

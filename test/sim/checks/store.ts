@@ -68,7 +68,7 @@ const dated: Check = {
 
 /** A call of the run for what complete runs before the wrong one had answered, and is surely fresh. */
 function paidAgain({run, service}: Scene, before: readonly Ended[], until: number): Call | undefined {
-  // What a run may know of the time in between is a day old.
+  // A run's knowledge of the time in between may be a day old.
   if (run.spec.fleet || ageOf(run.spec) <= DAY_MS) return undefined;
   const fresh = run.startedAt - ageOf(run.spec) * SURELY_FRESH;
   const whole = before.filter(one => isComplete(one) && one.spec.maxAge === run.spec.maxAge);

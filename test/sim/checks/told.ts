@@ -16,7 +16,7 @@ import {
   UNTRIED,
 } from './scene.ts';
 
-/** What is told beside the summary: the history and what adds it up, metrics and reports. */
+/** Reports beside the summary: the history and its sums, metrics, pages. */
 
 const sum = (counts: readonly number[]) =>
   Math.round(counts.reduce((all, each) => all + each, 0) * 1e3) / 1e3;
@@ -29,7 +29,7 @@ const kept: Check = {
     const {summary, spec, ledger, isAlone} = run;
     if (summary === undefined || ledger === undefined || !isAlone) return UNTRIED;
     const line = history.get(summary.session.id);
-    if (line === undefined) return run.wasComplete || lacksHistory(run) ? UNTRIED : 'there is none';
+    if (line === undefined) return run.end === 'complete' || lacksHistory(run) ? UNTRIED : 'there is none';
     const session = Object.values(summary.session.by_operation);
     const lookups = Object.values(summary.lookups);
     const distinct = sum(lookups.map(each => each.distinct));
@@ -164,10 +164,10 @@ function expectedSamples({rows, lookups, calls, credits, exit_code: code}: Summa
 const measured: Check = {
   promise: 'Metrics are the numbers of the summary.',
   broken({run}) {
-    const {summary, spec, after, before, wasComplete} = run;
+    const {summary, spec, after, before} = run;
     const text = after.get(metricsPath(spec));
     const isNew = text !== undefined && before.get(metricsPath(spec))?.equals(text) !== true;
-    const isOwn = run.isAlone && !wasComplete && !run.process.refused;
+    const isOwn = run.isAlone && run.end !== 'complete' && !run.process.refused;
     if (!spec.tells || summary === undefined || !isNew || !isOwn) return UNTRIED;
     const samples = [...samplesIn(text.toString())];
     for (const [name, labels, value] of expectedSamples(summary)) {
@@ -184,10 +184,10 @@ const measured: Check = {
 const reported: Check = {
   promise: 'The report has the numbers of the summary.',
   broken({run}) {
-    const {summary, spec, after, before, wasComplete} = run;
+    const {summary, spec, after, before} = run;
     const text = after.get(reportPath(spec));
     const isNew = text !== undefined && before.get(reportPath(spec))?.equals(text) !== true;
-    const isOwn = run.isAlone && !wasComplete && !run.process.refused;
+    const isOwn = run.isAlone && run.end !== 'complete' && !run.process.refused;
     if (!spec.tells || summary === undefined || !isNew || !isOwn) return UNTRIED;
     const cells = text
       .toString()

@@ -112,4 +112,44 @@ export const foundHere = [
     name: 'found elsewhere: an outcome that waits to be written is not known yet',
     edits: [['src/ledger/unwritten.ts', 'else this.outcomes.set(booked.key, booked.outcome);', '']],
   },
+  {
+    name: 'found here: a call that is heard of after a failed write is in no books',
+    edits: [
+      [
+        'src/ledger/ledger.ts',
+        "if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);",
+        'if (this.#writer.refusal !== undefined) return Promise.reject(this.#writer.refusal);',
+      ],
+    ],
+  },
+  {
+    name: 'found here: a call that was booked before its write failed is booked as lost too',
+    edits: [
+      [
+        'src/ledger/ledger.ts',
+        '    this.#inFlight.delete(booked.key);\n',
+        '    void this.#writer.soon().then(() => this.#inFlight.delete(booked.key)).catch(() => {});\n',
+      ],
+    ],
+  },
+  {
+    name: 'found here: a call that could not be reserved, and was not sent, is in doubt',
+    edits: [
+      [
+        'src/ledger/ledger.ts',
+        "        this.budget.release(call.key, call.cost, 'free');\n        this.#countDistinct(call, -1);\n",
+        '        this.#inFlight.set(call.key, call);\n',
+      ],
+    ],
+  },
+  {
+    name: 'found here: with --calls a full disk is an internal error',
+    edits: [
+      [
+        'src/ledger/call-records.ts',
+        "guarded(() => this.#db.exec('CREATE INDEX IF NOT EXISTS call_key ON call (key, id)'))",
+        "this.#db.exec('CREATE INDEX IF NOT EXISTS call_key ON call (key, id)')",
+      ],
+    ],
+  },
 ];

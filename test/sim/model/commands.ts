@@ -2,7 +2,7 @@ import type {Operation} from '../../../src/operations/table.ts';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
 
-/** What a user may do, as plain data; `sequences.ts` generates it. */
+/** A user's possible commands, as plain data; `sequences.ts` generates them. */
 
 /** Numbers of the values in a row: an address, a mailbox, a token; `broken` is a row that can't be read. */
 export interface InputRow {
@@ -47,7 +47,7 @@ export interface RunSpec {
   readonly concurrency: number;
   readonly rate: 'unlimited' | '5/s' | 'ip=10/s,email=10/s,verify=10/s';
   readonly cost: number;
-  /** Whether each operation has a price of its own. */
+  /** `apart`: each operation has its own price. */
   readonly prices: 'one' | 'apart';
   readonly fromFile: boolean;
   readonly rejectedCharge: 'free' | 'maybe' | 'spent';
@@ -55,27 +55,27 @@ export interface RunSpec {
   readonly maxErrors?: number | undefined;
   readonly until?: '1s' | '5s' | typeof MIDNIGHT | undefined;
   readonly where: boolean;
-  /** Whether an answer past its age serves where nobody can be asked, and whether nobody is to be. */
+  /** True if an answer past its age serves when no call can be made. */
   readonly stale: boolean;
   readonly offline?: true | undefined;
-  /** Whether workers make its calls. */
+  /** True if workers make its calls. */
   readonly fleet?: true | undefined;
-  /** Whether the input is piped into it. */
+  /** True if the input comes through a pipe. */
   readonly stdin: boolean;
-  /** Whether it names input and output by links to them. */
+  /** True if it names input and output by links. */
   readonly linked: boolean;
-  /** Whether the output is compressed as it is put in place, and whether its rows are objects. */
+  /** True if the output is compressed at the end. */
   readonly packed: boolean;
   readonly ndjson: boolean;
-  /** Whether addresses are scored. */
+  /** True if addresses are scored. */
   readonly scored: boolean;
-  /** Whether it writes metrics and a report too. */
+  /** True if it writes metrics and a report too. */
   readonly tells: boolean;
   /** A file that is named where another one is already. */
   readonly clash?: 'summary' | 'rejects' | 'both' | 'output' | undefined;
 }
 
-/** What a call of a run costs, where operations have prices of their own as multiples of one. */
+/** Cost of a run's call. With prices apart, operations cost multiples of one. */
 export function costOf({cost, prices}: Pick<RunSpec, 'cost' | 'prices'>, operation: Operation): number {
   const times = prices === 'one' ? 1 : {ip: 1, phone: 2, email: 3, verify: 2}[operation];
   return Math.round(cost * 1_000 * times) / 1_000;
@@ -100,7 +100,7 @@ export type Command =
   | {
       readonly do: 'both';
       readonly spec: RunSpec;
-      /** What is said otherwise by each of those beside it. */
+      /** The settings in which each of those beside it differs. */
       readonly others: readonly Partial<RunSpec>[];
       readonly courses: readonly Course[];
       readonly apartMs: number;
@@ -138,7 +138,7 @@ export type Command =
 export interface Sequence {
   readonly inputs: readonly (readonly InputRow[])[];
   readonly commands: readonly Command[];
-  /** Whether all of its runs have their calls made by workers. */
+  /** True if workers make the calls of all its runs. */
   readonly fleet: boolean;
   /** Most credits a day of all jobs of the first account at the first endpoint. */
   readonly accountPerDay?: number | undefined;

@@ -1,5 +1,6 @@
 import type {Job} from '../../../src/job/job.ts';
 import type {Summary} from '../../../src/report/summary.ts';
+import type {RunOutcome} from '../../../src/run/run-outcome.ts';
 import type {Inode} from '../world/disk.ts';
 import type {Process} from '../world/process.ts';
 import type {Call} from '../world/service.ts';
@@ -8,6 +9,17 @@ import type {Report} from './start-run.ts';
 
 /** The files of the disk, by path; databases by their name alone. */
 export type Snapshot = ReadonlyMap<string, Buffer>;
+
+/**
+ * How a run ended. `wrote`: it wrote its rows and put them in place. `complete`, `unpublished`: an earlier run had written
+ * them, and they were in place, or this one put them there.
+ */
+export type End = 'killed' | 'refused' | 'stopped' | 'wrote' | NonNullable<RunOutcome['found']>;
+
+function endOf(outcome: RunOutcome | undefined): End {
+  if (outcome === undefined) return 'refused';
+  return outcome.stop === undefined ? (outcome.found ?? 'wrote') : 'stopped';
+}
 
 /** A run that has ended, and what can be seen of it. */
 export interface Ended {
@@ -23,8 +35,7 @@ export interface Ended {
   /** Undefined where it was killed. */
   readonly code: number | undefined;
   readonly message: string;
-  /** True if it found that an earlier run had done all of it. */
-  readonly wasComplete: boolean;
+  readonly end: End;
   /** The error that kept it from starting. */
   readonly error: {readonly code: string} | undefined;
   /** Why it stopped before its end. */
@@ -40,23 +51,23 @@ export interface Ended {
   readonly storedBefore: ReadonlyMap<string, number>;
   readonly before: Snapshot;
   readonly after: Snapshot;
-  /** What may stand in the place of what was there before: where power was cut meanwhile, what of it lasted, too. */
+  /** Possible contents of the place: earlier ones, too, if power was cut meanwhile. */
   readonly stood: readonly Snapshot[];
-  /** What of all that is there afterwards outlives a power cut. */
+  /** The part of the files that outlives a power cut. */
   readonly lasting: Snapshot;
   /** The ledger that it worked with, if it came to that. */
   readonly ledger: Inode | undefined;
-  /** Whether the store could be used all the time. */
+  /** True if the store was usable all the time. */
   readonly storeIsSound: boolean;
-  /** Whether it is the store that was there from the beginning: locked at times, but neither deleted nor damaged. */
+  /** True if it is the first store: locked at times, but neither deleted nor damaged. */
   readonly storeIsOld: boolean;
-  /** Whether it is the last one, which nothing limits. */
+  /** True if it is the last run, which nothing limits. */
   readonly healed: boolean;
-  /** Whether others ran at the same time. */
+  /** True if no other run was active at the same time. */
   readonly isAlone: boolean;
 }
 
-/** What a run said; one that was killed says nothing. */
+/** A run's output; empty for a killed one. */
 export function saidBy({killed}: Process, {job, outcome, error, crash, warnings}: Report) {
   if (crash !== undefined && !killed) throw crash;
   const said = killed ? undefined : (outcome ?? error);
@@ -64,7 +75,7 @@ export function saidBy({killed}: Process, {job, outcome, error, crash, warnings}
     job,
     code: said?.exitCode,
     message: said?.message ?? '',
-    wasComplete: !killed && outcome?.wasComplete === true,
+    end: killed ? 'killed' : endOf(outcome),
     error: killed ? undefined : error,
     stop: killed ? undefined : outcome?.stop?.reason,
     summary: killed ? undefined : outcome?.summary,

@@ -3,7 +3,7 @@ import {perOperation} from '../../../src/operations/table.ts';
 import {ROOT} from '../world/patched-fs.ts';
 import {costOf, type InputRow, type RunSpec, type Sequence, startsFresh} from './commands.ts';
 
-/** Where everything is, and what it is called. */
+/** All places, and their names. */
 
 const WORK = join(ROOT, 'work');
 const HOME = join(ROOT, 'home');
@@ -51,7 +51,7 @@ export function inputName({input, clash, linked, stdin}: RunSpec): string {
 const outputFile = (stem: string, output: number, packed: boolean) =>
   join(WORK, `${stem}${output}.csv${packed ? '.gz' : ''}`);
 
-/** What links there are, and where they lead. */
+/** The links and their targets. */
 export const links: ReadonlyMap<string, string> = new Map(
   [0, 1].flatMap(n => [
     [inputLink(n), inputPath(n)] as const,
@@ -201,7 +201,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     resends: spec.resends,
     maxAge: spec.maxAge,
     concurrency: spec.concurrency,
-    // What paces a fleet is bottleneck's own scripts in Redis, which are not simulated.
+    // A fleet is paced by bottleneck's own scripts in Redis, which are not simulated.
     rate: spec.fleet ? 'unlimited' : spec.rate,
     ...(spec.fleet && {fleet: REDIS_URL}),
     cost: {...costs(spec), rejected: spec.rejectedCharge},

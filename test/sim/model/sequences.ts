@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import {aimed} from '../aimed/aimed.ts';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
-import {aimed} from './aimed.ts';
 import {type Command, type Course, MIDNIGHT, type RunSpec, type Sequence} from './commands.ts';
 
 /** Sequences of commands, as fast-check generates and shrinks them. */
@@ -307,7 +307,7 @@ const tornFleetCourse: fc.Arbitrary<Course> = record({
   }),
 });
 
-/** What a fleet's workers and Redis go through while it works on one output. */
+/** Events of a fleet's workers and Redis while it works on one output. */
 const fleetCommand: fc.Arbitrary<Command> = oneof(
   {
     weight: 6,

@@ -44,9 +44,9 @@ export class Simulation {
   #last: RunSpec | undefined;
   #asker: Asker | undefined;
   readonly #workers: Process[] = [];
-  /** Whether a run's state was made unreadable: then nobody knows what was asked before. */
+  /** True if a run's state was made unreadable: its earlier calls are then unknown. */
   lostState = false;
-  /** Whether Redis was away, or took no writes, at any time. */
+  /** True if Redis was away, or refused writes, at any time. */
   hadTrouble = false;
   readonly accountPerDay: number | undefined;
   readonly accountPerMonth: number | undefined;
@@ -109,7 +109,7 @@ export class Simulation {
         if (this.#last === undefined) return [];
         this.#last = {...this.#last, ...command.changes};
         const ended = await this.#run([{spec: this.#last, course: command.course}], 0);
-        // What is said for once is not said again.
+        // A flag for one run is not repeated.
         this.#last = {...this.#last, restart: false, freshBudget: false, force: false};
         return ended;
       }
@@ -148,7 +148,7 @@ export class Simulation {
     return ended;
   }
 
-  /** What `spend` would add up: the history's lines, with those that wait for it, by the sessions that they are of. */
+  /** The lines that `spend` would add up, waiting ones included, by their sessions. */
   history(): ReadonlyMap<string, RunRecord> {
     const {files} = this.disk;
     const inode = files.get(historyPath);
@@ -193,7 +193,7 @@ export class Simulation {
       const process = new Process(`run ${this.runs.length + index + 1}`, course.fate);
       const report: Report = {warnings: []};
       const {rejectedCharge} = spec;
-      // What paces a fleet that was throttled is bottleneck's own scripts in Redis.
+      // A throttled fleet is paced by bottleneck's own scripts in Redis.
       const faults = course.faults.filter(({kind}) => !spec.fleet || kind !== 'throttled');
       const manners = {faults, rejectedCharge, latencyMs: course.latencyMs};
       const asker: Asker = {
@@ -253,7 +253,7 @@ export class Simulation {
         after,
         stood,
         lasting,
-        // Where nothing was left to do, or to put in place, it has only looked whose that is.
+        // A run with nothing to do or to publish has only read whose ledger it is.
         ledger: hadNothingToDo(one.report) ? undefined : process.ledger,
         storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
         storeIsOld: spec.cache !== 'none' && !this.#replaced.has(storePath(spec.cache)),
@@ -267,7 +267,7 @@ export class Simulation {
     return ended;
   }
 
-  /** What happens to the world between two runs. */
+  /** An event in the world between two runs. */
   #turn(command: Exclude<Command, {do: 'run' | 'again' | 'both'}>): void {
     const {world} = this;
     switch (command.do) {
@@ -366,7 +366,7 @@ export class Simulation {
 
 /** True of a run that was complete before, or whose files were only left to be put in place. */
 function hadNothingToDo({outcome}: Report): boolean {
-  return outcome?.wasComplete === true || outcome?.message.startsWith('The last run ended') === true;
+  return outcome?.found !== undefined;
 }
 
 /** A run has more patience than this with a store that is locked. */
@@ -382,7 +382,7 @@ const OF_A_FLEET = {
   clash: undefined,
   offline: undefined,
 } as const;
-/** What all members of a fleet agree on, as Redis has it. */
+/** The claims that all members of a fleet share, as Redis has them. */
 const CLAIMS = ['bulk-enrich:protocol', 'bulk-enrich:key'];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -25,12 +25,12 @@ function settingsRead(given: Record<string, unknown>): ReturnType<typeof checkSe
   return found;
 }
 
-/** What a run has come to so far; nothing more is heard of one that is killed. */
+/** A run's result so far. A killed one reports nothing more. */
 export interface Report {
   job?: Job;
   outcome?: RunOutcome;
   error?: BulkEnrichError;
-  /** What is no fault of a user's. */
+  /** An error that is not the user's. */
   crash?: unknown;
   readonly warnings: string[];
 }

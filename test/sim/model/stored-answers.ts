@@ -4,7 +4,7 @@ import type {Moment, Process} from '../world/process.ts';
 
 /** How a store is kept from growing. */
 export interface Upkeep {
-  /** Who has noted in it by what age they go, and when. */
+  /** The ages that processes have noted in it, and when. */
   readonly uses: {readonly process: Process | undefined; readonly noted: Moment}[];
   /** Answers that went, and when they had come, in milliseconds since the epoch. */
   readonly removals: {readonly cameAt: number; readonly removed: Moment}[];
@@ -15,7 +15,7 @@ interface Store extends Upkeep {
   readonly dates: Map<string, number>;
 }
 
-/** What each answer store holds, as its rows were written and removed. */
+/** The content of each answer store, as its rows were written and removed. */
 export class StoredAnswers {
   readonly #stores = new Map<Inode, Store>();
 

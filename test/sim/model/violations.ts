@@ -2,7 +2,7 @@ import {callChecks} from '../checks/calls.ts';
 import {endChecks, faultOfHealed} from '../checks/ends.ts';
 import {fileChecks} from '../checks/files.ts';
 import {moneyChecks} from '../checks/money.ts';
-import {numberChecks} from '../checks/numbers.ts';
+import {numberChecks} from '../checks/numbers/numbers.ts';
 import {rowChecks} from '../checks/rows.ts';
 import type {Check, Scene} from '../checks/scene.ts';
 import {storeChecks} from '../checks/store.ts';

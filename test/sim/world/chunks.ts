@@ -2,7 +2,7 @@ import type {Process} from './process.ts';
 import {type RedisConnection, type RedisServer, ReplyError} from './redis.ts';
 import type {World} from './world.ts';
 
-/** What a run and its workers use of BullMQ, over the simulated Redis. */
+/** The part of BullMQ that a run and its workers use, over the simulated Redis. */
 
 interface StoredJob {
   readonly id: string;
@@ -10,7 +10,7 @@ interface StoredJob {
   readonly timestamp: number;
   state: 'waiting' | 'active' | 'completed' | 'failed';
   returnvalue?: string;
-  /** Who has it, and since when nobody has heard of that. */
+  /** Its owner, and since when the owner has been silent. */
   owner?: Process;
 }
 
@@ -19,7 +19,7 @@ interface Options {
   readonly prefix: string;
 }
 
-/** Who hears of what happens to jobs, beside their own process. */
+/** Listeners for events of jobs, beside their own process. */
 interface Listeners {
   readonly events: Set<QueueEvents>;
   readonly workers: Set<Worker>;
@@ -79,7 +79,7 @@ class Base {
 export class Queue extends Base {
   add(_name: string, data: unknown, {jobId, timestamp}: {jobId: string; timestamp: number}): Promise<void> {
     const add = () => {
-      // What has this name already, a fence included, is not added again.
+      // A name that exists already, a fence included, is not added again.
       if (this.server.value(this.toKey(jobId)) !== undefined) return;
       this.server.set(this.toKey(jobId), {id: jobId, data, timestamp, state: 'waiting'} satisfies StoredJob);
       this.waiting().push(jobId);
@@ -88,7 +88,7 @@ export class Queue extends Base {
     const process = this.world.current;
     process?.unheard.add(jobId);
     const added = this.server.ask('add chunk', true, add, this.redis.isOnce);
-    // Refused, it surely is not there; of an add whose connection broke nobody knows.
+    // A refused add is certainly missing; one whose connection broke may be there.
     added.catch(error => error instanceof ReplyError && process?.unheard.delete(jobId));
     return added;
   }
@@ -250,7 +250,7 @@ export class Worker extends Base {
     for (const events of listenersOf(this.server).events) events.hear(state, {jobId: job.id, returnvalue});
   }
 
-  /** What a lost worker had in hand fails once it was silent for long enough. */
+  /** Fails the jobs of a lost worker once it was silent for long enough. */
   #lookForStalled(): void {
     const now = this.world.steadyMs;
     for (const job of this.jobs()) {

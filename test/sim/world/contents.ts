@@ -44,7 +44,7 @@ export class Contents {
     return this.memory.real;
   }
 
-  /** Nobody has the file any more: what it was made of serves another one. */
+  /** The file has no user any more: its buffer serves another one. */
   close(): void {
     if (this.#memory === undefined) return;
     const {real, tables} = this.#memory;

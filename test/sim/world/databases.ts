@@ -10,7 +10,7 @@ export interface Onlooker {
   opened(path: string, inode: Inode, process: Process): void;
   /** Each row that a statement wrote, once that is committed. */
   written(inode: Inode, sql: string, values: readonly unknown[]): void;
-  /** What is left in an answer store, once it is committed that others are gone. */
+  /** The rest of an answer store, once the removal of others is committed. */
   removed(inode: Inode, left: readonly Row[]): void;
   committed(path: string, process: Process): void;
 }
@@ -71,7 +71,7 @@ export class Connection {
   /** Commits of its own, which it does not take for another's. */
   #ownCommits = 0;
   #written: (() => void)[] = [];
-  /** What the transaction under way has done, as a failure tells it. */
+  /** The steps of the current transaction, for the message of a failure. */
   #done: Done[] = [];
   #isClosed = false;
 
@@ -141,7 +141,7 @@ export class Connection {
     this.#abandon();
   }
 
-  /** What is not committed is lost, as at the end of a process. */
+  /** Uncommitted steps are lost, as at the end of a process. */
   readonly #abandon = (): void => {
     if (this.#transaction !== 'none') this.#rollback();
     this.#release();
@@ -192,7 +192,7 @@ export class Connection {
 
   #begin(kind: 'reading' | 'writing'): void {
     this.#access();
-    // Nobody writes meanwhile: the code of one process alone is running.
+    // No other process writes meanwhile: only one process's code is running.
     if (kind === 'writing') this.#contents.real.exec('BEGIN IMMEDIATE');
     this.#transaction = kind;
   }
@@ -273,7 +273,7 @@ interface Done {
   readonly first: unknown;
 }
 
-/** What a transaction held: by verb and table, how often, and of which keys. */
+/** A transaction's content: by verb and table, the number and the keys. */
 function doneIn(done: readonly Done[]): string {
   const firsts = new Map<string, unknown[]>();
   for (const {sql, first} of done) {

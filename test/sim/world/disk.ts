@@ -15,7 +15,7 @@ export class Inode {
   }
 }
 
-/** Whoever writes: told that a write was refused. */
+/** A writer, which is told that a write was refused. */
 interface Writer {
   refused: boolean;
 }
@@ -39,7 +39,7 @@ export function isDatabase(path: string): boolean {
 export class Disk {
   readonly files = new Map<string, Inode>();
   readonly directories = new Map<string, number>();
-  /** What leads to another path; their owner has made them, and nothing is lost of them. */
+  /** Links to other paths. Their owner made them, and nothing of them is lost. */
   readonly links = new Map<string, string>();
   #durable = new Map<string, Inode>();
   /** Directories whose names are not sure to last, nor is what lies in them. */
@@ -56,7 +56,10 @@ export class Disk {
   /** When it takes no writes, by the steady clock, and what it says then. */
   trouble: {readonly code: 'ENOSPC' | 'EIO'; readonly fromMs: number; readonly untilMs: number} | undefined;
 
-  /** What it says to a write of this process at this moment; undefined where it takes it. The user's own it always takes. */
+  /**
+   * The disk's error for a write of this process at this moment; undefined if it accepts it. It always accepts the
+   * user's.
+   */
   refusal(process: Writer | undefined, steadyMs: number): 'ENOSPC' | 'EIO' | undefined {
     const {code, fromMs = 0, untilMs = 0} = this.trouble ?? {};
     if (process === undefined || steadyMs < fromMs || steadyMs >= untilMs) return undefined;
@@ -137,7 +140,7 @@ export class Disk {
     for (const directory of this.#unsure) if (dirname(directory) === path) this.#unsure.delete(directory);
   }
 
-  /** What is there after a power cut for sure, as it stands now. */
+  /** The files that certainly outlive a power cut, as they are now. */
   get lasting(): ReadonlyMap<string, Buffer> {
     const sure = [...this.#durable].filter(([path]) => ![...this.#unsure].some(one => isBelow(path, one)));
     return new Map(sure.map(([path, {synced}]) => [path, synced]));
@@ -156,7 +159,7 @@ export class Disk {
     this.powerCuts += 1;
     const lost = new Set<string>();
     for (const {names, apply} of this.#pending) {
-      // What follows from a change that is lost is lost too.
+      // A change that follows a lost one is lost too.
       if (names.some(name => lost.has(name)) || random() < 0.5) for (const name of names) lost.add(name);
       else apply(this.#durable);
     }
@@ -191,7 +194,7 @@ function afterPowerCut({data, synced}: Inode, random: () => number): Buffer {
   const luck = random();
   if (luck < 0.25) return data;
   if (luck < 0.5) return synced;
-  // What was synced and not written since is there, whatever was cut off behind it.
+  // Data that was synced and not written since is kept, whatever was cut off behind it.
   const shorter = Math.min(data.length, synced.length);
   const same = data.subarray(0, shorter).equals(synced.subarray(0, shorter)) ? shorter : 0;
   const until = same + Math.floor(random() * (data.length - same));

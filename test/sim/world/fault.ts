@@ -1,4 +1,4 @@
-/** What goes wrong with some of a command's calls: with `count` of them, from number `from` on. */
+/** A fault of some of a command's calls: of `count` calls, from number `from` on. */
 export interface Fault {
   readonly from: number;
   readonly count: number;

@@ -43,7 +43,7 @@ export class Files {
     return typeof fd === 'number' && fd >= FIRST_FD;
   }
 
-  /** Where a path leads. */
+  /** The target of a path. */
   #at(path: string): string {
     const full = plain(path);
     return this.#disk.links.get(full) ?? full;
@@ -243,7 +243,7 @@ export class Files {
   }
 }
 
-/** What is written into a database from outside damages it. */
+/** A write into a database from outside damages it. */
 export function isDamaged(path: string, {data}: Inode): boolean {
   return isDatabase(path) && data.length > 0;
 }

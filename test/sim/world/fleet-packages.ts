@@ -1,7 +1,7 @@
 import {activeRedis} from './install.ts';
 import {RedisConnection} from './redis.ts';
 
-/** What those get who ask for `ioredis` in its place. */
+/** Replaces `ioredis` for those who import it. */
 export class Redis extends RedisConnection {
   constructor(_url: string, options: {maxRetriesPerRequest?: number | null}) {
     super(activeRedis(), options);

@@ -17,10 +17,7 @@ export function activeRedis(): RedisServer {
   return redis;
 }
 
-/**
- * What those get who ask for `libsql` in its place: for files of the simulation's disk a connection of that, for all
- * others the driver's own.
- */
+/** Replaces `libsql`: files of the simulation's disk get a simulated connection, all others the driver's own. */
 export const SimulatedDatabase = new Proxy(RealDatabase, {
   construct(target, [path, ...more]: [string, ...unknown[]]) {
     if (active !== undefined && path.startsWith(ROOT)) return new Connection(active, path);
@@ -74,7 +71,7 @@ function patchTime(world: World): () => void {
   };
 }
 
-/** Who it is, who else is there, and the machine's clock. */
+/** Its identity, the other processes, and the machine's clock. */
 function patchProcess(world: World): () => void {
   const real = {pid: process.pid, kill: process.kill, bigint: process.hrtime.bigint};
   const pidIs = (get: () => number) => Object.defineProperty(process, 'pid', {get, configurable: true});

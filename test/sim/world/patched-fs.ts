@@ -6,7 +6,7 @@ import type {Inode} from './disk.ts';
 import {type Files, failure, plain} from './files.ts';
 import type {World} from './world.ts';
 
-/** Where a simulation's disk is. */
+/** Root of a simulation's disk. */
 export const ROOT = '/simulated';
 
 function isInside(path: unknown): path is string {
@@ -129,7 +129,7 @@ export function patchFs(files: Files, world: World): () => void {
   };
 }
 
-/** What kills the process ends its code right there: nobody hears of it. */
+/** A kill ends the process's code right there: no other code learns of it. */
 function attempt<T>(work: () => T, done: (result: T) => void, fail: (error: unknown) => void): void {
   let result: T;
   try {

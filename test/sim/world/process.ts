@@ -1,6 +1,6 @@
 import type {Inode} from './disk.ts';
 
-/** What a process that is dead meets wherever it goes on: nothing that it does has an effect any more. */
+/** Thrown in a dead process wherever its code continues: nothing that it does has an effect any more. */
 export class Killed extends Error {
   override readonly name = 'Killed';
 }
@@ -9,7 +9,7 @@ export class Killed extends Error {
 export interface Fate {
   readonly how: 'kill' | 'power' | 'term';
   readonly step: number;
-  /** Whether that step is still carried out, half of it (a torn write), or not at all. */
+  /** Tells if that step is still carried out, in part (a torn write), or not at all. */
   readonly moment: 'before' | 'torn' | 'after';
 }
 
@@ -24,7 +24,7 @@ export class Process {
   readonly name: string;
   /** Taken away where nothing is to come over it any more. */
   fate: Fate | undefined;
-  /** What has to be let go of when it ends. */
+  /** Handles to release when it ends. */
   readonly handles = new Set<() => void>();
   /** Told when it is asked to end in good order. */
   onTerm: () => void = () => {};
@@ -32,7 +32,7 @@ export class Process {
   ledger: Inode | undefined;
   /** Chunks that it has given to Redis, of which it has not heard what became of them. */
   readonly unheard = new Set<string>();
-  /** Whether there were any when it last wrote its ledger. */
+  /** True if there were any when it last wrote its ledger. */
   leftOut = false;
   /** By which others know it, from its beginning on. */
   pid = 0;

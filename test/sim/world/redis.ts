@@ -16,7 +16,7 @@ export interface Span {
   readonly untilMs: number;
 }
 
-/** What a Redis without memory still does. */
+/** Commands that a Redis without memory still accepts. */
 const FREES = /^(lrem|del|srem|pexpire|remove) ?/;
 
 const NEVER: Span = {fromMs: 0, untilMs: 0};
@@ -26,7 +26,7 @@ export class RedisServer {
   readonly world: World;
   readonly values = new Map<string, unknown>();
   readonly expiries = new Map<string, number>();
-  /** When it has no memory, and when nobody reaches it. */
+  /** Times at which it has no memory, and at which it can't be reached. */
   full: Span = NEVER;
   /** When it takes no writes at all, as after it could not save. */
   readOnly: Span = NEVER;
@@ -123,7 +123,7 @@ export class RedisServer {
 /** A connection to it, with the commands that a fleet uses, as ioredis has them. */
 export class RedisConnection extends EventEmitter {
   readonly server: RedisServer;
-  /** Whether its commands fail rather than wait. */
+  /** True if its commands fail instead of waiting. */
   readonly isOnce: boolean;
   #isOver = false;
 
@@ -158,7 +158,7 @@ export class RedisConnection extends EventEmitter {
     this.#isOver = true;
   }
 
-  /** What bottleneck asks by: lanes without a rate never do. */
+  /** bottleneck's commands, which lanes without a rate never use. */
   defineCommand(): void {}
 
   sendCommand(): void {}

@@ -14,7 +14,7 @@ export interface Call {
   /** Of the command's calls. */
   readonly nth: number;
   readonly process: Process;
-  /** What was asked for with it, for those who look at the books. */
+  /** The run's settings, for checks of the counts. */
   readonly spec: RunSpec;
   /** The ledger that it is in. */
   readonly ledger: Inode | undefined;
@@ -26,10 +26,10 @@ export interface Call {
   /** Whatever happens has a number of its own, so that the order is known within one moment. */
   order: number;
   readonly sentAt: number;
-  /** Whether the service did what it was asked for, and took the credits for it. */
+  /** True if the service carried the call out, and charged it. */
   carriedOut: boolean;
   charged: boolean;
-  /** What the process was told; undefined where it died, or gave up, before. */
+  /** The time at which the process got the answer; undefined if it died or gave up before. */
   toldMs: number | undefined;
   toldOrder: number;
   told: 'answered' | 'rejected' | 'throttled' | 'ambiguous' | 'unreadable' | 'not sent' | 'fatal' | undefined;
@@ -40,11 +40,11 @@ export interface Call {
   /** The status of the answer that it was told, and how long that took; undefined where it was told none. */
   status: number | undefined;
   latencyMs: number;
-  /** Whether what it was told is in its ledger. */
+  /** True if its ledger has the answer. */
   recorded: boolean;
   /** For how long the claims of its fleet last, if no member renews them, in milliseconds. */
   readonly claimedMs: number;
-  /** Whether a verdict said that the token had been verified before. */
+  /** True if the verdict said that the token had been verified before. */
   redeemed: boolean;
 }
 
@@ -67,7 +67,7 @@ export const DENIED = 'insufficient_credits';
 export interface Manners {
   readonly faults: readonly Fault[];
   readonly latencyMs: number;
-  /** Whether a value that is refused costs its credits. */
+  /** The charge of a refused value. */
   readonly rejectedCharge: 'free' | 'maybe' | 'spent';
 }
 
@@ -81,7 +81,7 @@ export interface Asker {
   calls: number;
 }
 
-/** Values that the service refuses, whenever it is asked about them. */
+/** True for values that the service always refuses. */
 function isRefused(value: string): boolean {
   return /(^192\.0\.2\.[12]\d\d$)|bad/.test(value);
 }
@@ -107,7 +107,7 @@ export class Service {
         call.recorded = true;
   }
 
-  /** What carries the calls that somebody makes, or has made. */
+  /** The transport of one process's calls. */
   transportFor(asker: () => Asker): (options: TransportOptions) => Transport {
     return ({timeoutMs}) => ({
       post: (url, body, onLeaving) => {
@@ -159,7 +159,7 @@ export class Service {
       this.calls.push(call);
       plan.arrive();
     };
-    // At a kill in the middle of it nobody knows whether it left.
+    // At a kill in the middle, it may or may not have left.
     this.#world.step(
       () => `ask ${operation} ${value} #${call.number} (${fault ?? 'fine'})`,
       leave,
@@ -244,7 +244,7 @@ export class Service {
   }
 }
 
-/** What becomes of a call: what happens when it arrives, and what the process hears of it. */
+/** The fate of a call: what happens on arrival, and what the process hears. */
 interface Plan {
   readonly told: NonNullable<Call['told']>;
   readonly arrive: () => void;
@@ -273,7 +273,7 @@ function fails(call: Call, told: 'ambiguous' | 'not sent', code: string, arrive:
   return {told, arrive, response: latencyMs => ({kind, code, latencyMs})};
 }
 
-/** What an answer says of its own call beside the serial: a country, and at times what the interface does not have. */
+/** An answer's text about its own call beside the serial: a country, sometimes one that the interface lacks. */
 function countryOf({number}: Pick<Call, 'number'>): string {
   return number % 2 === 0 ? 'Germany' : 'France';
 }
@@ -288,7 +288,7 @@ export function hasUnknownField({number, operation}: Pick<Call, 'number' | 'oper
 
 function answerOf(call: Call): Record<string, unknown> {
   const text = serialOf(call);
-  // Now and then with another type than the interface's: it is paid for all the same.
+  // Sometimes of another type than the interface's: it is paid for anyway.
   const serial = call.number % 3 === 0 ? Number(text) : text;
   if (call.operation === 'verify')
     return {verdict: {can_pass: true, redeemed: call.redeemed}, score: 90, device: {fingerprint: serial}};

@@ -31,7 +31,7 @@ export class World {
   #steadyMs = 0;
   /** How far the computer's clock is from the steady one. */
   #clockMs = START_MS;
-  /** What is left to be fired of the turn under way. */
+  /** Timers of the current turn that have not fired. */
   #turn: Timer[] = [];
   /** How often a turn takes any time: some machines have more to do. */
   readonly #busy: number;
@@ -51,7 +51,7 @@ export class World {
     return Math.floor(this.#clockMs + this.#steadyMs);
   }
 
-  /** Whether a process of this number is there still. */
+  /** True if a process of this number is alive. */
   isAlive(pid: number): boolean {
     return this.#begun[pid - FIRST_PID]?.alive === true;
   }
@@ -71,7 +71,7 @@ export class World {
     this.#steadyMs += ms;
   }
 
-  /** What happens is put in words where somebody asks: that is seldom. */
+  /** Takes a function, since words are rarely needed. */
   note(what: Words, more = ''): void {
     this.#history.push({atMs: this.#steadyMs, who: this.current?.name ?? '-', what, more});
   }
@@ -139,7 +139,7 @@ export class World {
     this.current = undefined;
   }
 
-  /** Begins a process that goes on in the background: as long as others run, and then no time passes. */
+  /** Begins a process in the background: it runs as long as others do, and time passes only with them. */
   background(process: Process, main: () => Promise<unknown>): void {
     this.#begin(process);
     this.later(0, () => void main().catch(() => process.end()), process);
@@ -180,7 +180,7 @@ export class World {
     }
   }
 
-  /** Whoever is due next has a turn, after whatever kept it busy. */
+  /** The process that is due next gets a turn, after whatever kept it busy. */
   #beginTurn(): boolean {
     const first = this.events.first();
     if (first === undefined) return false;

@@ -1,7 +1,7 @@
 import {Transform} from 'node:stream';
 import zlib from 'node:zlib';
 
-/** What a run gets in place of `node:zlib`: its threads would take real time. */
+/** Replaces `node:zlib` for a run: its threads would take real time. */
 export const simulatedZlib = {...zlib, createGzip};
 
 function createGzip(): Transform {

@@ -3,17 +3,17 @@ import type {AutonomousSystem} from '../tables/ip-tables.ts';
 
 /** An operator on one of the lists that this project keeps. */
 interface ListedNetwork {
-  /** Its operator, by the name that it trades under. */
+  /** Its operator, under its trade name. */
   operator: string;
   /** The operator's AS numbers. */
   asns: readonly number[];
-  /** Why its networks are on the list. */
+  /** The reason for its place on the list. */
   reason: string;
   /** URL or file that says so. */
   source: string;
 }
 
-/** The kind of network that an address is in, according to the lists and to its holder's name. */
+/** The kind of an address's network, by the lists and its holder's name. */
 export interface NetworkFlags {
   datacenter: boolean;
   vpn: boolean;
@@ -30,22 +30,22 @@ const listOf = (name: string): readonly ListedNetwork[] =>
     .map(({list: _, asns, ...about}) => ({...about, asns: asns.split(' ').map(Number)}));
 
 /**
- * Networks whose addresses belong to servers, by operator. Written from what the operators say of themselves, not
- * fitted to any blocklist; holders who say so in their very name need no entry. Far from complete, and a network that
- * sells access lines beside its servers is left out.
+ * Networks whose addresses belong to servers, by operator. Taken from the operators' own words, not fitted to any
+ * blocklist. Holders whose name says so need no entry. The list is far from complete, and leaves out networks that also
+ * sell access lines.
  */
 export const hostingNetworks = listOf('hosting');
 
 /**
- * Networks that sell VPNs, or exist, wholly or mostly, to run Tor relays and exits. Most servers of either stand in
- * hosting networks, among others, and can't be told by network, so these find few: where they say no, nothing follows.
+ * Networks that sell VPNs, or mostly run Tor relays and exits. Most such servers are in hosting networks, so these
+ * lists find few: `false` proves nothing.
  */
 export const vpnNetworks = listOf('vpn');
 export const torNetworks = listOf('tor');
 
 /**
- * Words by which holders say that they rent out servers or the rooms for them. `hosting` and `vps` mean so inside a
- * longer word too; the others do not: `Ghost`, `Protocolo`.
+ * Words in names of holders that rent out servers or rooms for them. `hosting` and `vps` count inside longer words too;
+ * the others don't: `Ghost`, `Protocolo`.
  */
 const hostingWords =
   /\b(?:\w*hosting|\w*vps\w*|hosts?|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;
@@ -57,7 +57,7 @@ const hosting = numbers(hostingNetworks);
 const vpn = numbers(vpnNetworks);
 const tor = numbers(torNetworks);
 
-/** VPN and Tor networks stand in data centres, so they count as such too. */
+/** VPN and Tor networks are in data centres, so they count as such too. */
 export function networkFlags({number, holder}: AutonomousSystem): NetworkFlags {
   const isVpn = vpn.has(number);
   const isTor = tor.has(number);

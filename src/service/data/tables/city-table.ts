@@ -12,13 +12,13 @@ export interface City {
   longitude?: number;
 }
 
-/** The reader's types know MaxMind's own records only; this data set's are flat. */
+/** The reader's types only know MaxMind's own records; this data set's are flat. */
 interface CityRecord extends Omit<City, 'country'> {
   country_code?: string;
   state1?: string;
 }
 
-/** City and coordinates of IPv4 addresses: DB-IP's city data, where it is installed. */
+/** City and coordinates of IPv4 addresses, from DB-IP's city data if installed. */
 export class CityTable {
   readonly #reader: Reader<CityResponse & CityRecord>;
   readonly date: string;
@@ -50,7 +50,7 @@ export class CityTable {
 }
 
 /**
- * By country, state and district: the city of districts that the data set has in its place. An empty district is any
+ * The city of districts that the data set has instead of it, by country, state and district. An empty district is any
  * place in that state, an empty state any in that country.
  */
 const cities = new Map(
@@ -61,7 +61,7 @@ const cities = new Map(
   ),
 );
 
-/** The data set has a city's quarter behind its name: `London (Colindale)`, `Zurich (Zurich (Kreis 11) / Oerlikon)`. */
+/** Removes a city's quarter after its name: `London (Colindale)`, `Zurich (Zurich (Kreis 11) / Oerlikon)`. */
 function cityOf({city = '', country_code, state1}: CityRecord): string {
   const name = city.replace(/ [([].*$/, '');
   const district = name.replace(/(?:-ku| City| District)$/, '');
@@ -73,7 +73,7 @@ function cityOf({city = '', country_code, state1}: CityRecord): string {
   return (name && keys.map(key => cities.get(key.join())).find(Boolean)) || name;
 }
 
-/** The data set stores 32-bit floats, which hold 7 digits: the rest is noise of the conversion. */
+/** The data set stores 32-bit floats with 7 digits: the rest is noise of the conversion. */
 const decimal = (value: number): number => Number(value.toPrecision(7));
 
 /** Path of the optional data set's file; undefined if it is not installed. */

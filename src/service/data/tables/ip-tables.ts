@@ -1,14 +1,14 @@
 import {lastNotAbove, PackedFile} from '../container.ts';
 import {files, readPacked} from '../data-dir.ts';
 
-/** An autonomous system: its number and who holds it. */
+/** An autonomous system: its number and holder. */
 export interface AutonomousSystem {
   number: number;
-  /** As the data set names it; empty where it has no name. */
+  /** The data set's name for it; may be empty. */
   holder: string;
 }
 
-/** Which autonomous system announces an IPv4 address. */
+/** The autonomous system that announces an IPv4 address. */
 export class AsnTable {
   readonly #start: Uint32Array;
   readonly #end: Uint32Array;
@@ -43,7 +43,7 @@ export class AsnTable {
     }
   }
 
-  /** The holder's name, empty where it is not known. */
+  /** The holder's name; empty if unknown. */
   holder(number: number): string {
     const index = lastNotAbove(this.#holder, number);
     if (index < 0 || this.#holder[index] !== number) return '';
@@ -52,8 +52,8 @@ export class AsnTable {
 }
 
 /**
- * Ranges are packed by their distances, which compress to a fifth of what their ends do. Some overlap: their distance
- * is negative, so all is reckoned modulo 2^32, as the arrays do by themselves.
+ * Ranges are packed as distances, which compress to a fifth of their ends. Some overlap: negative distances work modulo
+ * 2^32, as typed arrays do.
  */
 function ranges(packed: PackedFile): {start: Uint32Array; end: Uint32Array} {
   const gap = packed.column('gap', 'u32');
@@ -77,7 +77,7 @@ function sums(distances: Uint32Array): Uint32Array {
   });
 }
 
-/** Which country an IPv4 address is registered in. */
+/** The country in which an IPv4 address is registered. */
 export class CountryTable {
   readonly #start: Uint32Array;
   readonly #country: Uint8Array;
@@ -90,7 +90,7 @@ export class CountryTable {
     this.#codes = new TextDecoder().decode(packed.column('code', 'u8')).split(',');
   }
 
-  /** @returns an ISO 3166 code; undefined if the country is not known */
+  /** @returns an ISO 3166 code; undefined if the country is unknown */
   find(address: number): string | undefined {
     const index = this.#country[lastNotAbove(this.#start, address)] ?? 0;
     return this.#codes[index] || undefined;

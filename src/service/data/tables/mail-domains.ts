@@ -4,7 +4,7 @@ import {type MailProviderKind, mailProviders} from './mail-providers.ts';
 /** The list that a mail domain is on; `other` for domains on no list, such as a company's. */
 export type MailDomainKind = MailProviderKind | 'other';
 
-/** The kinds of mail domains, by this project's table, and else by the packages' lists. */
+/** Kinds of mail domains: by this project's table, else by the packages' lists. */
 export class MailDomains {
   readonly #kinds = new Map<string, MailDomainKind>();
 
@@ -17,7 +17,7 @@ export class MailDomains {
     const mailchecker = new Set(domainsIn(files.mailchecker));
     for (const domain of [...blocklist, ...mailchecker]) {
       const isDoubtful = mainstream.has(domain) && !(blocklist.has(domain) && mailchecker.has(domain));
-      // One list against the list of the best-known providers: neither is believed.
+      // If one list calls a best-known provider disposable, neither list is believed.
       this.#kinds.set(domain, isDoubtful ? 'other' : 'disposable');
     }
     for (const [domain, {kind}] of mailProviders) this.#kinds.set(domain, kind);
@@ -25,7 +25,8 @@ export class MailDomains {
 
   /**
    * Looks up the domain, then each domain above it: `x.mailinator.com` is as disposable as `mailinator.com`.
-   * @param registrable the last domain to look up on the way to the top
+   *
+   * @param registrable the last domain to look up
    */
   kindOf(domain: string, registrable: string): MailDomainKind {
     for (let name = domain; name.length >= registrable.length; name = name.slice(name.indexOf('.') + 1)) {

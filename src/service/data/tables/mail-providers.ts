@@ -1,19 +1,19 @@
 import {readOwnList} from '../own-list.ts';
 
 /**
- * Kinds of listed domains: `mainstream` is a provider among the best-known sites, `relay` forwards to a mailbox of
- * its user's.
+ * Kinds of listed domains: `mainstream` is a provider among the best-known sites, `relay` forwards to its user's
+ * mailbox.
  */
 export type MailProviderKind = 'mainstream' | 'provider' | 'relay' | 'disposable';
 
-/** A mail domain's kind, and how its provider delivers several spellings into one mailbox. */
+/** A mail domain's kind, and the spellings that its provider delivers into one mailbox. */
 export interface MailProvider {
   kind: MailProviderKind;
-  /** The one name that the mailbox's domain has here. */
+  /** The domain of its mailboxes in their one spelling. */
   mailboxDomain: string;
   /** True if the provider ignores dots in the local part. */
   ignoresDots: boolean;
-  /** The character that begins a tag; empty if the provider has none, or none is known. */
+  /** The character that begins a tag; empty if none is known. */
   tag: string;
 }
 
@@ -21,11 +21,11 @@ const lines = readOwnList<
   'kind' | 'operator' | 'domains' | 'mailbox_domain' | 'dots' | 'tag' | 'source' | 'date'
 >(new URL('./mail-providers.csv', import.meta.url));
 
-/** Every operator with its domains; each line has its source and the day on which it was looked up. */
+/** Every operator with its domains; each line has its source and the day of its check. */
 export const mailOperators = lines.map(({domains, ...about}) => ({...about, domains: domains.split(' ')}));
 
 /**
- * By domain. It goes before the packages' lists, which call some providers disposable and miss famous disposable
+ * By domain. It precedes the packages' lists, which call some providers disposable and miss well-known disposable
  * names.
  */
 export const mailProviders: ReadonlyMap<string, MailProvider> = new Map(

@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import {withoutEndMark} from '../../src/input/bytes/end-mark.ts';
+import {withoutEndMark} from '../../src/input/open-file.ts';
 import {readBytes} from './reading.ts';
 
 const END = '\u001a';

@@ -1,0 +1,33 @@
+import {getHeapSpaceStatistics, setFlagsFromString} from 'node:v8';
+
+/** Node 20's own limit. Node 24's is four times as much, and it takes 100 MB for a tenth of the CPU. */
+const MOST_YOUNG_BYTES = 32 * 2 ** 20;
+const LOOK_EVERY_MS = 50;
+
+/** The parts of V8 that are needed. */
+export interface Heap {
+  setFlag(flag: string): void;
+  youngBytes(): number;
+}
+
+const v8: Heap = {
+  setFlag: setFlagsFromString,
+  youngBytes: () =>
+    getHeapSpaceStatistics().find(({space_name}) => space_name === 'new_space')?.space_size ?? 0,
+};
+
+/**
+ * Keeps V8's heap small. The flags belong to the process, so only the command sets them: a program that uses the library
+ * keeps its own.
+ */
+export function keepHeapSmall({setFlag, youngBytes} = v8): void {
+  // By default V8 lets garbage grow to four times what is alive; 60,000 values took 224 MB instead of 171.
+  setFlag('--heap-growing-percent=75');
+  // A limit holds only for a process that is started with it. The growth can be changed at any time.
+  let grows = true;
+  setInterval(() => {
+    const mayGrow = youngBytes() < MOST_YOUNG_BYTES;
+    if (mayGrow !== grows) setFlag(`--semi-space-growth-factor=${mayGrow ? 2 : 1}`);
+    grows = mayGrow;
+  }, LOOK_EVERY_MS).unref();
+}

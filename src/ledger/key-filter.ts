@@ -1,0 +1,33 @@
+/** One bit for each of so many places (1 MiB). Beyond some ten million keys it tells little, and costs as little. */
+const PLACES = 2 ** 23;
+/** A key is a hash: some of its characters tell enough. */
+const SAMPLE = 8;
+
+/** Tells most keys that were never added from the others, in fixed memory. */
+export class KeyFilter {
+  readonly #bits = new Uint8Array(PLACES / 8);
+
+  /** `isFull`: keys may have been added before. Then every key may be known. */
+  constructor(isFull: boolean) {
+    if (isFull) this.#bits.fill(0xff);
+  }
+
+  add(key: string): void {
+    const place = placeOf(key);
+    this.#bits[place >>> 3] = (this.#bits[place >>> 3] ?? 0) | (1 << (place & 7));
+  }
+
+  /** False only if the key was never added. */
+  mayHave(key: string): boolean {
+    const place = placeOf(key);
+    return ((this.#bits[place >>> 3] ?? 0) & (1 << (place & 7))) !== 0;
+  }
+}
+
+/** FNV-1a, folded. */
+function placeOf(key: string): number {
+  let mixed = 0x811c9dc5;
+  const end = Math.min(key.length, SAMPLE);
+  for (let at = 0; at < end; at++) mixed = Math.imul(mixed ^ key.charCodeAt(at), 0x01000193);
+  return (mixed ^ (mixed >>> 23)) & (PLACES - 1);
+}
