@@ -41,7 +41,7 @@ const SOME = 0.2;
 /** National numbers of nearly all countries have fewer digits. */
 export const LONG_NUMBER = 12;
 
-/** True if most of a column's numbers without a plus have their calling codes, the country's own above all. */
+/** True if most of a column's numbers without a plus begin with a calling code, above all the country's own. */
 export function areWrittenWhole(values: number, bare: readonly BareNumber[], areLong: boolean): boolean {
   const share = (...kinds: BareNumber[]) =>
     bare.filter(kind => kinds.includes(kind)).length / Math.max(1, bare.length);

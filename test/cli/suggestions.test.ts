@@ -147,7 +147,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/cli/commands/init.ts': ['init'],
   'src/cli/commands/lookup.ts': ['a command of its own', 'misspelt operation'],
   'src/cli/commands/welcome.ts': ['welcome'],
-  'src/cli/doctor/fleet-check.ts': ['test/fleet/fleet.test.ts'],
+  'src/cli/commands/doctor.ts': ['test/fleet/fleet.test.ts'],
   'src/cli/history/runs.ts': ['no such summary'],
   'src/cli/init/job-file.ts': ['init', 'init', 'init'],
   'src/cli/program.ts': ['a list without a command', 'no such command', 'misspelt command'],

@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import {existsSync} from 'node:fs';
 import {savedCounters} from '../../books/counters.ts';
 import type {Job} from '../../job/job.ts';
 import {operationsOf} from '../../layout/layout.ts';
@@ -8,7 +9,7 @@ import type {Summary} from '../../report/summary.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import type {Session} from '../session.ts';
-import {type Checkpoint, fromLedger, type RunState} from '../state/run-state.ts';
+import {type Checkpoint, fromLedger, ledgerPath, type RunState} from '../state/run-state.ts';
 import type {Stop} from '../stop.ts';
 import {type Books, buildSummary, type Published, type SummaryFacts} from './build-summary.ts';
 
@@ -54,7 +55,7 @@ export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefine
     job,
     end,
     finishedAt: io.now(),
-    books: booksSoFar(io, state),
+    books: booksSoFar(job, io, state),
     session: undefined,
   });
 }
@@ -63,8 +64,8 @@ export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefine
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /** The books as the last session left them; empty ones if there is none. */
-function booksSoFar({now}: RunIo, state: RunState | undefined): Books {
-  const {identity, checkpoint, ...spent} = ledgerSoFar(state);
+function booksSoFar({paths}: Job, {now}: RunIo, state: RunState | undefined): Books {
+  const {identity, checkpoint, ...spent} = ledgerSoFar(paths.state, state);
   return {
     ...spent,
     // This session spent nothing. Earlier spending is reported by a session that gets under way.
@@ -78,7 +79,8 @@ function booksSoFar({now}: RunIo, state: RunState | undefined): Books {
   };
 }
 
-function ledgerSoFar(state: RunState | undefined) {
+/** The ledger of a state that could not be opened may exist, and is not read. */
+function ledgerSoFar(directory: string | undefined, state: RunState | undefined) {
   const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
   try {
     const found =
@@ -89,7 +91,8 @@ function ledgerSoFar(state: RunState | undefined) {
         identity: ledger.getMeta<RunIdentity>('run'),
         checkpoint: ledger.getMeta<Checkpoint>('checkpoint'),
       }));
-    return found ?? {...nothing, earlier: nothingEarlier(false)};
+    const isUnread = state === undefined && directory !== undefined && existsSync(ledgerPath(directory));
+    return found ?? {...nothing, earlier: nothingEarlier(isUnread)};
   } catch {
     return {...nothing, earlier: nothingEarlier(true)};
   }

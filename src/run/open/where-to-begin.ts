@@ -45,7 +45,7 @@ export async function beginningOf(
         : await during(io.phase, 'comparing with what is there', () => ({}), compare);
     if (summary !== undefined) {
       const isCutOff = hasOtherRun(state.directory, summary.run_id);
-      return end(job, io, state, doneBefore(job, state, summary, isCutOff), isCutOff);
+      return end(job, io, state, doneBefore(job, summary, isCutOff), isCutOff);
     }
     throw new UsageError(
       'output_exists',
@@ -72,13 +72,13 @@ async function end(
   keeps = false,
 ): Promise<RunOutcome> {
   if (outcome.summary !== undefined) rememberRun(job, outcome.summary, io);
-  if (!keeps) tellLeftOver(io, state);
+  tellLeftOver(io, state);
   closeState(state, keeps ? 'nothing' : 'all');
   if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
 }
 
-/** Before a ledger is removed: gives the history the bills that it may lack. */
+/** Gives the history the bills that it may lack, such as that of a session that was killed. */
 function tellLeftOver(io: RunIo, state: RunState): void {
   try {
     const untold = fromLedger(state, ({bills}) => bills.untold) ?? [];
@@ -122,11 +122,11 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
 }
 
 /** Without an answer store, the answers that an attempt to run it again paid for are in its ledger only. */
-function doneBefore({output}: Job, {directory}: RunState, summary: Summary, isCutOff: boolean): RunOutcome {
+function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
   const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';
   const again = isCutOff
-    ? `A later run of it was interrupted. To resume that one: --force. To give it up, remove ${directory}.`
+    ? 'A later run of it was interrupted. To resume that one: --force. To begin anew: --force --restart.'
     : `To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: --force.`;
   const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent. ${again}`;
   return {...outcomeOf(summary.exit_code, summary, rows, message), found: 'complete'};

@@ -206,7 +206,7 @@ export function hasCalls(state: RunState): boolean {
   return hasOtherRun(state.directory, '');
 }
 
-function ledgerPath(directory: string): string {
+export function ledgerPath(directory: string): string {
   return join(directory, LEDGER);
 }
 
