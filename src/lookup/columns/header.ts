@@ -37,7 +37,7 @@ export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> 
   return found;
 }
 
-/** True if each word is known as harmless. The words for a row's other persons have no end, so that no list of them would do. */
+/** True if each word is known as harmless. A list of words for other persons could never be complete. */
 function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
   const known = vocabularyOf(kind, 'behind', 'persons', 'neutral', ...visits);

@@ -1,15 +1,15 @@
 import type {headerWords} from './header-words.ts';
 
 /**
- * Words beside a kind's own that leave a value the row's person's; phrases as in header-words.ts. A word that is missing costs a
- * flag, and a wrong one money: what may name a second person of a row is not in here.
+ * Words in a header that don't change whose value it is: the row's person's. Phrases are written as in header-words.ts.
+ * A missing word costs the user a flag, a wrong one money: words that may name a second person of a row are left out.
  */
 export interface NeutralWords {
-  /** The persons that a list is of: `Customer Email`, `Correo alumno`. */
+  /** The persons of a list: `Customer Email`, `Correo alumno`. */
   readonly persons?: string;
-  /** Use, time, form and question of a value: `billing_email`, `Your e-mail (required)`. */
+  /** A value's purpose, time or form: `billing_email`, `Your e-mail (required)`. */
   readonly neutral?: string;
-  /** Visits of a site, for IP addresses alone: `last_login_ip`. */
+  /** Ways to visit a site, for IP addresses only: `last_login_ip`. */
   readonly visits?: string;
 }
 

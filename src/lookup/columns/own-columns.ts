@@ -55,7 +55,7 @@ function withoutValues(
   return isEmpty && all.some(isSure) ? 'nothing' : undefined;
 }
 
-/** True unless a column's values belie its header. */
+/** True unless a column's values contradict its header. */
 function mayHold({share, ofKind}: Guess): boolean {
   return share === undefined || ofKind >= MOSTLY;
 }

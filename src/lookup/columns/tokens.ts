@@ -27,7 +27,7 @@ export function tokensOf(text: string): string[] {
   );
 }
 
-/** Vowels of Devanagari are marks, without which a father (पिता) is an address (पता); its nukta changes no word here. */
+/** Devanagari writes vowels as marks: without them a father (पिता) would be an address (पता). Its nukta may go. */
 function withoutMarks(text: string): string {
   return text.normalize('NFKD').replace(/(?!\p{Script=Devanagari})\p{M}|\u093C/gu, '');
 }
