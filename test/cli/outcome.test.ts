@@ -86,6 +86,12 @@ test('the rows of the last checkpoint are safe', () => {
   expect(safe).toMatch(/ and 207 that may have been charged without an answer/);
 });
 
+test('after a disk that is full, no answer is said to be safe that was not written', () => {
+  const full = {...stop, reason: 'output_unwritable', exitCode: 9} as const;
+  const safe = said(fileJob, {stop: full, safeRows: 12, exitCode: 9});
+  expect(safe).toMatch(/^Safe: 12 rows and every answer that could be written /m);
+});
+
 test('nothing of a stream is safe but the answers in the store', () => {
   const stream = {output: {kind: 'stream', name: '-', lasts: false, to: '-'}, paths: {}};
   expect(said({...stream, settings: {}} as unknown as Job, {stop})).toContain('Safe: every answer paid for.');

@@ -1,4 +1,4 @@
-import {renameSync, writeFileSync} from 'node:fs';
+import {mkdirSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
 import type {PublishRecord} from '../../src/run/destination/publish.ts';
@@ -185,6 +185,16 @@ test.each(['damaged', 'of another version'])(
     expect(fresh).toMatchObject({code: 0, summary: {credits: {spent: ROWS, earlier: {unknown: true}}}});
   },
 );
+
+test('what a state spent that can not be opened is not known', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  await halfWay(stage, nightly, {fromFile: true});
+  rmSync(stage.path('out.csv.run/lock.db'), {force: true});
+  mkdirSync(stage.path('out.csv.run/lock.db'));
+  const refused = await stage.run(nightly, {fromFile: true});
+  expect(refused).toMatchObject({code: 9, summary: {credits: {spent: 0, earlier: {unknown: true}}}});
+});
 
 test('where state could not be read, no verdict is taken for a replay of the user’s', async () => {
   await using stage = await openStage();

@@ -120,6 +120,20 @@ test('spending while the history is locked is added to it later, once', async ()
   ]);
 });
 
+test('a command with nothing to do adds what a killed run of the same output spent, and its resume adds the rest', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  expect(await stage.run(one)).toMatchObject({code: 0});
+  await stage.killAt(6, {...one, force: true});
+  const done = {label: 'default', reason: 'done', calls: 10, spent: 10, maybe: 0};
+  expect(await stage.run(one)).toMatchObject({code: 0, message: expect.stringContaining('--force --restart')});
+  const cutOff = {label: 'default', reason: 'cut_off', calls: 5, spent: 5, maybe: 1};
+  expect(stage.history().map(told)).toEqual([done, cutOff]);
+  expect(await stage.run({...one, force: true})).toMatchObject({code: 0});
+  expect(stage.history().map(told)).toEqual([done, cutOff, {...done, calls: 5, spent: 5}]);
+  expect(stage.api.ledger.credits).toBe(21);
+});
+
 test('the next session adds what the history could not take', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
