@@ -1,7 +1,7 @@
-// Written by `npm run schema` from src/job/settings: editors show each setting's description from the command's help.
+// Written by `npm run schema` from src/job/settings: what editors show of each setting is what the command's help says.
 import type {WrittenJob} from '../job/settings.ts';
 
-/** A setting in the form that a program writes; read-only values are accepted. */
+/** A setting as a program writes it, which need not be able to change it afterwards. */
 type Setting<Name extends keyof WrittenJob> = Unchanged<WrittenJob[Name]>;
 type Unchanged<Value> = Value extends readonly (infer One)[]
   ? readonly Unchanged<One>[]

@@ -1,4 +1,5 @@
 import {stringify} from 'csv-stringify/sync';
+import {parsePhoneNumber} from 'libphonenumber-js';
 
 /** A list in which 40% of the values repeat an earlier one in another spelling, and the values to look up. */
 export interface RepeatedList {
@@ -32,6 +33,11 @@ export function repeatedList(rows: number): RepeatedList {
   return {csv: stringify([[...header], ...table]), rows: table, distinct};
 }
 
+/** Area codes in use in the United States. */
+const areas = Array.from({length: 700}, (_, n) => 201 + n).filter(area =>
+  parsePhoneNumber(`+1${area}5550100`).isValid(),
+);
+
 const kinds = [
   {
     operation: 'ip',
@@ -56,9 +62,10 @@ const kinds = [
     column: 3,
     make: (n: number) => {
       // 555-0100 to 555-0199 are for fiction, in every area.
-      const area = 201 + (Math.floor(n / 100) % 700);
-      const exchange = 2 + (Math.floor(n / 70_000) % 8);
-      const line = `01${String(n % 100).padStart(2, '0')}`;
+      const [block, last] = [Math.floor(n / 300), Math.floor(n / 3) % 100];
+      const area = areas[block % areas.length];
+      const exchange = 2 + ((3 + Math.floor(block / areas.length)) % 8);
+      const line = `01${String(last).padStart(2, '0')}`;
       const national = `${exchange}55${line}`;
       const canonical = `+1${area}${national}`;
       const spellings = [

@@ -60,8 +60,17 @@ const blanks = fc.constantFrom('', ' ', '\t', '\u00A0', '  ');
 
 /** True if another library considers the address public. */
 function isPublic(ip: string): boolean {
-  const own = ['private', 'loopback', 'linkLocal', 'carrierGradeNat', 'unspecified', 'broadcast'];
-  return !own.includes(ipaddr.IPv4.parse(ip).range());
+  const own = [
+    'private',
+    'loopback',
+    'linkLocal',
+    'carrierGradeNat',
+    'unspecified',
+    'broadcast',
+    'multicast',
+  ];
+  const address = ipaddr.IPv4.parse(ip);
+  return Number(address.octets[0]) < 240 && !own.includes(address.range());
 }
 
 test('IP: the spellings of an address are one value', () => {

@@ -320,7 +320,7 @@ test('a killed attempt to run a complete list again is kept with its answers unt
   const {requests} = stage.api.ledger;
   const plain = await stage.run(unstored);
   expect(plain).toMatchObject({code: 0, found: 'complete'});
-  expect(plain.message).toMatch(/interrupted.*--force.*out\.csv\.run/);
+  expect(plain.message).toMatch(/interrupted.*resume.*--force\. .*--force --restart/);
   expect(await stage.run({...unstored, force: true})).toMatchObject({
     code: 0,
     summary: {credits: {spent: 20}},

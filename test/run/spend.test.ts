@@ -126,7 +126,10 @@ test('a command with nothing to do adds what a killed run of the same output spe
   expect(await stage.run(one)).toMatchObject({code: 0});
   await stage.killAt(6, {...one, force: true});
   const done = {label: 'default', reason: 'done', calls: 10, spent: 10, maybe: 0};
-  expect(await stage.run(one)).toMatchObject({code: 0, message: expect.stringContaining('--force --restart')});
+  expect(await stage.run(one)).toMatchObject({
+    code: 0,
+    message: expect.stringContaining('--force --restart'),
+  });
   const cutOff = {label: 'default', reason: 'cut_off', calls: 5, spent: 5, maybe: 1};
   expect(stage.history().map(told)).toEqual([done, cutOff]);
   expect(await stage.run({...one, force: true})).toMatchObject({code: 0});
