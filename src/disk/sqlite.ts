@@ -199,6 +199,12 @@ export function sqliteCode(error: unknown): string | undefined {
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
 }
 
+/** True if the disk is full, also as the cause of another error. */
+export function isFull(error: unknown): boolean {
+  const code = sqliteCode(error) ?? sqliteCode((error as Error | undefined)?.cause);
+  return code === 'SQLITE_FULL';
+}
+
 /** True if another connection has the file locked. */
 export function isBusy(error: unknown): boolean {
   return sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;

@@ -41,6 +41,9 @@ const SCHEMA = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
+/** Suffix of the file that keeps space for a ledger on a full disk. */
+export const SPARE = '-spare';
+
 /** State of a value that waits for its first or next call. Others: sent, and the final ones. */
 export const WAITING = 0;
 const SENT = 1;
@@ -169,12 +172,16 @@ export function guarded<T>(work: () => T): T {
     const code = sqliteCode(error);
     if (code === undefined) throw error;
     if (isDamage(error)) throw damaged(error);
-    throw new OutputError(
-      'state_unwritable',
-      `The run's state can't be written (${code}). Fix the cause (disk space, permissions), then run the same command again.`,
-      {cause: error},
-    );
+    throw unwritable(code, error);
   }
+}
+
+export function unwritable(reason: string, cause: unknown): OutputError {
+  return new OutputError(
+    'state_unwritable',
+    `The run's state can't be written (${reason}). Fix the cause (disk space, permissions), then run the same command again.`,
+    {cause},
+  );
 }
 
 /**

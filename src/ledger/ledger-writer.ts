@@ -1,8 +1,10 @@
-import type {Sqlite} from '../disk/sqlite.ts';
+import type {Spare} from '../disk/spare.ts';
+import {isFull, type Sqlite} from '../disk/sqlite.ts';
+import {systemReason} from '../errors.ts';
 import type {CallRecords} from './call-records.ts';
 import {entryOf, type LedgerEntry, type Reservation} from './entry.ts';
 import {KeyFilter} from './key-filter.ts';
-import {findRows, guarded, type LedgerStatements} from './ledger-file.ts';
+import {findRows, guarded, type LedgerStatements, unwritable} from './ledger-file.ts';
 import {type Adopted, afterNextSends, Unwritten} from './unwritten.ts';
 
 /** Keys are random: smaller groups would write the same pages more often, larger ones only use memory. */
@@ -17,11 +19,15 @@ interface LedgerWriterOptions {
   readonly recorder: (() => (call: Reservation) => void) | undefined;
   /** Saves the books within the transaction that writes what they count. */
   readonly saveTally: () => void;
+  /** Undefined for a temporary ledger: no session resumes from it. */
+  readonly spare: Spare | undefined;
 }
 
 /**
- * Writes a ledger's file. Each transaction takes what is about to be sent together with what was booked since. A failed
- * write is final: the books in memory are ahead of the file from then on.
+ * Writes a ledger's file. Each transaction takes what is about to be sent together with what was booked since.
+ *
+ * On a full disk the spare file makes room for the outcomes of calls in flight, and no reservation is taken any more.
+ * Any other failed write is final: the books in memory are ahead of the file from then on.
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
@@ -30,6 +36,8 @@ export class LedgerWriter {
   #unwritten = new Unwritten();
   #flush: Promise<void> | undefined;
   #failure: unknown;
+  /** Error of every further reservation. */
+  #full: unknown;
   #isOpen = true;
 
   constructor(options: LedgerWriterOptions) {
@@ -89,10 +97,38 @@ export class LedgerWriter {
   write(reservations: readonly Reservation[], more?: () => void): void {
     const {refusal} = this;
     if (refusal !== undefined) throw refusal;
-    const {db, sql, calls, saveTally} = this.#options;
-    const record = this.#options.recorder?.();
+    if (reservations.length > 0) this.#demandSpace();
     const unwritten = this.#unwritten;
     this.#unwritten = new Unwritten();
+    try {
+      this.#commit(unwritten, reservations, more);
+    } catch (error) {
+      if (!isFull(error) || this.#options.spare?.release() !== true) {
+        this.#failure = error;
+        throw error;
+      }
+      this.#full = error;
+      this.#unwritten = unwritten;
+      // The caller takes refused reservations out of the books before these are written.
+      if (reservations.length > 0) throw error;
+      this.write([], more);
+    }
+  }
+
+  /** Makes sure that the outcome of what is sent can be written, also on a disk that others fill meanwhile. */
+  #demandSpace(): void {
+    if (this.#full !== undefined) throw this.#full;
+    try {
+      this.#options.spare?.hold();
+    } catch (error) {
+      this.#full = unwritable(systemReason(error), error);
+      throw this.#full;
+    }
+  }
+
+  #commit(unwritten: Unwritten, reservations: readonly Reservation[], more?: () => void): void {
+    const {db, sql, calls, saveTally} = this.#options;
+    const record = this.#options.recorder?.();
     const work = () => {
       unwritten.writeTo(sql, calls);
       for (const call of reservations) {
@@ -103,11 +139,6 @@ export class LedgerWriter {
       if (unwritten.size + reservations.length > 0) saveTally();
       more?.();
     };
-    try {
-      guarded(() => db.transaction(work));
-    } catch (error) {
-      this.#failure = error;
-      throw error;
-    }
+    guarded(() => db.transaction(work));
   }
 }

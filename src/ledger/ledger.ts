@@ -1,3 +1,4 @@
+import {Spare} from '../disk/spare.ts';
 import type {Sqlite} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
 import {Bills, type SavedBills} from './bills.ts';
@@ -18,6 +19,7 @@ import {
   ledgerStatements,
   openLedgerFile,
   removeNames,
+  SPARE,
   saved,
 } from './ledger-file.ts';
 import {LedgerWriter} from './ledger-writer.ts';
@@ -39,8 +41,9 @@ export interface LedgerOptions extends Limits {
  * The run's ledger. For each distinct value it holds a durable reservation before the call, and the final outcome
  * after. Repeats, resumes, the budget and the books rely on it.
  *
- * Transactions are grouped: reservations are written with the outcomes that arrived since. A failed write is
- * final: the books in memory still count every call, and the file does not.
+ * Transactions are grouped: reservations are written with the outcomes that arrived since. A full disk takes no
+ * reservations any more, but outcomes. Another failed write is final: the books in memory still count every call, and
+ * the file does not.
  *
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
@@ -81,6 +84,7 @@ export class Ledger {
         calls: this.#calls,
         recorder: recordsCalls ? () => this.#recorder() : undefined,
         saveTally: () => this.#saveMeta('tally', this.tally),
+        spare: temporary ? undefined : new Spare(path + SPARE),
       });
       this.interrupted = guarded(() => this.#bookInterrupted());
       // Gives back the last session's blocks before this one takes its own.

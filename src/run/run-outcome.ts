@@ -17,4 +17,6 @@ export interface RunOutcome {
   readonly message: string;
   /** Rows that can't be lost: published, or in the state from which the run resumes. */
   readonly safeRows: number;
+  /** True if answers that were paid for could not be written, so that the next run may pay for them again. */
+  readonly lostAnswers?: boolean;
 }

@@ -75,19 +75,21 @@ async function expectRightEnd({sandbox, api, run}: Scene): Promise<number> {
 }
 
 test.skipIf(lacks('mounts'))(
-  'a full disk is exit 9 in a sentence, and the run resumes once there is room',
+  'a full disk is exit 9 in a sentence, and the run resumes once there is room: no answer is paid for again',
   () =>
     withScene(async scene => {
       const {sandbox, api, run} = scene;
-      mount(sandbox.path('disk'), '-o', 'size=160k');
+      mount(sandbox.path('disk'), '-o', 'size=1184k');
       const full = await run(process.execPath);
       expect(full.code).toBe(9);
       expect(full.stderr).toMatch(/Stopped: .*\((ENOSPC|SQLITE_FULL|SQLITE_IOERR\w*)/);
       expect(full.stderr).not.toContain('    at ');
       expect(api.ledger.calls).toBeLessThan(ROWS);
+      expect(full.stderr).toMatch(/^Safe: .* and every answer paid for/m);
       const safe = Number(/^Safe: ([\d,]+) rows? /m.exec(full.stderr)?.[1]?.replace(',', ''));
       execFileSync('mount', ['-o', 'remount,size=8m', sandbox.path('disk')]);
       expect(await expectRightEnd(scene)).toBe(safe + 1);
+      expect(api.ledger.repeated()).toEqual([]);
     }),
 );
 

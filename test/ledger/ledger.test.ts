@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import {cpSync, mkdtempSync, rmSync} from 'node:fs';
+import {cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
@@ -53,11 +53,11 @@ test('reserves in order as far as the limit allows, and reuses credits of free c
   ledger.close();
 });
 
-test('after a failed write, the session counts the sent calls, and the next one counts them as maybe charged', async () => {
+test('after a failed write that no space helps, the session counts the sent calls, and the next one counts them as maybe charged', async () => {
   const ledger = open({maxCredits: 10});
   ledger.reserve([call('a'), call('b'), call('c')]);
   const write = vi.spyOn(Sqlite.prototype, 'transaction').mockImplementation(() => {
-    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
+    throw Object.assign(new Error('disk I/O error'), {code: 'SQLITE_IOERR_WRITE'});
   });
   await expect(ledger.record(answered('a'))).rejects.toThrow("can't be written");
   // Never sent, so neither spent nor in doubt.
@@ -72,6 +72,55 @@ test('after a failed write, the session counts the sent calls, and the next one 
   expect(next.interrupted).toBe(3);
   expect(next.tally.operations.ip).toMatchObject({calls: 0, spent: 0, maybeSpent: 3, distinct: 3});
   next.close();
+});
+
+test('on a full disk, what was paid for is written in the space of the spare file, and nothing more is reserved', async () => {
+  const ledger = open();
+  ledger.reserve([call('a'), call('b'), call('c')]);
+  const spare = join(directory, 'ledger.db-spare');
+  expect(statSync(spare).size).toBe(1_048_576);
+  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
+    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
+  });
+  await ledger.record(answered('a'));
+  expect(existsSync(spare)).toBe(false);
+  expect(() => ledger.reserve([call('d')])).toThrow("can't be written");
+  await ledger.record(answered('b'));
+  ledger.end();
+  ledger.close();
+  const next = open();
+  expect(next.tally.operations.ip).toMatchObject({calls: 2, spent: 2, maybeSpent: 1, distinct: 3});
+  expect([...next.find(['a', 'b', 'c', 'd']).values()].map(({outcome}) => outcome?.status)).toEqual([
+    'ok',
+    'ok',
+    undefined,
+  ]);
+  expect(next.reserve([call('c')])).toBe(1);
+  expect(existsSync(spare)).toBe(true);
+  next.close();
+});
+
+test('a reservation that a full disk refuses is in no books, and what was booked before it is in the file', async () => {
+  const ledger = open();
+  ledger.reserve([call('a')]);
+  const booked = ledger.record(answered('a'));
+  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
+    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
+  });
+  expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
+  await booked;
+  ledger.close();
+  const next = open();
+  expect(next.tally.operations.ip).toMatchObject({calls: 1, spent: 1, maybeSpent: 0, distinct: 1});
+  next.close();
+});
+
+test('a disk without space for the outcomes of calls takes none, and the message says so', () => {
+  const ledger = open();
+  mkdirSync(join(directory, 'ledger.db-spare'));
+  expect(() => ledger.reserve([call('a')])).toThrow(/can't be written \(E\w+/);
+  expect(ledger.tally.operations.ip).toMatchObject({distinct: 0});
+  ledger.close();
 });
 
 test('a batch whose shared budget can not be written is not sent: nothing of it is reserved', () => {

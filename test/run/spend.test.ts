@@ -1,4 +1,4 @@
-import {mkdirSync, renameSync, rmdirSync} from 'node:fs';
+import {existsSync, mkdirSync, renameSync, rmdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {Sqlite} from '../../src/disk/sqlite.ts';
@@ -135,6 +135,30 @@ test('a command with nothing to do adds what a killed run of the same output spe
   expect(await stage.run({...one, force: true})).toMatchObject({code: 0});
   expect(stage.history().map(told)).toEqual([done, cutOff, {...done, calls: 5, spent: 5}]);
   expect(stage.api.ledger.credits).toBe(21);
+});
+
+test.each([
+  ['the same command', {}],
+  ['with --force', {force: true}],
+  ['another list with --force', {force: true, input: 'other.csv'}],
+])('a complete run that the history could not take is added by the next one: %s', async (_name, next) => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  stage.write('other.csv', ips(3, 100));
+  stage.history();
+  const path = join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich', 'runs.db');
+  renameSync(path, `${path}.away`);
+  mkdirSync(path);
+  const warnings = [expect.stringContaining('The next run of this output adds it')];
+  expect(await stage.run(one)).toMatchObject({code: 0, warnings});
+  expect(await stage.run(one)).toMatchObject({code: 0, warnings});
+  rmdirSync(path);
+  renameSync(`${path}.away`, path);
+  expect(await stage.run({...one, ...next})).toMatchObject({code: 0, warnings: []});
+  const [line] = stage.history().map(told);
+  expect(line).toEqual({label: 'default', reason: 'done', calls: 10, spent: 10, maybe: 0});
+  expect(stage.history().reduce((sum, {credits}) => sum + credits.spent, 0)).toBe(stage.api.ledger.credits);
+  expect(existsSync(join(stage.directory, 'out.csv.run'))).toBe(false);
 });
 
 test('the next session adds what the history could not take', async () => {

@@ -164,11 +164,10 @@ function lookupTable(summary: Summary): string {
   ]);
 }
 
-/** Names the work that need not be repeated. A stream can't be resumed. A full disk may lack the last answers. */
-function safeLine({output, paths, settings}: Job, {safeRows, stop, exitCode}: RunOutcome): string {
+/** Names the work that need not be repeated. A stream can't be resumed. */
+function safeLine({output, paths, settings}: Job, {safeRows, stop, lostAnswers}: RunOutcome): string {
   const rows = output.lasts ? [many(safeRows, 'row')] : [];
-  const paidFor =
-    exitCode === exitCodes.output ? 'every answer that could be written' : 'every answer paid for';
+  const paidFor = lostAnswers === true ? 'every answer that could be written' : 'every answer paid for';
   const answers = !output.lasts && settings.store === false ? [] : [paidFor];
   const safe = [...rows, ...answers].join(' and ') || 'nothing';
   if (stop?.reason === 'publish_lost') return `Missing: ${paths.state}, which has ${safe}.`;

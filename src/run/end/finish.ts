@@ -80,9 +80,9 @@ async function complete(session: Session): Promise<RunOutcome> {
     rowsWritten: output.writer.counters.rows.written,
   });
   await closeStages(session);
-  // Comes before the ledger is removed: otherwise the next session would have to report from it.
-  tellEnd(job, summary, ledger.bills.untold, io);
-  closeState(state, 'all');
+  // While the history lacks the run, its state stays: the next session adds it.
+  const isTold = tellEnd(job, summary, ledger.bills.untold, io);
+  closeState(state, isTold ? 'all' : 'nothing');
   await deliver(job, summary, io);
   await keepUpStore(job, io);
   return {
@@ -174,6 +174,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {ledger} = asking;
   await asking.store.flush().catch(() => false);
   const stop = endLedger(session, first);
+  const lostAnswers = !ledger.isReadable;
   await writeCalls(job, ledger, io.env).catch(error => io.warn(callsMissing(error)));
   const summary = summarize(session, stop, {output: null, rejects: null});
   writeStopped(job, io, summary);
@@ -182,7 +183,8 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   await deliver(job, summary, io);
   await closeStages(session);
   closeState(state, 'nothing');
-  return {exitCode: stop.exitCode, summary, stop, message: stop.message, safeRows: output.writer.safeRows};
+  const {exitCode, message} = stop;
+  return {exitCode, summary, stop, message, safeRows: output.writer.safeRows, lostAnswers};
 }
 
 function callsMissing(error: unknown): string {

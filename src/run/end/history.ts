@@ -82,7 +82,7 @@ export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
     return true;
   } catch (error) {
     warn(
-      `This run could not be added to the history (${systemReason(error)}), so runs, spend and later comparisons lack it. To add it, fix the cause and run the same command again, without --force.`,
+      `This run could not be added to the history (${systemReason(error)}), so runs, spend and later comparisons lack it. The next run of this output adds it, once the cause is fixed.`,
     );
     return false;
   }

@@ -71,9 +71,9 @@ async function end(
   outcome: RunOutcome,
   keeps = false,
 ): Promise<RunOutcome> {
-  if (outcome.summary !== undefined) rememberRun(job, outcome.summary, io);
-  tellLeftOver(io, state);
-  closeState(state, keeps ? 'nothing' : 'all');
+  const isTold = outcome.summary === undefined || rememberRun(job, outcome.summary, io);
+  if (isTold) tellLeftOver(io, state);
+  closeState(state, keeps || !isTold ? 'nothing' : 'all');
   if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
 }
@@ -116,7 +116,7 @@ function outcomeOf(exitCode: number, summary: Summary | undefined, safeRows: num
 }
 
 function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
-  const message = `The last run ended while it put its ${many(rowsWritten, 'row')} in place. That is done now: ${output.name}`;
+  const message = `The last run wrote its ${many(rowsWritten, 'row')}, but was interrupted at its end. It is complete now: ${output.name}`;
   const told = summary === null ? undefined : (JSON.parse(summary) as Summary);
   return {...outcomeOf(exitCode, told, rowsWritten, message), found: 'unpublished'};
 }

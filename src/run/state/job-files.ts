@@ -5,6 +5,7 @@ import {type FileId, fileIdOf, isLink, isSameFile, isStream, notFile} from '../.
 import {UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 import {isAddress} from '../../job/monitoring/metrics-address.ts';
+import {SPARE} from '../../ledger/ledger-file.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Destination} from '../destination/destination.ts';
 import {PROBE, type WrittenPaths, writablePath} from '../destination/partial.ts';
@@ -13,7 +14,7 @@ import {RECORD} from '../destination/publish.ts';
 export const LEDGER = 'ledger.db';
 /** Suffix of a renamed ledger that could not be read. */
 export const UNREADABLE = '.damaged';
-export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE].map(suffix => LEDGER + suffix);
+export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE, SPARE].map(suffix => LEDGER + suffix);
 
 /** All files that a run may leave in its directories. The record of a publishing and the locks are removed last. */
 export const stateFiles = [

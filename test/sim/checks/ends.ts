@@ -184,7 +184,7 @@ const bound: Check = {
   broken({run, runs}) {
     const before = runs.findLast(one => one.nth < run.nth && one.ledger === run.ledger);
     // Rows that were counted may be on no disk.
-    if (before?.process.refused === true) return UNTRIED;
+    if (before !== undefined && before.process.refused !== false) return UNTRIED;
     const written = before?.summary?.rows.written ?? 0;
     if (!isBegunAnew(run) || run.ledger === undefined || before === undefined) return UNTRIED;
     return written > 0 ? `run ${before?.nth} had written ${written}` : undefined;

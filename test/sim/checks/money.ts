@@ -126,6 +126,17 @@ const exact: Check = {
   },
 };
 
+const kept: Check = {
+  promise: 'A full disk loses no answer: the same command pays for none of them again.',
+  broken({run}) {
+    if (run.process.refused !== 'ENOSPC' || run.process.killed || run.spec.stdin) return UNTRIED;
+    const heard = run.calls.filter(({told}) => told === 'answered');
+    const lost = heard.find(({recorded}) => !recorded);
+    if (heard.length === 0) return UNTRIED;
+    return lost && `the ledger lacks call #${lost.nth}`;
+  },
+};
+
 const limited: Check = {
   promise: 'The limit of a run is never passed, resumes and restarts included.',
   broken(scene) {
@@ -254,6 +265,7 @@ export const moneyChecks: readonly Check[] = [
   counted,
   plain,
   exact,
+  kept,
   limited,
   usedUp,
   proven,

@@ -15,10 +15,14 @@ export class Inode {
   }
 }
 
-/** A writer, which is told that a write was refused. */
+/** A writer, which is told of the first error that refused a write. */
 interface Writer {
-  refused: boolean;
+  refused: 'ENOSPC' | 'EIO' | false;
 }
+
+/** A file whose removal makes room for so many writes. */
+const LARGE_BYTES = 1_000_000;
+const WRITES_IN_ITS_PLACE = 100;
 
 /** A change of directories that is durable once one of them is synced. */
 interface Pending {
@@ -63,9 +67,16 @@ export class Disk {
   refusal(process: Writer | undefined, steadyMs: number): 'ENOSPC' | 'EIO' | undefined {
     const {code, fromMs = 0, untilMs = 0} = this.trouble ?? {};
     if (process === undefined || steadyMs < fromMs || steadyMs >= untilMs) return undefined;
-    process.refused = true;
+    if (code === 'ENOSPC' && this.#room > 0) {
+      this.#room -= 1;
+      return undefined;
+    }
+    if (code !== undefined) process.refused ||= code;
     return code;
   }
+
+  /** Writes that a full disk takes, since a large file was removed. */
+  #room = 0;
 
   /** Directories that are on another disk. */
   readonly #elsewhere = new Set<string>();
@@ -92,6 +103,7 @@ export class Disk {
 
   remove(path: string): void {
     if (this.links.delete(path)) return;
+    if ((this.files.get(path)?.data.length ?? 0) >= LARGE_BYTES) this.#room = WRITES_IN_ITS_PLACE;
     this.files.delete(path);
     this.#change([path], durable => durable.delete(path));
   }

@@ -37,7 +37,7 @@ export class Process {
   /** By which others know it, from its beginning on. */
   pid = 0;
   /** True once the disk took a write of it no more. */
-  refused = false;
+  refused: 'ENOSPC' | 'EIO' | false = false;
   alive = true;
   killed = false;
   steps = 0;

@@ -1,0 +1,45 @@
+import {randomBytes} from 'node:crypto';
+import {existsSync, rmSync, statSync, writeFileSync} from 'node:fs';
+
+/** Enough for the outcomes of some hundred calls, each in a transaction of its own. */
+const SPARE_BYTES = 1_048_576;
+/** Random, since some file systems compress. */
+const BLOCK_BYTES = 65_536;
+
+/**
+ * Space that is kept for the moment when a disk is full: a file that is removed then. It gives room for what must still
+ * be written.
+ */
+export class Spare {
+  readonly #path: string;
+  #isHeld = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** @throws the system's error if the disk has less space than that. */
+  hold(): void {
+    if (this.#isHeld) return;
+    const found = statSync(this.#path, {throwIfNoEntry: false});
+    if (found?.size !== SPARE_BYTES) this.#write();
+    this.#isHeld = true;
+  }
+
+  /** Makes room. Returns false if there was no space to free. */
+  release(): boolean {
+    this.#isHeld = false;
+    if (!existsSync(this.#path)) return false;
+    rmSync(this.#path);
+    return true;
+  }
+
+  #write(): void {
+    try {
+      writeFileSync(this.#path, Buffer.alloc(SPARE_BYTES, randomBytes(BLOCK_BYTES)), {mode: 0o600});
+    } catch (error) {
+      rmSync(this.#path, {force: true});
+      throw error;
+    }
+  }
+}
