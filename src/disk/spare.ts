@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto';
-import {existsSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {rmSync, statSync, writeFileSync} from 'node:fs';
 
 /** Enough for the outcomes of some hundred calls, each in a transaction of its own. */
 const SPARE_BYTES = 1_048_576;
@@ -26,12 +26,15 @@ export class Spare {
     this.#isHeld = true;
   }
 
-  /** Makes room. Returns false if there was no space to free. */
+  /** Frees the space. Returns false if none was kept. */
   release(): boolean {
     this.#isHeld = false;
-    if (!existsSync(this.#path)) return false;
-    rmSync(this.#path);
-    return true;
+    try {
+      rmSync(this.#path);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   #write(): void {

@@ -60,6 +60,7 @@ export class Ledger {
   /** Undefined if no session has recorded its calls. */
   readonly #calls: CallRecords | undefined;
   readonly #writer: LedgerWriter;
+  readonly #spare: Spare | undefined;
   /** Calls that were sent and are not booked yet, by their keys. */
   readonly #inFlight = new Map<string, Reservation>();
   #state: 'open' | 'ended' | 'closed' = 'open';
@@ -70,6 +71,7 @@ export class Ledger {
     const db = guarded(() => openLedgerFile(path, full));
     if (temporary) removeNames(path);
     this.#db = db;
+    this.#spare = temporary ? undefined : new Spare(path + SPARE);
     try {
       this.#sql = guarded(() => ledgerStatements(db));
       this.givenUp = guarded(() => new GivenUp(db, options.lostState ?? false));
@@ -84,7 +86,7 @@ export class Ledger {
         calls: this.#calls,
         recorder: recordsCalls ? () => this.#recorder() : undefined,
         saveTally: () => this.#saveMeta('tally', this.tally),
-        spare: temporary ? undefined : new Spare(path + SPARE),
+        spare: this.#spare,
       });
       this.interrupted = guarded(() => this.#bookInterrupted());
       // Gives back the last session's blocks before this one takes its own.
@@ -231,6 +233,7 @@ export class Ledger {
     this.end();
     this.#state = 'closed';
     this.#db.close();
+    this.#spare?.release();
   }
 
   /** Closes without writing, after an error that makes writing pointless. */

@@ -3,7 +3,7 @@ import {partialApart, partialNames} from '../../../src/run/destination/partial.t
 import type {Ended} from '../model/ended.ts';
 import {links, statePath} from '../model/places.ts';
 import {ROOT} from '../world/patched-fs.ts';
-import {type Check, UNTRIED} from './scene.ts';
+import {type Check, lacksHistory, UNTRIED} from './scene.ts';
 
 const untouched: Check = {
   promise: 'The input is never changed, and links stay links.',
@@ -45,10 +45,12 @@ const tidy: Check = {
 };
 
 const gone: Check = {
-  promise: 'A complete run leaves nothing of its state behind, but what it says is kept.',
+  promise:
+    'A complete run that is in the history leaves nothing of its state behind, but what it says is kept.',
   broken({run}) {
     const {code, stop, error, spec, isAlone} = run;
-    if (code === undefined || stop !== undefined || error !== undefined || !isAlone) return UNTRIED;
+    if (code === undefined || stop !== undefined || error !== undefined || !isAlone || lacksHistory(run))
+      return UNTRIED;
     // An attempt to make it again was cut off: what that paid for stays.
     if (run.end === 'complete' && run.before.has(join(statePath(spec), 'ledger.db'))) return UNTRIED;
     const left = [...run.after.keys()].filter(

@@ -152,4 +152,18 @@ export const foundHere = [
       ],
     ],
   },
+  {
+    name: 'found here: a full disk loses the answers of the calls in flight',
+    edits: [['src/ledger/ledger.ts', 'spare: this.#spare', 'spare: undefined']],
+  },
+  {
+    name: 'found here: a reservation that a full disk refused stays in the books that are written after it',
+    edits: [
+      [
+        'src/ledger/ledger-writer.ts',
+        '      // The caller takes refused reservations out of the books before these are written.\n      if (reservations.length > 0) throw error;\n      this.write([], more);\n',
+        '      this.write([], more);\n      if (reservations.length > 0) throw error;\n',
+      ],
+    ],
+  },
 ];
