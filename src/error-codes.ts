@@ -166,13 +166,13 @@ export const inputCodes = {
 export const outputCodes = {
   account_pace: [
     'the rate that runs of an account share can’t be kept',
-    'fix the cause, or remove `pace.db`',
+    'fix the cause; remove `pace.db` only if it is damaged',
   ],
   daily_budget: [
     'the file that counts a day’s or month’s credits can’t be used',
     'fix the cause; nothing is sent without that count',
   ],
-  history_unusable: ['`runs.db` can’t be read', 'fix the cause, or remove it'],
+  history_unusable: ['`runs.db` can’t be read', 'fix the cause; move it away only if it is damaged'],
   no_directory: usageCodes.no_directory,
   output_unwritable: ['the output can’t be written', 'fix the cause, then run the same command again'],
   publish_failed: [

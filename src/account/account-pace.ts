@@ -3,7 +3,7 @@ import {rmSync, truncateSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {makeDirectory} from '../disk/directory.ts';
-import {isBusy, isDamage, type Query, Sqlite, type Statement} from '../disk/sqlite.ts';
+import {isBusy, isDamage, type Query, repairOf, Sqlite, type Statement} from '../disk/sqlite.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import type {Rate} from '../job/values.ts';
 import {emptySchedule, grant, type Schedule, shifted} from './schedule.ts';
@@ -220,7 +220,7 @@ export class AccountPace {
   #trouble(error: unknown): OutputError {
     return new OutputError(
       'account_pace',
-      `The account's rate is kept in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without it. Fix or remove that file, or remove the rate from the account's file.`,
+      `The account's rate is kept in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without it. ${repairOf(error, 'Remove that file')}, or remove the rate from the account's file.`,
       {cause: error},
     );
   }

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
 import {SharedDate} from '../disk/shared-date.ts';
-import {Sqlite} from '../disk/sqlite.ts';
+import {repairOf, Sqlite} from '../disk/sqlite.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import {inCredits, thousandths} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
@@ -210,7 +210,7 @@ export class PeriodBudget {
     } catch (error) {
       throw new OutputError(
         'daily_budget',
-        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without that count. Fix or remove that file, or remove the limit.`,
+        `The ${this.period}'s credits (${this.limit}) are counted in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without that count. ${repairOf(error, 'Remove that file (the count begins anew)')}, or remove the limit.`,
         {cause: error},
       );
     }

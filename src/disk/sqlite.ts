@@ -218,3 +218,8 @@ export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== undefined && /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(code);
 }
+
+/** The advice about a database that can not be used. Remove only a damaged one: others are full, locked or not permitted. */
+export function repairOf(error: unknown, remove: string): string {
+  return isDamage(error) || error instanceof SyntaxError ? remove : 'Fix the cause';
+}

@@ -1,3 +1,4 @@
+import {repairOf} from '../../disk/sqlite.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {millisecondsOf} from '../../job/values.ts';
 import {type RunRecord, runRecordSchema} from '../../report/run-record.ts';
@@ -34,6 +35,9 @@ function jsonIn(text: string): unknown {
   }
 }
 
+const REMOVE =
+  "Move runs.db away from the user's state directory: the next run begins a new one, without the earlier lines";
+
 /** @throws {OutputError} when the history can't be read. */
 export function fromHistory<T>(work: Parameters<typeof withHistory<T>>[1], otherwise: T): T {
   if (!hasHistory(process.env)) return otherwise;
@@ -42,7 +46,7 @@ export function fromHistory<T>(work: Parameters<typeof withHistory<T>>[1], other
   } catch (error) {
     throw new OutputError(
       'history_unusable',
-      `The history of runs can't be read (${systemReason(error)}). Fix the cause, or remove runs.db from the user's state directory: the next run begins a new one.`,
+      `The history of runs can't be read (${systemReason(error)}). ${repairOf(error, REMOVE)}.`,
       {cause: error},
     );
   }
