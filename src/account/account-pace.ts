@@ -8,17 +8,20 @@ import {OutputError, systemReason} from '../errors.ts';
 import type {Rate} from '../job/values.ts';
 import {emptySchedule, grant, type Schedule, shifted} from './schedule.ts';
 
-/** Wait for the file in milliseconds. Others hold it for a fraction of one; after this the process tries again. */
+/** Maximum milliseconds to wait for the file before trying again. Other processes hold it for less than one. */
 const BUSY_TIMEOUT_MS = 250;
 const BUSY_AGAIN_MS = 5;
 /** Milliseconds after which used permits are reported to the other holders, unless a lease does it before. */
 const TELL_MS = 20;
 /** Milliseconds between two renewals by a holder of all permits. */
 const HOLD_AGAIN_MS = 10_000;
-/** Milliseconds between two looks for permits that others leave, and until a lack of them is reported. */
+/**
+ * Milliseconds between two looks for permits that other processes leave. After the same time without any, the lack is
+ * reported.
+ */
 const LOOK_AGAIN_MS = 50;
 const WORTH_SAYING_MS = 10_000;
-/** Marks the holder of all permits, whose fleet shares them out. */
+/** Marks the holder that takes all permits, for a fleet that shares them among its workers. */
 const FLEET = '.fleet';
 
 export interface AccountPaceOptions {

@@ -117,7 +117,7 @@ export class PeriodBudget {
     return this.maxCredits - this.used;
   }
 
-  /** Ends a call. If it was free, its credits return to the period they came from, unless that is over. */
+  /** Ends a call. If it was free, its credits return to the period they came from, unless that period has ended. */
   release(key: string, cost: number, charge: Charge): void {
     if (charge === 'free' && this.#inFlight.get(key) === this.#current) this.#left += cost;
     this.#inFlight.delete(key);

@@ -23,7 +23,7 @@ export interface Counters {
   readonly stale: Record<Operation, Record<string, number>>;
   /** Cells whose value the service rejects. */
   readonly rejected: Record<Operation, number>;
-  /** The rejected cells whose value may turn out to be refused for the account's sake, by key. */
+  /** Rejected cells, by key, until it is known if the value or the account is to blame. */
   readonly unjudged: Record<Operation, Record<string, number>>;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
@@ -131,7 +131,10 @@ export function countRow(
   if (outcomes !== undefined) countRules(counters.risk.rules, outcomes);
 }
 
-/** Corrects cells counted as rejected whose value is not. `isRejected` returns undefined until that is known. */
+/**
+ * Takes cells out of the rejected ones if their rejection was not about the value. `isRejected` returns undefined until
+ * that is known.
+ */
 export function judgeRejected(
   {rejected, unjudged}: Counters,
   isRejected: (lookup: LookupKey) => boolean | undefined,

@@ -21,7 +21,9 @@ function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
   }));
 }
 
-/** Warns of a rule that was undecided in all rows (most likely a misspelt name), or that never held (perhaps one). */
+/**
+ * Warns of a rule that no row could decide (most likely a misspelt name), or that never held (perhaps a misspelt name).
+ */
 function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number): string[] {
   if (rows === 0) return [];
   const inNone = `in ${rows === 1 ? 'the only row' : `any of ${count(rows)} rows`}`;

@@ -42,7 +42,8 @@ export function countAnswer(top: Top, operation: Operation, answer: unknown, cel
 }
 
 /**
- * Once twice as many names as allowed are counted, the rarer half is dropped: the remaining counts are at most too low.
+ * Once twice as many names as allowed are counted, the rarer half is dropped: so the remaining counts may be too low,
+ * but never too high.
  */
 export function countName(top: TopCounts, name: string): void {
   const key = name.slice(0, LONGEST_NAME);

@@ -31,7 +31,7 @@ export function checkConstants(
   check(ast);
 }
 
-/** Nodes that have their value already, or none. */
+/** Kinds of nodes that are not evaluated beforehand: literals have their value already, and names may have none. */
 const PLAIN: ReadonlySet<ASTNode['op']> = new Set(['value', 'id', 'list', 'map']);
 
 /** Names in a part that it does not bind itself. */

@@ -90,7 +90,8 @@ export async function creditsNeeded(
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * inCredits(price(name));
-    // The plan counts answered verdicts again, which the answer store does not keep. The run does not.
+    // The plan also counts verdicts that are answered already, since the answer store does not keep them. The run does
+    // not call for those again.
     const isKept = job.settings.store !== false && isStored(name);
     if (!isKept) need -= byOperation[name]?.spent ?? 0;
   }

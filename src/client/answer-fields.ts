@@ -2,7 +2,7 @@ import {type Fields, type FieldType, fieldTypes} from '../operations/field-types
 import type {Operation} from '../operations/table.ts';
 import {markedNumber, markNumber} from './exact-numbers.ts';
 
-/** A parsed answer. Numbers may be marked in both parts. */
+/** A parsed answer. Both parts may have marked numbers, see exact-numbers.ts. */
 export interface ReadAnswer {
   /** All fields: converted to the interface's types if nothing is lost, else as they came. */
   readonly kept: Readonly<Record<string, unknown>>;
@@ -50,7 +50,7 @@ interface Both<Value = unknown> {
 }
 
 function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path: string, told: OddFields) {
-  // Pairs and own names only: a field may be called `__proto__` or `constructor`.
+  // Built from pairs, and reads own names only: a field may be called `__proto__` or `constructor`.
   const kept: [string, unknown][] = [];
   const used: [string, unknown][] = [];
   let isWhole = true;

@@ -7,8 +7,8 @@ export type ReadKeyAgain = (rejected: string) => Promise<string>;
 type Renewal = {readonly renewed: true} | {readonly renewed: false; readonly why?: string};
 
 /**
- * The key of calls. A refused key is read again once, and the new key only after it was accepted. So a wrong key ends a
- * run, whatever its command prints.
+ * The key of calls. A refused key is read again once. The key that this gives is read again only if the service has
+ * accepted it before. So a wrong key ends a run, whatever its command prints.
  */
 export class KeyInUse {
   readonly #readAgain: ReadKeyAgain | undefined;

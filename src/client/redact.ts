@@ -17,7 +17,7 @@ export function redactorOf(key: string): Redact {
   const secrets = [key, ...inBase64(key)];
   const pattern = new RegExp(secrets.map(patternOf).join('|'), 'g');
   const clean = (text: string) => text.replace(pattern, REPLACEMENT);
-  // Parsed data has the key only if the text has it, or an escape that may spell it.
+  // The quick check: parsed data can hold the key only if its text does, plainly or in escapes.
   return (parsed, body) =>
     body.includes('\\') || secrets.some(secret => body.includes(secret)) ? redacted(parsed, clean) : parsed;
 }
@@ -39,7 +39,8 @@ function patternOf(secret: string): string {
 
 /**
  * The ways to write a UTF-16 code unit: plain or escaped. Each JSON text that contains the text doubles the
- * backslashes. For a backslash in the key itself a few are enough, since two such runs side by side take too long.
+ * backslashes. For a backslash in the key itself a few are enough, since two such repetitions side by side make a
+ * search slow.
  */
 function spellings(unit: string, at: number): string {
   const code = unit.charCodeAt(0).toString(16).padStart(4, '0');

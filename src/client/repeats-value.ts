@@ -1,6 +1,6 @@
 import {isIPv4} from 'node:net';
 
-/** The name under which names are counted that repeat the value. */
+/** Name under which all names that repeat the value are counted, so that none of them is shown. */
 export const NAMED_BY_VALUE = '[value]';
 
 /** Parameters without personal data. */

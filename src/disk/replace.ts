@@ -19,8 +19,8 @@ import {isStream, notFile, realPath} from './path.ts';
 import {writeStream} from './pipe.ts';
 
 /**
- * Files that replace others: whole, durably, and through links. Temporary files are created exclusively, so that a link
- * planted under their name is never followed.
+ * Replaces files: whole and durably. If the path is a link, the file that it leads to is replaced. Temporary files are
+ * created exclusively, so that a link planted under their name is never followed.
  */
 
 /** @throws {OutputError} */

@@ -9,7 +9,10 @@ import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protoco
 const USE = 0.98;
 /** Permits of a lease if only throttling limits the rate. */
 const UNLIMITED_LEASE = 5;
-/** Milliseconds after which the pace is sent again: a Redis restarted empty has an outdated one of the first worker. */
+/**
+ * Milliseconds after which the pace is sent again: after Redis restarts empty, the first worker brings back an outdated
+ * pace.
+ */
 const TELL_AGAIN_MS = 5_000;
 /** Milliseconds that values wait for others to fill a chunk. */
 const GATHER_MS = 5;

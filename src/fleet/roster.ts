@@ -108,7 +108,7 @@ export interface Claim {
   readonly refusal: (theirs: string) => string;
 }
 
-/** Members of one fleet speak one protocol, ask the same service, and have the same API key. */
+/** Members of one fleet speak one protocol, call the same service, and have the same API key. */
 export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
   const own = `protocol ${PROTOCOL} asking ${endpoint}`;
   return [

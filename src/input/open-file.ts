@@ -41,7 +41,7 @@ export interface OpenFile {
   place(): TextPlace | undefined;
   /** Skips ahead to that place, without records for the text before it. */
   readOn(place: TextPlace): void;
-  /** Its bytes again, if it was written to since it was opened; else undefined. */
+  /** The file's bytes from the start, as {@link RawInput} gives them again. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }

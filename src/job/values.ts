@@ -185,7 +185,7 @@ export const ages = perOperation<number, Duration, 'rejected'>(
   ['rejected'],
 );
 
-/** Milliseconds for which a rejection is valid: no longer than answers, if all have one age. */
+/** Milliseconds for which a rejection is valid. A single age for all answers also limits that of rejections. */
 export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
   return rejected;
 }

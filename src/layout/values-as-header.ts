@@ -14,8 +14,8 @@ const isValue = (cell: string) =>
   });
 
 /**
- * True if the first line is a row: a cell is a value to look up, or a cell and those below it are written as phone
- * numbers.
+ * True if the first line is a row and not a header: one of its cells is a value to look up, or is written as a phone
+ * number, like the cells below it.
  */
 export function isRowOfValues(header: readonly string[], rows: readonly Row[]): boolean {
   return header.some(isValue) || phoneColumns(header, rows).length > 0;

@@ -61,7 +61,7 @@ export class Budget {
     return {holder, taken: Object.fromEntries(taken)};
   }
 
-  /** Returns a function: how much the run has taken of a limit since this holding was saved. */
+  /** Returns a function that tells how much the run has taken of a limit since this holding was saved. */
   takenSince({taken}: Holding): (name: string) => number {
     return name => (this.#books.draws[name]?.taken ?? 0) - (taken[name] ?? 0);
   }
@@ -162,7 +162,10 @@ export class Budget {
     return this.#run === undefined ? this.#shared : [this.#run, ...this.#shared];
   }
 
-  /** Reads the limit again only if the half may suffice: the run's own calls don't change the sum of taken and left. */
+  /**
+   * Reads the limit again only if half of it may suffice: the run's own calls don't change the sum of taken and left
+   * credits.
+   */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;
     const {taken, renewed} = this.#drawOf(name);

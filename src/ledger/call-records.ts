@@ -3,7 +3,10 @@ import type {Charge} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from './entry.ts';
 import {guarded, INTERRUPTED} from './ledger-file.ts';
 
-/** Created when a run first records its calls. `scope` is NULL once a fresh budget took the call out of the books. */
+/**
+ * The table is created when a run first records its calls. `scope` becomes NULL when a restart with a fresh budget
+ * takes the call out of the books.
+ */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS call (
     id INTEGER PRIMARY KEY,
@@ -28,7 +31,7 @@ const COLUMNS = [
   ...['request_id', 'charge'],
 ];
 const READ_AT_ONCE = 500;
-/** Rows named for a value; a value may be in millions of them. */
+/** Maximum number of rows named for a value, which may be in millions of rows. */
 const MOST_ROWS = 20;
 
 /** One attempt, and the charge that was booked for it. */

@@ -25,7 +25,7 @@ export interface LedgerEntry extends History {
 export interface Reservation extends Booking {
   /** True if the ledger has this value already. */
   readonly known: boolean;
-  /** Set for a renewal while values without an answer go first: see {@link Budget.affords}. */
+  /** Set for a renewal if values without an answer take precedence: see {@link Budget.affords}. */
   readonly renews?: boolean | undefined;
   /** The first row with the value, kept for operations that answer repeated rows differently. */
   readonly firstRow?: number | undefined;
@@ -63,7 +63,7 @@ export function answerOf(row: SqlRow): KeptAnswer {
   return {operation: row.operation as Operation, key: String(row.key), outcome};
 }
 
-/** Yields answers in groups, since memory may not hold all. `read` returns the rows after the last one read. */
+/** Yields answers in groups, since memory may not hold all. `read` returns the next rows after the given one. */
 export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]): Generator<KeptAnswer[]> {
   for (let last: SqlRow | undefined; ; ) {
     const rows = read(last);

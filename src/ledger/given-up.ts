@@ -51,7 +51,7 @@ export class GivenUp {
   readonly #sql: ReturnType<typeof statements>;
   #scope: string;
   #earlier: Earlier;
-  /** True if they left no value, as in most runs: then no value needs a search. */
+  /** True if the given-up attempts left no value, as in most runs: then no search is needed. */
   #isEmpty: boolean;
 
   constructor(db: Sqlite, lostState: boolean) {
@@ -92,8 +92,8 @@ export class GivenUp {
   }
 
   /**
-   * Returns an earlier attempt's entry of a value; undefined if no attempt sent it. An answer that `serves` refuses
-   * only proves that the value was sent.
+   * Returns an earlier attempt's entry of a value; undefined if no attempt sent it. If `serves` refuses an answer, the
+   * entry only says that the value was sent.
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#isEmpty ? undefined : guarded(() => this.#sql.find.get(key, this.#scope));
@@ -124,7 +124,7 @@ export class GivenUp {
     return answersOf(last => guarded(() => answersFrom.all(scope, String(last?.key ?? ''))).map(withAnswer));
   }
 
-  /** Takes all spending so far out of every limit. Keeps the knowledge which operations were answered. */
+  /** Takes all spending so far out of every limit. Which operations were answered stays known. */
   #forgetSpending(): void {
     const {books, forget, keepBooks} = this.#sql;
     for (const {scope, tally} of books.all()) {

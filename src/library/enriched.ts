@@ -61,7 +61,7 @@ type Perhaps<S> = {
     : never]?: LookupResult<AnswerData<Name>>;
 };
 
-/** Lookups of settings without columns, which are found in the rows. */
+/** Lookups if the settings name no columns: the columns are found in the rows. */
 type Found = {readonly [Name in Intelligence]?: LookupResult<AnswerData<Name>>};
 
 type RowLookups<S> = keyof (NamedAnswers<S> & Perhaps<S>) extends never

@@ -59,7 +59,7 @@ export interface AnswerStore {
   put(answer: KeptAnswer): void;
   /**
    * Writes waiting answers, and those that could not be written before. Resolves with true if the file then has every
-   * answer. `patiently`: waits for a program that has it locked, as long as for reading.
+   * answer. `patiently`: if another program has the store locked, waits for it for up to the same time as a reader.
    */
   flush(patiently?: boolean): Promise<boolean>;
   /** The run's own answers up to this number are in the file; undefined without a store. */

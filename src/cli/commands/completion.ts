@@ -81,7 +81,7 @@ export async function completionCommand(
   return 0;
 }
 
-/** A command with its subcommands, each before its own. */
+/** All commands below `above`, at any depth. Each one comes before its subcommands. */
 function completed(above: Command, parent?: string): Completed[] {
   return above.commands.flatMap(command => {
     const subcommands = command.commands.map(below => below.name()).join(' ');

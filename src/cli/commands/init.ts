@@ -85,7 +85,7 @@ function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
     const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
     return {path: accountFile('main.yaml', process.env), endpoint: endpointName(endpoint)};
   } catch {
-    // Without a home, or with a base URL that a run will refuse.
+    // There is no home directory, or a run will refuse the base URL.
     return EXAMPLE;
   }
 }
@@ -102,8 +102,8 @@ function programPath(): string {
 }
 
 /**
- * The credits of a run over the list, as `plan` counts them; its warnings are printed. The count goes by the distinct
- * values: answers from earlier runs say nothing of other nights.
+ * The credits of a run over the list, as `plan` counts them; its warnings are printed. Values with a stored answer
+ * count too: on another night they may have to be paid for.
  *
  * @throws {UsageError} for a job that would never run.
  */

@@ -62,8 +62,8 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Reports a missing input without beginning a run, if no one but the command's caller needs to know. Other jobs report
- * it in their run.
+ * Reports a missing input without beginning a run, if the job reports to its caller only. Other jobs begin a run, whose
+ * metrics and pings report it.
  *
  * @throws {InputError}
  */

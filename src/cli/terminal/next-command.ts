@@ -12,7 +12,7 @@ const FIRST: Readonly<Record<number, string>> = {
 
 export interface NextCommand {
   readonly command: string;
-  /** A condition to fulfil first, to follow "To continue". */
+  /** A condition that must hold first, worded to follow "To continue". */
   readonly first: string;
 }
 

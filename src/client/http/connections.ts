@@ -45,7 +45,7 @@ interface Link {
 /**
  * Keeps connections, and lets each rest before its next call. Bytes that arrive without a request, such as a second
  * answer, end the connection. Otherwise Node would take them for the answer to the next call, which is about another
- * value, and so on.
+ * value, and all later answers would be off by one.
  *
  * A service that sent more answers than calls gets a new connection for each call from then on. So does one that closes
  * connections when they are used again, since each call lost that way may have been carried out.
@@ -71,8 +71,8 @@ export class Connections {
   #lost = 0;
 
   /**
-   * At most `atOnce` connections carry a call. `unasked` is aborted when bytes arrive that answer no call, here or in
-   * another holder of it.
+   * At most `atOnce` connections carry a call. `unasked` is aborted when bytes arrive that answer no call, on a
+   * connection of this object or of another that shares it.
    */
   constructor(agent: Agent, atOnce: number, unasked: AbortController) {
     const pool = agent as Agent & Pool;
@@ -209,7 +209,7 @@ export class Connections {
 
   #rest(link: Link, now: number): void {
     const {socket} = link;
-    // The agent must forget it, since it would give it to the next call at once.
+    // The agent must forget this connection: otherwise it would give it to the next call at once.
     socket.emit('agentRemove');
     (socket as WithMessage)._httpMessage = null;
     socket.unref();

@@ -53,7 +53,7 @@ export function transport(options: TransportOptions): Transport {
     return made;
   };
   const connections = new Connections(options.agent, options.maxConnections, options.unasked);
-  // An array with reused places: V8's sets keep what they held until everything is collected.
+  // An array whose places are reused: a Set of V8 keeps removed entries until it is collected itself.
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];
   return {

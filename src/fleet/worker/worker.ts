@@ -192,8 +192,8 @@ export class FleetWorker {
   }
 
   /**
-   * Resolves with false once no call is in flight and their answers have been in Redis for so long that they count as
-   * lost.
+   * Resolves with false once no call is in flight, and the last answers have waited for Redis for so long that they
+   * count as lost.
    */
   async #unheard(): Promise<false> {
     const {lostAfterMs} = this.#options;

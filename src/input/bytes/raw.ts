@@ -16,7 +16,10 @@ export interface RawInput {
    * @throws {InputError}
    */
   next(): Promise<Buffer | undefined>;
-  /** Its bytes from the start, if it was written to since it was opened; else undefined. */
+  /**
+   * The file's bytes from the start, to see if the part already read has changed. Undefined if the file was not written
+   * to after it was opened.
+   */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }

@@ -11,8 +11,8 @@ export interface BlockRecord {
 const MOST_FAILURES = 6;
 
 /**
- * Reads blocks in one go. After a failure it skips the next blocks, more of them each time, since oddities come
- * together.
+ * Parses whole blocks of lines at once. A block that fails is read record by record, and so are the blocks after it,
+ * more of them after each failure: odd records come in groups.
  */
 export class WholeBlocks {
   readonly #options: Options;

@@ -2,8 +2,9 @@ import {type Aside, type Guess, MOSTLY} from './guess.ts';
 import {isShared} from './shared-values.ts';
 
 /**
- * Leaves out the columns whose values may not be the row's person's. Such a column is used only if it is the only one of its
- * kind: a `strange` header beside no plain one, or values alone in a list without headers that name any kind.
+ * Leaves out the columns whose values may belong to someone other than the person of the row. Such a column is used
+ * only if it is the only one of its kind: a `strange` header beside no plain one, or values alone in a list without
+ * headers that name any kind.
  */
 export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[] {
   const beside = all.map(guess => leaveOut(guess, besideHeaders(guess, all, headless)));

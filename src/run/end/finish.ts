@@ -48,7 +48,7 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
-  // A run that the same command resumes leaves unjudged rejections to that session.
+  // If the same command will resume the run, the next session judges the rejections that are still unjudged.
   if (stop === undefined || stop.startsOver === true || !session.job.output.lasts)
     session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);

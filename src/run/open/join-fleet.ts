@@ -81,7 +81,7 @@ export async function bookCollected(
       continue;
     const doubt = leavesDoubt(attempt, settings);
     const carried = ledger.givenUp.find(lookup.key);
-    // The interruption counted as a doubt; this is its real outcome.
+    // The interrupted call was counted as doubtful. Its real outcome is known now, so that doubt is taken back.
     const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
     const ambiguous = known.doubts > 1 || carried !== undefined;
     // A rejection may be about its value or the account, which is unknown here: the next run calls again.
