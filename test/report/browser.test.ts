@@ -2,13 +2,13 @@ import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
-import axe from 'axe-core';
-import {type Browser, chromium, type Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {buildReport} from '../../src/report/build.ts';
 import {renderHtml} from '../../src/report/render/html.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {chromiumPath, lacks} from '../support/real-parts.ts';
+import axe from '../tools/node_modules/axe-core/axe.js';
+import playwright from '../tools/node_modules/playwright-core/index.js';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 /** Set to a directory, to look at what the tests see. */
@@ -33,14 +33,14 @@ const reports: Readonly<Record<string, Summary>> = {
 // A check of the whole page takes seconds where the machine is busy.
 describe.skipIf(lacks('chromium'))('the HTML report in Chromium', {timeout: 120_000}, () => {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-report-'));
-  let browser: Browser;
+  let browser: playwright.Browser;
 
   beforeAll(async () => {
     for (const [name, summary] of Object.entries(reports))
       writeFileSync(join(directory, `${name}.html`), renderHtml(buildReport(summary)));
     // Root has no sandbox to be in.
     const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-    browser = await chromium.launch({executablePath: chromiumPath() as string, args});
+    browser = await playwright.chromium.launch({executablePath: chromiumPath() as string, args});
   });
 
   afterAll(async () => {
@@ -65,7 +65,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', {timeout: 120_
     return {page, url, said, requests};
   }
 
-  async function violations(page: Page): Promise<string[]> {
+  async function violations(page: playwright.Page): Promise<string[]> {
     await page.evaluate(axe.source);
     const {violations: found} = (await page.evaluate('axe.run(document)')) as axe.AxeResults;
     return found.flatMap(({id, nodes}) => nodes.map(node => `${id}: ${node.html.slice(0, 120)}`));

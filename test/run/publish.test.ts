@@ -116,7 +116,7 @@ test('a publishing of the first rows is completed with --force too, where the jo
   await cutShort(stage, 0, 5);
   const {calls} = stage.api.ledger;
   const ended = await stage.run({...settings, limit: 5, force: true});
-  expect(ended).toMatchObject({message: expect.stringContaining('in place')});
+  expect(ended).toMatchObject({found: 'unpublished'});
   expect(stage.api.ledger.calls).toBe(calls);
 });
 

@@ -14,10 +14,11 @@ import {
 } from '../../src/service/data/networks/networks.ts';
 import {OpenData, openData} from '../../src/service/data/open-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
+import {dataWithCities} from '../support/city-data.ts';
 import {dataInUse} from '../support/main.ts';
 import {running, temporaryFolder} from './running.ts';
 
-const data = new OpenData();
+const data = dataWithCities;
 
 /** Words of a licence's text, and what it is called. */
 const LICENCES = [

@@ -5,11 +5,12 @@ import {ipIntelligence, sessionIp} from '../../src/service/intelligence/ip.ts';
 import {parseMailAddress} from '../../src/service/intelligence/mail-address.ts';
 import {normalize} from '../../src/service/intelligence/mail-aliases.ts';
 import {phoneIntelligence} from '../../src/service/intelligence/phone.ts';
+import {dataWithCities} from '../support/city-data.ts';
 
-const data = new OpenData();
+const data = dataWithCities;
 
 /** The same data without the optional city set. */
-const withoutCity = Object.assign(new OpenData(), {city: () => undefined});
+const withoutCity = new OpenData();
 
 describe('an IP address', () => {
   it.each([

@@ -1,12 +1,12 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import type {EmailData, IpData, PhoneData} from '../../src/operations/table.ts';
-import {OpenData} from '../../src/service/data/open-data.ts';
 import {emailIntelligence} from '../../src/service/intelligence/email.ts';
 import {ipIntelligence} from '../../src/service/intelligence/ip.ts';
 import {phoneIntelligence} from '../../src/service/intelligence/phone.ts';
+import {dataWithCities} from '../support/city-data.ts';
 
-const data = new OpenData();
+const data = dataWithCities;
 
 /** The true ones of a list of texts and flags, in words. */
 const words = (...parts: (string | false | undefined)[]): string => parts.filter(Boolean).join(', ');

@@ -31,8 +31,7 @@ export class CityTable {
   }
 
   /** @returns undefined if the optional data set is not installed */
-  static load(): CityTable | undefined {
-    const path = findCityFile();
+  static load(path = findCityFile()): CityTable | undefined {
     return path === undefined ? undefined : new CityTable(readFileSync(path));
   }
 
