@@ -212,7 +212,7 @@ export const endCodes = {
   aborted: ['the library’s caller aborted it', 'start it again: answers are kept', '130'],
   budget: [
     'the credit limit is reached',
-    'raise it; the last line names the need of all rows if it is known',
+    'raise it; the last line has the limit that all rows need, if it is known',
     '7',
   ],
   certificate: [
@@ -221,7 +221,7 @@ export const endCodes = {
     '2',
   ],
   closed: [
-    'the library’s enricher was closed while rows were on their way',
+    'the library’s enricher was closed before all its rows were done',
     'close it after its rows',
     '130',
   ],

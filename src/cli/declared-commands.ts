@@ -121,7 +121,7 @@ function addReaders(add: Add, run: RunCommand): void {
   );
   add('explain', "Explain a row's score, or list rows by risk.", ' It reads an output of run.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
-    .option('--row <N>', 'Number of the row, from 1, as in the summary. Rejected rows count.')
+    .option('--row <N>', 'Number of the row, from 1, as in the summary. Rejected rows have numbers, too.')
     .option('--where <EXPR>', 'Explain the rows where this is true, such as row.id == "u17".')
     .option('--json', 'Print a JSON object for each row, without its values.')
     .addOption(
@@ -143,7 +143,7 @@ function addReaders(add: Add, run: RunCommand): void {
 }
 
 function addWorker(addWith: AddWith, run: RunCommand): void {
-  addWith('worker', 'worker', 'Make calls for a fleet, until it gets a signal.')
+  addWith('worker', 'worker', 'Make calls for a fleet, until you stop it.')
     .option(
       '--redis <URL>',
       "The fleet's Redis, redis://HOST:PORT or rediss:// (default: BULK_ENRICH_REDIS_URL)",
@@ -195,7 +195,7 @@ function addServe(command: Command): Command {
     .option('--latency <TIME>', 'Wait this long before each answer, such as 50ms')
     .option('--rate-limit <RATE>', 'Throttle beyond this rate, such as 20/s')
     .option('--error-rate <SHARE>', 'Share of calls that fail, such as 5%')
-    .option('--seed <N>', 'Seed of the practice faults');
+    .option('--seed <N>', 'Seed of the faults: the same seed gives the same faults');
 }
 
 function addHistory(add: Add, run: RunCommand): void {

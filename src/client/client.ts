@@ -187,7 +187,7 @@ export function checkedBaseUrl(text: string): URL {
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new UsageError(
       'base_url_insecure',
-      `The base URL ${url.origin} would send the key in the clear: use https://`,
+      `The base URL ${url.origin} would send the key unencrypted: use https://`,
     );
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

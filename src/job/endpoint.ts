@@ -64,7 +64,7 @@ export function resolveEndpoint(
       'no_endpoint',
       !apiKey
         ? NOTHING
-        : `${keyVariable(env)} is set, but the URL is not. Set ${BASE_URL} too, or ask the embedded service with --endpoint embedded.`,
+        : `${keyVariable(env)} is set, but the URL is not. Set ${BASE_URL} too, or use the embedded service: --endpoint embedded.`,
       {flags: ['--endpoint', 'embedded']},
     );
   if (apiKey === undefined)
@@ -77,4 +77,4 @@ export function resolveEndpoint(
   return {kind: 'live', baseUrl, ...key, actionId: action};
 }
 
-const NOTHING = `No service is configured. Set ${BASE_URL} and ${KEY}, or ask the embedded service with --endpoint embedded.`;
+const NOTHING = `No service is configured. Set ${BASE_URL} and ${KEY}, or use the embedded service: --endpoint embedded.`;

@@ -25,7 +25,7 @@ export interface JobInput {
   readonly phone?: Setting<'phone'>;
   /** Column of e-mail addresses. */
   readonly email?: Setting<'email'>;
-  /** Column of session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL sends more along. Default: action: BULK_ENRICH_ACTION_ID. */
+  /** Column of session tokens, for bot verdicts. To send more along: token=COL,action=ID,id=COL,email=COL,phone=COL. Default: action: BULK_ENRICH_ACTION_ID. */
   readonly verdict?: Setting<'verdict'>;
   /** Look up only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
@@ -67,7 +67,7 @@ export interface JobInput {
   readonly maxRecordSize?: Setting<'maxRecordSize'>;
   /** Columns to protect from running as spreadsheet formulas: answers, all (also the input's) or none. Default: answers. */
   readonly escapeFormulas?: Setting<'escapeFormulas'>;
-  /** Maximum of calls a second (/s), minute (/m) or hour (/h), from one a day to 1000000 in the unit, or unlimited; also ip=50/s,email=10/s. Default: 20/s live, unlimited embedded. */
+  /** Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. At least one call a day, at most 1000000 in a second, minute or hour. Default: 20/s live, unlimited embedded. */
   readonly rate?: Setting<'rate'>;
   /** Maximum of calls in flight, from 1 to 10000. Default: 16; in a fleet, that of its workers. */
   readonly concurrency?: Setting<'concurrency'>;
@@ -79,7 +79,7 @@ export interface JobInput {
   readonly maxOutage?: Setting<'maxOutage'>;
   /** Redis of a fleet, whose workers make the calls. none: make them here. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call, such as 2 or ip=1,phone=2. rejected=… and throttled=… count such calls as free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
+  /** Credits of one call, such as 2 or ip=1,phone=2. rejected=… and throttled=… tell if such calls are free, maybe charged (maybe) or charged (spent). Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
   /** Maximum of credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: with all of --max-credits. In a job file: how to start over if the saved state does not fit; false: stop (exit 10 or 8). */
+  /** Start over; answers already paid for are kept. fresh: with all of --max-credits. In a job file, true or fresh: start over only if the saved state does not fit; false: stop instead (exit 10 or 8). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;

@@ -135,7 +135,7 @@ export const verify = {
   label: 'verdicts',
   setting: 'verdict',
   about:
-    'Column of session tokens, for bot verdicts; token=COL,action=ID,id=COL,email=COL,phone=COL sends more along.',
+    'Column of session tokens, for bot verdicts. To send more along: token=COL,action=ID,id=COL,email=COL,phone=COL.',
   prefix: 'verdict_',
   storedFor: 'never',
   cost: 1,

@@ -115,7 +115,7 @@ test('the last lines show the output, its cost and the next step', () => {
 test('the embedded service is free, and the cost of a live one is shown', () => {
   const embedded = {...summary, endpoint: {kind: 'embedded', base_url: null}};
   expect(said(fileJob, {summary: embedded})).toMatch(
-    /^Nothing was spent: the embedded service is free\. A live one: [\d,]+ credits/m,
+    /^Nothing was spent: the embedded service is free\. At a live service: [\d,]+ credits/m,
   );
 });
 

@@ -11,12 +11,15 @@ test.each<[string, readonly string[], {sampleLater: number; toPay: RegExp}]>([
   [
     'kept, so the run pays for the others only',
     [],
-    {sampleLater: 9, toPay: /kept[\s\S]*\b9 credits, the sample's 3 included/},
+    {sampleLater: 9, toPay: /kept[\s\S]*\b9 credits \(\d+ at worst\), the sample's 3 included/},
   ],
   [
     'kept nowhere, so the run pays for all of them',
     ['--no-store'],
-    {sampleLater: 12, toPay: /not kept \(--no-store\)[\s\S]*\b9 credits, on top of the sample's 3/},
+    {
+      sampleLater: 12,
+      toPay: /not kept \(--no-store\)[\s\S]*\b9 credits \(\d+ at worst\), plus 3 spent on the sample/,
+    },
   ],
 ])('the answers of a sample are %s', async (_, flags, {sampleLater, toPay}) => {
   await using service = await startService();
@@ -35,7 +38,7 @@ test('a call without a usable answer is paid for again', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', LIST);
   const {stdout} = await runHere(sandbox, ['run', ...ARGS, '--sample', '3'], {env: service.env});
-  expect(stdout).toMatch(/not kept[\s\S]*on top of the sample's 3/);
+  expect(stdout).toMatch(/not kept[\s\S]*plus 3 spent on the sample/);
 });
 
 test('answers that the store could not take are told of as not kept', async () => {
@@ -45,5 +48,5 @@ test('answers that the store could not take are told of as not kept', async () =
   sandbox.write('store/answers.db', 'no database');
   const args = ['run', ...ARGS, '--sample', '3', '--store', 'store'];
   const {stdout} = await runHere(sandbox, args, {env: service.env});
-  expect(stdout).toMatch(/not kept[\s\S]*on top of the sample's 3/);
+  expect(stdout).toMatch(/not kept[\s\S]*plus 3 spent on the sample/);
 });

@@ -96,7 +96,7 @@ describe('the HTML page', () => {
 
   test('of the embedded service, says that nothing was spent', () => {
     const page = html(fullSummary({endpoint: {kind: 'embedded', base_url: null}}));
-    expect(page).toContain('The embedded service is free. A live one: 53,130 credits');
+    expect(page).toContain('The embedded service is free. At a live service: 53,130 credits');
     expect(page).toMatch(/<dt>Credits spent<\/dt><dd>0<\/dd><dd class="note">a live service: 53,130/);
   });
 

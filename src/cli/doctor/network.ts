@@ -25,7 +25,8 @@ export async function checkNetwork(baseUrl: string, timeoutMs: number): Promise<
 
 function dnsCheck(base: URL, {dns}: Reach): Check {
   if (dns === undefined) return skipped('dns', 'the proxy resolves the name');
-  if (isIP(base.hostname.replace(/^\[|\]$/g, '')) > 0) return skipped('dns', 'the URL has an address');
+  if (isIP(base.hostname.replace(/^\[|\]$/g, '')) > 0)
+    return skipped('dns', 'the URL has an IP address, so there is no name to look up');
   if ('addresses' in dns) return passed('dns', `${base.hostname}: ${dns.addresses.join(', ')}`);
   const detail = `${base.hostname} can't be resolved (${dns.error}): check BULK_ENRICH_BASE_URL and the network`;
   return failed('dns', detail, exitCodes.temporary);

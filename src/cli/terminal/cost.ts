@@ -52,7 +52,7 @@ export function costLine(summary: Summary): string {
   const price = `${many(spent, 'credit')}${perhaps}${ofThem}`;
   const cost =
     endpoint.kind === 'embedded'
-      ? `Nothing was spent: the embedded service is free. A live one: ${price}`
+      ? `Nothing was spent: the embedded service is free. At a live service: ${price}`
       : `${many(spent, 'credit')}${inBrackets(spent, credits.account.price)} spent${perhaps}${ofThem}`;
   return `${cost}${savedOf(summary)}; ${callsAndTime(summary)}.`;
 }

@@ -28,7 +28,7 @@ ${allRowsOf(report, job)}${next === undefined ? '' : `\nTo look up all rows: ${n
 function priceOf({paid}: SampleReport, {endpoint}: Job): string {
   const credits = many(paid.once, 'credit');
   return endpoint.kind === 'embedded'
-    ? `Nothing was spent: the embedded service is free. A live one: ${credits}.`
+    ? `Nothing was spent: the embedded service is free. At a live service: ${credits}.`
     : `The sample cost ${credits}.`;
 }
 
@@ -37,12 +37,12 @@ function keptOf({paid}: SampleReport, {settings}: Job): string {
     return 'Its answers are kept: a run does not pay for them again while they are fresh.';
   const why = settings.store === false ? ' (--no-store)' : '';
   if (paid.again === paid.once) return `Its answers are not kept${why}: a run pays for them again.`;
-  return `A run pays ${many(paid.again, 'credit')} of these again, for calls whose answers are not kept.`;
+  return `A run pays again for calls whose answers are not kept: ${many(paid.again, 'credit')}.`;
 }
 
 function allRowsOf({credits, paid: {once, again}}: SampleReport, {endpoint}: Job): string {
   const sample =
-    again === 0 ? `the sample's ${count(once)} included` : `on top of the sample's ${count(again)}`;
+    again === 0 ? `the sample's ${count(once)} included` : `plus ${count(again)} spent on the sample`;
   const where = endpoint.kind === 'embedded' ? 'At a live service all' : 'All';
-  return `${where} rows cost about ${many(Math.round(credits.expected), 'credit')}, ${sample} (${count(credits.at_most)} at worst).`;
+  return `${where} rows cost about ${many(Math.round(credits.expected), 'credit')} (${count(credits.at_most)} at worst), ${sample}.`;
 }

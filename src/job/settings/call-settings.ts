@@ -17,7 +17,7 @@ export const callSettings = {
   rate: callSetting(rates.optional(), {
     value: 'RATE',
     description:
-      'Maximum of calls a second (/s), minute (/m) or hour (/h), from one a day to 1000000 in the unit, or unlimited; also ip=50/s,email=10/s.',
+      'Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. At least one call a day, at most 1000000 in a second, minute or hour.',
     defaultText: '20/s live, unlimited embedded',
     uses: ['run', 'library'],
     shapes: 'summary',
@@ -58,7 +58,7 @@ export const callSettings = {
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
-      'Credits of one call, such as 2 or ip=1,phone=2. rejected=… and throttled=… count such calls as free, maybe or spent.',
+      'Credits of one call, such as 2 or ip=1,phone=2. rejected=… and throttled=… tell if such calls are free, maybe charged (maybe) or charged (spent).',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'doctor'],
     shapes: 'summary',

@@ -81,7 +81,7 @@ export const storeSettings = {
   restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
     value: '[fresh]',
     description:
-      'Start over; answers already paid for are kept. fresh: with all of --max-credits. In a job file: how to start over if the saved state does not fit; false: stop (exit 10 or 8).',
+      'Start over; answers already paid for are kept. fresh: with all of --max-credits. In a job file, true or fresh: start over only if the saved state does not fit; false: stop instead (exit 10 or 8).',
     uses: ['run'],
     shapes: 'nothing',
   }),

@@ -21,7 +21,7 @@ export function moneySection({credits, lookups, endpoint}: Summary): Section | u
     saved.by_condition === 0 ? '' : ` ${count(saved.by_condition)} of them by conditions on lookups.`;
   return {
     title: 'Money',
-    note: `${isFree ? `The embedded service is free. A live one: ${count(spent)} credits` : `${count(spent)} credits were`} spent, ${count(saved.dedupe + saved.store + saved.prefilter)} were saved.${conditions}${perhaps}${money}${limit}`,
+    note: `${isFree ? `The embedded service is free. At a live service: ${count(spent)} credits` : `${count(spent)} credits were`} spent, ${count(saved.dedupe + saved.store + saved.prefilter)} were saved.${conditions}${perhaps}${money}${limit}`,
     blocks: [
       {
         kind: 'stacks',

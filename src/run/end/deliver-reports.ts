@@ -27,7 +27,10 @@ export function checkReportPaths({settings, output}: Job): void {
     throw new UsageError('no_output', '--changes compares outputs that are files. Name one with -o.');
   for (const [flag, path] of Object.entries({summary, rejects, report, metrics, changes, calls})) {
     if (path !== undefined && !existsSync(dirname(path)))
-      throw new UsageError('no_directory', `--${flag}: the directory of ${path} does not exist.`);
+      throw new UsageError(
+        'no_directory',
+        `--${flag}: the directory of ${path} does not exist. Make it, or use another path.`,
+      );
   }
   // The output is not published without these.
   for (const [flag, path] of Object.entries({summary, rejects, changes, calls}))
