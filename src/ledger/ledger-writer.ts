@@ -109,7 +109,7 @@ export class LedgerWriter {
       }
       this.#full = error;
       this.#unwritten = unwritten;
-      // The caller takes refused reservations out of the books before these are written.
+      // The caller first takes refused reservations out of the books; then the books are written.
       if (reservations.length > 0) throw error;
       this.write([], more);
     }

@@ -49,7 +49,9 @@ interface Unbought {
 /** A lookup as its row reports it: the outcome, or why it has none. */
 export type Result =
   | Outcome
-  /** A rejection that is not yet known to be about its value, and not about the account. It carries the value's key. */
+  /**
+   * A rejection of which it is not yet known if it is about its value or about the account. It carries the value's key.
+   */
   | (Answer & {readonly unjudged: string})
   /** An expired answer of an earlier run, given since the service can't be called for this reason. */
   | (Answer & {readonly stale: UnaskedCode})

@@ -150,7 +150,7 @@ export function beginningWith(tally: Tally): Tally {
     bought: 0,
     operations: perOperation(name => ({
       ...tally.operations[name],
-      // The new attempt looks the values of a streak up again.
+      // A streak is not kept: the new attempt looks its values up again.
       refused: noRefusals(),
       longestStreak: 0,
       distinct: 0,

@@ -47,7 +47,7 @@ export class Unwritten {
     }
     for (const [key, nth] of this.rejections)
       nth === null ? sql.dropRejection.run(key) : sql.keepRejection.run(nth, key);
-    // After the attempts: it settles values whose own call failed.
+    // Written after the attempts: an adopted outcome settles a value whose own call failed.
     writeAdopted(sql, this.adopted);
   }
 
@@ -94,7 +94,7 @@ function writeOne(sql: LedgerStatements, key: string, {operation, outcome, first
   sql.adopt.run(key, operation, ...columnsOf(outcome), firstRow ?? null);
 }
 
-/** Does the work after the calls are reserved that take the free slots, so that one transaction holds both. */
+/** Does the work once the calls for the free slots are reserved, so that one transaction holds both. */
 export function afterNextSends(work: () => void): Promise<void> {
   const next = new Promise(resolve => {
     setImmediate(() => setImmediate(resolve));

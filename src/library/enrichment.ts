@@ -7,7 +7,9 @@ import type {Risk} from '../score/risk.ts';
 import type {LookupResult, RejectedRow} from './enriched.ts';
 
 const ENRICHMENT = 'enrichment';
-/** Marks results of an earlier run here, which may be replaced, unlike a row's own property. */
+/**
+ * Marks results that an earlier run of this program put on a row: they may be replaced, a row's own property may not.
+ */
 const OURS = Symbol('bulk-enrich');
 
 /** Puts results on the rows themselves, and touches nothing else of them. */

@@ -3,7 +3,7 @@ import type {Turns} from './turns.ts';
 
 /** A program's rows in groups: those available in one turn of the event loop. */
 export interface RowGroups {
-  /** The turns of pulling rows, which the consumer of results shares. */
+  /** The turns of the event loop in which rows are pulled. The consumer of results uses the same ones. */
   readonly turns: Turns;
   /** The next rows; undefined after the last. Throws the source's error after all rows before it. */
   next(): Promise<readonly unknown[] | undefined>;

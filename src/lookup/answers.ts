@@ -76,7 +76,7 @@ export class Answers {
     this.#inTurn = new InTurn(options.executor);
   }
 
-  /** Answers what is known at once and submits the rest. Resolves when more may be asked. */
+  /** Answers at once what is known, and submits the rest. Resolves when it may take more lookups. */
   async ask(all: readonly Waiter[]): Promise<void> {
     const waiters = all.filter(waiter => !this.#tellRecent(waiter));
     if (waiters.length === 0) return;

@@ -237,7 +237,7 @@ type ColumnTally = ReturnType<typeof tallyOf>;
 /** Codes of addresses that the service knows nothing about. */
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
-/** Codes that a column's habits may change, for other cells too. */
+/** Codes that depend on the column's habits: if a cell has one, knowing the habits may change this and other cells. */
 const BY_HABIT: ReadonlySet<string> = new Set(['calling_code_unclear', 'leading_zero_lost']);
 
 /** Counts a column's cells by what they are. */

@@ -37,9 +37,7 @@ export const LEAVE_AT_ONCE = 16;
 
 /** Permits of the account, which other processes take from too. */
 export interface SharedPermits {
-  /**
-   * Takes up to `most`, to be used in this very turn of the event loop. If there are none, returns how long to wait.
-   */
+  /** Takes up to `most`, to be used in this turn of the event loop. If there are none, returns how long to wait. */
   take(most: number): {readonly permits: number; readonly waitMs: number};
   use(): PermitUse;
 }

@@ -27,7 +27,7 @@ import {
  *       ▲                  │                       │               ▲
  *       │                  └───────────────────────┼───────────────┘
  *       │                    answered meanwhile,   │
- *       │                    or it can't be asked  │ no outcome yet
+ *       │                    or no call possible   │ no outcome yet
  *       └───────────────── backing off ◀───────────┘
  *
  * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry` and `#hold`, `#settle`. `#lease`, `#makeRoom`,

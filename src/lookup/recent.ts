@@ -52,7 +52,10 @@ export class Recent<Value> {
   }
 }
 
-/** Values by their texts. A map reads a whole text before it can say no; its slot says so for most texts that come once. */
+/**
+ * Values by their texts. A Map reads a whole text to find that it is missing. For most texts that come once, an unused
+ * slot shows it sooner.
+ */
 class Generation<Value> {
   readonly values = new Map<string, Value>();
   readonly #used = new Uint8Array(SLOTS);

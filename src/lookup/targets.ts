@@ -67,7 +67,10 @@ export function typedText(value: unknown): string | undefined {
   return typeof inner === 'string' || typeof inner === 'number' ? String(inner) : undefined;
 }
 
-/** Returns undefined for null, and JSON for what is not text: this tells a phone number from an impossible value. */
+/**
+ * Returns undefined for null, and JSON for anything but a text, so that a number is read as one, and a list or an
+ * object is not a valid value.
+ */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;

@@ -78,7 +78,7 @@ export function concluded(
   return {step, booked: {operation, key, cost, dispatch, attempt, charge, doubt, retry, outcome}};
 }
 
-/** True if the value is refused with the code already known for it, which is no news about the service. */
+/** True if the value is refused with the code already known for it, which tells nothing new about the service. */
 export function isKnownRejection({before}: Task, attempt: Attempt): boolean {
   const known = before?.outcome;
   return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;

@@ -101,7 +101,10 @@ function judgeIp(
 
 const MOST_PORT = 65_535;
 
-/** `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`: one in forty addresses has two parts below 20 behind such a beginning. */
+/**
+ * `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`: versions have small parts. Only one in forty addresses that begin like a
+ * version has two parts below 20 behind it.
+ */
 const SMALL_PART = 20;
 const HIGHEST_VERSION = 191;
 const FEWEST_SMALL = 2;
@@ -146,7 +149,7 @@ function judgeList(
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
   const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
-  // An empty entry is not replaced by the next one, which is another machine.
+  // An empty entry is not replaced by the next one, which is another machine's address.
   const meant =
     which === 'last' ? judged.at(-1) : which === 'first' || same.size === 1 ? judged[0] : undefined;
   if (which === undefined || meant === undefined || meant.state === 'empty') return invalid('ip_list');

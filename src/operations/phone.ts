@@ -204,8 +204,8 @@ const FICTIONAL =
   /^\+(?:44(?:7700900|1632960)\d{3}|33(?:19900|26191|35301|46571|53649|63998)\d{4}|3532091\d{5}|1[2-9]\d{2}55501\d\d)$/;
 
 /**
- * The fault of a number that can't be of its country as it is written. With a plus, its person says so: then the length is
- * enough, and the service judges the rest.
+ * The fault of a number that can't be of its country as it is written. A plus states the country: then only the length
+ * is checked, and the service judges the rest.
  */
 function planFault(
   text: string,

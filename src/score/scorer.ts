@@ -209,7 +209,10 @@ function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean
   return hadAll;
 }
 
-/** A row's facts: as they are, with the first lookup of each subject, and with each choice among several. */
+/**
+ * A row's facts. Names such as `ip` stand for the first lookup of each subject, or for the lookups that a combination
+ * chooses.
+ */
 class RowFacts {
   readonly view: RowView;
   readonly #first: Facts;

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {millisecondsOf} from '../values.ts';
 
-/** When nothing more is asked: so long after the command's start, or at a time of day. */
+/** When calls end: at a length of time after the command's start, or at a time of day. */
 export type Until = {readonly afterMs: number} | TimeOfDay;
 
 /** A time of day with its time zone; undefined for the process's own. */

@@ -71,9 +71,9 @@ export function chooseCountries(
     const candidates = some.map(one => candidateOf(one, phone, national));
     const isTorn = 'torn' in (others ?? {}) && national.length === 0;
     const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
-    // Later numbers are not read with a country that is not surely theirs.
+    // None is chosen: later numbers must not be read with a country that may not be theirs.
     if (isTorn && !isNamed) return undefined;
-    // The column has no sign of its own: choose as for the others.
+    // Nothing in this column's name or numbers decides: choose as for the others.
     return national.length === 0 && !isNamed ? others : chosen(candidates, national);
   };
   return {of: new Map(phones.map(phone => [phone.name, choiceOf(phone)])), others};

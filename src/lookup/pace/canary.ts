@@ -15,8 +15,8 @@ export interface Streak extends Readonly<Refusals> {
  * Watches the refusals of an operation. Until one call is answered only a few are in flight, and if the first ones are
  * all refused, the settings are wrong and not the values.
  *
- * If the service is known to answer, only a long streak ends the run: a list whose good values are known consists of
- * the values that the service rejects, every night.
+ * If the service is known to answer, only a long streak ends the run: once a list's good values are known, each night's
+ * calls are only for values that the service rejects.
  *
  * Counts refused values, not equal codes: a service may have a code for every value.
  */
@@ -52,7 +52,10 @@ export class Canary {
     return this.#tally.refused.count >= numbers.refusalStreak;
   }
 
-  /** Returns the streak that this attempt lengthens. `isKnown`: the value was refused so before, which is no news. */
+  /**
+   * Returns the streak that this attempt lengthens. `isKnown`: the value was refused so before, which tells nothing
+   * new.
+   */
   ended(attempt: Attempt, value: string, isKnown = false): Streak | undefined {
     this.#inFlight -= 1;
     if (attempt.kind === 'answered') this.#endStreak();

@@ -42,7 +42,7 @@ export class FlowControl {
   readonly #gate: ThrottleGate;
   readonly #pauses = new PauseLog();
   readonly inFlight: InFlight;
-  /** True once any operation was answered: an invalid token is then not the key. */
+  /** True once any operation was answered: the key is then valid, and `invalid_token` is about a session token. */
   #isKeyAccepted = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
@@ -211,7 +211,7 @@ export class FlowControl {
     if (isNew) this.#options.onStreak(operation, streak);
     if (isKnownToAnswer && (count < numbers.longestRefusalStreak || this.#options.mayAllFail === true))
       return;
-    // After the key was accepted, an invalid token is not the key.
+    // Once the key was accepted, `invalid_token` is about a session token.
     const credentials = streak.credentials && !(streak.code === INVALID_TOKEN && this.#isKeyAccepted);
     this.#giveUp({kind: 'refused', operation, streak: {...streak, credentials}});
   }

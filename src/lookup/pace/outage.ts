@@ -197,7 +197,7 @@ export class OutageWatch {
     const end = outage.since + this.#options.maxOutageMs;
     const left = this.#options.tasks.sendsLeft;
     const cap = Math.max(numbers.probeCapMs, (end - now) / left);
-    // At least half the bound: a probe's luck must not become a storm.
+    // Waits at least half the bound: otherwise, by chance, probes could follow each other at once.
     const wait = backoffMs(outage.probes, cap, 0.5 + this.#options.random() / 2);
     const next = Math.max(now + wait, left > 1 ? 0 : outage.since + numbers.patienceMs);
     outage.nextProbe = now < end ? Math.min(next, end) : next;

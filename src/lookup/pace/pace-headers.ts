@@ -39,7 +39,7 @@ function sane(ms: number): number | undefined {
   return Number.isFinite(ms) && ms >= 0 && ms <= LONGEST_MS ? ms : undefined;
 }
 
-/** Calls left by the service's word, and how long that holds; undefined if it does not say. */
+/** Calls left, as the service reports it, and for how long that is valid; undefined if it does not say. */
 export interface Quota {
   readonly remaining: number;
   readonly resetMs: number;

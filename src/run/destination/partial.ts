@@ -27,8 +27,8 @@ export type PartialName = (typeof partialNames)[number];
 
 /**
  * Path of a file until it is published. This is in the state's directory if a rename can reach the target from there,
- * else in the output's own. There, a run with another state may have left one too. Only a trial shows it: two mounts of
- * one file system have the same device, but no rename between them.
+ * else in the output's own. There, a run with another state may have left one too. Only a trial shows if a rename can:
+ * two mounts of one file system have the same device, but no rename between them.
  */
 export function partialPath({directory, locked}: RunFiles, name: PartialName, target: string): string {
   const near = join(directory, `${name}.partial`);

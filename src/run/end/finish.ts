@@ -104,7 +104,7 @@ async function readyToPublish(session: Session): Promise<Published> {
     rejects: await digestRejects(state),
   });
   const published = await during(io.phase, 'putting the output in place', () => ({share: share()}), work);
-  // Comes before the output replaces the one that it is compared with.
+  // Compares before the output replaces the earlier one.
   return {...published, changes: await writeChanges(session)};
 }
 

@@ -2,7 +2,7 @@ import {notify} from '../../client/notify.ts';
 import {BulkEnrichError, exitCodes, isSuccess} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 
-/** Called once the run has work to do and no other run is at its output: only then does it ping. */
+/** Called once the run has work to do and no other run is writing its output. Only then does it ping. */
 export type Begun = () => void;
 
 /**

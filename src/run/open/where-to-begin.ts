@@ -88,7 +88,10 @@ function tellLeftOver(io: RunIo, state: RunState): void {
   }
 }
 
-/** Completes a publishing that a crash interrupted. If that is impossible, it fails or forgets it. */
+/**
+ * Completes a publishing that a crash interrupted. If that is impossible, returns undefined if the job may start over,
+ * else throws.
+ */
 async function completed(job: Job, state: RunState): Promise<PublishRecord | undefined> {
   try {
     return await state.destination.complete(state);

@@ -23,7 +23,7 @@ const LINGER_MS = 500;
 /** Further connections are closed at once, so that file descriptors suffice. */
 const MAX_CONNECTIONS = 4096;
 
-/** Maximum unread answers of one connection: a client that sends more reads none, and each costs memory. */
+/** Maximum unread answers of one connection: a client that sends more does not read them, and each takes memory. */
 const MAX_PIPELINED = 32;
 
 export interface ServerLimits {
@@ -86,7 +86,7 @@ function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // A connection ended by one side lasts as long as the other side likes.
+  // Closes connections that only one side has ended: otherwise the other side could keep them open.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 

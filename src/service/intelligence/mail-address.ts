@@ -11,7 +11,7 @@ export interface MailAddress {
   international: boolean;
 }
 
-/** RFC 5322 dot-atom. RFC 6531 also allows letters outside ASCII in UTF-8, which has no half surrogate pairs. */
+/** RFC 5322 dot-atom. RFC 6531 also allows letters outside ASCII in UTF-8, which can't hold a lone surrogate. */
 const dotAtom =
   /^[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+)*$/u;
 

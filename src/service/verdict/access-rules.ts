@@ -8,7 +8,7 @@ import {ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
 import {factTypes, type UserFacts} from './user-facts.ts';
 
-/** A rule ready to be asked. */
+/** A rule ready to be evaluated. */
 export interface ReadyAccessRule extends Rule {
   matches(facts: UserFacts): boolean;
 }
