@@ -53,7 +53,7 @@ export class AccountPace {
   #onTheWay = 0;
   /** Times of used permits that are not reported yet. */
   #used: number[] = [];
-  /** Number of permits that the others count as out. */
+  /** Number of this process's permits that the other processes count as granted and not used. */
   #told = 0;
   #telling: NodeJS.Timeout | undefined;
   #closed = false;

@@ -34,8 +34,8 @@ export interface PermitRequest {
 }
 
 /**
- * Share of the rate in use; the window is longer accordingly. Calls of several processes reach the service some
- * milliseconds earlier or later than they left.
+ * Share of the rate that is used: the window is made longer, so that the service never sees more than the rate. Calls
+ * of several processes reach the service some milliseconds earlier or later than they left.
  */
 const USE = 0.99;
 /** Maximum milliseconds of missed permits that a late holder gets. */

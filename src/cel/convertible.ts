@@ -54,7 +54,7 @@ function dates(): Read {
   };
 }
 
-/** The library counts milliseconds: a point and three digits. */
+/** At most three digits after the point: the library counts milliseconds. */
 const MILLISECONDS = 4;
 
 /** One object, since many rows may have no number. */

@@ -59,7 +59,7 @@ export function engineText(node: ASTNode, bounded: boolean): string {
   return serialize(shaped(node, {bounded, inLoop: false, bound: new Set()}) as ASTNode);
 }
 
-/** The part of a node that the library writes. */
+/** The properties of a node that the library reads when it writes the node as text. */
 type Shape = Pick<ASTNode, 'op' | 'args'>;
 
 interface Within {
@@ -91,7 +91,7 @@ function shaped(node: ASTNode, within: Within): Shape {
 
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
 
-/** Arithmetic up to its outermost operator. Infinity and NaN pass on, except as divisors. */
+/** Arithmetic up to its outermost operator. Infinity and NaN are checked for at the end, and in divisors. */
 function sum(node: ASTNode, within: Within): Shape {
   const [left, right] = node.args as [ASTNode, ASTNode];
   const side = (child: ASTNode) => (ARITHMETIC.has(child.op) ? sum(child, within) : shaped(child, within));

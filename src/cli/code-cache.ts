@@ -19,7 +19,7 @@ export function keepCompiledCode(env: Env, enable: EnableCompileCache | undefine
     for (const each of [dirname(dirname(path)), dirname(path), path]) makeClosed(each);
     if (isOwn(path)) enable(path);
   } catch {
-    // A command works without it.
+    // Commands work without the cache, only slower.
   }
 }
 

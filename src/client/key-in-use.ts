@@ -32,7 +32,8 @@ export class KeyInUse {
   readonly redact: Redact = (parsed, body) => this.#redact(parsed, body);
 
   /**
-   * Notes that the service accepted this key. During a new read of the key, that acceptance is older than the refusal.
+   * Notes that the service accepted this key. While the key is read again this is ignored: the acceptance is older than
+   * the refusal.
    */
   accepted(key: string): void {
     if (key === this.#current && !this.#isReading) this.#renewal = undefined;

@@ -44,8 +44,8 @@ async function* openedBlocksOf(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * A file's bytes in blocks that reuse one buffer: a stream's buffers would wait for collection by the dozen. Reads on
- * from the current position, as a pipe needs, or from `from`.
+ * A file's bytes in blocks that reuse one buffer: a stream would leave dozens of buffers to the garbage collector.
+ * Reads on from the current position, as a pipe needs, or from `from`.
  */
 export async function* blocksOf(file: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);

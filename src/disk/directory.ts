@@ -93,7 +93,7 @@ function madeIn(path: string): Stats {
   }
 }
 
-/** True if it holds only the user's own files, each with one name. */
+/** True if it holds only the user's own files, each with one name, so that no hard link leads elsewhere. */
 function holdsOnly(path: string, user: number): boolean {
   return readdirSync(path).every(name => {
     const file = lstatSync(join(path, name));

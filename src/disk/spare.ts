@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {rmSync, statSync, writeFileSync} from 'node:fs';
 
-/** Enough for the outcomes of some hundred calls, each in a transaction of its own. */
+/** Enough for the outcomes of about a hundred calls, each in a transaction of its own. */
 const SPARE_BYTES = 1_048_576;
 /** Random, since some file systems compress. */
 const BLOCK_BYTES = 65_536;

@@ -36,7 +36,7 @@ export class ChunkAdds {
     this.#once.on('ready', () => {
       this.#aheadMs = clockAheadMs(redis, this.#now).catch(() => 0);
     });
-    // Each add sees the failure itself.
+    // No handler is needed here: each add sees the failure itself.
     this.#once.on('error', () => {});
     this.#queue = new bullmq.Queue(QUEUE, {
       connection: this.#once,
@@ -108,7 +108,7 @@ export class ChunkAdds {
 
   #expire(id: string): void {
     const expiring = this.#redis.pipeline().pexpire(this.#queue.toKey(id), KEEP_MS);
-    // The worker that takes it sets the expiry too.
+    // If this fails, the worker that takes the chunk sets the expiry.
     expiring
       .pexpire(this.#queue.toKey('events'), KEEP_MS)
       .exec()

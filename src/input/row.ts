@@ -51,7 +51,7 @@ export interface NdjsonRow extends RecordPlace {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A row of a file: its text is written again. */
+/** A row of a file. The output repeats its text. */
 export type TextRow = CsvRow | NdjsonRow;
 
 /** An object of the caller, returned as it is. */

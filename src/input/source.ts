@@ -224,7 +224,7 @@ class FileSource implements Source {
       return;
     }
     const place = file.place();
-    // Without a known place the last one stays.
+    // If the next place is not known, the last known one stays.
     if (place !== undefined) this.#from = {file: index, ...place, soFar: {...this.#tally}};
   }
 

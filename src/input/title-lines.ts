@@ -22,7 +22,7 @@ export function skipLines(sample: string, lines: number) {
 /** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
 const MOST_TITLE = 20;
-/** Share of the lines below that must agree. */
+/** Minimum share of the lines below a header that have as many fields as it. */
 const AGREEING = 0.9;
 const FEWEST_BELOW = 2;
 

@@ -109,7 +109,7 @@ export interface Manner {
   spell(name: string): string;
 }
 
-/** The library's way: settings are properties of an object. */
+/** How messages to users of the library name a setting: as a property of an object. */
 export const asProperties: Manner = {placeOf: path => path.map(String).join('.'), spell: name => name};
 
 /**

@@ -186,7 +186,10 @@ function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
   return Object.keys(value).find(name => /^[a-z_]\w*$/i.test(name) && isRows(value[name]));
 }
 
-/** Names the country first. The command without this column comes last, since it may be the column that matters. */
+/**
+ * The error for a column of national phone numbers. First it says how to add their country, and last how to leave the
+ * column out, since it may be the column that matters.
+ */
 function nationalForm({column, national}: Guess, others: readonly Guess[], list: Looked): UsageError {
   const phones = others.filter(lacksCountry).map(other => other.column);
   const flags = countryFlags([column, ...phones], list.columns, list.rows);

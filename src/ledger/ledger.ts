@@ -89,7 +89,7 @@ export class Ledger {
         spare: this.#spare,
       });
       this.interrupted = guarded(() => this.#bookInterrupted());
-      // Gives back the last session's blocks before this one takes its own.
+      // First gives back the last session's blocks, then this session takes its own.
       const before = this.getMeta<Holding>('holding');
       if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
       guarded(() => this.#saveHolding());
@@ -244,7 +244,7 @@ export class Ledger {
       try {
         close();
       } catch {
-        // Report the error that led here, not this one.
+        // Drops this error: the caller reports the one that led here.
       }
     }
   }

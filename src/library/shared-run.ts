@@ -177,7 +177,10 @@ export class Shared implements SharedRun {
     return caller.reason === undefined;
   }
 
-  /** Gives rows, the first of which has this index for its caller. A row that fails ends those after it. */
+  /**
+   * Hands rows to the feed. `index`: the caller's number of the first row. If a row is refused, the rows after it are
+   * not handed on.
+   */
   async #give(feed: Feed, rows: readonly unknown[], index: number): Promise<void> {
     let fitting = 0;
     try {
@@ -211,7 +214,7 @@ export class Shared implements SharedRun {
   }
 }
 
-/** Why nothing more comes. */
+/** The error for callers that get no more results. */
 function reasonOf({reason: stop}: Stopper): unknown {
   if (stop === undefined)
     return new BulkEnrichError(

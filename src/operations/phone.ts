@@ -157,7 +157,7 @@ function judgePhone(
   // A local number without its area code is possible in its country, but incomplete.
   const whole =
     number?.isPossible() === true &&
-    // Text equal to the parsed number was checked before.
+    // If the text equals the parsed number, its length was checked before.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
   if (!whole) return invalid(phoneFault(text, options));
   if (number.number === text) return valid(text, repairs);

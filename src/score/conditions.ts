@@ -38,7 +38,10 @@ export function createRowFilter(
   return row => condition.decide({...facts, row: read?.(row)}) === true;
 }
 
-/** The lookups with a condition (`when`), by what must be known before it can be decided. */
+/**
+ * The lookups with a condition (`when`), in stages. A stage is decided once all lookups of the stages before it are
+ * answered.
+ */
 export interface Waterfall {
   /** The first stage waits for lookups without a condition, each other stage for the one before. */
   readonly stages: readonly (readonly number[])[];

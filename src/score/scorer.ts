@@ -158,7 +158,7 @@ class Missing {
   readonly #nameSignal: NameSignal;
   readonly #names = new Set<string>();
   readonly #seen = new Set<Reference>();
-  /** If each subject is one lookup, a reference has the same name in all rows. */
+  /** Used if each subject has one lookup only: then the name for a reference is the same in all rows. */
   readonly #only: Lacking = {
     add: reference => {
       if (this.#seen.has(reference)) return;
@@ -233,7 +233,7 @@ class RowFacts {
   }
 }
 
-/** By reason, which rules may share. A Map, since a reason may be called `constructor`. */
+/** The points of each reason, which several rules may give. A Map, since a reason may be called `constructor`. */
 function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
   const points: Record<string, number> = {};
   for (const {reason, add} of held) {

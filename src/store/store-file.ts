@@ -128,11 +128,11 @@ export class StoreFile {
     this.#inode = statSync(this.#path).ino;
     this.#find = db.query(
       ['key', 'data', 'bought_at AS boughtAt', 'after'],
-      // The plus keeps SQLite from searching the index once per scope: a value rarely has answers of others.
+      // The `+` keeps SQLite from searching the index once for each scope: few values have answers of other scopes.
       `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST}`,
     );
     this.#put = db.prepare(PUT);
-    // Backwards, since the latest answers are most likely this endpoint's.
+    // Searches from the end, since the latest answers are most likely this endpoint's.
     this.#any = db.query(
       ['id'],
       `FROM answer WHERE scope = ? AND operation = ? AND ${IS_ANSWER} ORDER BY id DESC LIMIT 1`,

@@ -94,7 +94,7 @@ export function runAgain(
   given: CommandWords = process.argv.slice(3),
 ): string {
   const kept = without(given, {valued: OWN, plain: [...inputs, ...OWN_SWITCHES]});
-  // The job file's output has the other rows.
+  // The output that the job file names already holds the other rows.
   const output = fromFile ? ['-o', defaultOutput([list])] : [];
   return commandOf(['run', list, ...kept, ...output]);
 }

@@ -160,7 +160,10 @@ function statusOf(session: Session, speed: Speedometer, now: number, before: Bef
   };
 }
 
-/** The store knows the values of earlier sessions. Without a store they were counted again. */
+/**
+ * Calls made and to make, over all sessions. The count at the start leaves out values that the store knows from earlier
+ * sessions. Without a store it has them again.
+ */
 function callsOf(
   {job, input: {checkpoint}}: Session,
   values: number,

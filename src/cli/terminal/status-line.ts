@@ -46,8 +46,8 @@ export interface Status {
 }
 
 /**
- * Milliseconds for the rest: for the calls left, at the latest speed. Without calls, since the store knows the values,
- * for the rows left.
+ * Estimated milliseconds for the rest at the latest speed: for the calls left, or for the rows left if the store knows
+ * all values.
  */
 export function timeLeft({
   callsLeft,

@@ -155,7 +155,7 @@ class CallTimers {
   start(socket: Socket, onConnected?: () => void): void {
     if (this.#isOver) return;
     this.#started = performance.now();
-    // After answers that arrived meanwhile are read: a suspended process wakes up with all of its timers due.
+    // Expires after answers that have arrived are read: when a suspended process wakes up, all of its timers are due.
     const overdue = () => setImmediate(() => this.#expire());
     this.#deadline = setTimeout(overdue, this.#timeoutMs);
     onceConnected(socket, () => {

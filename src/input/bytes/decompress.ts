@@ -74,7 +74,7 @@ async function* inflate(
   name: string,
   compression: string,
 ): AsyncGenerator<Buffer> {
-  // Without return(): a decoder that ends before its input must not close it, see below.
+  // An iterator without return(): a decoder that ends before its input must not close that input, see below.
   const feed = {[Symbol.asyncIterator]: () => ({next: () => chunks.next()})};
   pipeline(feed, engine, () => {});
   try {

@@ -34,7 +34,7 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
 /** Some rows may be short, such as a report's footer. */
 const MOST = 0.5;
 
-/** Number of empty fields of rows beyond the header: a program ended each row with delimiters. */
+/** Number of empty fields that each row has beyond the header, if a program ended rows with delimiters. */
 export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect): number {
   const [header = [], ...rows] = firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
   const extras = rows.map(row => row.slice(header.length));

@@ -36,7 +36,7 @@ export interface Outage {
   lastCall: boolean;
 }
 
-/** Calls in flight right after an outage. Each success allows one more. */
+/** Maximum calls in flight right after an outage. Each success allows one more. */
 const FIRST_RAMP = 2;
 
 /**

@@ -22,12 +22,12 @@ export class Unsettled implements Iterable<TaskState> {
     return this.#tasks.size;
   }
 
-  /** Number of unsettled tasks; infinity while more wait outside. */
+  /** Number of unsettled tasks; infinity while more tasks wait for room. */
   get pending(): number {
     return this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#tasks.size;
   }
 
-  /** Number of sends left to all of them together; infinity while more wait outside. */
+  /** Number of sends left to all of them together; infinity while more tasks wait for room. */
   get sendsLeft(): number {
     if (this.#blocked > 0) return Number.POSITIVE_INFINITY;
     return [...this.#tasks].reduce((sum, {doubts}) => sum + sendsLeft(doubts, this.#policy), 0);
@@ -38,7 +38,7 @@ export class Unsettled implements Iterable<TaskState> {
     return this.#held.size > 0 && this.#held.size === this.#tasks.size;
   }
 
-  /** Waits for room; until then {@link pending} counts the tasks outside. */
+  /** Waits for room; until then {@link pending} is infinite. */
   async blocked(room: Promise<void>): Promise<void> {
     this.#blocked += 1;
     await room;

@@ -177,7 +177,7 @@ export function forgetPublishing(directory: string, output: string): void {
   syncPath(dirname(path));
 }
 
-/** Repeatable from its start, wherever it was interrupted. */
+/** Can be repeated from its start, wherever it was interrupted. */
 function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly UnpublishedFile[]): void {
   const {rejects, summary} = files.written;
   if (record.obsolete) removeObsolete(files.written);

@@ -69,7 +69,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
         `The answer store exceeded max_store_size, so ${removed} answers that were still good were removed. They will be paid for again.`,
       );
   } catch {
-    // See above.
+    // The next run deletes what is left, as said above.
   }
 }
 

@@ -22,7 +22,7 @@ export interface PendingRecord {
 
 export type ReadyRecord = PendingRecord & {readonly results: readonly Result[]};
 
-/** Few enough that rows are gone before the garbage collector promotes them. */
+/** Few enough that rows are freed before the garbage collector moves them to its old generation. */
 const TAKE_AT_ONCE = 256;
 /** Finished rows that only wait for the writer: reading more would fill the memory and gain nothing. */
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;

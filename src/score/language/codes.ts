@@ -6,7 +6,7 @@ import {type Operation, operations} from '../../operations/table.ts';
 export interface Codes {
   readonly what: string;
   readonly known: readonly string[];
-  /** Others by their shape. */
+  /** Codes that no list can name, by their shape. */
   readonly like?: RegExp;
   /** Advice for a text that is not a code. */
   readonly otherwise?: string;
