@@ -25,7 +25,10 @@ export class ChunkAdds {
   readonly #once: Redis;
   readonly #queue: Queue<SealedChunk, string>;
   readonly #now = steadyClock(Date.now());
-  /** Lead of Redis's clock, by which workers tell a chunk from one restored with a snapshot. */
+  /**
+   * Milliseconds by which this machine's clock is ahead of Redis's. Chunks are dated by the clock of Redis, so that
+   * workers can detect those that a snapshot restored.
+   */
   #aheadMs = Promise.resolve(0);
   #trouble: string | undefined;
   #stopped = false;

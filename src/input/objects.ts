@@ -45,7 +45,9 @@ function kindOf(given: unknown): string {
 const SMALL = 8;
 const OBJECT = 64;
 
-/** Approximate bytes of a row, counted up to `most`. Objects of foreign classes count as they are. */
+/**
+ * Approximate bytes of a row, counted up to `most`. An object of the program's own classes counts without its content.
+ */
 function roughSize(row: object, most: number): number {
   const seen = new Set<object>([row]);
   const left: unknown[] = Object.values(row);

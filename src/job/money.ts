@@ -6,7 +6,7 @@ export function thousandths(credits: number): number {
   return Math.round(credits * PER_CREDIT);
 }
 
-/** Thousandths, in credits as people and summaries have them. */
+/** Thousandths of a credit as credits, the unit that people and summaries use. */
 export function inCredits(amount: number): number {
   return amount / PER_CREDIT;
 }

@@ -8,7 +8,7 @@ export interface Match {
   readonly isHint: boolean;
 }
 
-/** Shorter words end too many unrelated words. */
+/** Minimum length of a phrase found at the end of a word: shorter ones end too many unrelated words. */
 const SHORTEST_END = 4;
 const SHORTEST_UNSPACED_END = 2;
 const SHORTEST_PART = 3;

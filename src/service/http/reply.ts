@@ -33,7 +33,7 @@ const gatewayPage: Reply = {
   headers: {'Content-Type': 'text/html'},
 };
 
-/** Writes an answer with its stated length. */
+/** Writes an answer, with its length in a header. */
 export function send(outgoing: ServerResponse, {status, body, headers}: Reply): void {
   outgoing.writeHead(status, {...headers, 'Content-Length': Buffer.byteLength(body)});
   outgoing.end(body);
