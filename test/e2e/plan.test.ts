@@ -94,7 +94,7 @@ test('for a person: columns with how they were found, counts, credits and time',
   expect(stdout).toMatch(/^8 rows$/m);
   expect(stdout).toMatch(/^ {2}email +8 +0 +0 +1 +0 +1$/m);
   expect(stdout).toMatch(
-    /\nA run makes 3 calls, free with the embedded service \(a live one: 3 credits, 9 at worst\), about 2 s at 2\/s\. At worst, every call has to be sent 3 times\. Nothing was sent\.\n$/,
+    /\nA run makes 3 calls, free with the embedded service \(at a live service: 3 credits, 9 at worst\), about 2 s at 2\/s\. At worst, every call has to be sent 3 times\. Nothing was sent\.\n$/,
   );
   expect(stdout).not.toContain('Problems');
 });
@@ -144,7 +144,7 @@ test('for people: the savings by conditions', async () => {
   );
   expect(stdout).toMatch(/^ {2}phone +2 +0 +0 +2 +0 +2 +2 +0$/m);
   expect(stdout).toContain(
-    '2 to 4 calls, free with the embedded service (a live one: 2 to 4 credits, 12 at worst)',
+    '2 to 4 calls, free with the embedded service (at a live service: 2 to 4 credits, 12 at worst)',
   );
 });
 
@@ -156,9 +156,11 @@ test('a plan says and ends as the run would: its limits of credits and of reject
   const limited = await plan('--max-credits', '5', '--max-rejects', '2');
   expect(limited).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining(' A run stops at --max-credits 5. '),
+    stdout: expect.stringContaining(' The limit, --max-credits 5, stops the run before its end. '),
   });
-  expect((await plan('--max-credits', '9')).stdout).toContain(' A run may stop at --max-credits 9. ');
+  expect((await plan('--max-credits', '9')).stdout).toContain(
+    ' The limit, --max-credits 9, may stop the run before its end. ',
+  );
   expect((await plan('--max-credits', '24')).stdout).not.toContain('stop');
   expect(await plan('--max-rejects', '1')).toMatchObject({
     code: 8,

@@ -127,7 +127,7 @@ function costOf(report: PlanReport, {endpoint, settings}: Job): string {
 /** The run's own limit, if it is below the list's cost. */
 function limitOf({credits}: PlanReport, {maxCredits = Number.POSITIVE_INFINITY}: Job['settings']): string {
   if (maxCredits >= credits.at_most) return '';
-  return ` A run ${maxCredits < credits.at_least ? 'stops' : 'may stop'} at --max-credits ${maxCredits}.`;
+  return ` The limit, --max-credits ${maxCredits}, ${maxCredits < credits.at_least ? 'stops' : 'may stop'} the run before its end.`;
 }
 
 const WIDEST_BAR = 40;
