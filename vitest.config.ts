@@ -36,7 +36,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/**/*.soak.test.ts'],
+    exclude: ['**/node_modules/**', 'test/**/*.soak.test.ts'],
     globalSetup: ['test/support/in-memory.ts', 'test/support/build.ts'],
     // A busy machine is no fault: only what would never end is to be found by this.
     testTimeout: 60_000,

@@ -161,7 +161,7 @@ export const foundHere = [
     edits: [
       [
         'src/ledger/ledger-writer.ts',
-        '      // The caller takes refused reservations out of the books before these are written.\n      if (reservations.length > 0) throw error;\n      this.write([], more);\n',
+        '      if (reservations.length > 0) throw error;\n      this.write([], more);\n',
         '      this.write([], more);\n      if (reservations.length > 0) throw error;\n',
       ],
     ],
