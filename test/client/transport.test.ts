@@ -6,11 +6,12 @@ import {Worker} from 'node:worker_threads';
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {type Client, type ClientOptions, createClient} from '../../src/client/client.ts';
-import {closedPort, startFaultProxy} from '../fault/proxy.ts';
+import {startFaultProxy} from '../fault/proxy.ts';
 import {type ApiServer, type ApiServerOptions, startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {accelerated, rest} from '../support/fast-clock.ts';
+import {freePort} from '../support/free-port.ts';
 
 const key = 'canary-key-1f0c9a';
 const open: AsyncDisposable[] = [];
@@ -47,7 +48,7 @@ describe('it is known if a call was sent', () => {
   });
 
   test('refused and unknown hosts: not sent', async () => {
-    expect(brief(await ask(client(`http://127.0.0.1:${await closedPort()}`)))).toEqual([
+    expect(brief(await ask(client(`http://127.0.0.1:${await freePort()}`)))).toEqual([
       'not_sent',
       'econnrefused',
     ]);

@@ -4,7 +4,8 @@ import {connect} from 'node:net';
 import {afterEach, describe, expect, test} from 'vitest';
 import {operations} from '../../src/operations/table.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
-import {closedPort, type FaultProxy, type ProxyOptions, startFaultProxy} from './proxy.ts';
+import {freePort} from '../support/free-port.ts';
+import {type FaultProxy, type ProxyOptions, startFaultProxy} from './proxy.ts';
 
 const key = 'test-key-1';
 const cleanups: Array<() => Promise<void>> = [];
@@ -217,12 +218,12 @@ describe('broken', () => {
 
   test('a connection to a closed port is refused', async () => {
     const {agent, proxy} = await start();
-    const url = `http://127.0.0.1:${await closedPort()}`;
+    const url = `http://127.0.0.1:${await freePort()}`;
     expect(await ask({agent, proxy: {...proxy, url}} as Pair)).toMatchObject({error: 'ECONNREFUSED'});
   });
 
   test('a server that is gone resets who connects through the proxy', async () => {
-    const pair = await start({target: await closedPort()});
+    const pair = await start({target: await freePort()});
     expect(await ask(pair)).toEqual(lost);
   });
 });

@@ -1,5 +1,6 @@
 import {once} from 'node:events';
-import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
+import {createServer, type Server, type Socket} from 'node:net';
+import {freePort} from '../support/free-port.ts';
 import type {Faults} from './proxy-lane.ts';
 import {type Link, type Seen, startLink} from './proxy-link.ts';
 
@@ -77,8 +78,9 @@ export async function startFaultProxy(options: ProxyOptions): Promise<FaultProxy
     link.ended.then(() => live.delete(link));
   };
   const server = createServer({allowHalfOpen: true, noDelay: true}, start);
-  await listen(server, 0);
-  const {port} = server.address() as AddressInfo;
+  // Where it refuses for a while, no other server may take the port meanwhile.
+  const port = await freePort();
+  await listen(server, port);
   const wake = () => {
     for (const link of live) link.wake();
   };
@@ -119,16 +121,6 @@ export async function startFaultProxy(options: ProxyOptions): Promise<FaultProxy
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** A loopback port without a listener: connections to it are refused. */
-export async function closedPort(): Promise<number> {
-  const server = createServer();
-  await listen(server, 0);
-  const {port} = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function listen(server: Server, port: number): Promise<void> {

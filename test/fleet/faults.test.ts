@@ -2,9 +2,9 @@ import {mkdirSync, rmdirSync} from 'node:fs';
 import {beforeAll, describe, expect, test} from 'vitest';
 import {PREFIX, QUEUE} from '../../src/fleet/protocol.ts';
 import {booksOf, listOf} from '../support/crash.ts';
+import {freePort} from '../support/free-port.ts';
 import {runHere} from '../support/main.ts';
 import {lacks} from '../support/real-parts.ts';
-import {freePort} from '../support/redis.ts';
 import {type FleetArena, RUN} from './fleet-arena.ts';
 import {calls, expectWhole, heldRun, IN_HAND, LATENCY, OUT, openWithList} from './whole.ts';
 

@@ -5,10 +5,10 @@ import {z} from 'zod';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {booksOf, listOf} from '../support/crash.ts';
+import {freePort} from '../support/free-port.ts';
 import type {HereOutcome} from '../support/main.ts';
 import {randomFaults} from '../support/random-faults.ts';
 import {lacks} from '../support/real-parts.ts';
-import {freePort} from '../support/redis.ts';
 import {until} from '../support/until.ts';
 import {type FleetArena, localOutput, openFleetArena, RUN} from './fleet-arena.ts';
 

@@ -6,8 +6,8 @@ import {join} from 'node:path';
 import {Redis} from 'ioredis';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {parseDocument} from 'yaml';
+import {freePort} from '../support/free-port.ts';
 import {lacks} from '../support/real-parts.ts';
-import {freePort} from '../support/redis.ts';
 
 const isLacking = [lacks('redis'), lacks('openssl')].includes(true);
 const read = (name: string) => readFileSync(new URL(`../../jobs/fleet/${name}`, import.meta.url), 'utf8');

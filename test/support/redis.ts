@@ -1,11 +1,10 @@
 import {type ChildProcess, spawn} from 'node:child_process';
-import {randomInt} from 'node:crypto';
 import {once} from 'node:events';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {Redis} from 'ioredis';
+import {freePort} from './free-port.ts';
 
 /** A redis-server of its own, on a port of its own, that can be stopped and started again. */
 export interface RedisProcess extends AsyncDisposable {
@@ -73,25 +72,6 @@ export async function startRedis({
       rmSync(directory, {recursive: true, force: true});
     },
   };
-}
-
-/**
- * A port that nothing listens on, below those that systems give to connections of their own (32,768 on Linux): one of
- * those could be another's by the time it is used.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 32_000);
-    const server = createServer().listen(port, '127.0.0.1');
-    try {
-      await once(server, 'listening');
-    } catch {
-      continue;
-    }
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
 }
 
 function tlsArgs({key, cert}: {key: string; cert: string}, directory: string, port: number): string[] {
