@@ -1,5 +1,3 @@
-import {join} from 'node:path';
-import {temporaryDirectory} from '../disk/temporary.ts';
 import {UsageError} from '../errors.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import {openSource} from '../input/source.ts';
@@ -15,6 +13,7 @@ import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
 import {run, type Watch} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
+import {sampleJob} from '../run/sample-job.ts';
 import type {Stopper} from '../run/stop.ts';
 import {makePlan, type PlanReport} from './estimate.ts';
 
@@ -52,38 +51,15 @@ export async function runSample(
   // The run gives the same warnings.
   const plan = await makePlan(job, {...io, warn: () => {}});
   const chosen = await chooseRows(job, io, size);
-  const {path: directory, remove} = temporaryDirectory();
+  const sample = sampleJob(job, chosen);
   try {
-    const outcome = await run(sampleJob(job, directory, chosen), io, stopper, watch);
+    const outcome = await run(sample.job, io, stopper, watch);
     const {summary} = outcome;
     const paid = {once: creditsOf(summary?.credits), again: paidAgain(job, summary)};
     return {rows: plan.rows, sampled: chosen.size, outcome, paid, ...project(job, plan, summary)};
   } finally {
-    remove();
+    sample.close();
   }
-}
-
-/** The job for these rows only. It leaves nothing behind but answers and their cost. */
-function sampleJob(job: Job, directory: string, only: ReadonlySet<number>): Job {
-  const without = {
-    sample: undefined,
-    failIf: undefined,
-    report: undefined,
-    metrics: undefined,
-    pingUrl: undefined,
-  };
-  return {
-    ...job,
-    output: {kind: 'file', name: join(directory, 'output'), lasts: true},
-    paths: {
-      summary: join(directory, 'summary.json'),
-      rejects: join(directory, 'rejects'),
-      state: join(directory, 'state'),
-    },
-    settings: {...job.settings, ...without, drift: 'off'},
-    onlyRecords: only,
-    unfinished: [],
-  };
 }
 
 /** Vitter's algorithm R: every row is as likely as any other, with memory for the chosen ones only. */

@@ -5,7 +5,7 @@ import type {Lookup} from '../ledger/lookup.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
 /** Cost of one call in thousandths of a credit. A verdict with a test action id is free. */
-export function costOf({settings}: Job): (lookup: Lookup) => number {
+export function costOf({settings}: Pick<Job, 'settings'>): (lookup: Lookup) => number {
   return ({operation, params}) =>
     operations[operation].isFree(params)
       ? 0
@@ -13,7 +13,7 @@ export function costOf({settings}: Job): (lookup: Lookup) => number {
 }
 
 /** Cost of one call of an operation, in thousandths of a credit. */
-export function priceOf(job: Job): (operation: Operation) => number {
+export function priceOf(job: Pick<Job, 'endpoint' | 'settings'>): (operation: Operation) => number {
   const params = {action_id: job.endpoint.actionId ?? ''};
   return operation => costOf(job)({operation, key: '', params});
 }

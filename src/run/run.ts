@@ -17,6 +17,7 @@ import {beginningOf, startOver} from './open/where-to-begin.ts';
 import {Admission} from './rows/admission.ts';
 import {limited, picked} from './rows/which-records.ts';
 import type {RunOutcome} from './run-outcome.ts';
+import {leftSample} from './sample-job.ts';
 import {closeStages, openSession, type Session, sampleTimeline} from './session.ts';
 import {type Checkpoint, closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
 import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
@@ -49,11 +50,26 @@ export function run(
   const untilMs = until && momentOf(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
     const watched = (some: RunWork) => (session: Session) => underWay(session, watch, some);
+    if (stopper.reason === undefined) await takeOverSample(job, io, stopper);
     for (const day of job.unfinished ?? [])
       if (stopper.reason === undefined)
         await finishDay(day, untilMs, io, stopper, watched(throughFiles), begun);
     return await runOnce({...job, untilMs}, io, stopper, watched(work), begun);
   });
+}
+
+/** Gives the store and the history what a sample of this job left when it was killed. It makes no call. */
+async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<void> {
+  const left = leftSample(job);
+  if (left === undefined) return;
+  const {phase: _shown, mayBegin: _asked, ...silent} = {...io, warn: () => {}};
+  try {
+    await runOnce(left.job, silent, stopper, throughFiles, () => {});
+  } catch {
+    // Another command may be at it; otherwise its files stay for the next run.
+  } finally {
+    left.close();
+  }
 }
 
 /** Finishes an earlier day's run first. A failure here is a warning and never fails today's run. */

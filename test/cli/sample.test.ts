@@ -3,6 +3,7 @@ import {startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {until} from '../support/until.ts';
 
 const LIST = `ip\n${Array.from({length: 9}, (_, n) => `192.0.2.${n}\n`).join('')}`;
 const ARGS = ['list.csv', '--ip', 'ip', '--rate', 'unlimited', '--score', 'none'];
@@ -49,4 +50,26 @@ test('answers that the store could not take are told of as not kept', async () =
   const args = ['run', ...ARGS, '--sample', '3', '--store', 'store'];
   const {stdout} = await runHere(sandbox, args, {env: service.env});
   expect(stdout).toMatch(/not kept[\s\S]*plus 3 spent on the sample/);
+});
+
+test.each([
+  ['run', []],
+  ['sample', ['--sample', '3']],
+])('the next %s takes over what a sample that was killed paid for', async (_, next) => {
+  await using service = await startService({script: ({call}) => (call > 2 ? reply.stall() : undefined)});
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const one = ['--concurrency', '1'];
+  const sample = sandbox.start(['run', ...ARGS, ...one, '--sample', '3'], {env: service.env});
+  await until(() => service.ledger.calls > 2);
+  sample.kill('SIGKILL');
+  await sample.outcome;
+  service.setScript(undefined);
+  const {code} = await runHere(sandbox, ['run', ...ARGS, ...next], {env: service.env});
+  expect(code).toBe(0);
+  const values = next.length > 0 ? 3 : 9;
+  expect(service.ledger.calls).toBe(values + 1);
+  const {stdout} = await runHere(sandbox, ['spend', '--json']);
+  expect(JSON.parse(stdout).total).toMatchObject({spent: values, maybe_spent: 1});
+  expect(sandbox.files().filter(name => name.includes('-sample'))).toEqual([]);
 });

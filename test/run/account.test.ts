@@ -51,14 +51,16 @@ test('a single lookup takes its turn and its credit like a run', async () => {
     '../home/config/bulk-enrich/accounts/a.yaml',
     `endpoint: ${service.url}\nrate: 2/s\nmax_credits_per_month: 2\n`,
   );
-  const lookup = () => runHere(sandbox, ['lookup', 'ip', '203.0.113.7'], service);
+  const lookup = (...flags: string[]) => runHere(sandbox, ['lookup', 'ip', '203.0.113.7', ...flags], service);
+  expect((await lookup('--cost', 'ip=3')).code).toBe(7);
   expect([(await lookup()).code, (await lookup()).code]).toEqual([0, 0]);
   expect(await lookup()).toMatchObject({
     code: 7,
     errorCode: 'budget',
     stderr: expect.stringContaining('max_credits_per_month'),
   });
-  expect(service.ledger.calls).toBe(2);
+  expect((await lookup('--account', 'another')).code).toBe(0);
+  expect(service.ledger.calls).toBe(3);
 });
 
 describe('a call that was made beside runs', () => {

@@ -5,14 +5,14 @@ import {exitCodes, systemReason} from '../../errors.ts';
 import {publicUrl} from '../../fleet/redis.ts';
 import {fleetStatus} from '../../fleet/status.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
+import {inCredits} from '../../job/money.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {keyVariable} from '../../job/secrets/api-key.ts';
 import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import type {JobSettings} from '../../job/settings.ts';
-import {ofOperation} from '../../job/values.ts';
-import {operations} from '../../operations/table.ts';
+import {priceOf} from '../../layout/prices.ts';
 import {connectTo} from '../../run/open/connection.ts';
-import {callWithinAccount} from '../../run/open/single-call.ts';
+import {callWithinAccount, type SingleCall} from '../../run/open/single-call.ts';
 import {defaultStoreDirectory} from '../../store/store.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {
@@ -65,9 +65,10 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
   try {
     if (endpoint.kind === 'live') checks.push(...(await checkNetwork(endpoint.baseUrl, settings.timeout)));
     else checks.push(await dataCheck());
-    if (call && !hasFailed(checks)) checks.push(await callCheck(endpoint, settings, console));
+    if (call && !hasFailed(checks))
+      checks.push(await callCheck({endpoint, settings, operation: 'ip'}, console));
     else if (call) checks.push(skipped('call', 'fix what failed first'));
-    else if (endpoint.kind === 'live') checks.push(skipped('call', notTested(settings)));
+    else if (endpoint.kind === 'live') checks.push(skipped('call', notTested({endpoint, settings})));
   } catch (error) {
     checks.push(failure('connection', error));
   }
@@ -96,27 +97,25 @@ function withoutUserinfo(url: string): string {
   return `${parsed.origin}${parsed.pathname}`;
 }
 
-function notTested(settings: JobSettings): string {
-  return `the key was not tested; --call tests it (${many(priceOf(settings), 'credit')})`;
+function notTested(service: Pick<SingleCall, 'endpoint' | 'settings'>): string {
+  return `the key was not tested; --call tests it (${priceIn({...service, operation: 'ip'})})`;
 }
 
-/** The credits of the call that `--call` makes. */
-function priceOf({cost}: JobSettings): number {
-  return ofOperation(cost, 'ip', operations.ip.cost);
+function priceIn({operation, ...service}: SingleCall): string {
+  return many(inCredits(priceOf(service)(operation)), 'credit');
 }
 
-async function callCheck(endpoint: Endpoint, settings: JobSettings, console: Console): Promise<Check> {
+async function callCheck(call: SingleCall, console: Console): Promise<Check> {
+  const {endpoint, settings} = call;
   console.say(
     endpoint.kind === 'embedded'
       ? 'Making one ip lookup: the embedded service is free.'
-      : `Making one ip lookup, which costs ${many(priceOf(settings), 'credit')}.`,
+      : `Making one ip lookup, which costs ${priceIn(call)}.`,
   );
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout});
   try {
     const io = {env: process.env, now: Date.now, warn: console.warn};
-    return await checkCall(call =>
-      callWithinAccount({endpoint, settings, cost: priceOf(settings)}, io, () => call(connection.client)),
-    );
+    return await checkCall(make => callWithinAccount(call, io, () => make(connection.client)));
   } finally {
     await connection.close();
   }

@@ -4,7 +4,14 @@ import {UsageError} from '../../errors.ts';
 import {misspelt} from '../../job/closest.ts';
 import {resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
-import {anyOf, intelligenceNames, isIntelligence, isOperation, operations} from '../../operations/table.ts';
+import {
+  anyOf,
+  intelligenceNames,
+  isIntelligence,
+  isOperation,
+  type Operation,
+  operations,
+} from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {callWithinAccount} from '../../run/open/single-call.ts';
 import {createConsole, isInteractive} from '../console.ts';
@@ -33,20 +40,15 @@ export async function lookupCommand(
       `This value can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
     );
   }
-  return ask(settings, operations[operation].cost, client =>
-    client.answer(operation, {[operation]: canonical.value}),
-  );
+  return ask(settings, operation, client => client.answer(operation, {[operation]: canonical.value}));
 }
 
 export type SingleAsk = (client: Client, actionId: string | undefined) => Promise<Answered>;
 
-/**
- * Makes one call, for this many credits of the account, and prints the answer. A failure is thrown, with the exit code
- * of its kind.
- */
+/** Makes one call, paid for from the account, and prints the answer. A failure is thrown, with the exit code of its kind. */
 export async function ask(
   settings: ReturnType<typeof checkSettings>,
-  cost: number,
+  operation: Operation,
   call: SingleAsk,
   action?: string,
 ): Promise<number> {
@@ -58,7 +60,7 @@ export async function ask(
   try {
     const io = {env: process.env, now: Date.now, warn: console.warn};
     const make = () => call(connection.client, endpoint.actionId);
-    const {data, exact, wrongTypes} = await callWithinAccount({endpoint, settings, cost}, io, make);
+    const {data, exact, wrongTypes} = await callWithinAccount({endpoint, settings, operation}, io, make);
     printJson(exact === undefined ? data : JSON.parse(exact));
     if (wrongTypes.length > 0)
       console.warn(`Fields of the wrong type, as they came: ${wrongTypes.join(', ')}.`);

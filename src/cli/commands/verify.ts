@@ -1,7 +1,6 @@
 import {verifyParams} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
-import {operations} from '../../operations/table.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {ask, type SingleAsk} from './lookup.ts';
 
@@ -25,5 +24,5 @@ export async function verifyCommand(given: VerifyFlags): Promise<number> {
       );
     return client.answer('verify', verifyParams({token, actionId, id, email, phoneNumber: phone}));
   };
-  return ask(settings, operations.verify.cost, call, action);
+  return ask(settings, 'verify', call, action);
 }

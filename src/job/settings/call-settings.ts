@@ -60,7 +60,7 @@ export const callSettings = {
     description:
       'Credits of one call, such as 2 or ip=1,phone=2. rejected=… and throttled=… tell if such calls are free, maybe charged (maybe) or charged (spent).',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
-    uses: ['run', 'library', 'doctor'],
+    uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',
   }),
 

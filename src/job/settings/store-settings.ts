@@ -47,7 +47,7 @@ export const storeSettings = {
       value: 'LABEL',
       description:
         'Label of the account. Each label has its own stored answers, and the limits in its account file.',
-      uses: ['run', 'library'],
+      uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
       shapes: 'output',
     },
   ),

@@ -5,19 +5,20 @@ import {ClientError} from '../../client/client-error.ts';
 import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
-import {thousandths} from '../../job/money.ts';
 import type {Charge} from '../../job/settings/cost.ts';
+import {priceOf} from '../../layout/prices.ts';
 import {chargeOf} from '../../lookup/policy.ts';
+import type {Operation} from '../../operations/table.ts';
 import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
 import {type Account, findAccount} from './account.ts';
 import {exhaustedMessage, openBudgets, stateDirectory} from './budgets.ts';
 
-/** A call outside of runs: whose it is, and the credits that it may cost. */
+/** A call outside of runs: whose it is, and what it asks for. */
 export interface SingleCall {
   readonly endpoint: Endpoint;
   readonly settings: Job['settings'];
-  readonly cost: number;
+  readonly operation: Operation;
 }
 
 /**
@@ -27,12 +28,12 @@ export interface SingleCall {
  * @throws {BulkEnrichError} with exit code 7 if they are used up; whatever the call throws.
  */
 export async function callWithinAccount<T>(
-  {endpoint, settings, cost}: SingleCall,
+  {endpoint, settings, operation}: SingleCall,
   io: World,
   call: () => Promise<T>,
 ): Promise<T> {
   const account = findAccount(scopeOf(endpoint, settings), io.env, io.warn);
-  const credits = thousandths(cost);
+  const credits = priceOf({endpoint, settings})(operation);
   const budgets = openBudgets(account, io);
   let charge: Charge = 'free';
   try {

@@ -1,0 +1,64 @@
+import {existsSync, mkdirSync} from 'node:fs';
+import {join} from 'node:path';
+import {removeDirectory} from '../disk/remove.ts';
+import {temporaryDirectory} from '../disk/temporary.ts';
+import type {Job} from '../job/job.ts';
+
+/** The job of a sample, and the directory that holds its files and its saved state. */
+export interface SampleJob {
+  readonly job: Job;
+  /** Removes the directory, unless it has state that the history or the store still lacks. */
+  close(): void;
+}
+
+/**
+ * The job for these rows only. It leaves nothing behind but answers and their cost. Its state is beside the output, so
+ * that the next command takes over what a killed sample paid for.
+ */
+export function sampleJob(job: Job, only: ReadonlySet<number>): SampleJob {
+  const {path: directory, remove} = directoryFor(job);
+  const state = join(directory, 'state');
+  const without = {
+    sample: undefined,
+    failIf: undefined,
+    report: undefined,
+    metrics: undefined,
+    pingUrl: undefined,
+  };
+  return {
+    job: {
+      ...job,
+      output: {kind: 'file', name: join(directory, 'output'), lasts: true},
+      paths: {summary: join(directory, 'summary.json'), rejects: join(directory, 'rejects'), state},
+      settings: {...job.settings, ...without, drift: 'off', force: true},
+      restarts: 'now',
+      onlyRecords: only,
+      unfinished: [],
+    },
+    close: () => {
+      if (!existsSync(state)) remove();
+    },
+  };
+}
+
+/** The job of no rows that takes over what a killed sample of this job paid for; undefined if there is none. */
+export function leftSample(job: Job): SampleJob | undefined {
+  const path = pathFor(job);
+  if (path === undefined || !existsSync(path)) return undefined;
+  return sampleJob(job, new Set());
+}
+
+function directoryFor(job: Job): {readonly path: string; remove(): void} {
+  const path = pathFor(job);
+  if (path === undefined) return temporaryDirectory();
+  try {
+    mkdirSync(path, {recursive: true, mode: 0o700});
+    return {path, remove: () => removeDirectory(path)};
+  } catch {
+    return temporaryDirectory();
+  }
+}
+
+function pathFor({paths: {state}}: Job): string | undefined {
+  return state === undefined ? undefined : `${state}-sample`;
+}
