@@ -13,6 +13,7 @@ import {known} from './lists/known.ts';
 import {numbers} from './lists/numbers.ts';
 import {parties} from './lists/parties.ts';
 import {look, situations} from './lists/situation.ts';
+import {newUsers} from './lists/new-users.ts';
 import {strangers} from './lists/strangers.ts';
 
 let directory = '';
@@ -34,6 +35,7 @@ const all = [
   firstContact,
   parties,
   strangers,
+  newUsers,
 ].flatMap(situations);
 
 test('there are 112 or more', () => expect(all.length).toBeGreaterThanOrEqual(112));
