@@ -10,10 +10,10 @@ import {programs} from './lists/exports.ts';
 import {files} from './lists/files.ts';
 import {firstContact} from './lists/first-contact.ts';
 import {known} from './lists/known.ts';
+import {newUsers} from './lists/new-users.ts';
 import {numbers} from './lists/numbers.ts';
 import {parties} from './lists/parties.ts';
 import {look, situations} from './lists/situation.ts';
-import {newUsers} from './lists/new-users.ts';
 import {strangers} from './lists/strangers.ts';
 
 let directory = '';
