@@ -1,4 +1,5 @@
 import {type PhoneNumber, parsePhoneNumberFromString} from 'libphonenumber-js/max';
+import {isInPlan} from './phone-plan.ts';
 
 /**
  * Kinds of numbers without a plus. A spreadsheet that reads `+491713924001` as a quantity leaves `491713924001`: a valid
@@ -31,7 +32,22 @@ export function bareNumber(text: string, number: PhoneNumber): BareNumber | unde
 /** The number that the digits are with a plus in front; undefined if that is invalid. */
 export function withPlus({nationalNumber}: PhoneNumber): PhoneNumber | undefined {
   const number = parsePhoneNumberFromString(`+${nationalNumber}`, {extract: false});
-  return number?.isValid() === true ? number : undefined;
+  return number !== undefined && isInPlan(number) ? number : undefined;
+}
+
+/** A number without a plus, as evidence of how its column is written. */
+export interface BareEvidence {
+  readonly kind: BareNumber;
+  readonly digits: number;
+  /** The calling code with which a `foreign` number begins. */
+  readonly code: string | undefined;
+}
+
+export function evidenceOf(text: string, number: PhoneNumber): BareEvidence | undefined {
+  const kind = bareNumber(text, number);
+  if (kind === undefined) return undefined;
+  const code = kind === 'foreign' ? withPlus(number)?.countryCallingCode : undefined;
+  return {kind, digits: digitsOf(text).length, code};
 }
 
 /** Minimum number of values that tell something about a column. */
@@ -39,14 +55,23 @@ const FEW_VALUES = 5;
 const MOST = 0.9;
 const SOME = 0.2;
 /** National numbers of nearly all countries have fewer digits. */
-export const LONG_NUMBER = 12;
+const LONG_NUMBER = 12;
 
-/** True if most of a column's numbers without a plus begin with a calling code, above all the country's own. */
-export function areWrittenWhole(values: number, bare: readonly BareNumber[], areLong: boolean): boolean {
-  const share = (...kinds: BareNumber[]) =>
-    bare.filter(kind => kinds.includes(kind)).length / Math.max(1, bare.length);
-  const isOwn = share('whole', 'unclear') >= SOME;
-  return values >= FEW_VALUES && (isOwn || areLong) && share('whole', 'unclear', 'foreign') >= MOST;
+/**
+ * True if most of a column's numbers without a plus begin with a calling code: some with their country's own, or with
+ * several others. National numbers may look like those of one other country, as Chinese mobile numbers like American
+ * ones.
+ */
+export function areWrittenWhole(values: number, bare: readonly BareEvidence[]): boolean {
+  const count = (...kinds: BareNumber[]) => bare.filter(({kind}) => kinds.includes(kind)).length;
+  const isSome = (some: number) => some > 0 && some >= SOME * bare.length;
+  const codes = bare.flatMap(({code}) => code ?? []);
+  const usual = Math.max(0, ...[...new Set(codes)].map(code => codes.filter(other => other === code).length));
+  const isEvident =
+    isSome(count('whole', 'unclear')) ||
+    isSome(codes.length - usual) ||
+    bare.every(({digits}) => digits >= LONG_NUMBER);
+  return values >= FEW_VALUES && isEvident && count('whole', 'unclear', 'foreign') >= MOST * bare.length;
 }
 
 /** ASCII, full-width, Arabic and Persian digits, as libphonenumber reads them. */

@@ -1,5 +1,6 @@
-import {parsePhoneNumberFromString} from 'libphonenumber-js/max';
-import {phoneCountry} from './country.ts';
+import {getCountryCallingCode, parsePhoneNumberFromString} from 'libphonenumber-js/max';
+import {type PhoneCountry, phoneCountry} from './country.ts';
+import {isInPlan} from './phone-plan.ts';
 
 /** 2026-01-31, 31.01.2026, 1/31/2026. */
 const DATE =
@@ -39,6 +40,7 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
   if (!hasPhoneShape(text)) return false;
   const region = phoneCountry(country);
   if (region === undefined) return NATIONAL.test(text) || hasCallingCode(text);
+  if (hasCallingCode(text, region)) return true;
   const isValid = (digits: string) =>
     parsePhoneNumberFromString(digits, {...region, extract: false})?.isValid() === true;
   if (!isValid(text)) return false;
@@ -48,6 +50,13 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
 /** Digits of a number with its calling code and no plus; shorter ones are valid somewhere too often. */
 const INTERNATIONAL = /^[1-9]\d{10,14}$/;
 
-function hasCallingCode(text: string): boolean {
-  return INTERNATIONAL.test(text) && parsePhoneNumberFromString(`+${text}`)?.isValid() === true;
+/** True for digits that a plus makes a number of any country, or of this one. */
+function hasCallingCode(text: string, region?: PhoneCountry): boolean {
+  if (!INTERNATIONAL.test(text)) return false;
+  const number = parsePhoneNumberFromString(`+${text}`);
+  if (number === undefined || !isInPlan(number)) return false;
+  if (region === undefined) return true;
+  const own =
+    'defaultCountry' in region ? getCountryCallingCode(region.defaultCountry) : region.defaultCallingCode;
+  return number.countryCallingCode === own;
 }

@@ -8,8 +8,9 @@ import {z} from 'zod';
 import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
 import {type CellRules, type RepairCode, readCell} from './cell.ts';
 import {phoneCountry} from './country.ts';
-import {areWrittenWhole, type BareNumber, bareNumber, LONG_NUMBER, withPlus} from './lost-plus.ts';
+import {areWrittenWhole, type BareEvidence, bareNumber, evidenceOf, withPlus} from './lost-plus.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
+import {isInPlan} from './phone-plan.ts';
 import {isDate, isLikelyPhone} from './phone-shape.ts';
 
 const codes = {
@@ -102,29 +103,28 @@ export function validPhone(text: string, country: string | undefined): string | 
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
   const judged = isUnclear ? canonicalPhone(text, country, {plusLost: true}) : plain;
   if (judged.state !== 'value') return undefined;
-  return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged.value : undefined;
+  const number = parsePhoneNumberFromString(judged.value);
+  return number !== undefined && isInPlan(number) ? judged.value : undefined;
 }
 
 /** Habits of a column's numbers that single cells don't show. */
 export function phoneHabits(
   cells: readonly (readonly [text: string, country: string | undefined])[],
 ): CellRules {
-  const bare: BareNumber[] = [];
+  const bare: BareEvidence[] = [];
   let values = 0;
   let zeroLost = false;
-  let areLong = true;
   for (const [raw, country] of cells) {
     const cell = readCell(raw);
     if (cell.state !== 'text') continue;
     values += 1;
     const text = WHOLE.exec(cell.text)?.[1] ?? cell.text;
     const number = parsePhoneNumberFromString(text, {...phoneCountry(country), extract: false});
-    const kind = number?.isPossible() === true ? bareNumber(text, number) : undefined;
-    if (kind !== undefined) bare.push(kind);
-    if (kind !== undefined && text.replace(/\D/g, '').length < LONG_NUMBER) areLong = false;
-    if (kind === 'national' && number?.isValid() === false && lacksZero(number)) zeroLost = true;
+    const evidence = number?.isPossible() === true ? evidenceOf(text, number) : undefined;
+    if (evidence !== undefined) bare.push(evidence);
+    if (evidence?.kind === 'national' && number?.isValid() === false && lacksZero(number)) zeroLost = true;
   }
-  return {plusLost: areWrittenWhole(values, bare, areLong), zeroLost};
+  return {plusLost: bare.length > 0 && areWrittenWhole(values, bare), zeroLost};
 }
 
 /** libphonenumber-js ignores a plus sign in brackets, and drops a full-width one: the number would be another one. */
@@ -197,13 +197,6 @@ function judgeBare(
 }
 
 /**
- * Numbers for examples and films, which no person has (Ofcom's drama numbers, ARCEP decision 2018-0881, ComReg's
- * numbers for drama, NANPA's 555-01xx).
- */
-const FICTIONAL =
-  /^\+(?:44(?:7700900|1632960)\d{3}|33(?:19900|26191|35301|46571|53649|63998)\d{4}|3532091\d{5}|1[2-9]\d{2}55501\d\d)$/;
-
-/**
  * The fault of a number that can't be of its country as it is written. A plus states the country: then only the length
  * is checked, and the service judges the rest.
  */
@@ -212,8 +205,8 @@ function planFault(
   number: PhoneNumber,
   habits: CellRules | undefined,
 ): Canonical<PhoneCode> | undefined {
-  if (text.startsWith('+') || FICTIONAL.test(number.number)) return undefined;
-  const isValid = number.isValid();
+  if (text.startsWith('+')) return undefined;
+  const isValid = isInPlan(number);
   if (isValid && habits?.zeroLost !== true) return undefined;
   if (lacksZero(number)) return invalid('leading_zero_lost');
   return isValid ? undefined : invalid('phone_out_of_plan');

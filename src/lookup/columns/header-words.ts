@@ -21,7 +21,7 @@ export const headerWords = {
   English: {
     ip: 'ip, ips, ipv4, inet?, inet addr, login ip, signup ip, client ip, user ip, source ip, remote ip, ip address, ip addresses, ip addr, ipaddr, forwarded for, xff, remote addr, remote address, client addr',
     phone:
-      'phone, phones, phone number, telephone, tel, telno, mobile, mob, cell, cellphone, cell phone, cellular?, msisdn, ph?, gsm?, landline?, contact number, contact no, whatsapp?',
+      'phone, phones, phone number, telephone, tel, telno, mobile, mob, cell, cellphone, cell phone, cellular?, msisdn, ph?, gsm?, landline?, contact number, contact no, WhatsApp?',
     email: 'email, emails, e mail, e mails, mail, mails, username?, user name?',
     country: 'country, nation, cc, iso2, iso3, ctry, cntry',
     behind:
@@ -48,7 +48,7 @@ export const headerWords = {
   },
   Spanish: {
     phone:
-      'teléfono, teléfonos, tlf, tfno, telf, móvil, celular, núm de teléfono, número de teléfono, whatsapp?',
+      'teléfono, teléfonos, tlf, tfno, telf, móvil, celular, núm de teléfono, número de teléfono, WhatsApp?',
     email: 'correo?, correos?, correo electrónico, correo e, dirección de correo',
     country: 'país, pais',
     behind:

@@ -17,4 +17,11 @@ a note below the list with its author's address ▸ Name,Email,Amount ⏎ 6× Ad
 the same without a colon, in German, below a blank row ▸ Name;E-Mail;Telefon ⏎ 6× Ada;p{n}@example.com;+4930 2312500{n} ⏎ ;; ⏎ Erstellt von;b@example.com; ⏎ Gesamt;;4930230991 ▸ phone=Telefon email=E-Mail → +493023125000 p0@example.com +493023125001 … 12 | 2×footer ▸ Rows 8, 9 seem to be totals or notes below the list: their values are not looked up.
 a hotline below a list ▸ Name,Phone,Amount ⏎ 6× Ada,+1202555010{n},5 ⏎ Support hotline:,+12025550199, ▸ phone=Phone → +12025550100 +12025550101 +12025550102 … 6 | 1×footer
 persons with gaps, and firms with such names ▸ Name,Email,Phone ⏎ 9× Ada,p{n}@example.com,+1202555010{n} ⏎ Total Energies,q@example.com, ⏎ Bo,,+12025550119 ⏎ Total,r@example.com,+12025550120 ▸ phone=Phone email=Email → +12025550100 p0@example.com +12025550101 … 22
+numbers of several countries that lost their plus, with one country for all ▸ [--default-country DE] chat,phone ⏎ 3× {n},44770090010{n} ⏎ 3× {n},3363998120{n} ⏎ 3× {n},3460000000{n} ▸ phone=phone → | 9×calling_code_unclear
+the same of two countries ▸ [--default-country DE] phone ⏎ 5× 44770090010{n} ⏎ 5× 3361234480{n} ▸ phone=phone → | 10×calling_code_unclear
+Chinese mobiles, which would be American with a plus ▸ [--default-country CN] phone ⏎ 5× 1381234567{n} ⏎ 5× 1391234567{n} ▸ phone=phone → +8613812345670 +8613812345671 +8613812345672 … 10
+Brazilian numbers of several areas ▸ [--default-country BR] phone ⏎ 5× 1191234567{n} ⏎ 3× 5199123456{n} ⏎ 3× 4199123456{n} ▸ phone=phone → +5511912345670 +5511912345671 +5511912345672 … 11
+reserved numbers count as valid where a header only hints ▸ EMAIL;SMS ⏎ 6× p{n}@example.com;3363998120{n} ▸ email=EMAIL → p0@example.com p1@example.com p2@example.com … 6 ▸ "SMS"; add --phone SMS
+the same where two columns of countries are told apart ▸ Business Phone,Home Phone,Business Country,Home Country ⏎ 6× 020 7946 010{n},020 914 700{n},United Kingdom,Ireland ▸ phone=Business Phone phone=Home Phone country=Business Country country=Home Country → +442079460100 +353209147000 +442079460101 … 12
+numbers that lost their plus beside their countries, under a messenger's name ▸ Name,WhatsApp,Land ⏎ 4× Ada,49171392000{n},DE ⏎ 3× Bo,436600000{n}00,AT ▸ phone=WhatsApp country=Land → +491713920000 +491713920001 +491713920002 … 7 | 4×+plus_added
 `;
