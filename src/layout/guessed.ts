@@ -237,14 +237,13 @@ function faultIn({operation, share, header, fault}: LookupGuess): string {
 }
 
 function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
-  const {column, operation} = guess;
-  const name =
+  const named =
     flags.length === 0
-      ? `the columns to look up, such as --${operation} "${column}"`
-      : 'the columns to look up';
+      ? ` with ${anyOf(intelligenceNames.map(name => `--${name}`))}`
+      : `: ${flags.map(shellWord).join(' ')}`;
   return new UsageError(
     'column_unsure',
-    `Column "${column}" ${faultIn(guess)}. Name ${name}${flags.length === 0 ? '' : `: ${flags.map(shellWord).join(' ')}`}.`,
+    `Column "${guess.column}" ${faultIn(guess)}. Name the columns to look up${named}.`,
     {flags},
   );
 }

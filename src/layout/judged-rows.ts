@@ -14,6 +14,8 @@ import {adviceOf} from '../report/codes.ts';
 const FEW_ROWS = 5;
 const FEW_VALUES = 20;
 const MOSTLY = 0.9;
+/** Rows that a sentence names. */
+const SHOWN = 5;
 
 /**
  * @throws {InputError} if nearly all of the first rows are unreadable: the file is then read in the wrong way.
@@ -70,7 +72,7 @@ export function judgeValues(
   settings: Partial<Settings>,
 ): string[] {
   const planned = rows.map(planRow);
-  const doubts: string[] = [];
+  const doubts = footersIn(rows, planned);
   for (const [index, target] of targets.entries()) {
     const {column, operation} = target;
     const cells = planned.map(row => row[index]);
@@ -96,6 +98,19 @@ export function judgeValues(
     );
   }
   return doubts;
+}
+
+/** A sentence on the rows below the list, if there are some. */
+function footersIn(rows: readonly Row[], planned: readonly ReturnType<PlanRow>[]): string[] {
+  const isFooter = (_: Row, n: number) =>
+    planned[n]?.some(cell => cell.status === 'skipped' && cell.error === 'footer') === true;
+  const records = rows.filter(isFooter).map(({record}) => record);
+  const some = records.length > SHOWN ? [...records.slice(0, SHOWN), '…'] : records;
+  const seem =
+    records.length > 1
+      ? `Rows ${some.join(', ')} seem to be totals or notes below the list: their`
+      : `Row ${some.join()} seems to be a total or a note below the list: its`;
+  return records.length === 0 ? [] : [`${seem} values are not looked up.`];
 }
 
 /** The operation that all these values fit, if their notation proves it. */

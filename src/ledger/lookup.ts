@@ -21,7 +21,7 @@ export function isUnasked(code: string): code is UnaskedCode {
   return (unaskedCodes as readonly string[]).includes(code);
 }
 
-export type SkipCode = 'condition' | 'filter' | UnaskedCode;
+export type SkipCode = 'condition' | 'filter' | 'footer' | UnaskedCode;
 
 /**
  * The final outcome of a lookup, for the run and its resumes. `data` is the answer's JSON text. `boughtAt` is the time

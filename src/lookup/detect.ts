@@ -189,7 +189,7 @@ function asideOf(
   if (values > 0 && beyond === values) return 'unknowable';
   if (isAnothers) return namesFax(heading) ? 'fax' : 'another';
   const {areMasked} = operations[operation];
-  if (namesWord(heading, 'masked') || (distinct.size >= FEW_VALUES && areMasked?.([...distinct]) === true))
+  if (namesWord(heading, 'masked') || (values >= FEW_VALUES && areMasked?.([...distinct]) === true))
     return 'masked';
   if (operation === 'ip' && says.get('ip')?.isPlain !== true && namesWord(heading, 'versions'))
     return 'alike';

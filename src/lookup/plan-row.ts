@@ -6,6 +6,7 @@ import {saysNoCountry} from '../operations/country.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
 import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
+import {footersOf} from './footer.ts';
 import {Recent} from './recent.ts';
 import type {CellReader, Target} from './targets.ts';
 
@@ -40,7 +41,11 @@ export function createPlan(
   first: readonly Row[] = [],
 ): PlanRow {
   const plans = targets.map(target => planOf(target, cells, first));
-  return row => plans.map(plan => plan(row));
+  const isFooter = footersOf(first);
+  return row => {
+    const planned = plans.map(plan => plan(row));
+    return isFooter(row) ? planned.map(cell => (cell.status === 'empty' ? cell : FOOTER)) : planned;
+  };
 }
 
 /** The list's rules, with the habits of one column. */
@@ -62,6 +67,7 @@ export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly R
 }
 
 const EMPTY: PlannedCell = {status: 'empty'};
+const FOOTER: PlannedCell = {status: 'skipped', error: 'footer'};
 
 function planOf(
   {operation, column, cell}: Target,

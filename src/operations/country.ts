@@ -48,6 +48,27 @@ export function saysNoCountry(text: string): boolean {
   return isPlaceholder(given) && phoneCountry(given) === undefined;
 }
 
+/** True for a code of up to three letters. */
+export function isShortCode(text: string): boolean {
+  return /^\p{L}{1,3}$/u.test(text.trim());
+}
+
+/** States of the US and their capital's district. Half of the codes, and Georgia, are countries too. */
+const STATES = new Set(
+  [
+    'al ak az ar ca co ct de dc fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy',
+    'alabama alaska arizona arkansas california colorado connecticut delaware districtofcolumbia florida georgia hawaii idaho illinois indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana nebraska nevada newhampshire newjersey newmexico newyork northcarolina northdakota ohio oklahoma oregon pennsylvania rhodeisland southcarolina southdakota tennessee texas utah vermont virginia washington westvirginia wisconsin wyoming',
+  ].flatMap(names => names.split(' ')),
+);
+const NEARLY_ALL = 0.9;
+
+/** True if these texts are states of the US, and some of them can't be countries. */
+export function areStates(texts: readonly string[]): boolean {
+  const states = texts.filter(text => STATES.has(keyOf(text)));
+  const isMost = states.length > 0 && states.length >= NEARLY_ALL * texts.length;
+  return isMost && states.some(text => phoneCountry(text) === undefined);
+}
+
 const once = <T>(make: () => T): (() => T) => {
   let made: T | undefined;
   return () => {

@@ -41,6 +41,7 @@ export const email = intelligence('email', {
   personFaults: ['email_malformed'],
   canonical: canonicalEmail,
   mayBeOthers: areHandles,
+  areMasked: values => values.every(value => DIGEST.test(value)),
   others: 'identifiers, or accounts of machines',
   top: [['domains', ['domain']]],
   rules: [
@@ -63,6 +64,9 @@ const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
 const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
 /** Asterisks are valid in addresses (RFC 5322), but used to hide parts of them. */
 const MASKED = /[*•●]{2}|[*•●].*@|@.*[*•●]/u;
+/** Letters and lines that hide what was there, as in `jxxxxx@example.com`. Shorter runs are in names, such as `maxxx`. */
+const FILLING = /(?:x{4,}|_{4,}|#{4,})|^.?(?:x{3}|_{3}|#{3}).?$/gi;
+const FILLED_DOMAIN = /(?:^|\.)x{4,}\./i;
 /** Labels of letters, digits and inner hyphens. The last label is not a number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
@@ -106,7 +110,7 @@ function judgeWrapped(
 function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<EmailCode> {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
-  if (at > 0 && MASKED.test(text)) return invalid('email_masked');
+  if (at > 0 && (MASKED.test(text) || isFilled(local, text.slice(at + 1)))) return invalid('email_masked');
   if (at === -1 || !LOCAL_PART.test(local))
     return invalid(listsAddresses(text) ? 'email_list' : 'email_malformed');
   const written = text.slice(at + 1);
@@ -119,6 +123,15 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<E
     ? valid(address, repairs)
     : invalid('email_malformed');
 }
+
+/** True if filling makes up half of the local part, or a label of the domain. */
+function isFilled(local: string, domain: string): boolean {
+  const filling = local.match(FILLING)?.join('') ?? '';
+  return (filling !== '' && filling.length * 2 >= local.length) || FILLED_DOMAIN.test(domain);
+}
+
+/** MD5, SHA-1 and SHA-256 as local parts: an address's digest, which hides it. */
+const DIGEST = /^[\da-f]{32}(?:[\da-f]{8})?(?:[\da-f]{24})?@/i;
 
 /** `2026730714638.70973@mx.example.com`, `avatar_31@2x.png`: a number that a program made, a file. */
 const MADE =

@@ -50,7 +50,7 @@ export const ip = intelligence('ip', {
   canonical: canonicalIp,
   mayBeOthers: areVersions,
   others: 'versions, or masks',
-  areMasked: values => values.every(value => value.endsWith('.0')),
+  areMasked: values => values.every(value => MASKED.test(value)),
   top: [
     ['countries', ['country']],
     ['networks', ['asn_organization']],
@@ -133,6 +133,9 @@ const PRIVATE =
 
 /** A network of one address, as PostgreSQL's inet writes it. */
 const HOST_MASK = /(?<=^[\d.]+)\/32$|(?<=^[\da-f:.]*:[\da-f:.]*)\/128$/i;
+
+/** An address without its last part, as statistics programs write it. */
+const MASKED = /^[\d.]+\.(?:0|x+|\*+)$/i;
 
 /** Codes of single addresses, or nearly so. */
 const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);

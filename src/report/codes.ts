@@ -40,6 +40,7 @@ export const rejectCodes: Readonly<Record<RejectReason, CodeText>> = {
 export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   condition: {meaning: "The lookup's `when` was not true for the row."},
   filter: {meaning: '--where left the row out.'},
+  footer: {meaning: 'The row seems to be a total or a note below the list.'},
   budget: {
     meaning: 'The credit limit was reached.',
     advice: 'raise the limit, or let the next run pay for them',

@@ -10,6 +10,7 @@ import {programs} from './lists/exports.ts';
 import {files} from './lists/files.ts';
 import {firstContact} from './lists/first-contact.ts';
 import {known} from './lists/known.ts';
+import {newUsers} from './lists/new-users.ts';
 import {numbers} from './lists/numbers.ts';
 import {parties} from './lists/parties.ts';
 import {look, situations} from './lists/situation.ts';
@@ -34,6 +35,7 @@ const all = [
   firstContact,
   parties,
   strangers,
+  newUsers,
 ].flatMap(situations);
 
 test('there are 112 or more', () => expect(all.length).toBeGreaterThanOrEqual(112));

@@ -1,7 +1,8 @@
 import type {Row} from '../../input/row.ts';
-import {phoneCountry, saysNoCountry} from '../../operations/country.ts';
+import {areStates, isShortCode, phoneCountry, saysNoCountry} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import {type Column, columnsOf} from './column.ts';
+import {mentionsCountry} from './header.ts';
 import {tokensOf} from './tokens.ts';
 
 /** A column of countries, and how well it fits the phone numbers of its rows. */
@@ -119,11 +120,15 @@ export function countryColumnOf(
     rows,
     MOST_TRIED,
   );
-  const valid = ({cell}: Column) =>
-    national.filter(({row, text}) => {
-      const country = cell(row);
-      return phoneCountry(country) !== undefined && validPhone(text, country) !== undefined;
+  const valid = ({cell, heading}: Column) => {
+    // Two letters may also be a language, a state or a canton.
+    const mayBeCode = mentionsCountry(heading);
+    return national.filter(({row, text}) => {
+      const country = cell(row) ?? '';
+      const isCountry = (mayBeCode || !isShortCode(country)) && phoneCountry(country) !== undefined;
+      return isCountry && validPhone(text, country) !== undefined;
     }).length;
+  };
   const [best] = columns
     .filter(({name, says}) => !phones.includes(name) && !says.has('country') && !isElsewhere(tokensOf(name)))
     .map(column => ({column, valid: valid(column)}))
@@ -157,10 +162,11 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
   return some;
 }
 
-/** Returns the column if most of its cells are countries. */
+/** Returns the column if most of its cells are countries, and they are not the states of one. */
 function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
   const texts = sample.map(row => column.cell(row) ?? '').filter(text => text.trim() !== '');
   const said = texts.filter(text => !saysNoCountry(text));
+  if (areStates(said)) return undefined;
   const share = said.filter(text => phoneCountry(text) !== undefined).length / Math.max(1, said.length);
   return share < MOSTLY ? undefined : {column, share};
 }

@@ -74,6 +74,12 @@ export function names(header: string, which: keyof OtherWords): boolean {
   return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
 }
 
+/** True if a word of the header means a country, whatever the others mean: `Organization - Country of Address`. */
+export function mentionsCountry(header: string): boolean {
+  const words = vocabularyOf('country');
+  return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
+}
+
 function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<HeaderSays, 'isPlain'>[] {
   const token = tokens[at] ?? '';
   const named = vocabularyOf(kind).matches(tokens, at);

@@ -23,6 +23,7 @@ const statuses: Readonly<Record<Result['status'], true>> = {
 const skips: Readonly<Record<Extract<Result, {status: 'skipped'}>['error'], true>> = {
   condition: true,
   filter: true,
+  footer: true,
   budget: true,
   deadline: true,
   outage: true,

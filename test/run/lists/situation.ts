@@ -96,7 +96,7 @@ async function planned(path: string, flags: readonly string[], said: string[]): 
           continue;
         }
         for (const cell of mapping.planRow(record)) {
-          if (cell.status === 'invalid') count(codes, cell.error);
+          if (cell.status === 'invalid' || cell.status === 'skipped') count(codes, cell.error);
           if (cell.status !== 'ask') continue;
           values.add(Object.values(cell.lookup.params).join());
           for (const repair of cell.repairs ?? []) count(codes, `+${repair}`);
