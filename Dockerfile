@@ -1,7 +1,7 @@
 # One image for runs, workers and `bulk-enrich serve`. In a clone, with any builder:
 #
-#   docker build -t registry.example.com/bulk-enrich:0.1.0 .
-#   docker run --rm --read-only --tmpfs /tmp -v "$PWD":/data registry.example.com/bulk-enrich:0.1.0 bulk-enrich plan list.csv
+#   docker build -t registry.example.com/bulk-enrich:1.0.0 .
+#   docker run --rm --read-only --tmpfs /tmp -v "$PWD":/data registry.example.com/bulk-enrich:1.0.0 bulk-enrich plan list.csv
 #
 # Node 22.23.2. A newer digest: `docker buildx imagetools inspect node:22-slim`, or docker-library/repo-info on GitHub.
 ARG NODE=node:22-slim@sha256:48e4b67d85f87bd551df43704e24d252f56cc5f8e9718841aace50f19948f0f9

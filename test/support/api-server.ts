@@ -60,6 +60,8 @@ export interface ApiServerOptions {
   readonly basePath?: string;
   /** How long the server keeps idle connections; 0, the default: for ever. */
   readonly keepAliveMs?: number;
+  /** The port to listen at; by default a free one. */
+  readonly port?: number;
 }
 
 export interface ApiServer extends AsyncDisposable {
@@ -110,7 +112,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
   });
   const {port} = server.address() as AddressInfo;
   const close = async () => {
