@@ -140,7 +140,7 @@ function guessColumn(
     (confidence === 'likely' ? 'values' : confidence === 'alike' ? 'alike' : undefined);
   const guess = {
     ...base,
-    header: isNamed && says.isPlain ? 'plain' : isNamed || isMentioned ? 'strange' : 'silent',
+    header: !isNamed && !isMentioned ? 'silent' : says.isPlain ? 'plain' : 'strange',
     confidence: confidence === 'sure' && aside === undefined ? 'sure' : 'unsure',
     aside,
   } as const;

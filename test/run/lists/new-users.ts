@@ -24,4 +24,6 @@ Brazilian numbers of several areas ▸ [--default-country BR] phone ⏎ 5× 1191
 reserved numbers count as valid where a header only hints ▸ EMAIL;SMS ⏎ 6× p{n}@example.com;3363998120{n} ▸ email=EMAIL → p0@example.com p1@example.com p2@example.com … 6 ▸ "SMS"; add --phone SMS
 the same where two columns of countries are told apart ▸ Business Phone,Home Phone,Business Country,Home Country ⏎ 6× 020 7946 010{n},020 914 700{n},United Kingdom,Ireland ▸ phone=Business Phone phone=Home Phone country=Business Country country=Home Country → +442079460100 +353209147000 +442079460101 … 12
 numbers that lost their plus beside their countries, under a messenger's name ▸ Name,WhatsApp,Land ⏎ 4× Ada,49171392000{n},DE ⏎ 3× Bo,436600000{n}00,AT ▸ phone=WhatsApp country=Land → +491713920000 +491713920001 +491713920002 … 7 | 4×+plus_added
+harmless words behind a kind, beside a column without them ▸ Email Address [Required],Recovery Email,Manager Email ⏎ 6× p{n}@example.com,q{n}@example.org,r{n}@example.net ▸ email=Email Address [Required] email=Recovery Email → p0@example.com q0@example.org p1@example.com … 12 ▸ "Manager Email" (its name means another party
+words behind a kind that make it something else ▸ Email,Email verified,Phone order no ⏎ 6× p{n}@example.com,yes,490123456{n} ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6
 `;
