@@ -1,5 +1,5 @@
 import {UsageError} from '../errors.ts';
-import type {Row} from '../input/row.ts';
+import type {InputFormat, Row} from '../input/row.ts';
 import {defaultOutput} from '../job/job.ts';
 import {countryColumnOf} from '../lookup/columns/country-column.ts';
 import {type Aside, type Guess, isOffered, lacksChoice, lacksCountry} from '../lookup/columns/guess.ts';
@@ -139,6 +139,20 @@ export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string 
 function repeats({values, distinct}: Guess): string {
   const few = distinct === 1 ? 'one value' : `${distinct} values`;
   return ` (only ${few} in ${values} rows, where other columns differ: they may be another party's)`;
+}
+
+/** A sentence for each repeated name in the header by which a column is looked up. */
+export function repeatedNames(guesses: readonly LookupGuess[], format: InputFormat): string[] {
+  const {header = [], columns} = format.kind === 'csv' ? format : {columns: []};
+  return guesses.flatMap(({operation, column, confidence}) => {
+    const isSame = (_: string, at: number) => header[at] === column;
+    const [, ...later] = confidence === 'sure' ? columns.filter(isSame) : [];
+    if (later.length === 0) return [];
+    const names = later.map(name => `"${name}"`).join(', ');
+    return [
+      `The header has "${column}" more than once: each later column has a number (${names}). To look up one of them, name it: --${operation} ${shellWord(asChoice(operation, column))}.`,
+    ];
+  });
 }
 
 function tornCountries(

@@ -14,7 +14,7 @@ import {besideNames, perBeside} from '../operations/verify.ts';
 import {shellWord} from '../report/format.ts';
 import {createRowFilter} from '../score/conditions.ts';
 import type {Background} from '../score/given.ts';
-import {demandSure, flagsOf, isLookup, passedOver, tornFor} from './guessed.ts';
+import {demandSure, flagsOf, isLookup, passedOver, repeatedNames, tornFor} from './guessed.ts';
 import {doubtCountries, judgeValues, refuseMostlyRejected, refuseSecondTable} from './judged-rows.ts';
 import {refuseValuesAsHeader} from './values-as-header.ts';
 
@@ -71,6 +71,7 @@ export function resolveMapping(
           ? []
           : [passedOver(guess, {columns: format.columns, rows})],
       ),
+    ...repeatedNames(guesses.filter(isLookup(settings.only)), format),
     detect || job.fromFile ? undefined : leftOutBeside(named, all, job, format, rows),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
     ...[...new Set(countries.values())].map(country =>

@@ -26,4 +26,6 @@ the same where two columns of countries are told apart ▸ Business Phone,Home P
 numbers that lost their plus beside their countries, under a messenger's name ▸ Name,WhatsApp,Land ⏎ 4× Ada,49171392000{n},DE ⏎ 3× Bo,436600000{n}00,AT ▸ phone=WhatsApp country=Land → +491713920000 +491713920001 +491713920002 … 7 | 4×+plus_added
 harmless words behind a kind, beside a column without them ▸ Email Address [Required],Recovery Email,Manager Email ⏎ 6× p{n}@example.com,q{n}@example.org,r{n}@example.net ▸ email=Email Address [Required] email=Recovery Email → p0@example.com q0@example.org p1@example.com … 12 ▸ "Manager Email" (its name means another party
 words behind a kind that make it something else ▸ Email,Email verified,Phone order no ⏎ 6× p{n}@example.com,yes,490123456{n} ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6
+two columns of one name ▸ Name,Email,Email ⏎ 6× Ada,p{n}@example.com,q{n}@example.org ▸ email=Email email=Email#2 → p0@example.com q0@example.org p1@example.com … 12 ▸ The header has "Email" more than once: each later column has a number ("Email#2"). To look up one of them, name it: --email Email.
+two of a name that is not looked up ▸ Note,Email,Note ⏎ 6× x,p{n}@example.com,y ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6
 `;
