@@ -9,7 +9,7 @@ const codes = {
   email_malformed: 'Not an e-mail address.',
   email_list: 'Several addresses in one cell.',
   email_display_name: 'Two addresses, one as the name of the other: jo@example.com <al@example.com>.',
-  email_masked: 'Parts of the address are masked, as in j***@example.com.',
+  email_masked: 'The address is masked or erased, as in j***@example.com or user7@anonymized.invalid.',
   email_in_text: 'An address with words or odd punctuation, such as a curly quote, beside it.',
 } as const;
 
@@ -67,6 +67,8 @@ const MASKED = /[*•●]{2}|[*•●].*@|@.*[*•●]/u;
 /** Letters and lines that hide what was there, as in `jxxxxx@example.com`. Shorter runs are in names, such as `maxxx`. */
 const FILLING = /(?:x{4,}|_{4,}|#{4,})|^.?(?:x{3}|_{3}|#{3}).?$/gi;
 const FILLED_DOMAIN = /(?:^|\.)x{4,}\./i;
+/** RFC 6761: no such name exists. Programs put it in place of an erased person's address. */
+const NO_DOMAIN = /\.invalid$/i;
 /** Labels of letters, digits and inner hyphens. The last label is not a number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
@@ -124,10 +126,11 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<E
     : invalid('email_malformed');
 }
 
-/** True if filling makes up half of the local part, or a label of the domain. */
+/** True if filling makes up half of the local part or a label of the domain, or the domain can't exist. */
 function isFilled(local: string, domain: string): boolean {
   const filling = local.match(FILLING)?.join('') ?? '';
-  return (filling !== '' && filling.length * 2 >= local.length) || FILLED_DOMAIN.test(domain);
+  const isHidden = filling !== '' && filling.length * 2 >= local.length;
+  return isHidden || FILLED_DOMAIN.test(domain) || NO_DOMAIN.test(domain);
 }
 
 /** MD5, SHA-1 and SHA-256 as local parts: an address's digest, which hides it. */

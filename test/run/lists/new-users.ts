@@ -3,7 +3,7 @@ export const newUsers = `
 addresses masked with letters ▸ id,email ⏎ 6× {n},a{n}xxxxx@example.com ▸ column_unsure ▸ none of its values is one (row 1: email_masked
 masks of any length, in the local part and in the domain ▸ email,note ⏎ 6× p{n}@example.com,x ⏎ xxxx12@xxxxx.com,x ⏎ fXXXXX@example.com,x ⏎ f_____@example.com,x ⏎ f####@example.com,x ⏎ jo@xxxxx.example.com,x ⏎ xxx@example.com,x ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 | 6×email_masked
 letters and lines that mask nothing ▸ email ⏎ 3× maxx{n}@example.com ⏎ 3× a__b{n}@example.com ⏎ jo_@xxx.example.com ⏎ felix.xxxavier@example.com ▸ email=email → maxx0@example.com maxx1@example.com maxx2@example.com … 8
-a masked column beside masked numbers is not offered ▸ ticket,customer_email,customer_phone ⏎ 6× {n},a{n}xxxxx@example.com,+44 7700 9xxxxx ▸ column_unsure ▸ Column "customer_email" is named like e-mail addresses, but none of its values is one (row 1: email_masked, parts of the address are masked, as in j***@example.com). Name the columns to look up with --ip, --phone or --email.
+a masked column beside masked numbers is not offered ▸ ticket,customer_email,customer_phone ⏎ 6× {n},a{n}xxxxx@example.com,+44 7700 9xxxxx ▸ column_unsure ▸ Column "customer_email" is named like e-mail addresses, but none of its values is one (row 1: email_masked, the address is masked or erased, as in … Name the columns to look up with --ip, --phone or --email.
 digests in place of addresses ▸ id,email,ip ⏎ 6× {n},5f4dcc3b5aa765d61d8327deb882cf9{n}@example.com,198.51.100.{n} ▸ ip=ip → 198.51.100.0 198.51.100.1 198.51.100.2 … 6 ▸ "email" (masked or anonymized)
 addresses of few networks, all ending in zero ▸ email,ip ⏎ 3× p{n}@example.com,198.51.100.0 ⏎ 3× q{n}@example.com,192.0.2.0 ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 ▸ "ip" (masked or anonymized)
 addresses masked in two ways ▸ email,ip ⏎ 3× p{n}@example.com,198.51.100.0 ⏎ 3× q{n}@example.com,198.51.100.xxx ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 ▸ "ip" (masked or anonymized)
@@ -28,4 +28,5 @@ harmless words behind a kind, beside a column without them ▸ Email Address [Re
 words behind a kind that make it something else ▸ Email,Email verified,Phone order no ⏎ 6× p{n}@example.com,yes,490123456{n} ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6
 two columns of one name ▸ Name,Email,Email ⏎ 6× Ada,p{n}@example.com,q{n}@example.org ▸ email=Email email=Email#2 → p0@example.com q0@example.org p1@example.com … 12 ▸ The header has "Email" more than once: each later column has a number ("Email#2"). To look up one of them, name it: --email Email.
 two of a name that is not looked up ▸ Note,Email,Note ⏎ 6× x,p{n}@example.com,y ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6
+erased persons ▸ id,email ⏎ 6× {n},p{n}@example.com ⏎ 3× {n},anon{n}@anonymized.invalid ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 | 3×email_masked
 `;
