@@ -15,6 +15,7 @@ import {numbers} from './lists/numbers.ts';
 import {parties} from './lists/parties.ts';
 import {look, situations} from './lists/situation.ts';
 import {strangers} from './lists/strangers.ts';
+import {usual} from './lists/usual.ts';
 
 let directory = '';
 beforeAll(() => {
@@ -36,6 +37,7 @@ const all = [
   parties,
   strangers,
   newUsers,
+  usual,
 ].flatMap(situations);
 
 test('there are 112 or more', () => expect(all.length).toBeGreaterThanOrEqual(112));

@@ -11,8 +11,17 @@ export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[]
   const varied = beside.map(guess => leaveOut(guess, isShared(guess, beside) ? 'shared' : undefined));
   const own = varied.map(guess => leaveOut(guess, amongEquals(guess, varied)));
   return own
+    .map(guess => (holdsLists(guess) ? leaveOut(guess, 'nothing') : guess))
     .filter(({aside, ofKind}) => aside !== 'strange' || ofKind >= MOSTLY)
     .map(guess => leaveOut(guess, withoutValues(guess, own)));
+}
+
+/** Codes of cells with several values. */
+const LISTS: ReadonlySet<string> = new Set(['email_list', 'phone_list']);
+
+/** True for a strange column with several values in a cell: none can be looked up, but the user may want them. */
+function holdsLists({aside, ofKind, fault}: Guess): boolean {
+  return aside === 'strange' && ofKind < MOSTLY && fault !== undefined && LISTS.has(fault.code);
 }
 
 function leaveOut(guess: Guess, aside: Aside | undefined): Guess {

@@ -29,4 +29,5 @@ words behind a kind that make it something else ▸ Email,Email verified,Phone o
 two columns of one name ▸ Name,Email,Email ⏎ 6× Ada,p{n}@example.com,q{n}@example.org ▸ email=Email email=Email#2 → p0@example.com q0@example.org p1@example.com … 12 ▸ The header has "Email" more than once: each later column has a number ("Email#2"). To look up one of them, name it: --email Email.
 two of a name that is not looked up ▸ Note,Email,Note ⏎ 6× x,p{n}@example.com,y ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6
 erased persons ▸ id,email ⏎ 6× {n},p{n}@example.com ⏎ 3× {n},anon{n}@anonymized.invalid ▸ email=email → p0@example.com p1@example.com p2@example.com … 6 | 3×email_masked
+several addresses in the cells of a column beside the person's own ▸ Email,Additional email addresses ⏎ 6× p{n}@example.com,q{n}@example.net;r{n}@example.net ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6 ▸ Not looked up: "Additional email addresses" is named like e-mail addresses, but none of its values is one (row 1: email_list, several addresses in one cell).
 `;
