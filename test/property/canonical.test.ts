@@ -110,7 +110,8 @@ test('phone: the spellings of a number are one value', () => {
 
 test('e-mail: the case of the domain does not matter, the local part stays', () => {
   const labels = fc.stringMatching(/^[a-z][a-z0-9]{0,10}$/);
-  const locals = fc.stringMatching(/^[A-Za-z0-9_+-]{1,20}$/);
+  // Runs of x or _ hide what was there: such addresses are masked.
+  const locals = fc.stringMatching(/^[A-Za-z0-9_+-]{1,20}$/).filter(local => !/x{3}|_{3}/i.test(local));
   fc.assert(
     fc.property(locals, labels, labels, blanks, fc.boolean(), (local, name, tld, blank, dot) => {
       const domain = `${name}.${tld}`;
