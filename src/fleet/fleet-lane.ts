@@ -1,8 +1,7 @@
-import type Bottleneck from 'bottleneck';
 import type {TimedAttempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {earnedIn, isAbout, leaseAt, perSecond, type RateController} from '../lookup/pace/rate-controller.ts';
-import type {Limiters} from './limits.ts';
+import type {Limiters, OpenLimiter} from './limits.ts';
 import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protocol.ts';
 
 /** Share of the rate in use: 2% are for differences between clocks and for late timers. */
@@ -39,7 +38,7 @@ export class FleetLane {
   readonly #options: FleetLaneOptions;
   readonly #permits: number;
   #controller: RateController;
-  #limiter: Bottleneck | undefined;
+  #limiter: OpenLimiter | undefined;
   /** The rate last sent to the limiter, in calls per second. */
   #told = Number.NaN;
   #toldAt = 0;
@@ -94,10 +93,15 @@ export class FleetLane {
     if (!known) {
       this.#told = rate;
       this.#toldAt = at;
-      Promise.resolve(this.#limiter.updateSettings({minTime: minTimeMs})).catch(() => {
+      this.#tell(minTimeMs, this.#limiter).catch(() => {
         this.#told = Number.NaN;
       });
     }
     return {permits: this.#permits, minTimeMs};
+  }
+
+  async #tell(minTime: number, open: OpenLimiter): Promise<void> {
+    const limiter = await open();
+    await limiter.updateSettings({minTime});
   }
 }

@@ -5,6 +5,9 @@ import {PREFIX} from './protocol.ts';
 /** Milliseconds after an error of Redis, such as no memory, until leases are requested again. */
 export const AGAIN_MS = 1_000;
 
+/** Returns the limiter, or fails if Redis refuses to open it: bottleneck can't use one whose opening failed, so ask again. */
+export type OpenLimiter = () => Promise<Bottleneck>;
+
 /** The limiters of one process's lanes: bottleneck keeps their state in Redis, over one connection. */
 export class Limiters {
   readonly #connection: Bottleneck.IORedisConnection;
@@ -20,12 +23,24 @@ export class Limiters {
   }
 
   /** The limiter that all processes share under this name. `minTime` is used if it does not exist yet. */
-  open(lane: string, minTime: number): Bottleneck {
+  open(lane: string, minTime: number): OpenLimiter {
+    let opened: Promise<Bottleneck> | undefined;
+    return () => {
+      opened ??= this.#open(lane, minTime).catch(error => {
+        opened = undefined;
+        throw error;
+      });
+      return opened;
+    };
+  }
+
+  async #open(lane: string, minTime: number): Promise<Bottleneck> {
     const limiter = new Bottleneck({id: `${PREFIX}:${lane}`, minTime, connection: this.#connection});
     // A caller would then wait for its lease forever, unless something makes bottleneck look again.
     limiter.on('error', () => {
       setTimeout(() => void limiter.schedule(async () => {}).catch(() => {}), AGAIN_MS).unref();
     });
+    await limiter.ready();
     return limiter;
   }
 

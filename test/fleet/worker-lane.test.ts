@@ -73,6 +73,23 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
     expect(busiest).toBeLessThanOrEqual(100);
   });
 
+  test('go on after a Redis that took no writes when the limiter was opened', async () => {
+    await server.client.config('SET', 'min-replicas-to-write', '1');
+    let sent = 0;
+    const client = {
+      async send() {
+        sent += 1;
+        return answered;
+      },
+    };
+    const asked = lane('refused').ask(chunkOf(3, {permits: 1, minTimeMs: 5}), client);
+    const refused = /(?:failed|rejected)_calls=[1-9]/;
+    await expect.poll(() => server.client.info('commandstats'), {timeout: 5_000}).toMatch(refused);
+    await server.client.config('SET', 'min-replicas-to-write', '0');
+    await asked;
+    expect(sent).toBe(3);
+  });
+
   test.each([
     ['paced', {permits: 1, minTimeMs: 20}],
     ['without a limit', undefined],

@@ -1,5 +1,4 @@
-import type Bottleneck from 'bottleneck';
-import {AGAIN_MS, type FleetGate} from '../limits.ts';
+import {AGAIN_MS, type FleetGate, type OpenLimiter} from '../limits.ts';
 import type {ChunkPace} from '../protocol.ts';
 
 /** A lease later than this, in milliseconds, is given up: it would crowd a later second. */
@@ -7,7 +6,7 @@ const TOO_LATE_MS = 10;
 
 /** Hands out permits in leases, which all workers of a fleet take from one limiter. */
 export class WorkerPacer {
-  readonly #limiter: Bottleneck;
+  readonly #open: OpenLimiter;
   readonly #gate: FleetGate;
   readonly #permits: number;
   readonly #lease: (permits: number) => void;
@@ -17,13 +16,13 @@ export class WorkerPacer {
 
   /** `lease` is called with the number of calls that may be sent now, or `closed` with how long none may be. */
   constructor(
-    limiter: Bottleneck,
+    open: OpenLimiter,
     gate: FleetGate,
     {permits}: ChunkPace,
     lease: (permits: number) => void,
     closed: (ms: number) => void,
   ) {
-    this.#limiter = limiter;
+    this.#open = open;
     this.#gate = gate;
     this.#permits = permits;
     this.#lease = lease;
@@ -44,9 +43,10 @@ export class WorkerPacer {
       this.#closed(closedMs);
       return;
     }
+    const limiter = await this.#open();
     this.#punctuality.start();
-    this.#limiter.once('scheduled', () => this.#punctuality.timerSet());
-    await this.#limiter.schedule(async () => this.#granted(this.#punctuality.stop()));
+    limiter.once('scheduled', () => this.#punctuality.timerSet());
+    await limiter.schedule(async () => this.#granted(this.#punctuality.stop()));
   }
 
   /** Requests again after Redis refused: the refusal may pass. */

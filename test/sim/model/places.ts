@@ -201,8 +201,7 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     resends: spec.resends,
     maxAge: spec.maxAge,
     concurrency: spec.concurrency,
-    // A fleet is paced by bottleneck's own scripts in Redis, which are not simulated.
-    rate: spec.fleet ? 'unlimited' : spec.rate,
+    rate: spec.rate,
     ...(spec.fleet && {fleet: REDIS_URL}),
     cost: {...costs(spec), rejected: spec.rejectedCharge},
     requireStore: spec.requireStore && spec.cache !== 'none',

@@ -192,10 +192,8 @@ export class Simulation {
     const runs = works.map(({spec, course}, index) => {
       const process = new Process(`run ${this.runs.length + index + 1}`, course.fate);
       const report: Report = {warnings: []};
-      const {rejectedCharge} = spec;
-      // A throttled fleet is paced by bottleneck's own scripts in Redis.
-      const faults = course.faults.filter(({kind}) => !spec.fleet || kind !== 'throttled');
-      const manners = {faults, rejectedCharge, latencyMs: course.latencyMs};
+      const {faults, latencyMs} = course;
+      const manners = {faults, rejectedCharge: spec.rejectedCharge, latencyMs};
       const asker: Asker = {
         process,
         spec,

@@ -1,6 +1,8 @@
 import {EventEmitter} from 'node:events';
+import {Keyspace} from './keyspace.ts';
+import {type Reply, runScript} from './lua.mjs';
 import {Killed} from './process.ts';
-import type {World} from './world.ts';
+import {commands} from './redis-commands.ts';
 
 /** How long Redis takes to answer. */
 const ROUND_TRIP_MS = 1;
@@ -22,64 +24,23 @@ const FREES = /^(lrem|del|srem|pexpire|remove) ?/;
 const NEVER: Span = {fromMs: 0, untilMs: 0};
 
 /** One Redis, in memory, that all processes of a simulation reach. */
-export class RedisServer {
-  readonly world: World;
-  readonly values = new Map<string, unknown>();
-  readonly expiries = new Map<string, number>();
+export class RedisServer extends Keyspace {
   /** Times at which it has no memory, and at which it can't be reached. */
   full: Span = NEVER;
   /** When it takes no writes at all, as after it could not save. */
   readOnly: Span = NEVER;
   away: Span = NEVER;
 
-  constructor(world: World) {
-    this.world = world;
-  }
-
-  value<T>(key: string): T | undefined {
-    const until = this.expiries.get(key);
-    if (until !== undefined && until <= this.world.steadyMs) this.remove(key);
-    return this.values.get(key) as T | undefined;
-  }
-
-  remove(key: string): boolean {
-    this.expiries.delete(key);
-    return this.values.delete(key);
-  }
-
-  set(key: string, value: unknown, forMs?: number): void {
-    this.values.set(key, value);
-    if (forMs === undefined) this.expiries.delete(key);
-    else this.expiries.set(key, this.world.steadyMs + forMs);
-  }
-
-  list(key: string): string[] {
-    return this.collection(key, () => []);
-  }
-
-  members(key: string): Set<string> {
-    return this.collection(key, () => new Set());
-  }
-
-  collection<T>(key: string, make: () => T): T {
-    const found = this.value<T>(key);
-    if (found !== undefined) return found;
-    const made = make();
-    this.values.set(key, made);
-    return made;
-  }
-
-  expire(key: string, ms: number): boolean {
-    if (this.value(key) === undefined) return false;
-    this.expiries.set(key, this.world.steadyMs + ms);
-    return true;
-  }
-
-  /** For how long the first of these to expire is there still, in milliseconds. */
-  leastLeft(keys: readonly string[]): number {
-    const left = (key: string) =>
-      this.value(key) === undefined ? 0 : (this.expiries.get(key) ?? 0) - this.world.steadyMs;
-    return Math.min(...keys.map(left));
+  script(source: string, keys: readonly string[], args: readonly string[]): Reply {
+    try {
+      return runScript(source, keys, args, (name, given) => {
+        const command = commands[name];
+        if (command === undefined) throw new Error(`The simulated Redis has no ${name}.`);
+        return command(this, ...given);
+      });
+    } catch (error) {
+      throw new ReplyError((error as Error).message);
+    }
   }
 
   isWithin({fromMs, untilMs}: Span): boolean {
@@ -158,10 +119,37 @@ export class RedisConnection extends EventEmitter {
     this.#isOver = true;
   }
 
-  /** bottleneck's commands, which lanes without a rate never use. */
-  defineCommand(): void {}
+  /** A script under a name of its own, as bottleneck calls it: with its number of keys first and a callback last. */
+  defineCommand(name: string, {lua}: {lua: string}): void {
+    const run = (count: number, ...given: [...(string | number)[], Callback]) => {
+      const heard = given.pop() as Callback;
+      const run = () => this.#script(name, lua, count, given as string[]);
+      this.sendCommand({run, resolve: reply => heard(null, reply), reject: error => heard(error)});
+    };
+    Object.assign(this, {[name]: run});
+  }
 
-  sendCommand(): void {}
+  sendCommand(command: Command): void {
+    command.run().then(
+      reply => command.resolve(reply),
+      error => command.reject(error),
+    );
+  }
+
+  subscribe(channel: string, done: () => void): void {
+    const process = this.server.world.current;
+    const tell = (message: string) =>
+      this.server.world.later(1, () => this.emit('message', channel, message), process);
+    void this.server
+      .ask('subscribe', false, () =>
+        this.server.subscribe(channel, message => {
+          if (!this.#isOver) tell(message);
+        }),
+      )
+      .then(done);
+  }
+
+  async unsubscribe(): Promise<void> {}
 
   info(): Promise<string> {
     return this.server.ask('info', false, () => 'maxmemory_policy:noeviction\r\naof_enabled:1\r\n');
@@ -193,9 +181,7 @@ export class RedisConnection extends EventEmitter {
 
   pttl(key: string) {
     const {server} = this;
-    return server.ask('pttl', false, () =>
-      server.value(key) === undefined ? -2 : (server.expiries.get(key) ?? 0) - server.world.steadyMs,
-    );
+    return server.ask('pttl', false, () => server.leftMs(key));
   }
 
   set(...given: SetArguments) {
@@ -232,19 +218,14 @@ export class RedisConnection extends EventEmitter {
     });
   }
 
-  /** The two scripts of a fleet: the fence of a chunk that may be on its way, and the gate. */
-  eval(script: string, _keys: number, key: string, ms: number) {
-    const {server} = this;
-    return server.ask('eval', true, () => {
-      if (script.includes('fenced')) {
-        if (server.value(key) !== undefined) return 1;
-        server.set(key, {fenced: true}, ms);
-        return 0;
-      }
-      const left = (server.expiries.get(key) ?? 0) - server.world.steadyMs;
-      if (server.value(key) === undefined || left < ms) server.set(key, '1', ms);
-      return 1;
-    });
+  eval(script: string, count: number, ...given: (string | number)[]) {
+    return this.#script('eval', script, count, given);
+  }
+
+  #script(name: string, source: string, count: number, given: readonly (string | number)[]): Promise<Reply> {
+    const texts = given.map(String);
+    const work = () => this.server.script(source, texts.slice(0, count), texts.slice(count));
+    return this.server.ask(name, true, work, this.isOnce);
   }
 
   multi() {
@@ -274,6 +255,15 @@ export class RedisConnection extends EventEmitter {
     this.server.set(key, value, ms);
     return 'OK';
   }
+}
+
+type Callback = (error: Error | null, reply?: Reply) => void;
+
+/** A command on its way, as ioredis has it: who sends it may put something in place of what hears of its end. */
+interface Command {
+  readonly run: () => Promise<Reply>;
+  readonly resolve: (reply: Reply) => void;
+  reject: (error: Error) => void;
 }
 
 type SetArguments = [key: string, value: string, px?: 'PX', ms?: number, nx?: 'NX'];
