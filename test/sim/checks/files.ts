@@ -8,8 +8,8 @@ import {type Check, lacksHistory, UNTRIED} from './scene.ts';
 const untouched: Check = {
   promise: 'The input is never changed, and links stay links.',
   broken({run, inputs}) {
-    for (const [path, text] of inputs)
-      if (run.after.get(path)?.toString() !== text) return `${path} is not what it was`;
+    for (const [path, bytes] of inputs)
+      if (run.after.get(path)?.equals(bytes) !== true) return `${path} is not what it was`;
     const gone = [...links].find(([path, target]) => run.after.get(path)?.toString() !== target);
     return gone && `${gone[0]} is no link to ${gone[1]} any more`;
   },

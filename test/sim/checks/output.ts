@@ -1,5 +1,6 @@
 import type {Operation} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
+import {asPlain} from '../model/dialects.ts';
 import {HEADER, phones} from '../model/places.ts';
 import {serialField} from '../world/service.ts';
 
@@ -40,8 +41,8 @@ export function recordsOf(input: string): {
 export type OutputRow = (name: string) => string | undefined;
 
 export function readRows(text: string, {ndjson}: RunSpec): OutputRow[] {
-  const lines = text.split('\n').slice(0, -1);
-  if (ndjson) return lines.map(objectOf);
+  if (ndjson) return text.split('\n').slice(0, -1).map(objectOf);
+  const lines = asPlain(text).split('\n').slice(0, -1);
   const [header = '', ...others] = lines;
   const names = header.split(',');
   if (names.slice(0, HEADER.length).join() !== HEADER.join()) return [];

@@ -31,7 +31,7 @@ export interface Scene {
   /** Most calls a second of it. */
   readonly accountRate: number | undefined;
   /** The inputs as their owner left them, by path. */
-  readonly inputs: ReadonlyMap<string, string>;
+  readonly inputs: ReadonlyMap<string, Buffer>;
   /** The history of all runs by session, waiting lines included. */
   readonly history: ReadonlyMap<string, RunRecord>;
 }

@@ -1,6 +1,7 @@
 import type {Operation} from '../../../src/operations/table.ts';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
+import type {Dialect} from './dialects.ts';
 
 /** A user's possible commands, as plain data; `sequences.ts` generates them. */
 
@@ -138,6 +139,8 @@ export type Command =
 export interface Sequence {
   readonly inputs: readonly (readonly InputRow[])[];
   readonly commands: readonly Command[];
+  /** How its lists are written; plain CSV if left out. */
+  readonly dialect?: Dialect | undefined;
   /** True if workers make the calls of all its runs. */
   readonly fleet: boolean;
   /** Most credits a day of all jobs of the first account at the first endpoint. */

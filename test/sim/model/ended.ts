@@ -47,6 +47,8 @@ export interface Ended {
   readonly callsByThen: number;
   /** The input as it stood there. */
   readonly input: string;
+  /** Its bytes: `input` as the list is written. */
+  readonly bytes: Buffer;
   /** When answers were stored, by key and scope, as it was before it began. */
   readonly storedBefore: ReadonlyMap<string, number>;
   readonly before: Snapshot;

@@ -3,6 +3,7 @@ import {aimed} from '../aimed/aimed.ts';
 import type {Fault} from '../world/fault.ts';
 import type {Fate} from '../world/process.ts';
 import {type Command, type Course, MIDNIGHT, type RunSpec, type Sequence} from './commands.ts';
+import {dialects} from './dialects.ts';
 
 /** Sequences of commands, as fast-check generates and shrinks them. */
 
@@ -253,6 +254,7 @@ const alone: fc.Arbitrary<Sequence> = record({
   accountPerDay,
   accountPerMonth,
   accountRate: sometimes(integer({min: 2, max: 9}), 5),
+  dialect: sometimes(constantFrom(...dialects), 3),
   fleet: constant(false),
 });
 
@@ -286,6 +288,7 @@ const night: fc.Arbitrary<Sequence> = record({
     )
     .map(([first, others]) => [first, ...others]),
   accountPerDay,
+  dialect: sometimes(constantFrom(...dialects), 3),
   fleet: constant(false),
 });
 

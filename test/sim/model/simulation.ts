@@ -11,6 +11,7 @@ import {RedisServer} from '../world/redis.ts';
 import {type Asker, Service} from '../world/service.ts';
 import {World} from '../world/world.ts';
 import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
+import {type Dialect, written} from './dialects.ts';
 import {type Ended, type Snapshot, saidBy} from './ended.ts';
 import {
   accountPath,
@@ -40,6 +41,7 @@ export class Simulation {
   readonly inputs = new Map<string, InputRow[]>();
   readonly #databases: Databases;
   readonly #uninstall: () => void;
+  readonly #dialect: Dialect | undefined;
   readonly #isFleet: boolean;
   #last: RunSpec | undefined;
   #asker: Asker | undefined;
@@ -57,8 +59,9 @@ export class Simulation {
   /** Stores that were deleted, or made unreadable. */
   readonly #replaced = new Set<string>();
 
-  constructor(seed: number, {inputs, fleet, ...account}: Omit<Sequence, 'commands'>) {
+  constructor(seed: number, {inputs, dialect, fleet, ...account}: Omit<Sequence, 'commands'>) {
     const {accountPerDay, accountPerMonth, accountRate} = account;
+    this.#dialect = dialect;
     this.#isFleet = fleet;
     this.accountPerDay = accountPerDay;
     this.accountPerMonth = accountPerMonth;
@@ -168,8 +171,8 @@ export class Simulation {
     return lines;
   }
 
-  inputTexts(): ReadonlyMap<string, string> {
-    return new Map([...this.inputs].map(([path, rows]) => [path, inputText(rows)]));
+  inputBytes(): ReadonlyMap<string, Buffer> {
+    return new Map([...this.inputs].map(([path, rows]) => [path, written(inputText(rows), this.#dialect)]));
   }
 
   #now(): Moment {
@@ -213,10 +216,11 @@ export class Simulation {
         spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
       );
       const input = inputText(this.inputs.get(inputPath(spec.input)) ?? []);
+      const bytes = written(input, this.#dialect);
       const main = () => {
         // Not when it was called: a machine that is busy lets it wait, past midnight at times.
         seen.startedAt = this.world.wallMs;
-        return runCommand(spec, input, asker, this.service, this.world, report);
+        return runCommand(spec, bytes, asker, this.service, this.world, report);
       };
       return {
         spec,
@@ -227,6 +231,7 @@ export class Simulation {
         seen,
         storedBefore,
         input,
+        bytes,
         start: {process, main, afterMs: index * apartMs},
       };
     });
@@ -357,7 +362,7 @@ export class Simulation {
     const path = inputPath(index);
     this.inputs.set(path, rows);
     const inode: Inode = this.disk.files.get(path) ?? this.disk.create(path, 0o644);
-    inode.data = Buffer.from(inputText(rows));
+    inode.data = written(inputText(rows), this.#dialect);
     this.disk.syncAll();
   }
 }

@@ -38,7 +38,7 @@ export interface Report {
 /** The command, as `bulk-enrich run` would be called with these settings. */
 export async function runCommand(
   spec: RunSpec,
-  input: string,
+  input: Buffer,
   asker: Asker,
   service: Service,
   world: World,
@@ -73,7 +73,7 @@ export async function runCommand(
       job,
       {
         env,
-        stdin: Readable.from([Buffer.from(input)]),
+        stdin: Readable.from([input]),
         stdout: new PassThrough(),
         now: () => world.wallMs,
         random: world.random,

@@ -64,7 +64,7 @@ function sceneOf(simulation: Simulation, run: Ended): Scene {
     accountPerDay: simulation.accountPerDay,
     accountPerMonth: simulation.accountPerMonth,
     accountRate: simulation.accountRate,
-    inputs: simulation.inputTexts(),
+    inputs: simulation.inputBytes(),
     history: simulation.history(),
   };
 }

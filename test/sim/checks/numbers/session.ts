@@ -64,8 +64,8 @@ const ofAbout: Check = {
     const isOther = others.some(one => one.ledger !== undefined && one.ledger !== ledger);
     if (isOther) return `it has the name of run ${others[0]?.nth}`;
     if (stop === undefined && run.isAlone && !spec.stdin) {
-      const sha256 = createHash('sha256').update(run.input).digest('hex');
-      const file = differing(summary.input, {bytes: Buffer.byteLength(run.input), sha256}, 'input.');
+      const sha256 = createHash('sha256').update(run.bytes).digest('hex');
+      const file = differing(summary.input, {bytes: run.bytes.length, sha256}, 'input.');
       if (file !== undefined) return file;
     }
     return undefined;
