@@ -2,10 +2,8 @@ import type {TimedAttempt} from '../client/attempt.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {earnedIn, isAbout, leaseAt, perSecond, type RateController} from '../lookup/pace/rate-controller.ts';
 import type {Limiters, OpenLimiter} from './limits.ts';
-import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace} from './protocol.ts';
+import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace, USE} from './protocol.ts';
 
-/** Share of the rate in use: 2% are for differences between clocks and for late timers. */
-const USE = 0.98;
 /** Permits of a lease if only throttling limits the rate. */
 const UNLIMITED_LEASE = 5;
 /**

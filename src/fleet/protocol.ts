@@ -26,6 +26,9 @@ export interface ChunkAsk {
   readonly params: Params;
 }
 
+/** Share of the rate in use: 2% are for differences between clocks and for late timers. */
+export const USE = 0.98;
+
 /** The pace of a lane: `permits` calls per `minTimeMs` milliseconds, over all workers together. */
 export interface ChunkPace {
   readonly permits: number;

@@ -12,7 +12,8 @@ export interface SampleJob {
 }
 
 /**
- * The job for these rows only. It leaves nothing behind but answers and their cost. Its state is beside the output, so
+ * The job for these rows only. It leaves nothing behind but answers, their cost and the
+ * record of its calls. Its state is beside the output, so
  * that the next command takes over what a killed sample paid for.
  */
 export function sampleJob(job: Job, only: ReadonlySet<number>): SampleJob {
@@ -24,6 +25,8 @@ export function sampleJob(job: Job, only: ReadonlySet<number>): SampleJob {
     report: undefined,
     metrics: undefined,
     pingUrl: undefined,
+    // The file of that name belongs to the run.
+    calls: job.settings.calls?.replace(/(\.[^./\\]+)?$/, '.sample$1'),
   };
   return {
     job: {

@@ -34,6 +34,16 @@ test.each<[string, readonly string[], {sampleLater: number; toPay: RegExp}]>([
   expect(service.ledger.calls).toBe(sampleLater);
 });
 
+test('a sample records its calls beside the last run’s', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  sandbox.write('calls.ndjson', 'of the last run');
+  await runHere(sandbox, ['run', ...ARGS, '--sample', '3', '--calls', 'calls.ndjson'], {env: service.env});
+  expect(sandbox.read('calls.ndjson')).toBe('of the last run');
+  expect(sandbox.read('calls.sample.ndjson').trim().split('\n')).toHaveLength(3);
+});
+
 test('a call without a usable answer is paid for again', async () => {
   await using service = await startService({script: () => reply.html()});
   using sandbox = createSandbox();

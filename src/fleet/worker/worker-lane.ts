@@ -71,10 +71,10 @@ export class WorkerLane {
     this.#pacer ??= new WorkerPacer(
       limiters.open(name, pace.minTimeMs),
       gate,
-      pace,
       permits => this.#lease(permits),
       closedMs => this.#giveBack(closedMs),
     );
+    this.#pacer.pace(pace);
     return this.#pacer;
   }
 

@@ -1,14 +1,15 @@
 import {AGAIN_MS, type FleetGate, type OpenLimiter} from '../limits.ts';
-import type {ChunkPace} from '../protocol.ts';
+import {type ChunkPace, USE} from '../protocol.ts';
 
-/** A lease later than this, in milliseconds, is given up: it would crowd a later second. */
+/** Least delay in milliseconds for which a lease is given up: it would crowd a later second. */
 const TOO_LATE_MS = 10;
 
 /** Hands out permits in leases, which all workers of a fleet take from one limiter. */
 export class WorkerPacer {
   readonly #open: OpenLimiter;
   readonly #gate: FleetGate;
-  readonly #permits: number;
+  #permits = 1;
+  #tooLateMs = TOO_LATE_MS;
   readonly #lease: (permits: number) => void;
   readonly #closed: (ms: number) => void;
   readonly #punctuality = new Punctuality();
@@ -18,15 +19,19 @@ export class WorkerPacer {
   constructor(
     open: OpenLimiter,
     gate: FleetGate,
-    {permits}: ChunkPace,
     lease: (permits: number) => void,
     closed: (ms: number) => void,
   ) {
     this.#open = open;
     this.#gate = gate;
-    this.#permits = permits;
     this.#lease = lease;
     this.#closed = closed;
+  }
+
+  /** Sets the size of leases and their spacing, which leaves a margin: within it, a late one crowds no later second. */
+  pace({permits, minTimeMs}: ChunkPace): void {
+    this.#permits = permits;
+    this.#tooLateMs = Math.max(TOO_LATE_MS, (1 - USE) * minTimeMs);
   }
 
   /** Requests a lease; repeated requests share one. */
@@ -59,7 +64,7 @@ export class WorkerPacer {
 
   #granted(lateMs: number): void {
     this.#scheduled = false;
-    if (lateMs > TOO_LATE_MS) this.request();
+    if (lateMs > this.#tooLateMs) this.request();
     else this.#lease(this.#permits);
   }
 }

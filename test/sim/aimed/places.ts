@@ -111,5 +111,22 @@ export function places({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     fleet: constant(false),
   });
 
-  return [full, locked, takenOver, repaired, moved, inTurn];
+  /** A sample of the list, cut off or not, before the list itself; at times two of them. */
+  const sampled = night(
+    rows(4, 10),
+    tuple(
+      specWith({...plain, endpoint: 0, account: 0, stdin: false, cache: 'own', columns: 'ip email'}),
+      integer({min: 1, max: 6}),
+      tuple(sometimes(cutOff(10, 60)), sometimes(cutOff(10, 60))),
+      fc.boolean(),
+    ).map(([one, many, [first, second], isTwice]): Command[] => [
+      {do: 'sample', rows: many, spec: one, course: {...fine, latencyMs: 60, fate: first}},
+      ...(isTwice
+        ? [{do: 'sample' as const, rows: many + 2, spec: one, course: {...fine, latencyMs: 60, fate: second}}]
+        : []),
+      {do: 'run', spec: one, course: fine},
+    ]),
+  );
+
+  return [sampled, full, locked, takenOver, repaired, moved, inTurn];
 }

@@ -19,10 +19,10 @@ const untouched: Check = {
 const PLACES = [
   /^work\/(list|link)\d\.csv$/,
   /^work\/(out|to)\d\.csv(\.gz)?$/,
-  /^work\/out\d\.csv(\.gz)?\.calls\.ndjson$/,
+  /^work\/out\d\.csv(\.gz)?\.calls(\.sample)?\.ndjson$/,
   /^work\/(out|to)\d(\.csv(\.gz)?)?\.(summary\.json|rejects\.ndjson)$/,
   /^work\/out\d\.csv(\.gz)?\.(prom|report\.md)$/,
-  /^work\/(out\d\.csv(\.gz)?\.run|state\d)\/[\w.-]+$/,
+  /^work\/(out\d\.csv(\.gz)?\.run|state\d)(-sample(\/state|\/output\.run)?)?\/[\w.-]+$/,
   /^home\/(cache\/bulk-enrich|other-cache)\/answers\.db$/,
   /^home\/config\/bulk-enrich\/accounts\/first\.yaml$/,
   /^home\/state\/bulk-enrich\/[a-z-]+\.db$/,
@@ -30,12 +30,12 @@ const PLACES = [
 ];
 /** Names of files on their way when their run was killed. */
 const ON_ITS_WAY =
-  /^(work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
+  /^(work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls(\.sample)?\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
 
 const tidy: Check = {
   promise: "Nothing outside of the job's own places is touched.",
-  broken({run, runs}) {
-    const wasKilled = runs.some(({process}) => process.killed);
+  broken({run, runs, samples}) {
+    const wasKilled = [...runs, ...samples].some(({process}) => process.killed);
     const foreign = [...run.after.keys()].filter(path => {
       const place = relative(ROOT, path);
       return !PLACES.some(one => one.test(place)) && !(wasKilled && ON_ITS_WAY.test(place));

@@ -1,7 +1,8 @@
 import {operationNames} from '../../../src/operations/table.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import {startsFresh} from '../model/commands.ts';
-import {accountOf, callsPath, endpointOf, outputPath, recordsCalls} from '../model/places.ts';
+import {accountOf, callsPath, endpointOf, outputPath, recordsCalls, statePath} from '../model/places.ts';
+import {waits} from './samples.ts';
 import {
   type Check,
   callsInLedger,
@@ -131,7 +132,7 @@ const kept: Check = {
   broken({run}) {
     if (run.process.refused !== 'ENOSPC' || run.process.killed || run.spec.stdin) return UNTRIED;
     const heard = run.calls.filter(({told}) => told === 'answered');
-    const lost = heard.find(({recorded}) => !recorded);
+    const lost = heard.find(({mayBeRecorded}) => !mayBeRecorded);
     if (heard.length === 0) return UNTRIED;
     return lost && `the ledger lacks call #${lost.nth}`;
   },
@@ -239,12 +240,14 @@ const recorded: Check = {
 
 const told: Check = {
   promise: 'What the history adds up to is what the service took, at each endpoint and account.',
-  broken({run, runs, service, history, lostState}) {
+  broken(scene) {
+    const {run, runs, service, history, lostState} = scene;
     const isOwn = run.ledger !== undefined && run.isAlone;
     if (run.summary === undefined || !isOwn || lostState) return UNTRIED;
     if (runs.some(lacksHistory)) return UNTRIED;
     // The next session reports what a kill leaves.
     if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return UNTRIED;
+    if (scene.samples.some(({spec}) => waits(scene, statePath(spec)))) return UNTRIED;
     for (const {spec} of runs) {
       const lines = [...history.values()].filter(
         ({account}) => account.endpoint === endpointOf(spec) && account.label === accountOf(spec),

@@ -29,6 +29,13 @@ import {type Report, runCommand} from './start-run.ts';
 import {workerCommand} from './start-worker.ts';
 import {StoredAnswers} from './stored-answers.ts';
 
+/** A sample that has ended. */
+export interface Sampled {
+  readonly spec: RunSpec;
+  readonly process: Process;
+  readonly report: Report;
+}
+
 /** A world with a disk and a service, in which commands are carried out one after the other. */
 export class Simulation {
   readonly world: World;
@@ -37,6 +44,7 @@ export class Simulation {
   readonly redis: RedisServer;
   readonly stored = new StoredAnswers();
   readonly runs: Ended[] = [];
+  readonly samples: Sampled[] = [];
   /** Each input as its owner left it. */
   readonly inputs = new Map<string, InputRow[]>();
   readonly #databases: Databases;
@@ -126,6 +134,9 @@ export class Simulation {
           command.apartMs,
         );
       }
+      case 'sample':
+        await this.#sample(command);
+        return [];
       default:
         this.#turn(command);
         return [];
@@ -270,8 +281,21 @@ export class Simulation {
     return ended;
   }
 
+  async #sample({rows, spec, course}: Extract<Command, {do: 'sample'}>): Promise<void> {
+    const process = new Process(`sample ${this.samples.length + 1}`, course.fate);
+    const {faults, latencyMs} = course;
+    const manners = {faults, rejectedCharge: spec.rejectedCharge, latencyMs};
+    const asker: Asker = {process, spec, manners, before: undefined, calls: 0};
+    const report: Report = {warnings: []};
+    const bytes = this.inputBytes().get(inputPath(spec.input)) ?? NOTHING;
+    const sampled = {...spec, sample: rows};
+    const main = () => runCommand(sampled, bytes, asker, this.service, this.world, report);
+    await this.world.run([{process, main, afterMs: 0}]);
+    this.samples.push({spec, process, report});
+  }
+
   /** An event in the world between two runs. */
-  #turn(command: Exclude<Command, {do: 'run' | 'again' | 'both'}>): void {
+  #turn(command: Exclude<Command, {do: 'run' | 'again' | 'both' | 'sample'}>): void {
     const {world} = this;
     switch (command.do) {
       case 'clock':

@@ -1,6 +1,7 @@
 import {PassThrough, Readable} from 'node:stream';
 import {pino} from 'pino';
 import {BulkEnrichError, exitCodes} from '../../../src/errors.ts';
+import {runSample} from '../../../src/estimate/sampled-run.ts';
 import {type Job, resolveJob} from '../../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../../src/job/parse.ts';
 import {run} from '../../../src/run/run.ts';
@@ -35,9 +36,9 @@ export interface Report {
   readonly warnings: string[];
 }
 
-/** The command, as `bulk-enrich run` would be called with these settings. */
+/** The command, as `bulk-enrich run` would be called with these settings, and with `--sample` if there is one. */
 export async function runCommand(
-  spec: RunSpec,
+  spec: RunSpec & {readonly sample?: number},
   input: Buffer,
   asker: Asker,
   service: Service,
@@ -53,7 +54,8 @@ export async function runCommand(
       message: 'Interrupted by SIGTERM.',
     });
   try {
-    const given = settingsOf(spec);
+    const {sample} = spec;
+    const given = {...settingsOf(spec), ...(sample !== undefined && {sample})};
     const env = environmentOf(spec);
     const {name: _, input: __, output: ___, ...settings} = settingsRead(given);
     const files = {inputs: [inputName(spec)], output: outputName(spec)};
@@ -69,20 +71,18 @@ export async function runCommand(
       false,
     );
     report.job = job;
-    report.outcome = await run(
-      job,
-      {
-        env,
-        stdin: Readable.from([input]),
-        stdout: new PassThrough(),
-        now: () => world.wallMs,
-        random: world.random,
-        log,
-        warn: sentence => report.warnings.push(sentence),
-        transport: service.transportFor(() => asker),
-      },
-      stopper,
-    );
+    const io = {
+      env,
+      stdin: Readable.from([input]),
+      stdout: new PassThrough(),
+      now: () => world.wallMs,
+      random: world.random,
+      log,
+      warn: (sentence: string) => report.warnings.push(sentence),
+      transport: service.transportFor(() => asker),
+    };
+    if (sample !== undefined) await runSample(job, io, stopper);
+    else report.outcome = await run(job, io, stopper);
   } catch (error) {
     if (error instanceof BulkEnrichError) report.error = error;
     else report.crash = error;

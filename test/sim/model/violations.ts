@@ -5,6 +5,7 @@ import {fileChecks} from '../checks/files.ts';
 import {moneyChecks} from '../checks/money.ts';
 import {numberChecks} from '../checks/numbers/numbers.ts';
 import {rowChecks} from '../checks/rows.ts';
+import {sampleChecks} from '../checks/samples.ts';
 import type {Check, Scene} from '../checks/scene.ts';
 import {storeChecks} from '../checks/store.ts';
 import {toldChecks} from '../checks/told.ts';
@@ -22,6 +23,7 @@ export const checks: readonly Check[] = [
   ...rowChecks,
   ...numberChecks,
   ...toldChecks,
+  ...sampleChecks,
 ];
 
 /** How often each promise was tried, by its sentence: since this was loaded. */
@@ -49,13 +51,14 @@ export function violationOfHealed(run: Ended): string | undefined {
 }
 
 function sceneOf(simulation: Simulation, run: Ended): Scene {
-  const {service, runs, stored, disk} = simulation;
+  const {service, runs, samples, stored, disk} = simulation;
   const {cache} = run.spec;
   const store = cache === 'none' ? undefined : disk.files.get(storePath(cache));
   return {
     run,
     service,
     runs,
+    samples,
     storedBefore: run.storedBefore,
     storedNow: stored.copyOf(store),
     upkeep: stored.upkeepOf(store),

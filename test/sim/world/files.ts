@@ -1,5 +1,5 @@
 import type * as fs from 'node:fs';
-import {basename, dirname, resolve} from 'node:path';
+import {basename, dirname, join, resolve} from 'node:path';
 import {type Disk, Inode, isDatabase} from './disk.ts';
 import type {World} from './world.ts';
 
@@ -165,8 +165,13 @@ export class Files {
     );
   }
 
-  remove(path: string, {force = false} = {}): void {
+  remove(path: string, {force = false, recursive = false} = {}): void {
     const full = plain(path);
+    if (recursive && this.#disk.directories.has(full)) {
+      for (const name of this.#disk.names(full)) this.remove(join(full, name), {recursive});
+      this.removeDirectory(full);
+      return;
+    }
     if (this.#disk.directories.has(full)) throw failure('ERR_FS_EISDIR', path);
     if (this.#disk.files.has(full) || this.#disk.links.has(full))
       this.#world.step(
@@ -176,8 +181,9 @@ export class Files {
     else if (!force) throw failure('ENOENT', path);
   }
 
-  makeDirectory(path: string): void {
+  makeDirectory(path: string, {recursive = false} = {}): void {
     const full = plain(path);
+    if (recursive && this.#disk.directories.has(full)) return;
     if (this.#disk.exists(full)) throw failure('EEXIST', path);
     if (!this.#disk.directories.has(dirname(full))) throw failure('ENOENT', path);
     this.#demandRoom(path);

@@ -42,6 +42,8 @@ export interface Call {
   latencyMs: number;
   /** True if its ledger has the answer. */
   recorded: boolean;
+  /** True also if its ledger was written in the event that told the answer. */
+  mayBeRecorded: boolean;
   /** For how long the claims of its fleet last, if no member renews them, in milliseconds. */
   readonly claimedMs: number;
   /** True if the verdict said that the token had been verified before. */
@@ -103,8 +105,10 @@ export class Service {
   /** A process has written its ledger: what it was told before is in there. */
   recorded(process: Process): void {
     for (const call of this.calls)
-      if (call.process === process && call.told !== undefined && call.toldIn < this.#world.fired)
-        call.recorded = true;
+      if (call.process === process && call.told !== undefined) {
+        call.mayBeRecorded = true;
+        if (call.toldIn < this.#world.fired) call.recorded = true;
+      }
   }
 
   /** The transport of one process's calls. */
@@ -145,6 +149,7 @@ export class Service {
       told: undefined,
       toldAt: 0,
       toldIn: 0,
+      mayBeRecorded: false,
       code: '',
       status: undefined,
       latencyMs: 0,
