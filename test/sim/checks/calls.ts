@@ -9,6 +9,7 @@ import {
   DAY_MS,
   grouped,
   isBegunAnew,
+  mayLeaveToStartOver,
   rejectedAs,
   runsOfLedger,
   type Scene,
@@ -134,9 +135,6 @@ const once: Check = {
   },
 };
 
-/** So many rejections at the beginning end a run. */
-const CANARY = 10;
-
 function objection(before: Call, call: Call, scene: Scene): string | undefined {
   switch (before.told) {
     case 'throttled':
@@ -195,16 +193,8 @@ function doubtIsKnown(before: Call, call: Call): boolean {
 function isStartedOver(before: Call, call: Call, scene: Scene): boolean {
   return (
     runsBetween(before, call, scene).some(({spec}) => spec.restart || spec.fromFile) ||
-    runsUntil(before, call, scene).some(
-      ended => ended.stop === 'refused' || ended.stop === 'credentials' || wasToStartOver(ended),
-    )
+    runsUntil(before, call, scene).some(mayLeaveToStartOver)
   );
-}
-
-/** True for a run that had rejections and no answer, and may have been killed after it noted that the next one starts over. */
-function wasToStartOver({process, calls}: Ended): boolean {
-  const told = (what: Call['told']) => calls.filter(call => call.told === what).length;
-  return process.killed && told('rejected') >= CANARY && told('answered') === 0;
 }
 
 /** The runs from the one of a call to the last before another's: one that is refused leaves the next to start over. */

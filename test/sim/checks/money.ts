@@ -12,6 +12,7 @@ import {
   isDoubtful,
   isMore,
   lacksHistory,
+  mayLeaveToStartOver,
   mostOf,
   priceOf,
   runsOfLedger,
@@ -90,7 +91,13 @@ const counted: Check = {
   broken(scene) {
     const {run} = scene;
     const runs = runsOfLedger(scene);
-    const mayBeSeveral = runs.some(one => one.spec.restart || one.spec.fromFile || isBegunAnew(one));
+    const mayBeSeveral = runs.some(
+      one =>
+        one.spec.restart ||
+        one.spec.fromFile ||
+        isBegunAnew(one) ||
+        (one !== run && mayLeaveToStartOver(one)),
+    );
     if (run.summary === undefined || run.ledger === undefined || mayBeSeveral) return UNTRIED;
     const {total, unconfirmed} = run.summary.calls;
     const sent = callsInLedger(scene).filter(({told}) => told !== 'not sent').length;

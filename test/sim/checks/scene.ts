@@ -152,6 +152,16 @@ export function isBegunAnew({warnings}: Ended): boolean {
   return warnings.some(sentence => sentence.includes('a new run begins'));
 }
 
+/** So many rejections at the beginning end a run. */
+const CANARY = 10;
+
+/** True for a run that was refused, so that the next one starts over; it may have been killed after it noted that. */
+export function mayLeaveToStartOver({process, calls, stop}: Ended): boolean {
+  const told = (what: Call['told']) => calls.filter(call => call.told === what).length;
+  const wasRefused = stop === 'refused' || stop === 'credentials';
+  return wasRefused || (process.killed && told('rejected') >= CANARY && told('answered') === 0);
+}
+
 /** The calls in groups of one key each. */
 export function grouped(calls: readonly Call[], keyOf: (call: Call) => string): Call[][] {
   const groups = new Map<string, Call[]>();
