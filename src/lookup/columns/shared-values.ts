@@ -15,7 +15,7 @@ const ROWS_EACH_ALONE = 10;
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct, header} = guess;
   if (!isCandidate(guess) || values < FEW_VALUES) return false;
-  const others = all.filter(other => other !== guess && isCandidate(other));
+  const others = all.filter(other => other !== guess && isCandidate(other) && (isBare(guess) || !isBare(other)));
   const repeats = (rowsEach: number) => values > rowsEach * distinct;
   const isAmong = (other: Guess) => other.operation === operation && other.distinct > ROWS_EACH * distinct;
   if (repeats(ROWS_EACH) && others.some(isAmong)) return true;
@@ -27,7 +27,12 @@ export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   return isFew && others.some(tellsPersons);
 }
 
-/** True for a column that would be looked up, possibly after a country is given. */
+/** True for a column that would be looked up, possibly after a country is given, or offered for its values. */
 function isCandidate(guess: Guess): boolean {
-  return guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess));
+  return isBare(guess) || (guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess)));
+}
+
+/** True for a column whose values alone tell what it holds. It is compared with all others, but no other with it. */
+function isBare({aside}: Guess): boolean {
+  return aside === 'values';
 }

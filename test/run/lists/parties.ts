@@ -1,6 +1,6 @@
 /** Columns of another party that no header gives away: their values are few, and another column's differ. */
 export const parties = `
-one value beside distinct ones ▸ Email,Contacto ⏎ 12× p{n}@example.com,ventas@example.org ▸ email=Email → p0@example.com p1@example.com p2@example.com … 12 ▸ "Contacto"; add --email Contacto.
+one value beside distinct ones ▸ Email,Contacto ⏎ 12× p{n}@example.com,ventas@example.org ▸ email=Email → p0@example.com p1@example.com p2@example.com … 12 ▸ "Contacto" (only one value in 12 rows
 a few agents' addresses ▸ mail,mail kam ⏎ 4× p{n}@example.com,a@example.org ⏎ 4× q{n}@example.com,b@example.org ⏎ 4× r{n}@example.com,c@example.org ▸ email=mail → p0@example.com p1@example.com p2@example.com … 12 ▸ Not looked up, though 100% of its values are e-mail addresses: "mail kam" (its name may mean another party
 without a header ▸ [--no-header] 4× p{n}@example.com,a@example.org ⏎ 4× q{n}@example.com,b@example.org ▸ email=column_1 → p0@example.com p1@example.com p2@example.com … 8 ▸ "column_2" (only 2 values in 8 rows
 few numbers in national form ask for no country ▸ Phone,Zentrale ⏎ 8× +1202555010{n},0171 123456 ▸ phone=Phone → +12025550100 +12025550101 +12025550102 … 8 ▸ "Zentrale"

@@ -29,9 +29,10 @@ function bookedCalls(scene: Scene): readonly Call[] | undefined {
 
 const isSent = ({told}: Call) => told !== 'not sent';
 
-/** True if it is known of each call that was heard of whether it is in the books: no kill leaves that open. */
+/** True if no kill and no full disk leaves open which of the calls that were heard of are in the books. */
 function isExact(scene: Scene): boolean {
-  return !runsOfLedger(scene).some(({process}) => process.killed);
+  const isOpen = (call: Call) => call.mayBeRecorded && !isBooked(call, scene);
+  return !runsOfLedger(scene).some(({process}) => process.killed) && !callsInLedger(scene).some(isOpen);
 }
 
 /** Bounds of how many calls there are: those that are in the books for sure, and those that were heard of. */
