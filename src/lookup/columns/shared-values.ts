@@ -15,7 +15,9 @@ const ROWS_EACH_ALONE = 10;
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct, header} = guess;
   if (!isCandidate(guess) || values < FEW_VALUES) return false;
-  const others = all.filter(other => other !== guess && isCandidate(other) && (isBare(guess) || !isBare(other)));
+  const others = all.filter(
+    other => other !== guess && isCandidate(other) && (isBare(guess) || !isBare(other)),
+  );
   const repeats = (rowsEach: number) => values > rowsEach * distinct;
   const isAmong = (other: Guess) => other.operation === operation && other.distinct > ROWS_EACH * distinct;
   if (repeats(ROWS_EACH) && others.some(isAmong)) return true;
