@@ -112,7 +112,7 @@ export function sendsLeft(doubts: number, settings: PolicySettings): number {
 }
 
 /**
- * The step after an outcome, which the history includes already. `isTrusted`: the service answers the operation, so a
+ * The step after an attempt, whose doubt the history includes already. `isTrusted`: the service answers the operation, so a
  * rejection is about the value.
  */
 export function nextStep(

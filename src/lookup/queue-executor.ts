@@ -30,7 +30,7 @@ import {
  *       │                    or no call possible   │ no outcome yet
  *       └───────────────── backing off ◀───────────┘
  *
- * Each state has a method: `#enqueue`, `#attempt`, `#send`, `#retry` and `#hold`, `#settle`. `#lease`, `#makeRoom`,
+ * Each state has a method: `#enqueue`, `#awaitPermit`, `#send`, `#retry` and `#hold`, `#settle`. `#lease`, `#makeRoom`,
  * `#dropWaiting` and `close` let a task leave `waiting`. Once closed, nothing is sent and the rest ends as unasked. Once
  * stopped, tasks only settle.
  */
@@ -124,7 +124,7 @@ export class QueueExecutor implements Executor {
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
     // An error in here is the ledger's, not a call's: it ends the run.
-    lane.inSlot(() => this.#attempt(task, lane), task.isUrgent()).catch(error => this.#fail(error));
+    lane.inSlot(() => this.#awaitPermit(task, lane), task.isUrgent()).catch(error => this.#fail(error));
   }
 
   /** waiting → queued, if values that wait for the end of an outage hold all slots. */
@@ -141,7 +141,7 @@ export class QueueExecutor implements Executor {
   }
 
   /** queued → waiting. */
-  async #attempt(task: TaskState, lane: Lane): Promise<void> {
+  async #awaitPermit(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
     if (!task.isWanted()) this.#settle(task, 'unwanted');
     else if (this.#closed !== undefined) this.#settle(task, {unasked: this.#closed});
@@ -215,9 +215,9 @@ export class QueueExecutor implements Executor {
     const {outlet, ledger, policy, now} = this.#options;
     const sentAt = now();
     task.known = true;
-    const answer = outlet.send(task.lookup.operation, task.lookup.params, task.dispatch);
+    const sending = outlet.send(task.lookup.operation, task.lookup.params, task.dispatch);
     lane.sent(sentAt);
-    const attempt = await answer;
+    const attempt = await sending;
     noteDoubt(task, attempt, policy);
     const isKnown = isKnownRejection(task, attempt);
     const blame = this.#flow.ended(task.lookup, attempt, isKnown);

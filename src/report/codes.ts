@@ -61,6 +61,10 @@ export const callCodes = {
     advice: 'check BULK_ENRICH_BASE_URL; if it is right, tell the service',
   },
   timeout: {meaning: 'No answer within --timeout.', advice: 'raise --timeout, or look up again with --force'},
+  connection_closed: {
+    meaning: 'The service closed the connection without an answer.',
+    advice: 'look up again with --force',
+  },
   econnreset: {
     meaning: 'The connection broke after the call was sent.',
     advice: 'look up again with --force',
@@ -104,6 +108,16 @@ export const callCodes = {
     advice: 'see the column of errors in the output',
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
+
+/** The status of an answer, of which no other code is known: statuses that are sent again, and all others. */
+const statusCodes = {
+  failed: {
+    meaning: 'The service failed with this HTTP status; the call may have been charged.',
+    advice: 'look up again with --force',
+  },
+  refused: {meaning: 'The service refused the call with this HTTP status, and gave no code.'},
+} as const satisfies Readonly<Record<string, CodeText>>;
+const STATUS = /^http_(?<failed>408|425|429|5\d\d)?\d*$/;
 
 /** Advice for values that can't be looked up, if their operation's sentence does not give any. */
 export const valueAdvice: Readonly<Record<string, string>> = {
@@ -156,6 +170,12 @@ export const reasonCodes: Readonly<Record<string, string>> = {
 
 const named: Readonly<Record<string, CodeText>> = {...rejectCodes, ...skipCodes, ...callCodes};
 
+function textOf(word: string): CodeText | undefined {
+  if (Object.hasOwn(named, word)) return named[word];
+  const status = STATUS.exec(word)?.groups;
+  return status && (status['failed'] === undefined ? statusCodes.refused : statusCodes.failed);
+}
+
 /** A code without its prefix, as in `ip.ip_range` or `signup_ip.ip_range`. */
 const wordOf = (code: string) => code.slice(code.lastIndexOf('.') + 1);
 
@@ -165,7 +185,7 @@ export function meaningOf(code: string): string {
   const judging = operationNames.find(name => Object.hasOwn(operations[name].codes, word));
   if (judging !== undefined) return (operations[judging].codes as Record<string, string>)[word] ?? '';
   if (Object.hasOwn(repairCodes, word)) return repairCodes[word as keyof typeof repairCodes];
-  return Object.hasOwn(named, word) ? (named[word]?.meaning ?? '') : '';
+  return textOf(word)?.meaning ?? '';
 }
 
 /** The advice on a code, under these settings; undefined if fixing the list is all there is to do. */
@@ -176,5 +196,5 @@ export function adviceOf(code: string, settings: Readonly<Record<string, unknown
   const set = Object.keys(others).find(isSet);
   if (set !== undefined) return others[set];
   if (Object.hasOwn(valueAdvice, word)) return valueAdvice[word];
-  return Object.hasOwn(named, word) ? named[word]?.advice : undefined;
+  return textOf(word)?.advice;
 }

@@ -24,6 +24,15 @@ test('a code is followed by its words, which are broken between words', () => {
   ]);
 });
 
+test.each([
+  ['email.http_503', /row 4: The service failed.*--force/],
+  ['ip.http_429', /The service failed/],
+  ['phone.http_404', /The service refused the call/],
+])('a status alone, as in %s, is followed by its meaning', (code, expected) => {
+  const lines = troubleLines(heading, [{code, count: 1, rows: [4]}]);
+  expect(lines.slice(1).join(' ')).toMatch(expected);
+});
+
 test('rarer codes are counted, where that is shorter than telling the last of them', () => {
   const codes = (many: number) =>
     Array.from({length: many}, (_, n) => ({code: `email.word_${n}`, count: 1, rows: [n + 1]}));

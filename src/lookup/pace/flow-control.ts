@@ -118,7 +118,7 @@ export class FlowControl {
         blame = this.#ambiguous(key, attempt, now);
         break;
       case 'not_sent':
-        this.#notSent(key, attempt, now);
+        blame = this.#notSent(key, attempt, now);
         break;
       case 'rekeyed':
         this.#outages.inconclusive(key);
@@ -224,12 +224,11 @@ export class FlowControl {
   }
 
   /** A worker that gave the value back waits at the fleet's gate, or is shutting down: that is not a failure. */
-  #notSent(key: string, {code, closedMs}: AttemptThatIs<'not_sent'>, now: number): void {
-    if (closedMs === undefined) this.#outages.notSent(key, code, now);
-    else {
-      this.#outages.inconclusive(key);
-      if (closedMs > 0) this.#gate.close({reason: 'throttled', detail: code, untilMs: now + closedMs});
-    }
+  #notSent(key: string, {code, closedMs}: AttemptThatIs<'not_sent'>, now: number): Blame {
+    if (closedMs === undefined) return this.#outages.notSent(key, code, now);
+    this.#outages.inconclusive(key);
+    if (closedMs > 0) this.#gate.close({reason: 'throttled', detail: code, untilMs: now + closedMs});
+    return 'service';
   }
 
   #throttled(attempt: AttemptThatIs<'throttled'>, now: number): void {

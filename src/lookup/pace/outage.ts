@@ -132,16 +132,18 @@ export class OutageWatch {
     return 'service';
   }
 
-  /** A call could not be sent. */
-  notSent(key: string, code: string, now: number): void {
+  /** A call could not be sent. Returns who is to blame. */
+  notSent(key: string, code: string, now: number): Blame {
     this.#notSentStreak += 1;
-    if (this.#outage === undefined) {
-      if (this.#notSentStreak >= numbers.unsentStreak) this.#beginOutage(code, now);
-      return;
+    if (this.#outage !== undefined) {
+      this.#fails(key, false);
+      this.#outage.lastCall = false;
+      this.#probeFailed(this.#outage, key, now);
+      return 'service';
     }
-    this.#fails(key, false);
-    this.#outage.lastCall = false;
-    this.#probeFailed(this.#outage, key, now);
+    if (this.#notSentStreak < numbers.unsentStreak) return 'value';
+    this.#beginOutage(code, now);
+    return 'service';
   }
 
   stateAt(now: number): OutageState | undefined {

@@ -61,8 +61,7 @@ describe('an outage begins', () => {
     for (let n = 1; n < policyNumbers.unsentStreak; n++) notSent('a');
     failed('b');
     for (let n = 1; n < policyNumbers.unsentStreak; n++) notSent('a');
-    expect(watch.current).toBeUndefined();
-    notSent('a', 3);
+    expect([watch.current, notSent('a', 3), notSent('a', 4)]).toEqual([undefined, 'service', 'service']);
     expect(watch.current).toMatchObject({since: 3, cause: 'refused'});
   });
 

@@ -166,4 +166,18 @@ export const foundHere = [
       ],
     ],
   },
+  {
+    name: 'found here: a limiter that Redis refused to open is not opened again',
+    edits: [['src/fleet/limits.ts', '        opened = undefined;\n', '']],
+  },
+  {
+    name: 'found here: what a killed sample paid for is taken over by no run',
+    edits: [
+      [
+        'src/run/run.ts',
+        '    if (stopper.reason === undefined) await takeOverSample(job, io, stopper);\n',
+        '',
+      ],
+    ],
+  },
 ];
