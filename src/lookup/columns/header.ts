@@ -25,16 +25,13 @@ const KINDS: readonly ColumnKind[] = [...intelligenceNames, 'country'];
 /** The kinds of values that a header names; empty if it names none. */
 export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> {
   const tokens = tokensOf(header);
-  const found = new Map(
+  return new Map(
     KINDS.flatMap(kind => {
       const some = tokens.flatMap((_, at) => saidAt(kind, tokens, at));
       const [says] = some.sort((a, b) => strengths.indexOf(a.strength) - strengths.indexOf(b.strength));
       return says === undefined ? [] : [[kind, {...says, isPlain: isPlain(kind, tokens)}] as const];
     }),
   );
-  // Active Directory's ipPhone holds an extension.
-  if (found.has('phone')) found.delete('ip');
-  return found;
 }
 
 /** True if each word is known as harmless. A list of words for other persons could never be complete. */
