@@ -97,6 +97,16 @@ describe('NDJSON', () => {
     });
   });
 
+  test.each([
+    [['quoted'], '"repairs":["quoted"],'],
+    [['quoted', 'uri'], '"repairs":["quoted","uri"],'],
+    [[], ''],
+  ] as const)('repairs of a cell are told with its result: %j', (repairs, told) => {
+    const row = {...enriched(ndjsonRow('{}'), [ok({city: 'Berlin'})]), repairs: [repairs]};
+    const encoder = createEncoder(ndjsonInput(['ip']), looked('ip', 'ip'), output({kind: 'ndjson'}));
+    expect(encoder.encode([row])).toContain(`"error":null,${told}"data":{"city":"Berlin"}`);
+  });
+
   test('chosen fields alone, when fields are chosen', () => {
     expect(encode('{}', ok({city: 'Berlin', country: 'DE', new_field: 1}), city)).toContain(
       '"data":{"city":"Berlin"}',
