@@ -30,6 +30,8 @@ async function played(edits) {
   rmSync(directory, {recursive: true, force: true});
   const line = stdout.trim().split('\n').at(-1);
   const told = line?.startsWith('{') ? JSON.parse(line) : {message: stderr};
+  if (/Something broke: ReferenceError/.test(told.message))
+    return ['IS OF OTHER NAMES than src', told.message];
   return [
     told.message === undefined ? `NOT FOUND in ${told.sequences}` : `found after ${told.sequences}`,
     told.message,

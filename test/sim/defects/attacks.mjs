@@ -56,9 +56,7 @@ export const attacks = [
   },
   {
     name: 'attack: exit code 0, whatever failed or was skipped',
-    edits: [
-      ['src/run/exit.ts', /if \(lost > 0\) return[^\n]*\n[^\n]*\n/, 'void [lost, cutShort];\n'],
-    ],
+    edits: [['src/run/exit.ts', /if \(lost > 0\) return[^\n]*\n[^\n]*\n/, 'void [lost, cutShort];\n']],
   },
   {
     name: 'attack: rejects from before a resume are lost',

@@ -34,7 +34,7 @@ export const foundHere = [
       [
         'src/run/destination/partial.ts',
         /const near = join\(directory, .*\);/,
-        'const near = join(held[0]?.path ?? directory, name + ".partial");',
+        'const near = join(locked[0]?.path ?? directory, name + ".partial");',
       ],
     ],
   },
