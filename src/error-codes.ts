@@ -274,7 +274,7 @@ export const endCodes = {
   ],
   refused: [
     'the service rejected the first ten calls of an operation, or a hundred in a row later',
-    'check the account, `BULK_ENRICH_BASE_URL` and the columns, then run again: it starts over with all answers that it paid for',
+    'check the account, `BULK_ENRICH_BASE_URL` and the columns, then run again: it begins a new run, and uses the answers already paid for',
     '2',
   ],
   signal: ['you pressed Ctrl-C, or the system stopped the run', 'run again', '130, 143'],

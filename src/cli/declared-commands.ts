@@ -29,7 +29,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
   addInit(addWith, run);
   addReaders(add, run);
   addLookup(addWith, run, said);
-  program.commandsGroup('Operation:');
+  program.commandsGroup('Maintenance:');
   addDoctor(addWith, run);
   addRules(program, run);
   addHistory(add, run);
@@ -64,17 +64,23 @@ type AddWith = (use: Use, ...named: Parameters<Add>) => Command;
 function addRun(addWith: AddWith, run: RunCommand): void {
   addWith('run', 'run', 'Enrich a list: the same rows, with answers added.')
     .argument('[input...]', 'files; - is stdin')
-    .option('--yes', "Don't ask before spending. (Asked only at a terminal, without --max-credits.)")
+    .option(
+      '--yes',
+      "Don't ask before spending. (The question comes only at a terminal, and only without --max-credits.)",
+    )
     .action(run(async () => (await import('./commands/run.ts')).runCommand));
   addWith('run', 'plan', 'Show what a run would do and cost. Sends nothing.')
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'Print the plan as JSON.')
-    .option('--ahead <TIME>', 'Show the renewals of each day within this time, such as 30d.')
+    .option(
+      '--ahead <TIME>',
+      'Show how many stored answers are due again on each day within this time, such as 30d.',
+    )
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
 }
 
 function addLookup(addWith: AddWith, run: RunCommand, said: CommandSettings['said']): void {
-  addWith('lookup', 'lookup', 'Look up one value.', ' Neither uses nor fills the answer store.')
+  addWith('lookup', 'lookup', 'Look up one value.', ' The answer store is neither read nor written.')
     .argument('<operation>', said.lookups)
     .argument('<value>', said.values)
     .option('--json', 'Print the answer as JSON, which is the default.')
@@ -85,7 +91,7 @@ function addVerify(addWith: AddWith, run: RunCommand): void {
   addWith('verify', 'verify', 'Fetch the verdict on one session token.')
     .requiredOption('--token <T>', 'The session token.')
     .option('--action <ID>', 'The action identifier (default: BULK_ENRICH_ACTION_ID)')
-    .option('--id <ID>', 'The user identifier, for multi-accounting.')
+    .option('--id <ID>', 'The user identifier, by which the service finds users with several accounts.')
     .option('--email <ADDRESS>', "The user's e-mail address.")
     .option('--phone <NUMBER>', "The user's phone number.")
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));
@@ -106,7 +112,7 @@ function addReaders(add: Add, run: RunCommand): void {
     .argument('<new>', 'a later one')
     .option(
       '--key <COLUMN>',
-      'Match rows by this column. Repeat it for several columns. (default: all columns of the list)',
+      'Match rows by this column. Repeat it for several columns. (default: all columns that the input of run had)',
       (given: string, before: string[] = []) => [...before, given],
     );
   withOutput(diff, 'Write the new and changed rows to this file.').action(
@@ -136,14 +142,14 @@ function addReaders(add: Add, run: RunCommand): void {
   add(
     'rejects',
     'Print the rows that could not be read.',
-    ' They come with their header, to fix and run again.',
+    ' The header comes first, so that the rows can be corrected and run as a list.',
   )
     .argument('<file>', 'rejected rows of a run, OUT.rejects.ndjson')
     .action(run(async () => (await import('./outputs/rejects.ts')).rejectsCommand));
 }
 
 function addWorker(addWith: AddWith, run: RunCommand): void {
-  addWith('worker', 'worker', 'Make calls for a fleet, until you stop it.')
+  addWith('worker', 'worker', 'Make calls for a fleet, until you stop this worker.')
     .option(
       '--redis <URL>',
       "The fleet's Redis, redis://HOST:PORT or rediss:// (default: BULK_ENRICH_REDIS_URL)",
@@ -164,7 +170,7 @@ function addDoctor(addWith: AddWith, run: RunCommand): void {
     'Check if a run would work from here.',
     ' It looks at configuration, network and disk, and charges nothing without --call.',
   )
-    .option('-o, --output <OUT>', 'The output of the run (default: in this directory)')
+    .option('-o, --output <OUT>', 'Output that a run would write (default: a file in this directory)')
     .option('--call', 'Also make one real ip lookup, after showing its price.')
     .option('--json', 'Print the checks as JSON.')
     .action(run(async () => (await import('./commands/doctor.ts')).doctorCommand));
@@ -172,7 +178,7 @@ function addDoctor(addWith: AddWith, run: RunCommand): void {
 
 function addInit(addWith: AddWith, run: RunCommand): void {
   addWith('reading', 'init', 'Write a job file for a list.', " It asks for what it can't see in the list.")
-    .argument('<input>', 'the list; {date} in its path means the current day, in the job too')
+    .argument('<input>', 'the list; {date} in its path stands for the current day, also when the job runs')
     .option('-o, --output <FILE>', "The job file (default: the list's name with .yaml)")
     .option('--force', 'Replace an existing file.')
     .action(run(async () => (await import('./commands/init.ts')).initCommand));
@@ -253,7 +259,7 @@ function addRules(program: Command, run: RunCommand): void {
 function addStore(program: Command, run: RunCommand, said: CommandSettings['said']): void {
   const store = program
     .command('store')
-    .description('Show what is in the answer store, or remove it.')
+    .description('Show what is in the answer store, or remove answers from it.')
     .helpCommand(...HELP_COMMAND)
     .exitOverride();
   const sub = (name: string, description: string) =>
@@ -268,7 +274,7 @@ function addStore(program: Command, run: RunCommand, said: CommandSettings['said
   sub('prune', 'Remove answers older than their maximum age.')
     .option('--max-age <AGE>', `Such as 30d, or ${said.ages}`, said.ages)
     .action(run(async () => (await import('./commands/stored-answers.ts')).storePrune));
-  sub('purge', 'Remove all that is stored about one value. Nothing readable stays in the file.')
+  sub('purge', 'Remove all that is stored about one value. Nothing readable of it stays in the file.')
     .argument('<value>', said.values)
     .option('--default-country <CC>', 'Country of a phone number in national form')
     .action(run(async () => (await import('./commands/stored-answers.ts')).storePurge));

@@ -105,12 +105,12 @@ export function resolveJob(
   if (settings.requireStore && settings.store === false)
     throw new UsageError(
       'no_store',
-      'require_store (--require-store) needs the answer store, which store: false (--no-store) turns off. Choose one.',
+      'require_store (--require-store) needs the answer store, but store: false (--no-store) turns it off. Remove one of them.',
     );
   if (settings.offline && settings.store === false)
     throw new UsageError(
       'no_store',
-      'offline (--offline) uses only the answer store, which store: false (--no-store) turns off. Choose one.',
+      'offline (--offline) uses only the answer store, but store: false (--no-store) turns it off. Remove one of them.',
     );
   if (source.fromFile && source.settings.endpoint === undefined) {
     throw new UsageError(

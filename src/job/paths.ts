@@ -34,7 +34,10 @@ export function expandPatterns(
     const isOwn = ownAmong(found);
     const others = found.filter(one => !isOwn(one));
     if (others.length === 0)
-      throw new UsageError('own_files', `${path} matches only files that this job writes.`);
+      throw new UsageError(
+        'own_files',
+        `${path} matches only files that this job writes, so there is nothing to read. Use a narrower pattern, or another directory for the outputs.`,
+      );
     return others;
   });
 }

@@ -35,7 +35,7 @@ export function refuseMostlyRejected(
     reason === 'column_count' ? ' If rows only lack fields at their end, add --pad-short-rows.' : '';
   throw new InputError(
     'input_rejected',
-    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, --delimiter, --encoding and --skip-lines.${short} Nothing was sent. To read the others anyway: --max-rejects 100%.`,
+    `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, --delimiter, --encoding and --skip-lines.${short} Nothing was sent. To skip unreadable rows and read the rest: --max-rejects 100%.`,
     reason === 'invalid_encoding' && format.perhaps !== undefined
       ? {flags: ['--encoding', format.perhaps]}
       : {},

@@ -17,21 +17,21 @@ export interface JobInput {
   readonly input: Setting<'input'>;
   /** The output file. */
   readonly output?: Setting<'output'>;
-  /** The service: embedded, live (from the environment), or a base URL. Default: from the environment. */
+  /** The service: embedded; live (at BULK_ENRICH_BASE_URL); or a base URL. Default: from the environment. */
   readonly endpoint?: Setting<'endpoint'>;
-  /** Column of IPv4 addresses. */
+  /** Column of IPv4 addresses. PREFIX begins the names of its new columns. */
   readonly ip?: Setting<'ip'>;
-  /** Column of phone numbers. */
+  /** Column of phone numbers. PREFIX begins the names of its new columns. */
   readonly phone?: Setting<'phone'>;
-  /** Column of e-mail addresses. */
+  /** Column of e-mail addresses. PREFIX begins the names of its new columns. */
   readonly email?: Setting<'email'>;
-  /** Column of session tokens, for bot verdicts. To send more along: token=COL,action=ID,id=COL,email=COL,phone=COL. Default: action: BULK_ENRICH_ACTION_ID. */
+  /** Column of session tokens, for bot verdicts; or token=COL,action=ID, with id=COL, email=COL or phone=COL to send those too. Default: the action in BULK_ENRICH_ACTION_ID. */
   readonly verdict?: Setting<'verdict'>;
   /** Look up only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
-  /** Column with the country of phone numbers in national form, as code or name. Repeat it for several phone columns. */
+  /** Column with the country of phone numbers in national form, as code or name. Repeat it to name several: each phone column uses the one that fits its name. */
   readonly country?: Setting<'country'>;
-  /** Country of phone numbers in national form without a country column, as code or name. */
+  /** Country, as code or name, of national phone numbers whose row has none. */
   readonly defaultCountry?: Setting<'defaultCountry'>;
   /** Which of several IP addresses in a cell (X-Forwarded-For) to use: first, last, or only (if all are the same). Default: such cells are invalid. */
   readonly ipFromList?: Setting<'ipFromList'>;
@@ -61,13 +61,13 @@ export interface JobInput {
   readonly encoding?: Setting<'encoding'>;
   /** Skip the first N lines of each CSV file, such as a title above the header. */
   readonly skipLines?: Setting<'skipLines'>;
-  /** Fill short CSV rows with empty fields, and count them. A header that is shorter than all rows is filled, too. */
+  /** Add empty fields to CSV rows that are too short, and count those rows. A header that is shorter than all rows is filled, too. */
   readonly padShortRows?: Setting<'padShortRows'>;
   /** Reject records larger than this; from 1024 to 268435456. Default: 1048576. */
   readonly maxRecordSize?: Setting<'maxRecordSize'>;
   /** Columns to protect from running as spreadsheet formulas: answers, all (also the input's) or none. Default: answers. */
   readonly escapeFormulas?: Setting<'escapeFormulas'>;
-  /** Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. At least one call a day, at most 1000000 in a second, minute or hour. Default: 20/s live, unlimited embedded. */
+  /** Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The lowest is one call a day, the highest 1000000 a second, minute or hour. Default: 20/s live, unlimited embedded. */
   readonly rate?: Setting<'rate'>;
   /** Maximum of calls in flight, from 1 to 10000. Default: 16; in a fleet, that of its workers. */
   readonly concurrency?: Setting<'concurrency'>;
@@ -77,9 +77,9 @@ export interface JobInput {
   readonly resends?: Setting<'resends'>;
   /** Maximum outage or Retry-After to wait for, from 0s to 30d; see --publish-on. Default: 15m. */
   readonly maxOutage?: Setting<'maxOutage'>;
-  /** Redis of a fleet, whose workers make the calls. none: make them here. Default: BULK_ENRICH_REDIS_URL. */
+  /** Redis of a fleet, whose workers make the calls. With none, this process makes them. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call, such as 2 or ip=1,phone=2. rejected=… and throttled=… tell if such calls are free, maybe charged (maybe) or charged (spent). Default: 1; rejected=maybe,throttled=free. */
+  /** Credits of one call, such as 2 or ip=1,phone=2. For calls that the service rejects or throttles: rejected= and throttled=, with free, maybe (perhaps charged) or spent (charged). Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
   /** Maximum of credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
@@ -101,7 +101,7 @@ export interface JobInput {
   readonly stale?: Setting<'stale'>;
   /** Make no calls: use stored answers, and skip all other values. Needs no key. Default: false. */
   readonly offline?: Setting<'offline'>;
-  /** Label of the account. Each label has its own stored answers, and the limits in its account file. Default: default. */
+  /** Label of the account. Each label has its own stored answers. Its account file, if there is one, sets its limits. Default: default. */
   readonly account?: Setting<'account'>;
   /** Maximum size of the answer store, such as 500mb or 2gb, at least 1mb. The oldest answers are removed. */
   readonly maxStoreSize?: Setting<'maxStoreSize'>;
@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: with all of --max-credits. In a job file, true or fresh: start over only if the saved state does not fit; false: stop instead (exit 10 or 8). */
+  /** Start over; answers already paid for are kept. fresh: also with the whole credit limit. In a job file, true or fresh starts over only if input or settings changed since the state was saved; false stops then (exit 8 or 10). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;
@@ -131,7 +131,7 @@ export interface JobInput {
   readonly drift?: Setting<'drift'>;
   /** How to show progress: auto, bar (counts calls first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;
-  /** Log level on stderr: trace, debug, info, warn, error or silent. Format: text, or json (all of stderr, one object a line). Both: json,debug. Default: warn; info with json. */
+  /** Log level on stderr: trace, debug, info, warn, error or silent. Format: text, or json (all of stderr, one object a line). Format and level together: json,debug. Default: warn; info with json. */
   readonly log?: Setting<'log'>;
   /** Write only errors to stderr. Default: false. */
   readonly quiet?: Setting<'quiet'>;

@@ -173,7 +173,8 @@ function refused(
   const all = isKnownToAnswer
     ? `${inARow(operation, streak)}, so the run stopped before it spent more.`
     : `All of the first ${count} ${operation} calls were rejected with ${codesOf(streak)}, so the run stopped before it spent more.`;
-  const again = 'Then run the same command again: it starts over with all answers that it paid for.';
+  const again =
+    'Then run the same command again: it begins a new run, and uses the answers already paid for.';
   const wrongKey = `Check ${keyFrom}. If it is right, these ${operations[operation].plural} are not valid.`;
   if (credentials)
     return {

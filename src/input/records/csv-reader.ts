@@ -254,7 +254,7 @@ export class CsvReader implements RecordReader {
     const {maxRecordSize} = this.#settings;
     const unclosed = stop !== 'bad_quote' || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
     const detail = unclosed
-      ? `a quoted field that begins in this line is not closed in this file or within ${maxRecordSize} bytes`
+      ? `a quoted field begins in this line, and no closing quote follows in the next ${maxRecordSize} bytes or before the end of the file`
       : 'a quote is inside an unquoted field: quote the whole field and double the quotes in it';
     const eolAt = bytes.indexOf(this.#eol, start);
     const end = eolAt === -1 ? bytes.length : eolAt + 1;

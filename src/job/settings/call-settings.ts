@@ -17,7 +17,7 @@ export const callSettings = {
   rate: callSetting(rates.optional(), {
     value: 'RATE',
     description:
-      'Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. At least one call a day, at most 1000000 in a second, minute or hour.',
+      'Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The lowest is one call a day, the highest 1000000 a second, minute or hour.',
     defaultText: '20/s live, unlimited embedded',
     uses: ['run', 'library'],
     shapes: 'summary',
@@ -50,7 +50,7 @@ export const callSettings = {
   }),
   fleet: callSetting(redisUrl.optional(), {
     value: 'URL',
-    description: 'Redis of a fleet, whose workers make the calls. none: make them here.',
+    description: 'Redis of a fleet, whose workers make the calls. With none, this process makes them.',
     defaultText: 'BULK_ENRICH_REDIS_URL',
     uses: ['run', 'library', 'doctor'],
     shapes: 'nothing',
@@ -58,7 +58,7 @@ export const callSettings = {
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
-      'Credits of one call, such as 2 or ip=1,phone=2. rejected=… and throttled=… tell if such calls are free, maybe charged (maybe) or charged (spent).',
+      'Credits of one call, such as 2 or ip=1,phone=2. For calls that the service rejects or throttles: rejected= and throttled=, with free, maybe (perhaps charged) or spent (charged).',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',

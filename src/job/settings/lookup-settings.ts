@@ -17,7 +17,7 @@ export const lookupSettings = {
     z.union([z.enum(['embedded', 'live']), z.url({error: ENDPOINT})], {error: ENDPOINT}).optional(),
     {
       value: 'NAME|URL',
-      description: 'The service: embedded, live (from the environment), or a base URL.',
+      description: 'The service: embedded; live (at BULK_ENRICH_BASE_URL); or a base URL.',
       defaultText: 'from the environment',
       uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
       shapes: 'endpoint',
@@ -28,7 +28,7 @@ export const lookupSettings = {
     columnsSetting(columns.optional(), {
       value: 'COL[=PREFIX]',
       repeatable: true,
-      description: operations[name].about,
+      description: `${operations[name].about} PREFIX begins the names of its new columns.`,
       uses: ['run', 'library'],
       shapes: 'columns',
     }),
@@ -36,7 +36,7 @@ export const lookupSettings = {
   verdict: columnsSetting(verdict.optional(), {
     value: 'COL',
     description: operations.verify.about,
-    defaultText: 'action: BULK_ENRICH_ACTION_ID',
+    defaultText: 'the action in BULK_ENRICH_ACTION_ID',
     uses: ['run', 'library'],
     shapes: 'verdict',
   }),
@@ -55,7 +55,7 @@ export const lookupSettings = {
     value: 'COL',
     repeatable: true,
     description:
-      'Column with the country of phone numbers in national form, as code or name. Repeat it for several phone columns.',
+      'Column with the country of phone numbers in national form, as code or name. Repeat it to name several: each phone column uses the one that fits its name.',
     uses: ['run', 'library'],
     shapes: 'country',
   }),
@@ -69,7 +69,7 @@ export const lookupSettings = {
       .optional(),
     {
       value: 'CC',
-      description: 'Country of phone numbers in national form without a country column, as code or name.',
+      description: 'Country, as code or name, of national phone numbers whose row has none.',
       uses: ['run', 'library', 'lookup', 'verify'],
       shapes: 'output',
     },

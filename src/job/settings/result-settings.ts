@@ -93,7 +93,7 @@ export const resultSettings = {
   log: resultSetting(log.optional(), {
     value: 'WORDS',
     description:
-      'Log level on stderr: trace, debug, info, warn, error or silent. Format: text, or json (all of stderr, one object a line). Both: json,debug.',
+      'Log level on stderr: trace, debug, info, warn, error or silent. Format: text, or json (all of stderr, one object a line). Format and level together: json,debug.',
     defaultText: 'warn; info with json',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
     shapes: 'nothing',

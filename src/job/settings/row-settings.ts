@@ -146,7 +146,7 @@ export const rowSettings = {
   }),
   padShortRows: formatSetting(z.boolean().optional(), {
     description:
-      'Fill short CSV rows with empty fields, and count them. A header that is shorter than all rows is filled, too.',
+      'Add empty fields to CSV rows that are too short, and count those rows. A header that is shorter than all rows is filled, too.',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),

@@ -46,7 +46,7 @@ export const storeSettings = {
     {
       value: 'LABEL',
       description:
-        'Label of the account. Each label has its own stored answers, and the limits in its account file.',
+        'Label of the account. Each label has its own stored answers. Its account file, if there is one, sets its limits.',
       uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
       shapes: 'output',
     },
@@ -81,7 +81,7 @@ export const storeSettings = {
   restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
     value: '[fresh]',
     description:
-      'Start over; answers already paid for are kept. fresh: with all of --max-credits. In a job file, true or fresh: start over only if the saved state does not fit; false: stop instead (exit 10 or 8).',
+      'Start over; answers already paid for are kept. fresh: also with the whole credit limit. In a job file, true or fresh starts over only if input or settings changed since the state was saved; false stops then (exit 8 or 10).',
     uses: ['run'],
     shapes: 'nothing',
   }),

@@ -19,7 +19,7 @@ export function demandEngine(compression: Compression, path: string): void {
   const gzipped = `${withoutCompression(path)}.gz`;
   throw new UsageError(
     'output_compressed',
-    `${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, or gzip: ${gzipped}. A run that writes to a pipe (-o - | ${compression}) can't be resumed.`,
+    `${path} would be compressed with ${compression}, which this Node (${process.version}) can't do. Use Node >= 22.15, or gzip: ${gzipped}. Or write to a pipe (-o - | ${compression}); such a run can't be resumed.`,
     {flags: ['-o', gzipped]},
   );
 }

@@ -134,7 +134,7 @@ function refuseForeignLink({setting, path}: NamedFile): void {
   if (open && link.uid !== process.geteuid?.() && link.uid !== directory.uid)
     throw new UsageError(
       'foreign_link',
-      `${setting}: ${path} is a link of another user (uid ${link.uid}) in a directory that everybody can write to. Name the file itself.`,
+      `${setting}: ${path} is a symbolic link that another user (uid ${link.uid}) made, in a directory that everybody can write to. Give the path of the file that it points to.`,
     );
 }
 
