@@ -7,7 +7,7 @@ const CHARACTERS_OF_A_STEP = 64;
 /** Maximum product of the lengths when one text is searched in another: about a tenth of a second. */
 const MOST_COMPARED = 100_000_000;
 
-/** Made once: an expression beyond its limit throws at each remaining element. */
+/** Made once, as making an error is slow: an expression beyond its limit throws at each remaining element. */
 const TOO_MUCH = new Error('it would take too long: more than 10,000 elements to go over');
 const TOO_LONG = new Error('it would take too long: both texts are long');
 

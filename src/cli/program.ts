@@ -41,7 +41,7 @@ export async function main(
   }
 }
 
-/** True if the command reads a list: loading its modules takes time, which may be shown. */
+/** True for `run` and `plan` unless a flag asks for other output. They load slowly, so "Starting …" is shown meanwhile. */
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return (
     /^(run|plan)$/.test(command) &&

@@ -26,7 +26,7 @@ export function usedAnswer(operation: Operation, kept: unknown): unknown {
   return !isObject(kept) || isOfType(fields, kept) ? kept : readFields(fields, kept).data;
 }
 
-/** True if nothing is to be converted or left out: checks most answers in a third of the time. */
+/** True if the value can be used as it is. For most answers this check replaces `readFields`, in a third of its time. */
 function isOfType(type: FieldType, value: unknown): boolean {
   if (typeof type === 'function') return type(value) === value;
   if ('items' in type) return Array.isArray(value) && value.every(item => isOfType(type.items, item));

@@ -80,7 +80,7 @@ export class SharedDate {
     return {certain, agreed, earlier: before.said <= now ? before.said : certain, leaps: leap !== undefined};
   }
 
-  /** The date as earlier runs left it in a file, without this run's. */
+  /** The date that earlier runs left in a file. This run's clock is not noted in it. */
   knownIn(db: Sqlite): KnownDate {
     const row = db.hasTable('date') ? db.query(['agreed', 'said', 'claimed'], 'FROM date').get() : undefined;
     return dateIn(row);

@@ -26,7 +26,7 @@ export interface Layout {
   readonly mapping: Mapping;
   readonly columns: readonly TargetColumns[];
   readonly encoding: string;
-  /** The input's header as one line, with any lines above it. */
+  /** The input's header as a CSV record; empty without one. */
   readonly header: string;
   readonly format: OutputFormat;
   readonly encoder: Encoder;

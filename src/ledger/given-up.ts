@@ -14,9 +14,9 @@ import {
 
 /** Cost of this run's earlier attempts, which a restart gave up. */
 export interface Earlier {
-  /** In the books and against the limit, since it was spent at the same endpoint and account. */
+  /** Counted in the books and against the limit, since it was spent at the same endpoint and account. */
   readonly counted: Spending;
-  /** In neither: spent at another endpoint or account, or before `--fresh-budget`. */
+  /** In neither: spent at another endpoint or account, or before `--restart fresh`. */
   readonly notCounted: Spending;
   /** True if saved state was unreadable, so that its cost and its values are unknown. */
   readonly unknown: boolean;

@@ -185,7 +185,7 @@ export function unwritable(reason: string, cause: unknown): OutputError {
 }
 
 /**
- * Reads a ledger that no process has open: its run, and if any call was sent for it. Throws as {@link openLedgerFile}
+ * Reads from a ledger that no process has open its run, and if that run sent any call. Throws as {@link openLedgerFile}
  * does.
  */
 export function peek<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {

@@ -22,7 +22,10 @@ export interface Task extends History {
   firstRow(): number | undefined;
   /** The rows that wait for it now. */
   rows(): readonly number[];
-  /** True if a request waits for it. In an outage such a task is answered at once, unless it is the probe. */
+  /**
+   * True if a program that asked for one value waits for it. In an outage it gets the stored answer or a failure at once,
+   * unless its call is the probe.
+   */
   isUrgent(): boolean;
   /** An earlier answer. Unless it is too old to use, it serves if the call can't be made. */
   readonly before?: KnownAnswer | undefined;

@@ -26,7 +26,7 @@ export function fieldPaths(names: readonly string[], rows: readonly Row[]): stri
   return [...paths].filter(path => !objects.has(path));
 }
 
-/** True for a path into a list: a row may have more entries. */
+/** True for a path to a list's first entry, such as `ips.0`: rows may have more entries. */
 export function isInList(path: string): boolean {
   return /\.0(?:\.|$)/.test(path);
 }

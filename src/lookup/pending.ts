@@ -20,7 +20,7 @@ export class Pending {
   readonly lookup: Lookup;
   /** The earlier answer. */
   before: KnownAnswer | undefined;
-  /** The store's version at the last read. */
+  /** The store's version when the value was last sought there. */
   version = 0;
   /** The row that gets the answer as it came. The others get what a repeated call would answer. */
   firstRow: number | undefined;

@@ -12,7 +12,7 @@ export interface Term {
 /**
  * - `fresh`: used without a call.
  * - `due`: within its term, but to be renewed. If that fails, it is as good as fresh.
- * - `stale`: beyond its term, for times without calls.
+ * - `stale`: beyond its term, and used only while no call can be made.
  */
 export type Validity = 'fresh' | 'due' | 'stale';
 

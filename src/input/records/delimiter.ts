@@ -30,7 +30,7 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
 }
 
-/** Share of agreeing records from which a delimiter is accepted with its quotes. */
+/** If fewer records than this share have the same number of fields, they are counted again, with quotes as letters. */
 const MOSTLY = 0.5;
 
 function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {

@@ -18,7 +18,11 @@ export type CountryChoice =
   | {readonly torn: readonly CountryColumn[]; readonly row: number | undefined}
   | undefined;
 
-/** How exactly a header names the country of phone numbers, best first. */
+/**
+ * Kinds of country columns by their headers, best first. `phone`: `phone_country`. `own`: it begins like its phone column
+ * (`shipping_country`, `shipping_phone`). `exact`: `country`. `address`: the country of something else near a person.
+ * `elsewhere`: of another thing, such as birth, IP or card.
+ */
 const ranks = ['phone', 'own', 'exact', 'address', 'elsewhere'] as const;
 type Rank = (typeof ranks)[number];
 

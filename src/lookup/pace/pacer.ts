@@ -93,7 +93,7 @@ export class Pacer implements LanePacer {
     limiter.schedule(async () => once()).catch(refuseAllButDropped);
   }
 
-  /** Leaves before the next answer is read. */
+  /** Sends the group in a microtask: before the next answer is read. */
   #leaseGroup(): void {
     if (this.#grouped) return;
     this.#grouped = true;
@@ -111,7 +111,8 @@ export class Pacer implements LanePacer {
   }
 
   /**
-   * If the window is full, waits for the moment it is not: waiting for the next lease would waste that lease's time.
+   * If the sliding window is full, waits until it has room, and not until the next lease is due: the time between would
+   * be lost.
    */
   #grantWithin(rate: number, permits: number): void {
     if (this.#stopped) return;
