@@ -3,6 +3,7 @@ import {once} from 'node:events';
 import {closeSync, openSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {bin, createSandbox, type Sandbox} from '../support/command.ts';
+import {runHere} from '../support/main.ts';
 import {ips} from '../support/stage.ts';
 
 type Stdio = 'ignore' | 'pipe' | number;
@@ -49,4 +50,23 @@ test('a reader of stdout that has seen enough is no error; a full disk is one', 
   const outcome = await unread(sandbox, ['run', '--help'], full, 'read');
   closeSync(full);
   expect(outcome).toEqual({code: 9, said: "Error: stdout can't be written (ENOSPC, no space left).\n"});
+});
+
+test('rows to stdout: the files beside are those of this run, also after one whose rejects are no more', async () => {
+  using sandbox = createSandbox();
+  const files = ['--summary', 'summary.json', '--rejects', 'rejects.ndjson'];
+  const run = (list: string) => {
+    sandbox.write('list.csv', list);
+    const args = ['run', 'list.csv', '-o', '-', '--endpoint', 'embedded', '--ip', 'ip', '--force', ...files];
+    return runHere(sandbox, args);
+  };
+  await run('ip,note\n192.0.2.1,a\n192.0.2.2,b\n192.0.2.3,c,d\n');
+  expect(sandbox.read('rejects.ndjson')).toContain('192.0.2.3');
+  const {stdout} = await run('ip,note\n192.0.2.1,a\n');
+  expect(stdout.trim().split('\n')).toHaveLength(2);
+  expect(sandbox.files()).not.toContain('rejects.ndjson');
+  expect(JSON.parse(sandbox.read('summary.json'))).toMatchObject({
+    rows: {written: 1, rejected: 0},
+    rejects: null,
+  });
 });
