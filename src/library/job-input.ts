@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: also with the whole credit limit. In a job file, true or fresh starts over only if input or settings changed since the state was saved; false stops then (exit 8 or 10). */
+  /** Start over; answers already paid for are kept. fresh: also with the whole credit limit. In a job file, true or fresh starts over only if input or settings changed; false stops then (exit 8 or 10). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;

@@ -183,7 +183,7 @@ describe('help', () => {
         .map(group => group.split('\n').filter(Boolean));
       expect(groups.map(([title, first]) => [title, first?.trim().split(' ')[0]])).toEqual([
         ['Every day:', 'run'],
-        ['Operation:', 'doctor'],
+        ['Maintenance:', 'doctor'],
         ['More:', 'verify'],
       ]);
       for (const [, ...lines] of groups) for (const line of lines) expect(line).toMatch(/^ {2}[a-z].{1,77}$/);

@@ -81,7 +81,7 @@ export const storeSettings = {
   restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
     value: '[fresh]',
     description:
-      'Start over; answers already paid for are kept. fresh: also with the whole credit limit. In a job file, true or fresh starts over only if input or settings changed since the state was saved; false stops then (exit 8 or 10).',
+      'Start over; answers already paid for are kept. fresh: also with the whole credit limit. In a job file, true or fresh starts over only if input or settings changed; false stops then (exit 8 or 10).',
     uses: ['run'],
     shapes: 'nothing',
   }),
