@@ -259,7 +259,7 @@ function addRules(program: Command, run: RunCommand): void {
 function addStore(program: Command, run: RunCommand, said: CommandSettings['said']): void {
   const store = program
     .command('store')
-    .description('Show what is in the answer store, or remove answers from it.')
+    .description('Show the answer store, or remove answers from it.')
     .helpCommand(...HELP_COMMAND)
     .exitOverride();
   const sub = (name: string, description: string) =>
