@@ -149,7 +149,7 @@ function addReaders(add: Add, run: RunCommand): void {
 }
 
 function addWorker(addWith: AddWith, run: RunCommand): void {
-  addWith('worker', 'worker', 'Make calls for a fleet, until you stop this worker.')
+  addWith('worker', 'worker', 'Make calls for a fleet until you stop this worker.')
     .option(
       '--redis <URL>',
       "The fleet's Redis, redis://HOST:PORT or rediss:// (default: BULK_ENRICH_REDIS_URL)",

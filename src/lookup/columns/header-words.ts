@@ -75,7 +75,7 @@ export const headerWords = {
   Dutch: {
     phone:
       'telefoon, telefoonnummer, telefoonnr, mobiel, mobielnummer, mobiele telefoon, gsm nummer, vaste telefoon',
-    email: 'mailadres, emailadres',
+    email: 'mailadres, emailadres, e mailadres',
     country: 'land, landcode',
     behind: 'nummer, adres, mobiel, vast, thuis, werk, zakelijk, privé, waarde',
     behindCountry: 'naam, regio',
