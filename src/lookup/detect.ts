@@ -5,7 +5,7 @@ import {type Column, columnsOf, type Headers} from './columns/column.ts';
 import {type CountryChoices, chooseCountries, countryFor} from './columns/country-column.ts';
 import {guessCountries} from './columns/country-guesses.ts';
 import {type Aside, type Fault, type Guess, MOSTLY} from './columns/guess.ts';
-import {namesFax, names as namesWord} from './columns/header.ts';
+import {namesAnother, namesFax, names as namesWord} from './columns/header.ts';
 import {chooseColumns} from './columns/own-columns.ts';
 import {fieldPaths} from './field-paths.ts';
 
@@ -37,7 +37,9 @@ export function detectColumns(
   const found = sample.some(row => row.type === 'ndjson') ? fieldPaths(given, sample) : given;
   const {numbers = []} = known;
   const names = [...new Set([...found, ...numbers, ...(known.countries ?? [])])];
-  const columns = columnsOf(names, given, known);
+  const columns = columnsOf(names, given, known).map((column, at, all) =>
+    isLabelledAnothers(column, all[at - 1], sample) ? {...column, isAnothers: true} : column,
+  );
   const choices = chooseCountries(columns, phonesOf(columns, numbers), sample, known.countries);
   const chosen = choices.of.size > 0 ? [...choices.of] : [[undefined, choices.others] as const];
   const countries = known.countries === undefined ? guessCountries(chosen) : [];
@@ -57,6 +59,14 @@ export function detectColumns(
   );
   const isPhone = others.some(({operation}) => operation === 'phone');
   return {guesses: isPhone ? [...countries, ...others] : others, choices};
+}
+
+/** True for a column such as `Phone 2 - Value` if the one before it, `Phone 2 - Label`, names another party in a row. */
+function isLabelledAnothers({heading}: Column, label: Column | undefined, sample: readonly Row[]): boolean {
+  const stemOf = (text: string) => / - /.test(text) && text.slice(0, text.lastIndexOf(' - '));
+  if (label === undefined || stemOf(heading) === false || stemOf(heading) !== stemOf(label.heading))
+    return false;
+  return sample.some(row => namesAnother(label.cell(row) ?? ''));
 }
 
 /** The columns whose numbers choose the column of their country: those that would be looked up, by their headers. */
@@ -164,6 +174,9 @@ function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number
   return isShare(MOSTLY, cells, fits);
 }
 
+/** Those in copy of a mail; beside phone numbers `CC` is a country. */
+const COPIED = /^(?:mail\W?)?cc$/i;
+
 /** True if this share of the filled cells fits. Stops at the first cell that decides. */
 function isShare(
   share: number,
@@ -188,6 +201,7 @@ function asideOf(
 ): Aside | undefined {
   if (values > 0 && beyond === values) return 'unknowable';
   if (isAnothers) return namesFax(heading) ? 'fax' : 'another';
+  if (operation === 'email' && COPIED.test(heading)) return 'another';
   const {areMasked} = operations[operation];
   if (namesWord(heading, 'masked') || (values >= FEW_VALUES && areMasked?.([...distinct]) === true))
     return 'masked';

@@ -17,7 +17,7 @@ export interface OtherWords {
 export const otherWords = {
   English: {
     another:
-      'by, asst, bcc, in copy, ip phone, extension, extn, alt contact, alternate contact, other contact, backup contact, engineer, technician, trunk, spouse, husband, wife, relative, next of kin, mother, father, child, nas, owner, agent, assistant, rep, representative, support, helpdesk, server, host, admin, administrator, staff, employee, operator, manager, supervisor, assigned, assignee, approver, reviewer, submitter, referrer, referer, referral, affiliate, reseller, seller, vendor, merchant, supplier, partner, dealer, broker, adviser, advisor, recruiter, sales, salesperson, internal, system, our, gateway, nat, proxy, balancer, lb, upstream, backend, origin, edge, node, router, firewall, local, destination, dest, dst, target, organizer, organiser, venue, to email, to address, recipient address, emergency, guardian, guarantor, parent, reply to, return path, bcc, webmaster, postmaster, fax, pager, opposing, opponent, counterparty, third party, witness, referee, reference, landlord, depot, warehouse, branch',
+      'by, asst, bcc, ip phone, extension, extn, alt contact, alternate contact, other contact, backup contact, engineer, technician, trunk, spouse, husband, wife, relative, next of kin, mother, father, child, nas, owner, agent, assistant, rep, representative, support, helpdesk, server, host, admin, administrator, staff, employee, operator, manager, supervisor, assigned, assignee, approver, reviewer, submitter, referrer, referer, referral, affiliate, reseller, seller, vendor, merchant, supplier, partner, dealer, broker, adviser, advisor, recruiter, sales, salesperson, internal, system, our, gateway, nat, proxy, balancer, lb, upstream, backend, origin, edge, node, router, firewall, local, destination, dest, dst, target, organizer, organiser, venue, to email, to address, recipient address, emergency, guardian, guarantor, parent, reply to, return path, bcc, webmaster, postmaster, fax, pager, opposing, opponent, counterparty, third party, witness, referee, reference, landlord, depot, warehouse, branch',
     otherDigits:
       'id, ids, at, uid, guid, uuid, key, order, invoice, account, acct, ref, reference, sku, ean, upc, gtin, isbn, zip, zipcode, postal, postcode, code, amount, price, total, balance, revenue, date, time, timestamp, ts, epoch, year, birthday, dob, created, updated, qty, quantity, count, version, iban, bic, card, ssn, tax, vat, ein, lat, lon, lng, latitude, longitude, size, bytes, imei, imsi, iccid, serial, tracking, points, score, rank, index, row, line, hash, fax',
     cards:
@@ -43,14 +43,14 @@ export const otherWords = {
   },
   Spanish: {
     another:
-      'propietario, responsable, agente, asesor, vendedor, gestor, empleado, encargado, proveedor, distribuidor, creado por, modificado por, asignado, referido, emergencia, servidor, soporte',
+      'propietario, responsable, agente, asistente, asesor, vendedor, gestor, empleado, encargado, proveedor, distribuidor, creado por, modificado por, asignado, referido, emergencia, servidor, soporte',
     otherDigits:
       'pedido, factura, cuenta, código, importe, precio, fecha, hora, año, nacimiento, dni, nif, nie, cif, cp, referencia, cantidad, identificador',
     cards: 'dni, nif, nie, cif, curp, pasaporte, cédula, cuit, rut',
   },
   Portuguese: {
     another:
-      'proprietário, responsável, atendente, consultor, gerente, funcionário, colaborador, fornecedor, revendedor, criado por, modificado por, atribuído, indicado por, emergência, suporte',
+      'proprietário, responsável, assistente, atendente, consultor, gerente, funcionário, colaborador, fornecedor, revendedor, criado por, modificado por, atribuído, indicado por, emergência, suporte',
     otherDigits:
       'pedido, fatura, conta, código, valor, preço, data, hora, ano, nascimento, cpf, cnpj, nif, cep, quantidade',
     cards: 'cpf, cnpj, rg, cnh',

@@ -34,4 +34,6 @@ a mail service's events, whose own addresses repeat ▸ [@events.ndjson] 3× {"i
 a note below a list, by words that are in no table ▸ No,Name,Mobile,Email,Fee,City ⏎ 6× 1{n},Ada,07700 90010{n},p{n}@example.com,20,London ⏎ Treasurer,Jo,07700 900199,staff@example.org,, ▸ column_unsure --default-country COUNTRY
 the same, of addresses ▸ No,Name,Email,Fee,City ⏎ 6× 1{n},Ada,p{n}@example.com,20,London ⏎ Treasurer,Jo,staff@example.org,, ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6 | 1×footer
 a Dutch address beside another ▸ E-mailadres;E-mail facturen ⏎ 6× p{n}@example.com;f{n}@example.com ▸ email=E-mailadres → p0@example.com p1@example.com p2@example.com … 6 ▸ "E-mail facturen"
+numbers whose label names another party ▸ Name,Phone 1 - Label,Phone 1 - Value,Phone 2 - Label,Phone 2 - Value ⏎ 6× Ada,Mobile,+1202555010{n},Assistant,+1202555019{n} ▸ phone=Phone 1 - Value → +12025550100 +12025550101 +12025550102 … 6 ▸ "Phone 2 - Value" (its name
+tickets with those in copy ▸ Betreff;Von;An;Cc ⏎ 3× Hilfe;p{n}@example.com;team@example.org;c{n}@example.org ⏎ 3× Hilfe;q{n}@example.com;team@example.org; ▸ email=Von → p0@example.com p1@example.com p2@example.com … 6 ▸ "Cc" (its name
 `;
