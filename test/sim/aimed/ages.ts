@@ -76,7 +76,9 @@ export function ages({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
         cache: 'own',
         maxAge: '30d',
         maxCredits: undefined,
+        requireStore: false,
         maxErrors: undefined,
+        until: undefined,
       }),
       constantFrom(2, 49, 1500),
     ).map(([one, hours]): Command[] => [
@@ -115,6 +117,6 @@ export function ages({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     }),
   );
 
-  // Twice: it is nearly all that reaches what it is aimed at.
-  return [aged, due, ahead, behind, outgrown, outgrown];
+  // Twice: these are nearly all that reaches what they are aimed at.
+  return [aged, due, ahead, behind, behind, outgrown, outgrown];
 }

@@ -97,8 +97,16 @@ export function places({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
   const full = record({
     inputs: distinct(4, 10).map(own => [own, own.slice(0, 1)]),
     commands: tuple(
-      specWith({...plain, endpoint: 0, account: 0, columns: 'ip', cache: 'none', until: undefined}),
-      constantFrom('ENOSPC' as const, 'EIO' as const),
+      specWith({
+        ...plain,
+        endpoint: 0,
+        account: 0,
+        columns: 'ip',
+        cache: 'none',
+        stdin: false,
+        until: undefined,
+      }),
+      constantFrom('ENOSPC' as const, 'ENOSPC' as const, 'EIO' as const),
       integer({min: 20, max: 300}),
       constantFrom([], [{from: 2, count: 2, kind: 'refused' as const}]),
     ).map(([one, how, afterMs, faults]): Command[] => [
@@ -128,5 +136,5 @@ export function places({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     ]),
   );
 
-  return [sampled, full, locked, takenOver, repaired, moved, inTurn];
+  return [sampled, sampled, full, full, locked, takenOver, repaired, moved, inTurn];
 }

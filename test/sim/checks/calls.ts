@@ -9,6 +9,7 @@ import {
   DAY_MS,
   grouped,
   isBegunAnew,
+  isRefusal,
   mayLeaveToStartOver,
   rejectedAs,
   runsOfLedger,
@@ -375,7 +376,7 @@ function streaksOf(calls: readonly Call[]): Call[][] {
   const streaks: Call[][] = [[]];
   for (const call of calls.toSorted((a, b) => a.toldOrder - b.toldOrder))
     if (call.told === 'answered') streaks.push([]);
-    else if (call.told === 'rejected' || call.told === 'unreadable') streaks.at(-1)?.push(call);
+    else if (isRefusal(call)) streaks.at(-1)?.push(call);
   return streaks;
 }
 

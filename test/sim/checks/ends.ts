@@ -6,6 +6,7 @@ import type {Call} from '../world/service.ts';
 import {
   type Check,
   isBegunAnew,
+  isRefusal,
   rowsIn,
   type Scene,
   scopeOfCall,
@@ -57,7 +58,7 @@ const refused: Check = {
  * refused or answered: that comes too late.
  */
 function stoppedAt(calls: readonly Call[], most: number): number {
-  const refusals = calls.filter(({told}) => told === 'rejected' || told === 'unreadable');
+  const refusals = calls.filter(isRefusal);
   refusals.sort((a, b) => a.toldOrder - b.toldOrder);
   // A fleet's workers hear in another order.
   return (refusals[most - 1] ?? refusals.at(-1))?.toldOrder ?? 0;

@@ -152,14 +152,19 @@ export function isBegunAnew({warnings}: Ended): boolean {
   return warnings.some(sentence => sentence.includes('a new run begins'));
 }
 
-/** So many rejections at the beginning end a run. */
+/** So many refusals at the beginning end a run. */
 const CANARY = 10;
+
+/** True for a call whose value was refused, or answered in a way that can't be read: the same as nothing answered. */
+export function isRefusal({told}: Call): boolean {
+  return told === 'rejected' || told === 'unreadable';
+}
 
 /** True for a run that was refused, so that the next one starts over; it may have been killed after it noted that. */
 export function mayLeaveToStartOver({process, calls, stop}: Ended): boolean {
-  const told = (what: Call['told']) => calls.filter(call => call.told === what).length;
-  const wasRefused = stop === 'refused' || stop === 'credentials';
-  return wasRefused || (process.killed && told('rejected') >= CANARY && told('answered') === 0);
+  if (stop === 'refused' || stop === 'credentials') return true;
+  const isAnswered = calls.some(({told}) => told === 'answered');
+  return process.killed && !isAnswered && calls.filter(isRefusal).length >= CANARY;
 }
 
 /** The calls in groups of one key each. */
