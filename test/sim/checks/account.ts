@@ -2,6 +2,7 @@ import type {RunSpec} from '../model/commands.ts';
 import type {Call} from '../world/service.ts';
 import {
   ageOf,
+  CLOCKS_APART_MS,
   type Check,
   credits,
   DAY_MS,
@@ -98,12 +99,13 @@ const halved: Check = {
     const limit = Math.min(...limits.map(each => each ?? Number.POSITIVE_INFINITY));
     const isOneDay = dayOf(run.startedAt) === dayOf(Date.parse(summary.finished_at));
     if (perDay !== undefined && !isOneDay) return UNTRIED;
-    // An answer that is too old to serve is as good as none.
+    // An answer that is too old to serve, or of a day to come, is as good as none.
     const oldest = run.startedAt - ageOf(spec) - (spec.stale ? STALE_MS : 0);
-    const renewed = run.calls.filter(
-      ({operation, value}) =>
-        operation !== 'verify' && (storedBefore.get(storedAs(operation, value, spec)) ?? 0) >= oldest,
-    );
+    const newest = run.startedAt + CLOCKS_APART_MS;
+    const renewed = run.calls.filter(({operation, value}) => {
+      const boughtAt = storedBefore.get(storedAs(operation, value, spec)) ?? 0;
+      return operation !== 'verify' && boughtAt >= oldest && boughtAt <= newest;
+    });
     const taken = credits(renewed);
     return isMore(taken, limit / 2) ? `they got ${taken} of ${limit}` : undefined;
   },

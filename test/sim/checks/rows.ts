@@ -8,6 +8,7 @@ import {type Call, DENIED, REJECTED, serialOf} from '../world/service.ts';
 import {type LookedUp, lookedUp, readRows, recordsOf, targets, targetsOf, valueIn} from './output.ts';
 import {
   ageOf,
+  CLOCKS_APART_MS,
   type Check,
   isBegunAnew,
   rowsIn,
@@ -255,9 +256,6 @@ function isBehindOthers({spec, nth}: Ended, now: number, runs: readonly Ended[])
 
 /** Runs agree on a date if so much lies between them. */
 const DAYS_APART_MS = 20 * 3_600_000;
-
-/** Clocks of several machines may differ by this. */
-const CLOCKS_APART_MS = 5 * 60_000;
 
 function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): string | undefined {
   const {spec} = run;

@@ -152,6 +152,9 @@ export function isBegunAnew({warnings}: Ended): boolean {
   return warnings.some(sentence => sentence.includes('a new run begins'));
 }
 
+/** Clocks of several machines may differ by this. */
+export const CLOCKS_APART_MS = 5 * 60_000;
+
 /** So many refusals at the beginning end a run. */
 const CANARY = 10;
 

@@ -10,6 +10,7 @@ import {Stopper} from '../../../src/run/stop.ts';
 import type {Asker, Service} from '../world/service.ts';
 import type {World} from '../world/world.ts';
 import type {RunSpec} from './commands.ts';
+import {isOfObjects} from './dialects.ts';
 import {environmentOf, inputName, outputName, settingsOf} from './places.ts';
 
 const log = pino({level: 'silent'});
@@ -55,7 +56,11 @@ export async function runCommand(
     });
   try {
     const {sample} = spec;
-    const given = {...settingsOf(spec), ...(sample !== undefined && {sample})};
+    const given = {
+      ...settingsOf(spec),
+      ...(isOfObjects(input) && {inputFormat: 'ndjson', outputFormat: spec.ndjson ? 'ndjson' : 'csv'}),
+      ...(sample !== undefined && {sample}),
+    };
     const env = environmentOf(spec);
     const {name: _, input: __, output: ___, ...settings} = settingsRead(given);
     const files = {inputs: [inputName(spec)], output: outputName(spec)};
