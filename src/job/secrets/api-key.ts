@@ -95,8 +95,9 @@ function readBegin(path: string): string {
 async function beginOf(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    const {buffer, bytesRead} = await file.read({buffer: Buffer.alloc(LARGEST_OUTPUT_BYTES + 1)});
-    return buffer.toString('utf8', 0, bytesRead);
+    const bytes = Buffer.alloc(LARGEST_OUTPUT_BYTES + 1);
+    const {bytesRead} = await file.read(bytes, 0, bytes.length);
+    return bytes.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();
   }

@@ -136,5 +136,32 @@ export function places({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     ]),
   );
 
-  return [sampled, sampled, full, full, locked, takenOver, repaired, moved, inTurn];
+  /** The key is renewed in the middle of a run's calls; at times twice, or before the run goes on. */
+  const renewed = night(
+    distinct(8, 14),
+    tuple(
+      specWith({
+        ...plain,
+        endpoint: 0,
+        columns: 'ip',
+        cache: 'own',
+        until: undefined,
+        keyFile: true,
+        concurrency: 1,
+        offline: undefined,
+      }),
+      integer({min: 60, max: 300}),
+      sometimes(integer({min: 20, max: 200})),
+      sometimes(cutOff(20, 80)),
+    ).map(([one, first, second, fate]): Command[] => [
+      {do: 'renewKey', account: one.account, afterMs: first},
+      ...(second === undefined
+        ? []
+        : [{do: 'renewKey' as const, account: one.account, afterMs: first + second}]),
+      {do: 'run', spec: one, course: {...fine, latencyMs: 60, fate}},
+      again(fine, {force: true}),
+    ]),
+  );
+
+  return [renewed, renewed, sampled, sampled, full, full, locked, takenOver, repaired, moved, inTurn];
 }

@@ -1,6 +1,6 @@
 import {MIDNIGHT} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
-import {endpointOf, keyOf, outputPath} from '../model/places.ts';
+import {endpointOf, isKeyOf, outputPath} from '../model/places.ts';
 import {type Call, REJECTED} from '../world/service.ts';
 import {
   ageOf,
@@ -27,7 +27,7 @@ const named: Check = {
   broken({run}) {
     if (run.calls.length === 0) return UNTRIED;
     const stray = run.calls.find(
-      ({endpoint, key, spec}) => endpoint !== endpointOf(spec) || key !== keyOf(spec),
+      ({endpoint, key, spec}) => endpoint !== endpointOf(spec) || !isKeyOf(key, spec),
     );
     return stray === undefined
       ? undefined

@@ -24,6 +24,7 @@ const PLACES = [
   /^work\/out\d\.csv(\.gz)?\.(prom|report\.md)$/,
   /^work\/(out\d\.csv(\.gz)?\.run|state\d)(-sample(\/state|\/output\.run)?)?\/[\w.-]+$/,
   /^home\/(cache\/bulk-enrich|other-cache)\/answers\.db$/,
+  /^home\/keys\/\d$/,
   /^home\/config\/bulk-enrich\/accounts\/first\.yaml$/,
   /^home\/state\/bulk-enrich\/[a-z-]+\.db$/,
   /^home\/state\/bulk-enrich\/runs\.waiting\/[0-9a-f-]{36}\.json$/,

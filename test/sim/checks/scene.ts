@@ -34,6 +34,8 @@ export interface Scene {
   readonly accountRate: number | undefined;
   /** The inputs as their owner left them, by path. */
   readonly inputs: ReadonlyMap<string, Buffer>;
+  /** Where a key stands that others can see. */
+  readonly keyIn: string | undefined;
   /** The history of all runs by session, waiting lines included. */
   readonly history: ReadonlyMap<string, RunRecord>;
 }

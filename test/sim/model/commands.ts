@@ -72,6 +72,8 @@ export interface RunSpec {
   readonly scored: boolean;
   /** True if it writes metrics and a report too. */
   readonly tells: boolean;
+  /** True if its key is in a file, where it may be renewed. */
+  readonly keyFile?: true;
   /** A file that is named where another one is already. */
   readonly clash?: 'summary' | 'rejects' | 'both' | 'output' | undefined;
 }
@@ -124,6 +126,8 @@ export type Command =
     }
   /** The disk takes no writes after a while, for a while: it is full, or broken. */
   | {readonly do: 'disk'; readonly how: 'ENOSPC' | 'EIO'; readonly afterMs: number; readonly seconds: number}
+  /** The account's key is renewed in its file, and at the service, after a while. */
+  | {readonly do: 'renewKey'; readonly account: number; readonly afterMs: number}
   /** A state's directory is moved to another disk, or back. */
   | {readonly do: 'mount'; readonly state: 1 | 2}
   | {readonly do: 'state'; readonly how: 'delete' | 'version' | 'damage'}

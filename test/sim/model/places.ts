@@ -10,12 +10,14 @@ const HOME = join(ROOT, 'home');
 const XDG_CACHE = join(HOME, 'cache');
 const XDG_STATE = join(HOME, 'state');
 const XDG_CONFIG = join(HOME, 'config');
+/** Where keys stand that are renewed. */
+export const keyDirectory = join(HOME, 'keys');
 const ACCOUNTS = join(XDG_CONFIG, 'bulk-enrich', 'accounts');
 
 /** Those that are there before anything runs; the user has made one of the states' directories. */
 export const directories = [
   ...[WORK, HOME, XDG_CACHE, XDG_STATE, join(WORK, 'state2')],
-  ...[XDG_CONFIG, join(XDG_CONFIG, 'bulk-enrich'), ACCOUNTS],
+  ...[keyDirectory, XDG_CONFIG, join(XDG_CONFIG, 'bulk-enrich'), ACCOUNTS],
 ];
 
 export const accountPath = join(ACCOUNTS, 'first.yaml');
@@ -76,13 +78,20 @@ export const endpoints = ['https://one.example.com', 'https://two.example.com'] 
 export const keys = ['key-of-the-first-account', 'key-of-the-second-account'] as const;
 
 export const endpointOf = ({endpoint}: RunSpec) => endpoints[endpoint] ?? endpoints[0];
-export const keyOf = ({account}: RunSpec) => keys[account] ?? keys[0];
+/** The accounts' first keys. A renewed one has its number behind. */
+const keyOf = ({account}: {readonly account: number}) => keys[account] ?? keys[0];
+export const keyPath = ({account}: {readonly account: number}) => join(keyDirectory, `${account}`);
+export const renewedKey = (account: {readonly account: number}, nth: number) =>
+  nth === 0 ? keyOf(account) : `${keyOf(account)}-${nth}`;
+
+/** True for any key that the run's account has had. */
+export const isKeyOf = (key: string, spec: RunSpec) => key.replace(/-\d+$/, '') === keyOf(spec);
 export const accountOf = ({account}: RunSpec) => (account === 0 ? 'default' : 'second');
 
 export function environmentOf(spec: RunSpec): Record<string, string> {
   return {
     BULK_ENRICH_BASE_URL: endpointOf(spec),
-    BULK_ENRICH_API_KEY: keyOf(spec),
+    ...(spec.keyFile ? {BULK_ENRICH_API_KEY_FILE: keyPath(spec)} : {BULK_ENRICH_API_KEY: keyOf(spec)}),
     XDG_CACHE_HOME: XDG_CACHE,
     XDG_STATE_HOME: XDG_STATE,
     XDG_CONFIG_HOME: XDG_CONFIG,

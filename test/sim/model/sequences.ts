@@ -85,7 +85,7 @@ const course: fc.Arbitrary<Course> = record({
   fate: sometimes(fate, 2),
 });
 
-const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet'>]-?: fc.Arbitrary<RunSpec[Name]>} = {
+const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet' | 'keyFile'>]-?: fc.Arbitrary<RunSpec[Name]>} = {
   input: mostly(0, 1),
   output: mostly(0, 0, 1),
   state: mostly(0, 0, 1, 2),

@@ -20,6 +20,9 @@ import {
   historyPath,
   inputPath,
   inputText,
+  keyDirectory,
+  keyPath,
+  keys,
   links,
   statePath,
   storePath,
@@ -66,6 +69,8 @@ export class Simulation {
   readonly #unsound = new Set<string>();
   /** Stores that were deleted, or made unreadable. */
   readonly #replaced = new Set<string>();
+  /** The first statement that wrote a key to a database. */
+  #keptKey: string | undefined;
 
   constructor(seed: number, {inputs, dialect, fleet, ...account}: Omit<Sequence, 'commands'>) {
     const {accountPerDay, accountPerMonth, accountRate} = account;
@@ -87,6 +92,7 @@ export class Simulation {
         process.leftOut = process.unheard.size > 0;
       },
       written: (inode, sql, values) => {
+        this.#keptKey ??= values.some(holdsKey) ? sql : undefined;
         this.stored.written(inode, sql, values);
         if (sql.startsWith('INSERT INTO age_in_use'))
           this.stored.used(inode, this.world.current, this.#now());
@@ -101,7 +107,14 @@ export class Simulation {
     this.disk.syncAll();
     this.redis = new RedisServer(this.world);
     this.#uninstall = install(this.world, new Files(this.disk, this.world), this.#databases, this.redis);
+    for (const account of keys.keys()) this.#writeKey(account);
     if (fleet) this.#startWorker(undefined);
+  }
+
+  /** What of a run's can be seen by others, and has a key in it. */
+  keyIn({after, message, warnings}: Ended): string | undefined {
+    const isShown = ([path, data]: readonly [string, Buffer]) => !path.startsWith(keyDirectory) && holdsKey(data);
+    return [message, ...warnings].find(holdsKey) ?? [...after].find(isShown)?.[0] ?? this.#keptKey;
   }
 
   close(): void {
@@ -320,6 +333,13 @@ export class Simulation {
         for (const cache of ['own', 'other'] as const) this.#unsound.add(storePath(cache));
         return;
       }
+      case 'renewKey':
+        // The service has each account's new key at the moment at which its file has it.
+        world.later(command.afterMs, () => {
+          this.service.renewKey(command.account);
+          this.#writeKey(command.account);
+        });
+        return;
       case 'mount':
         this.disk.mount(statePath({state: command.state}));
         return;
@@ -382,6 +402,12 @@ export class Simulation {
     else if (how === 'damage') inode.data = Buffer.from('no database');
   }
 
+  #writeKey(account: number): void {
+    const inode = this.disk.files.get(keyPath({account})) ?? this.disk.create(keyPath({account}), 0o600);
+    inode.data = Buffer.from(this.service.keyOf(account));
+    this.disk.syncAll();
+  }
+
   #setInput(index: number, rows: InputRow[]): void {
     const path = inputPath(index);
     this.inputs.set(path, rows);
@@ -389,6 +415,11 @@ export class Simulation {
     inode.data = written(inputText(rows), this.#dialect);
     this.disk.syncAll();
   }
+}
+
+function holdsKey(text: unknown): boolean {
+  if (typeof text !== 'string' && !Buffer.isBuffer(text)) return false;
+  return keys.some(key => text.includes(key));
 }
 
 /** True of a run that was complete before, or whose files were only left to be put in place. */

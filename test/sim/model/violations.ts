@@ -2,6 +2,7 @@ import {accountChecks} from '../checks/account.ts';
 import {callChecks} from '../checks/calls.ts';
 import {endChecks, faultOfHealed} from '../checks/ends.ts';
 import {fileChecks} from '../checks/files.ts';
+import {keyChecks} from '../checks/keys.ts';
 import {moneyChecks} from '../checks/money.ts';
 import {numberChecks} from '../checks/numbers/numbers.ts';
 import {rowChecks} from '../checks/rows.ts';
@@ -24,6 +25,7 @@ export const checks: readonly Check[] = [
   ...numberChecks,
   ...toldChecks,
   ...sampleChecks,
+  ...keyChecks,
 ];
 
 /** How often each promise was tried, by its sentence: since this was loaded. */
@@ -69,5 +71,6 @@ function sceneOf(simulation: Simulation, run: Ended): Scene {
     accountRate: simulation.accountRate,
     inputs: simulation.inputBytes(),
     history: simulation.history(),
+    keyIn: simulation.keyIn(run),
   };
 }

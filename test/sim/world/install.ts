@@ -90,8 +90,11 @@ function patchProcess(world: World): () => void {
 
 function patchLuck(world: World): () => void {
   const {randomBytes, randomInt, randomUUID} = crypto;
-  const bytes = (count: number) =>
-    Buffer.from(Array.from({length: count}, () => Math.floor(world.random() * 256)));
+  const bytes = (count: number) => {
+    const words = new Uint32Array(Math.ceil(count / 4));
+    for (let at = 0; at < words.length; at++) words[at] = world.random() * 2 ** 32;
+    return Buffer.from(words.buffer, 0, count);
+  };
   const own = {
     randomBytes: bytes,
     randomInt: (below: number) => Math.floor(world.random() * below),

@@ -3,6 +3,7 @@ import type {RawResponse} from '../../../src/client/classify.ts';
 import type {Transport, TransportOptions} from '../../../src/client/http/transport.ts';
 import {type Operation, operationNames, operations} from '../../../src/operations/table.ts';
 import type {RunSpec} from '../model/commands.ts';
+import {renewedKey} from '../model/places.ts';
 import type {Inode} from './disk.ts';
 import type {Fault} from './fault.ts';
 import type {Process} from './process.ts';
@@ -94,12 +95,22 @@ export class Service {
   readonly #world: World;
   #order = 0;
   readonly #redeemed = new Set<string>();
-
+  /** How often each account's key was renewed. */
+  readonly #renewed = new Map<number, number>();
   readonly #claimedMs: () => number;
 
   constructor(world: World, claimedMs: () => number) {
     this.#world = world;
     this.#claimedMs = claimedMs;
+  }
+
+  /** The key that the service takes of an account whose key is in a file: from then on no earlier one. */
+  keyOf(account: number): string {
+    return renewedKey({account}, this.#renewed.get(account) ?? 0);
+  }
+
+  renewKey(account: number): void {
+    this.#renewed.set(account, (this.#renewed.get(account) ?? 0) + 1);
   }
 
   /** A process has written its ledger: what it was told before is in there. */
@@ -157,7 +168,10 @@ export class Service {
       claimedMs: this.#claimedMs(),
       redeemed: false,
     };
-    const fault = manners.faults.find(({from, count}) => nth >= from && nth < from + count)?.kind;
+    const isOld = spec.keyFile === true && key !== this.keyOf(spec.account);
+    const fault = isOld
+      ? 'no access'
+      : manners.faults.find(({from, count}) => nth >= from && nth < from + count)?.kind;
     const plan = this.#answer(call, fault, manners, timeoutMs);
     const leave = () => {
       call.order = ++this.#order;
@@ -305,7 +319,8 @@ function answerOf(call: Call): Record<string, unknown> {
         country: countryOf(call),
         ...(hasOddType(call) && {is_tor_node: 'perhaps'}),
       }),
-      ...(hasUnknownField(call) && {shade: 'grey'}),
+      // An answer that repeats its request has the key in it.
+      ...(hasUnknownField(call) && {shade: `grey ${call.key}`}),
     },
   };
 }
