@@ -83,7 +83,8 @@ export class EventQueue {
     this.#waiting = this.#waiting.filter(timer => !isTaken(timer));
     for (const timer of taken) {
       if (timer.periodMs === undefined) continue;
-      timer.atMs += timer.periodMs;
+      // As Node does it: what was missed is not made up for.
+      timer.atMs = Math.max(timer.atMs, untilMs) + timer.periodMs;
       this.#insert(timer);
     }
     return phases.flatMap(phase => {
