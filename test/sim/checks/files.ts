@@ -1,7 +1,7 @@
 import {basename, dirname, join, relative} from 'node:path';
 import {partialApart, partialNames} from '../../../src/run/destination/partial.ts';
 import type {Ended} from '../model/ended.ts';
-import {links, statePath} from '../model/places.ts';
+import {links, outputPath, statePath} from '../model/places.ts';
 import {ROOT} from '../world/patched-fs.ts';
 import {type Check, lacksHistory, UNTRIED} from './scene.ts';
 
@@ -48,26 +48,33 @@ const tidy: Check = {
 const gone: Check = {
   promise:
     'A complete run that is in the history leaves nothing of its state behind, but what it says is kept.',
-  broken({run}) {
+  broken({run, runs}) {
     const {code, stop, error, spec, isAlone} = run;
     if (code === undefined || stop !== undefined || error !== undefined || !isAlone || lacksHistory(run))
       return UNTRIED;
     // An attempt to make it again was cut off: what that paid for stays.
     if (run.end === 'complete' && run.before.has(join(statePath(spec), 'ledger.db'))) return UNTRIED;
     const left = [...run.after.keys()].filter(
-      path => dirname(path) === statePath(spec) && !isOfOtherState(path, run),
+      path => dirname(path) === statePath(spec) && !isOfOtherState(path, run, runs),
     );
     return left.length === 0 ? undefined : left.join(', ');
   },
 };
 
-/** True for the partial of an unfinished run with another state, which had to be beside its output. */
-function isOfOtherState(path: string, {after, spec}: Ended): boolean {
-  const others = ([1, 2] as const)
-    .map(state => statePath({state}))
-    .filter(directory => directory !== statePath(spec) && after.has(join(directory, 'ledger.db')));
-  return others.some(directory =>
-    partialNames.some(name => basename(path) === partialApart(name, directory)),
+/**
+ * True for the partial of a cut-off run with another state, which had to be beside its output. The same state with another
+ * output goes on without it.
+ */
+function isOfOtherState(path: string, {nth, spec}: Ended, runs: readonly Ended[]): boolean {
+  const cutOff = runs.filter(
+    one =>
+      one.nth < nth &&
+      (one.process.killed || one.stop !== undefined) &&
+      outputPath(one.spec) === outputPath(spec) &&
+      statePath(one.spec) !== statePath(spec),
+  );
+  return cutOff.some(one =>
+    partialNames.some(name => basename(path) === partialApart(name, statePath(one.spec))),
   );
 }
 
