@@ -36,6 +36,23 @@ export function fleets({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     true,
   );
 
+  /** Redis goes away in the middle of a fleet's calls, at times with a command that it has done. */
+  const lost = night(
+    rows(6, 12),
+    tuple(
+      specWith({...plain, maxCredits: undefined, until: undefined}),
+      integer({min: 60, max: 400}),
+      constantFrom(1, 8),
+      cutOff(30, 80),
+      constantFrom(true, false),
+    ).map(([one, afterMs, seconds, fate, isCutOff]): Command[] => [
+      {do: 'redis', how: 'away', afterMs, seconds},
+      {do: 'run', spec: one, course: {...fine, latencyMs: 40, ...(isCutOff && {fate})}},
+      again(fine),
+    ]),
+    true,
+  );
+
   /** Another endpoint or account joins a fleet that has had work for longer than a claim lasts. */
   const joined = night(
     rows(8, 12),
@@ -63,5 +80,5 @@ export function fleets({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
   );
 
   // Twice: it is nearly all that reaches what it is aimed at.
-  return [limited, refused, joined, joined];
+  return [limited, refused, lost, lost, joined, joined];
 }

@@ -136,7 +136,8 @@ function faultOf(
     case 'unknown':
       return ours.some(call => isUnclear(call, run) && says(call, result.error, run)) ||
         mayBeInterrupted(result.error, run, runs) ||
-        (lostState && result.error === 'verdict_replay_uncertain')
+        // A fleet's chunk may be lost on its way: to the run its calls are in doubt, though none was sent.
+        ((lostState || scene.hadTrouble) && result.error === 'verdict_replay_uncertain')
         ? undefined
         : 'no call is in doubt';
     case 'skipped':

@@ -12,6 +12,8 @@ interface StoredJob {
   returnvalue?: string;
   /** Its owner, and since when the owner has been silent. */
   owner?: Process;
+  /** True once its owner knows of it: one whose answer was lost is held by nobody. */
+  isHeard?: boolean;
 }
 
 interface Options {
@@ -218,7 +220,11 @@ export class Worker extends Base {
     };
     const taken = this.server.ask('take chunk', true, take).catch(() => undefined);
     void taken
-      .then(job => (job === undefined ? undefined : this.#carryOut(job)))
+      .then(job => {
+        if (job === undefined) return undefined;
+        job.isHeard = true;
+        return this.#carryOut(job);
+      })
       .finally(() => {
         this.#active -= 1;
         if (this.#active === 0) this.#idle();
@@ -254,7 +260,11 @@ export class Worker extends Base {
   #lookForStalled(): void {
     const now = this.world.steadyMs;
     for (const job of this.jobs()) {
-      if (job.state !== 'active' || job.owner?.alive !== false) continue;
+      const isHeld = job.owner?.alive !== false && job.isHeard === true;
+      if (job.state !== 'active' || isHeld) {
+        this.#silentSince.delete(job.id);
+        continue;
+      }
       const since = this.#silentSince.get(job.id) ?? now;
       this.#silentSince.set(job.id, since);
       if (now - since >= this.#options.lockDuration) this.#end(job, 'failed', '');

@@ -21,6 +21,9 @@ export interface Span {
 /** Commands that a Redis without memory still accepts. */
 const FREES = /^(lrem|del|srem|pexpire|remove) ?/;
 
+/** From then on it may go away with any command. */
+const SOON_MS = 150;
+
 const NEVER: Span = {fromMs: 0, untilMs: 0};
 
 /** One Redis, in memory, that all processes of a simulation reach. */
@@ -52,6 +55,7 @@ export class RedisServer extends Keyspace {
     const {world} = this;
     return new Promise((resolve, reject) => {
       const leave = () => {
+        if (writes && this.#goesAwayWith()) this.#doUnheard(what, work);
         if (this.isWithin(this.away)) {
           if (isOnce) reject(new Error('Connection is closed.'));
           else world.later(this.away.untilMs - world.steadyMs, leave);
@@ -72,6 +76,23 @@ export class RedisServer extends Keyspace {
       };
       world.later(ROUND_TRIP_MS, leave);
     });
+  }
+
+  /** Goes away with a command, at times, a little before it would have: the command is done, and its answer is lost. */
+  #goesAwayWith(): boolean {
+    const {away, world} = this;
+    const beforeMs = away.fromMs - world.steadyMs;
+    if (beforeMs <= 0 || beforeMs > SOON_MS || world.random() < 0.7) return false;
+    this.away = {fromMs: world.steadyMs, untilMs: away.untilMs};
+    return true;
+  }
+
+  #doUnheard(what: string, work: () => unknown): void {
+    try {
+      this.world.step(() => `redis ${what}, unheard`, work);
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error;
+    }
   }
 
   #write<T>(what: string, work: () => T): T {

@@ -110,7 +110,9 @@ const ofValues: Check = {
         ({name: of, status, error}) => of === name && status === 'skipped' && CANNOT.has(error),
       );
       const all = new Set([...values, ...asked, ...leftOut.map(({value}) => value)]).size;
-      const unasked = [...values].filter(value => !asked.has(value));
+      // A fleet's value may have been lost on its way to the workers: it is unknown, and was in no store.
+      const lost = new Set(own.filter(({status}) => status === 'unknown').map(({value}) => value));
+      const unasked = [...values].filter(value => !asked.has(value) && !lost.has(value));
       const bought = new Set(
         calls
           .filter(call => call.operation === name && (call.told === 'answered' || call.told === 'rejected'))
