@@ -19,7 +19,8 @@ import {
   publish,
 } from '../../src/run/destination/publish.ts';
 import type {Phase, Reached} from '../../src/run/io.ts';
-import {ips, openStage, type Stage} from '../support/stage.ts';
+import {Stopper} from '../../src/run/stop.ts';
+import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip'};
 const list = `${ips(20)}1.2.3.4,one too many\n`;
@@ -118,6 +119,37 @@ test('a publishing of the first rows is completed with --force too, where the jo
   const ended = await stage.run({...settings, limit: 5, force: true});
   expect(ended).toMatchObject({found: 'unpublished'});
   expect(stage.api.ledger.calls).toBe(calls);
+});
+
+test('a restart that is cut off before it begins leaves no run that another command would resume', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', `1.2.3.4,one too many\n${ips(20)}`.replace(/^(.*\n)(ip\n)/, '$2$1'));
+  const stopper = new Stopper();
+  stage.api.setScript(call => {
+    if (call.call === 15) interrupt(stopper);
+    return undefined;
+  });
+  expect((await stage.run({...settings, concurrency: 1}, {stopper})).code).toBe(130);
+  stage.api.setScript(undefined);
+  const state = stage.path('out.csv.run');
+  // As its publishing would leave it: the rejects are in place, and the output is not.
+  renameSync(`${state}/rejects.partial`, stage.path('out.rejects.ndjson'));
+  writeFileSync(`${state}/publish.json`, 'as it was');
+  const {rmSync: remove} = fs;
+  fs.rmSync = (path, options) => {
+    remove(path, options);
+    if (path === `${state}/publish.json`) throw new Error('cut off');
+  };
+  syncBuiltinESMExports();
+  try {
+    await expect(stage.run({...settings, restart: true})).rejects.toThrow('cut off');
+  } finally {
+    fs.rmSync = remove;
+    syncBuiltinESMExports();
+  }
+  const {calls} = stage.api.ledger;
+  expect(await stage.run(settings)).toMatchObject({code: 3, summary: {rows: {written: 20, rejected: 1}}});
+  expect(stage.api.ledger.calls).toBe(calls + 20 - 15);
 });
 
 test('an interrupted publishing of other settings does not replace a run with --force', async () => {

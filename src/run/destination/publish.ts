@@ -166,10 +166,14 @@ function orFailed(work: () => void): void {
   }
 }
 
+/** True if a crash interrupted a publishing. */
+export function isUnpublished(directory: string): boolean {
+  return existsSync(join(directory, RECORD));
+}
+
 /** Drops an interrupted publishing that is no longer wanted. */
 export function forgetPublishing(directory: string, output: string): void {
   const path = join(directory, RECORD);
-  if (!existsSync(path)) return;
   // Makes the files in place durable, which the record would have ensured.
   if (existsSync(output)) syncPath(dirname(output));
   rmSync(path);

@@ -3,7 +3,7 @@ import {isReadOnce, type Pipes} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
 import {many} from '../../report/format.ts';
 import type {Summary} from '../../report/summary.ts';
-import {forgetPublishing, type PublishRecord} from '../destination/publish.ts';
+import {forgetPublishing, isUnpublished, type PublishRecord} from '../destination/publish.ts';
 import {tellBills} from '../end/bills.ts';
 import {checkReportPaths, deliver} from '../end/deliver-reports.ts';
 import {rememberRun} from '../end/history.ts';
@@ -59,7 +59,11 @@ export async function beginningOf(
     tellLeftOver(io, state);
     forgetLedger(state.directory);
   }
-  forgetPublishing(state.directory, job.output.name);
+  if (isUnpublished(state.directory)) {
+    // Its rejects may be in place already, so that no later command can resume it.
+    if (record === undefined) giveUpRun(state);
+    forgetPublishing(state.directory, job.output.name);
+  }
   return job.restarts === 'now' ? 'over' : 'resume';
 }
 
@@ -76,6 +80,15 @@ async function end(
   closeState(state, keeps || !isTold ? 'nothing' : 'all');
   if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
+}
+
+/** Has the next command begin anew, though this one may be killed before it does so itself. */
+function giveUpRun(state: RunState): void {
+  try {
+    fromLedger(state, endRun);
+  } catch {
+    // The run itself says that its ledger can't be read.
+  }
 }
 
 /** Gives the history the bills that it may lack, such as that of a session that was killed. */

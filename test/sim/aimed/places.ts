@@ -163,5 +163,23 @@ export function places({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     ]),
   );
 
-  return [renewed, renewed, sampled, sampled, full, full, locked, takenOver, repaired, moved, inTurn];
+  /** A run is cut off as it puts its files in place; so is the one that starts over, before it has begun. */
+  const unpublished = record({
+    inputs: distinct(2, 6).map(own => [
+      [{ip: 0, email: 0, token: 0, broken: true as const}, ...own],
+      own.slice(0, 1),
+    ]),
+    commands: tuple(
+      specWith({...plain, columns: 'ip', cache: 'own', concurrency: 8, maxErrors: undefined, until: undefined}),
+      cutOff(38, 62),
+      cutOff(4, 8),
+    ).map(([one, fate, second]): Command[] => [
+      {do: 'run', spec: one, course: {...fine, fate}},
+      again({...fine, fate: second}, {restart: true}),
+      again(fine),
+    ]),
+    fleet: constant(false),
+  });
+
+  return [unpublished, renewed, renewed, sampled, sampled, full, full, locked, takenOver, repaired, moved, inTurn];
 }
