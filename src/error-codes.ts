@@ -89,7 +89,7 @@ export const usageCodes = {
   ],
   port: ['`serve` can’t listen at this port', 'use another `--port`'],
   proxy_invalid: [
-    '`HTTPS_PROXY` or `ALL_PROXY` is not the URL of an HTTP proxy, such as `socks5://…`',
+    '`HTTPS_PROXY` or `ALL_PROXY` is not the URL of an HTTP proxy; others, such as `socks5://…`, are not supported',
     'use `http://HOST:PORT`, or add the service’s host to `NO_PROXY`',
   ],
   redis_certificate: [

@@ -41,7 +41,7 @@ function kindOf(given: unknown): string {
   return Array.isArray(given) ? 'an array' : `a ${typeof given}`;
 }
 
-/** Bytes counted for a value other than a text, and for an object beside its content. */
+/** Bytes counted for a value that is not a text, and for an object in addition to its content. */
 const SMALL = 8;
 const OBJECT = 64;
 

@@ -89,8 +89,8 @@ function byName(value: object): RawSettings {
 }
 
 /**
- * Settings of a job file with a mistake in it: those on lines of their own, which other lines can't change. Empty if the
- * file can't be read at all.
+ * Reads what is certain from a job file with a mistake: settings on a line of their own that depend on no other line. Empty
+ * if the file can't be read at all.
  */
 export function salvageJobFile(path: string): RawSettings {
   try {
@@ -150,7 +150,7 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged
 
 const LONGEST_GIVEN = 40;
 
-/** The given value for the end of a sentence. Empty for long ones, and for addresses, which may hold a secret. */
+/** Ends a message with the value that was given. Empty for long ones, and for addresses, which may hold a secret. */
 function given([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string {
   const mayBeSecret = describeSettings().some(
     setting => setting.name === name && setting.value?.includes('URL') === true,
@@ -242,7 +242,7 @@ export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
   };
 }
 
-/** The number of a flag's value, if it was given more than once. */
+/** Says which of several values of one flag is meant, such as ` (number 2)`. */
 function which(given: unknown, [index, ...more]: readonly PropertyKey[]): string {
   if (typeof index === 'number' && more.length === 0)
     return Array.isArray(given) && given.length > 1 ? ` (number ${index + 1})` : '';

@@ -17,7 +17,7 @@ interface Open {
   readonly about: unknown;
   /** The books when this bill was opened. */
   readonly before: SpendingBy;
-  /** The part that the history has. */
+  /** The part of the bill that the history of runs already has. */
   readonly told: SpendingBy | undefined;
 }
 

@@ -243,7 +243,7 @@ export function isAnswered(tally: Tally, operation: Operation): boolean {
   return answered + fromStore > knownRejections;
 }
 
-/** Books calls in flight when their session ended as maybe charged. Negative numbers take that back. */
+/** Books as maybe charged the calls that were in flight when their session ended. Negative numbers take that back. */
 export function bookLost(tally: Tally, operation: Operation, count: number, cost: number): void {
   tally.operations[operation].maybeSpent += cost;
   tally.unconfirmed += count;

@@ -25,13 +25,13 @@ export interface JobInput {
   readonly phone?: Setting<'phone'>;
   /** Column of e-mail addresses. PREFIX begins the names of its new columns. */
   readonly email?: Setting<'email'>;
-  /** Column of session tokens, for bot verdicts; or token=COL,action=ID, with id=COL, email=COL or phone=COL to send those too. Default: the action in BULK_ENRICH_ACTION_ID. */
+  /** Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL]. Default: the action in BULK_ENRICH_ACTION_ID. */
   readonly verdict?: Setting<'verdict'>;
   /** Look up only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
   /** Column with the country of phone numbers in national form, as code or name. Repeat it to name several: each phone column uses the one that fits its name. */
   readonly country?: Setting<'country'>;
-  /** Country, as code or name, of national phone numbers whose row has none. */
+  /** Country, as code or name, of national phone numbers without a country of their own. */
   readonly defaultCountry?: Setting<'defaultCountry'>;
   /** Which of several IP addresses in a cell (X-Forwarded-For) to use: first, last, or only (if all are the same). Default: such cells are invalid. */
   readonly ipFromList?: Setting<'ipFromList'>;
@@ -69,7 +69,7 @@ export interface JobInput {
   readonly escapeFormulas?: Setting<'escapeFormulas'>;
   /** Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The lowest is one call a day, the highest 1000000 a second, minute or hour. Default: 20/s live, unlimited embedded. */
   readonly rate?: Setting<'rate'>;
-  /** Maximum of calls in flight, from 1 to 10000. Default: 16; in a fleet, that of its workers. */
+  /** Maximum of calls in flight, from 1 to 10000. Default: 16; in a fleet, all that its workers have. */
   readonly concurrency?: Setting<'concurrency'>;
   /** Maximum time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
@@ -79,7 +79,7 @@ export interface JobInput {
   readonly maxOutage?: Setting<'maxOutage'>;
   /** Redis of a fleet, whose workers make the calls. With none, this process makes them. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call, such as 2 or ip=1,phone=2. For calls that the service rejects or throttles: rejected= and throttled=, with free, maybe (perhaps charged) or spent (charged). Default: 1; rejected=maybe,throttled=free. */
+  /** Credits of one call, such as 2 or ip=1,phone=2. Add what rejected and throttled calls cost, such as rejected=maybe,throttled=free: free, maybe (perhaps charged) or spent (charged). Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
   /** Maximum of credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: also with the whole credit limit. In a job file, true or fresh starts over only if input or settings changed; false stops then (exit 8 or 10). */
+  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file it applies only if input or settings changed: true or fresh starts over, false stops (exit 8 or 10). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;

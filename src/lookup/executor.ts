@@ -6,8 +6,8 @@ import type {Streak} from './pace/canary.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
 /**
- * How a task ended: with its outcome, which the ledger writes next; with the reason why this run can't call for it; or
- * `unwanted`, never sent, as no cell waits for it.
+ * How a task ended: with its outcome, which is written to the ledger next; with the reason why this run may not make its
+ * call; or `unwanted`: never sent, because no cell waits for it any more.
  */
 export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode} | 'unwanted';
 

@@ -135,7 +135,7 @@ export const verify = {
   label: 'verdicts',
   setting: 'verdict',
   about:
-    'Column of session tokens, for bot verdicts; or token=COL,action=ID, with id=COL, email=COL or phone=COL to send those too.',
+    'Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL].',
   prefix: 'verdict_',
   storedFor: 'never',
   cost: 1,

@@ -147,7 +147,7 @@ function streamFailed(error: unknown): OutputError {
   const message =
     systemCode(error) === 'EPIPE'
       ? 'The reader closed the pipe (EPIPE), so the run stopped. To get all rows, write a file: -o FILE.'
-      : `The output stream can't be written (${systemReason(error)}). Fix the cause, then run the same command again, from the first row.`;
+      : `The output stream can't be written (${systemReason(error)}). Fix the cause, then run the same command again. It begins at the first row, since a stream can't be resumed.`;
   return new OutputError('output_unwritable', message, {cause: error});
 }
 

@@ -65,7 +65,7 @@ export function demandRedisUrl(given: string | undefined): string {
   if (url !== undefined) return url;
   throw new UsageError(
     'no_redis',
-    'A worker needs the Redis of its fleet. Add --redis redis://HOST:PORT, or set BULK_ENRICH_REDIS_URL.',
+    'This needs the Redis of the fleet. Add --redis redis://HOST:PORT, or set BULK_ENRICH_REDIS_URL.',
   );
 }
 

@@ -52,9 +52,9 @@ export function costLine(summary: Summary): string {
   const price = `${many(spent, 'credit')}${perhaps}${ofThem}`;
   const cost =
     endpoint.kind === 'embedded'
-      ? `Nothing was spent: the embedded service is free. At a live service: ${price}`
+      ? `Nothing was spent: the embedded service is free. A live service would have cost ${price}`
       : `${many(spent, 'credit')}${inBrackets(spent, credits.account.price)} spent${perhaps}${ofThem}`;
-  return `${cost}${savedOf(summary)}; ${callsAndTime(summary)}.`;
+  return `${cost}${savedOf(summary)}. ${callsAndTime(summary)}.`;
 }
 
 function savedOf({credits: {saved}}: Summary): string {
@@ -67,7 +67,7 @@ function savedOf({credits: {saved}}: Summary): string {
   const found = parts.filter(([credits]) => credits > 0);
   if (found.length === 0) return '';
   const sum = found.reduce((all, [credits]) => all + credits, 0);
-  return `, ${count(sum)} saved (${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')})`;
+  return `; ${count(sum)} ${sum === 1 ? 'was' : 'were'} saved (${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')})`;
 }
 
 /** An interrupted run may have paused for days. */

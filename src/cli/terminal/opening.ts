@@ -11,7 +11,7 @@ export function opening({job, input: {layout, checkpoint}, asking: {executor, le
   const {targets, countries} = layout.mapping;
   const columns = lookedUp(targets, [...countries.values()], job.settings.defaultCountry);
   const {limit} = executor.pace();
-  const pace = limit === undefined ? 'without a rate limit' : `at most ${count(limit)} calls a second`;
+  const pace = limit === undefined ? 'without a rate limit' : `at most ${many(limit, 'call')} a second`;
   const service = job.endpoint.kind === 'embedded' ? ' with the embedded service' : '';
   const first =
     columns === ''

@@ -28,7 +28,7 @@ ${allRowsOf(report, job)}${next === undefined ? '' : `\nTo look up all rows: ${n
 function priceOf({paid}: SampleReport, {endpoint}: Job): string {
   const credits = many(paid.once, 'credit');
   return endpoint.kind === 'embedded'
-    ? `Nothing was spent: the embedded service is free. At a live service: ${credits}.`
+    ? `Nothing was spent: the embedded service is free. A live service would have cost ${credits}.`
     : `The sample cost ${credits}.`;
 }
 
@@ -41,6 +41,7 @@ function keptOf({paid}: SampleReport, {settings}: Job): string {
 }
 
 function allRowsOf({credits, paid: {once, again}}: SampleReport, {endpoint}: Job): string {
+  if (credits.at_most === 0) return 'The answers of all rows are stored, so all rows cost nothing.';
   const sample =
     again === 0 ? `the sample's ${count(once)} included` : `plus ${count(again)} spent on the sample`;
   const where = endpoint.kind === 'embedded' ? 'At a live service all' : 'All';

@@ -155,7 +155,7 @@ class CallTimers {
   start(socket: Socket, onConnected?: () => void): void {
     if (this.#isOver) return;
     this.#started = performance.now();
-    // Expires after answers that have arrived are read: when a suspended process wakes up, all of its timers are due.
+    // First reads the answers that have arrived: when a suspended process wakes up, all of its timers are due.
     const overdue = () => setImmediate(() => this.#expire());
     this.#deadline = setTimeout(overdue, this.#timeoutMs);
     onceConnected(socket, () => {

@@ -14,7 +14,7 @@ export interface RecordReader {
   readOn(line: number): void;
 }
 
-/** Bytes that begin with a record, and the number of their first line. */
+/** Number of bytes that are left, from the start of a record on, and the line of that record. */
 export interface Rest {
   readonly bytes: number;
   readonly line: number;

@@ -25,7 +25,7 @@ export const callSettings = {
   concurrency: callSetting(whole(1, 10_000).optional(), {
     value: 'N',
     description: 'Maximum of calls in flight, from 1 to 10000.',
-    defaultText: '16; in a fleet, that of its workers',
+    defaultText: '16; in a fleet, all that its workers have',
     uses: ['run', 'library', 'worker'],
     shapes: 'summary',
   }),
@@ -58,7 +58,7 @@ export const callSettings = {
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
-      'Credits of one call, such as 2 or ip=1,phone=2. For calls that the service rejects or throttles: rejected= and throttled=, with free, maybe (perhaps charged) or spent (charged).',
+      'Credits of one call, such as 2 or ip=1,phone=2. Add what rejected and throttled calls cost, such as rejected=maybe,throttled=free: free, maybe (perhaps charged) or spent (charged).',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',

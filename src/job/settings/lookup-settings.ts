@@ -69,7 +69,7 @@ export const lookupSettings = {
       .optional(),
     {
       value: 'CC',
-      description: 'Country, as code or name, of national phone numbers whose row has none.',
+      description: 'Country, as code or name, of national phone numbers without a country of their own.',
       uses: ['run', 'library', 'lookup', 'verify'],
       shapes: 'output',
     },

@@ -33,7 +33,7 @@ const scoreRule = z.strictObject(
     error: ({code, keys}) => {
       if (code !== 'unrecognized_keys') return undefined;
       const here = ELSEWHERE[(keys as readonly string[])[0] ?? ''];
-      return `a rule has no such key${here === undefined ? '' : `, it is "${here}"`} (known: when, add, reason, description, owner, shadow)`;
+      return `a rule has no such key${here === undefined ? '' : `; use "${here}"`} (known: when, add, reason, description, owner, shadow)`;
     },
   },
 );

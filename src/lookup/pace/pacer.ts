@@ -3,7 +3,7 @@ import {type Rate, windowOf} from '../../job/values.ts';
 import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
 import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller.ts';
 
-/** Share of the rate that leases use: late timers fire in bursts, which the rest absorbs. */
+/** Leases use only this share of the rate. The remainder makes room for timers that fire late and together. */
 const USE = 0.995;
 /** A late lease makes up for at most this time, so that a busy machine loses no throughput. */
 const CATCH_UP_SECONDS = 0.25;

@@ -20,7 +20,7 @@ const publishRecord = z.object({
   output_path: z.string(),
   /** Target of the rejects, if they go to a file. */
   rejects_path: z.string().optional(),
-  /** The settings, and below the input as far as the run read it; both as in the summary. */
+  /** Digest of the settings, as in the summary. The next field, too, is as there: the input as far as it was read. */
   settings_sha256: z.string(),
   input: digest,
   output: digest.nullable(),

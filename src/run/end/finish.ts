@@ -204,7 +204,7 @@ function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   }
 }
 
-/** Notes which bills the history has. If that fails, the next session adds them again, which leaves one line each. */
+/** Notes which bills the history has. If that fails, the next session adds the same bills again: each replaces its line. */
 function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
   try {
     if (told.length > 0) ledger.bills.told(told);

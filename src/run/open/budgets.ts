@@ -84,7 +84,7 @@ export function stateDirectory(env: Env, limit: string): string {
   } catch (error) {
     throw new OutputError(
       'daily_budget',
-      `A limit (${limit}) can't be kept: ${systemReason(error)}. Set XDG_STATE_HOME to a directory that lasts.`,
+      `The program can't store what is spent of a limit (${limit}): ${systemReason(error)}. Set XDG_STATE_HOME to a directory that lasts.`,
       {cause: error},
     );
   }
