@@ -49,10 +49,8 @@ const used: Check = {
     if (summary === undefined || ledger === undefined || !isAlone || !isOfAccount(run) || run.healed)
       return UNTRIED;
     const {per_day: day, per_month: month} = summary.credits.account;
-    if (
-      (day?.limit ?? accountPerDay) !== accountPerDay ||
-      (month?.limit ?? accountPerMonth) !== accountPerMonth
-    )
+    const isRight = day?.limit === accountPerDay && month?.limit === accountPerMonth;
+    if (run.calls.length > 0 && !isRight)
       return `the limits are ${day?.limit} and ${month?.limit}`;
     const charged = service.calls.filter(call => call.charged && isOfAccount(call));
     const ofDay = credits(charged.filter(({sentAt}) => dayOf(sentAt) === dayOf(run.endedAt)));

@@ -81,6 +81,9 @@ export function lookedUp(row: OutputRow, name: Target): LookedUp {
 
 /** The value of an input's row that a lookup is of, as the service is asked for it. */
 export function valueIn(row: string, name: Target): string {
-  const cell = row.split(',')[targets[name].column] ?? '';
-  return name === 'phone' ? (phones.find(phone => phone.cell === cell)?.number ?? cell) : cell;
+  const cells = row.split(',');
+  const cell = cells[targets[name].column] ?? '';
+  if (name !== 'phone') return cell;
+  const country = cells[HEADER.indexOf('country')];
+  return phones.find(phone => phone.cell === cell && phone.country === country)?.number ?? cell;
 }

@@ -307,6 +307,7 @@ const judged: Check = {
       for (const name of targetsOf(spec)) {
         const {prefix} = targets[name];
         const [status, error] = [cell(`${prefix}status`) ?? '', cell(`${prefix}error`) ?? ''];
+        if (cell(`${prefix}stale`) === 'true') return `${name} is past its age`;
         // A rejection is an answer where it is kept.
         const isRejection = status === 'failed' && (error === REJECTED || error === DENIED);
         if ((LOST.has(status) && !isRejection) || (status === 'skipped' && LIMITS.has(error)))

@@ -142,11 +142,12 @@ function samplesIn(text: string): Map<string, number> {
 type Sample = readonly [name: string, labels: string, value: number];
 
 /** The samples that a summary's numbers come to. */
-function expectedSamples({rows, lookups, calls, credits, exit_code: code}: Summary): readonly Sample[] {
+function expectedSamples({rows, lookups, calls, credits, pace, exit_code: code}: Summary): readonly Sample[] {
   const {spent, maybe_spent: maybe, saved} = credits;
   const of = (kind: string, credits: number): Sample => ['run_credits', `kind="${kind}"`, credits];
   return [
     ['last_run_exit_code', '', code],
+    ['run_paused_seconds', '', pace.paused_ms / 1_000],
     ...['run_active', 'run_calls_in_flight', 'run_values_waiting'].map((name): Sample => [name, '', 0]),
     ['run_rows', 'outcome="ok"', rows.ok],
     ['run_rows', 'outcome="with_errors"', rows.with_errors],

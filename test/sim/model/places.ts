@@ -116,6 +116,9 @@ export const phones = [
   {cell: '212-555-0172', country: 'United States', number: '+12125550172'},
   {cell: '', country: 'US', number: ''},
   {cell: '12', country: 'US', number: 'no number'},
+  // The same cell in two countries.
+  {cell: '030 23125014', country: 'DE', number: '+493023125014'},
+  {cell: '030 23125014', country: 'GB', number: '+443023125014'},
 ] as const;
 
 /** A row's cells; a broken one has a cell too many. */

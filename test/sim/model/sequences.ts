@@ -35,7 +35,7 @@ const row = oneof(
       email: oneof(integer({min: 0, max: 2}), integer({min: 0, max: 8})),
       token: integer({min: 0, max: 8}),
       last: integer({min: 0, max: 14}),
-      phone: integer({min: 0, max: 5}),
+      phone: integer({min: 0, max: 7}),
     }),
   },
   {weight: 1, arbitrary: constant({ip: 0, email: 0, token: 0, broken: true as const})},
