@@ -44,10 +44,12 @@ test.each(['out.csv', 'out.ndjson', 'flat.ndjson'])(
     expect(both.said).toMatch(/^Row 4: 100 \(130, kept between 0 and 100\), high\.$/m);
     expect(both.said).toMatch(/^bogon +\+60 +ip\.is_bogon$/m);
     expect(both.said).toMatch(/^much +\+70 +double\(row\.amount\) > 100$/m);
-    expect(both.said).toContain('Not known to the rules: ip.is_threat.');
+    expect(both.said).toContain(
+      'The rules could not use these fields, since no answer has them: ip.is_threat.',
+    );
     const none = await explain(output, '--row', '3');
     expect(none.said).toMatch(
-      /^Row 3: 0, low\.\nNo rule held\.\nNot known to the rules: row\.amount, ip\.is_threat\.$/m,
+      /^Row 3: 0, low\.\nNo rule held\.\nThe rules could not use these fields, since no answer has them: row\.amount, ip\.is_threat\.$/m,
     );
   },
 );

@@ -90,8 +90,12 @@ test('repeated and missing keys are told, and no such row is lost', async () => 
   const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '-o', 'changes.csv');
   expect(stdout).toContain('2 new, 0 gone, 1 changed, 1 unchanged, matched by "id".');
   expect(stdout).toContain('old.csv: 1 row without a key: not matched.');
-  expect(stdout).toContain('old.csv: 1 row with the key of an earlier row: matched in order.');
-  expect(stdout).toContain('new.csv: 2 rows with the key of an earlier row: matched in order.');
+  expect(stdout).toContain(
+    'old.csv: 1 row with the key of an earlier row. Rows with one key are matched in the order of their files.',
+  );
+  expect(stdout).toContain(
+    'new.csv: 2 rows with the key of an earlier row. Rows with one key are matched in the order of their files.',
+  );
   expect(box.read('changes.csv')).toBe(
     HEAD + row('a', {vpn: true}) + row('a') + row('', {vpn: true}) + row('b'),
   );

@@ -200,7 +200,7 @@ describe.skipIf(lacks('script'))('at a pseudo-terminal', () => {
       const said = screen.lines.filter(line => line !== '');
       expect(said.join('\n')).not.toMatch(/[█░]/);
       const [stopped, cost, safe, next = ''] = said.slice(-4);
-      expect(cost).toMatch(/^13 credits spent; 13 calls in /);
+      expect(cost).toMatch(/^13 credits spent\. 13 calls in /);
       expect(stopped).toBe('Stopped: Interrupted by SIGINT.');
       expect(safe).toMatch(/^Safe: \d+ rows and every answer paid for/);
       expect(next).toMatch(/^To continue: bulk-enrich run list\.csv /);

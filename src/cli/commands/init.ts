@@ -72,7 +72,9 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   }
   for (const {column, why} of answers.leftOut) say(`Left out: "${column}", ${why}.`);
   const limit =
-    answers.maxCredits === 0 ? 'no limit of credits' : `a limit of ${many(answers.maxCredits, 'credit')} a run (max_credits)`;
+    answers.maxCredits === 0
+      ? 'no limit of credits'
+      : `a limit of ${many(answers.maxCredits, 'credit')} a run (max_credits)`;
   print('stdout', `${path} is written: with the ${answers.endpoint} service, ${limit}.\n`);
   print('stdout', `To see what it would do: bulk-enrich plan --job ${shellWord(path)}\n`);
   return 0;

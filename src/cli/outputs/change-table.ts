@@ -36,7 +36,9 @@ function toldOf({without_key: without, repeated}: Changes, paths: readonly [stri
       ...(without[side] === 0 ? [] : [`${path}: ${many(without[side], 'row')} without a key: not matched.`]),
       ...(repeated[side] === 0
         ? []
-        : [`${path}: ${many(repeated[side], 'row')} with the key of an earlier row. Rows with one key are matched in the order of their files.`]),
+        : [
+            `${path}: ${many(repeated[side], 'row')} with the key of an earlier row. Rows with one key are matched in the order of their files.`,
+          ]),
     ];
   });
 }

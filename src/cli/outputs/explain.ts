@@ -134,7 +134,9 @@ function rendered({explanation, used}: Explained): string {
       ? `Row ${row}: no score, because too much is missing. The known points come to ${sum}.`
       : `Row ${row}: ${score}${kept}, ${level}.`,
     lines.length === 0 ? 'No rule held.' : table(lines),
-    ...(missing.length === 0 ? [] : [`The rules could not use these fields, since no answer has them: ${missing.join(', ')}.`]),
+    ...(missing.length === 0
+      ? []
+      : [`The rules could not use these fields, since no answer has them: ${missing.join(', ')}.`]),
     ...valuesOf(used),
     ...next.map(nextLine),
   ]

@@ -58,7 +58,7 @@ export const callSettings = {
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
-      'Credits of one call, such as 2 or ip=1,phone=2. Add what rejected and throttled calls cost, such as rejected=maybe,throttled=free: free, maybe (perhaps charged) or spent (charged).',
+      'Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free, maybe or spent.',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',

@@ -170,7 +170,14 @@ export function places({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
       own.slice(0, 1),
     ]),
     commands: tuple(
-      specWith({...plain, columns: 'ip', cache: 'own', concurrency: 8, maxErrors: undefined, until: undefined}),
+      specWith({
+        ...plain,
+        columns: 'ip',
+        cache: 'own',
+        concurrency: 8,
+        maxErrors: undefined,
+        until: undefined,
+      }),
       cutOff(38, 62),
       cutOff(4, 8),
     ).map(([one, fate, second]): Command[] => [
@@ -181,5 +188,18 @@ export function places({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     fleet: constant(false),
   });
 
-  return [unpublished, renewed, renewed, sampled, sampled, full, full, locked, takenOver, repaired, moved, inTurn];
+  return [
+    unpublished,
+    renewed,
+    renewed,
+    sampled,
+    sampled,
+    full,
+    full,
+    locked,
+    takenOver,
+    repaired,
+    moved,
+    inTurn,
+  ];
 }

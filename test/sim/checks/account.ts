@@ -2,8 +2,8 @@ import type {RunSpec} from '../model/commands.ts';
 import type {Call} from '../world/service.ts';
 import {
   ageOf,
-  CLOCKS_APART_MS,
   type Check,
+  CLOCKS_APART_MS,
   credits,
   DAY_MS,
   grouped,
@@ -50,8 +50,7 @@ const used: Check = {
       return UNTRIED;
     const {per_day: day, per_month: month} = summary.credits.account;
     const isRight = day?.limit === accountPerDay && month?.limit === accountPerMonth;
-    if (run.calls.length > 0 && !isRight)
-      return `the limits are ${day?.limit} and ${month?.limit}`;
+    if (run.calls.length > 0 && !isRight) return `the limits are ${day?.limit} and ${month?.limit}`;
     const charged = service.calls.filter(call => call.charged && isOfAccount(call));
     const ofDay = credits(charged.filter(({sentAt}) => dayOf(sentAt) === dayOf(run.endedAt)));
     const ofMonth = credits(charged.filter(({sentAt}) => monthOf(sentAt) === monthOf(run.endedAt)));

@@ -8,8 +8,8 @@ import {type Call, DENIED, REJECTED, serialOf} from '../world/service.ts';
 import {type LookedUp, lookedUp, readRows, recordsOf, targets, targetsOf, valueIn} from './output.ts';
 import {
   ageOf,
-  CLOCKS_APART_MS,
   type Check,
+  CLOCKS_APART_MS,
   isBegunAnew,
   rowsIn,
   runsOfLedger,

@@ -113,7 +113,8 @@ export class Simulation {
 
   /** What of a run's can be seen by others, and has a key in it. */
   keyIn({after, message, warnings}: Ended): string | undefined {
-    const isShown = ([path, data]: readonly [string, Buffer]) => !path.startsWith(keyDirectory) && holdsKey(data);
+    const isShown = ([path, data]: readonly [string, Buffer]) =>
+      !path.startsWith(keyDirectory) && holdsKey(data);
     return [message, ...warnings].find(holdsKey) ?? [...after].find(isShown)?.[0] ?? this.#keptKey;
   }
 
