@@ -12,6 +12,7 @@ import {
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
+import type {Summary} from '../../src/report/summary.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
@@ -179,9 +180,12 @@ test('settings that shape the output are compared: exit 10 names them, and the w
   await using stage = await openStage();
   stage.write('list.csv', ips(ROWS));
   await halfWay(stage);
+  const begun = JSON.parse(stage.read('out.summary.json')) as Summary;
   const {calls} = stage.api.ledger;
   const refused = await stage.run({...settings, fields: 'ip.country', account: 'other'});
   expect(refused).toMatchObject({code: 10, summary: {exit_code: 10, reason: 'settings_changed'}});
+  // It is still a summary of the run that was begun.
+  expect(refused.summary).toMatchObject({run_id: begun.run_id, started_at: begun.started_at});
   expect(refused.message).toMatch(/account.*fields.*--restart/);
   expect(stage.api.ledger.calls).toBe(calls);
   expect((await stage.run({...settings, concurrency: 9, resends: 5, maxCredits: ROWS})).code).toBe(0);
