@@ -167,8 +167,10 @@ function mayBeInterrupted(error: string, run: Ended, runs: readonly Ended[]): bo
     isDoubt &&
     runs.some(
       ({process, ledger}) =>
-        // A fleet's run that stops may have chunks with a Redis that it does not reach, or that takes no writes.
-        (process.killed || process.leftOut) && (ledger === run.ledger || run.ledger === undefined),
+        // A fleet's run that stops may have chunks with a Redis that it does not reach, or that takes no writes; a run whose
+        // disk takes no writes can't write down what its calls came to.
+        (process.killed || process.leftOut || process.refused !== false) &&
+        (ledger === run.ledger || run.ledger === undefined),
     )
   );
 }
