@@ -19,7 +19,9 @@ export async function main(
   given: readonly string[],
   heard: (error: unknown) => void = () => {},
 ): Promise<number> {
-  const argv = given.map(word => (word === HELP_ALL ? '--help' : word));
+  const [node = '', bin = '', first, second = ''] = given;
+  const asked = first === 'help' && HELPS.has(second) ? [node, bin, '--help'] : given;
+  const argv = asked.map(word => (word === HELP_ALL ? '--help' : word));
   let code: number = exitCodes.ok;
   const run =
     (load: () => Promise<Action>) =>
@@ -92,6 +94,9 @@ function addExamples(parent: Command): void {
 
 /** Shows the settings that `--help` leaves out. */
 const HELP_ALL = '--help-all';
+
+/** Words after "help" that ask for the program's own help. */
+const HELPS: ReadonlySet<string> = new Set(['help', '--help', '-h']);
 
 /** Width without a terminal: each flag gets one line, for `grep`. */
 const ONE_LINE_EACH = 250;

@@ -131,11 +131,14 @@ describe('help', () => {
     expect(stdout).toMatch(/^c\.csv\.run belongs to an unfinished run/m);
   });
 
-  test.each(['--help', 'run --help', 'help run', 'serve --help'])('%s goes to stdout', async args => {
-    const {code, stdout, stderr} = await here(...args.split(' '));
-    expect({code, stderr}).toEqual({code: 0, stderr: ''});
-    expect(stdout).toMatch(/^Usage: bulk-enrich/);
-  });
+  test.each(['--help', 'run --help', 'help run', 'serve --help', 'help help', 'help --help'])(
+    '%s goes to stdout',
+    async args => {
+      const {code, stdout, stderr} = await here(...args.split(' '));
+      expect({code, stderr}).toEqual({code: 0, stderr: ''});
+      expect(stdout).toMatch(/^Usage: bulk-enrich/);
+    },
+  );
 
   test('each flag has one line, with its value and its default', async () => {
     const {stdout} = await here('run', '--help-all');
