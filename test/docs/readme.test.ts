@@ -33,6 +33,12 @@ it('the first command enriches the sample, and prints all that the README shows'
   expect(outcome.stderr.replace(/(\d+ calls) in .*/, '$1 in 815 ms.')).toBe(shown);
 });
 
+it('the README has the command that runs the tests', () => {
+  const {scripts} = JSON.parse(textOf('package.json')) as {scripts: Record<string, string>};
+  expect(text).toContain('`npm ci && npm test`');
+  expect(scripts.test).toBe('vitest run');
+});
+
 it('each cell of the comparison says by what it is shown: a test of this repository, or a page of the other tool', () => {
   const table = text.split('\n\n').find(block => block.includes('after `kill -9`')) ?? '';
   const cells = table
