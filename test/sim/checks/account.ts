@@ -50,7 +50,10 @@ const used: Check = {
       return UNTRIED;
     const {per_day: day, per_month: month} = summary.credits.account;
     const isRight = day?.limit === accountPerDay && month?.limit === accountPerMonth;
-    if (run.calls.length > 0 && !isRight) return `the limits are ${day?.limit} and ${month?.limit}`;
+    // A count that can't be used is told by itself.
+    const isUnusable = run.message.includes('Nothing is sent without that count');
+    if (run.calls.length > 0 && !isRight && !isUnusable)
+      return `the limits are ${day?.limit} and ${month?.limit}`;
     const charged = service.calls.filter(call => call.charged && isOfAccount(call));
     const ofDay = credits(charged.filter(({sentAt}) => dayOf(sentAt) === dayOf(run.endedAt)));
     const ofMonth = credits(charged.filter(({sentAt}) => monthOf(sentAt) === monthOf(run.endedAt)));

@@ -152,7 +152,9 @@ function objection(before: Call, call: Call, scene: Scene): string | undefined {
   // A sent value is written together with the answers before it.
   if (!before.recorded && isFollowed(before, scene))
     return 'its answer came before another call was sent, and is in no ledger';
-  if (!before.recorded) return doubtIsKnown(before, call) ? 'it is never to be sent again' : undefined;
+  // One that came in the moment of a commit may be in it or not.
+  if (!before.recorded)
+    return !before.mayBeRecorded && doubtIsKnown(before, call) ? 'it is never to be sent again' : undefined;
   const isAnother = isStartedOver(before, call, scene) || runsBetween(before, call, scene).some(isBegunAnew);
   if (!isAnother) return 'the run had its outcome';
   if (before.told !== 'answered') return undefined;
@@ -471,6 +473,11 @@ const claimed: Check = {
   },
 };
 
+/** False also for a call that was told of in the moment of a commit: its answer may be in it or not. */
+function surelyCarriedOut({carriedOut, recorded, mayBeRecorded}: Call): boolean {
+  return carriedOut && (recorded || !mayBeRecorded);
+}
+
 const neverTwice: Check = {
   promise: 'With --resends 0 no worker sends again what may have been carried out.',
   broken(scene) {
@@ -478,7 +485,7 @@ const neverTwice: Check = {
     if (sessions.some(run => run.spec.resends > 0 || run.spec.restart || run.spec.fromFile)) return UNTRIED;
     let doubts = 0;
     for (const calls of histories(scene)) {
-      const carried = calls.findIndex(call => call.carriedOut && !hasAnswer(call, scene));
+      const carried = calls.findIndex(call => surelyCarriedOut(call) && !hasAnswer(call, scene));
       if (carried >= 0) doubts += 1;
       const again = carried < 0 ? undefined : calls[carried + 1];
       if (again !== undefined && scene.run.calls.includes(again))

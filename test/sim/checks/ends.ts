@@ -5,6 +5,7 @@ import {inputPath, outputPath, statePath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {
   type Check,
+  callsInLedger,
   isBegunAnew,
   isRefusal,
   rowsIn,
@@ -32,12 +33,13 @@ const silent: Check = {
 const refused: Check = {
   promise:
     'No run takes its settings for wrong because of values that are refused, where it knows answers of that operation.',
-  broken({run, service, storedBefore}: Scene) {
+  broken(scene: Scene) {
+    const {run, service, storedBefore} = scene;
     if (run.stop !== 'refused' && run.stop !== 'credentials') return UNTRIED;
     const [, most, operation] = /first (\d+) (\w+) calls/.exec(run.message) ?? [];
     const scope = scopeOfSpec(run.spec);
     const last = stoppedAt(
-      run.calls.filter(call => call.operation === operation),
+      callsInLedger(scene).filter(call => call.operation === operation),
       Number(most),
     );
     const known = service.calls.find(
@@ -54,7 +56,7 @@ const refused: Check = {
 };
 
 /**
- * When a run heard of the refusal that it stops at, so many and nothing answered. Calls in flight are still heard of,
+ * When a run heard of the refusal that it stops at, so many over all its sessions and nothing answered. Calls in flight are still heard of,
  * refused or answered: that comes too late.
  */
 function stoppedAt(calls: readonly Call[], most: number): number {

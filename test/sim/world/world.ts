@@ -10,6 +10,9 @@ const MOST_EVENTS = 60_000;
 const PATIENT_TURNS = 100;
 const FIRST_PID = 1_000;
 
+/** The longest period of what only looks at something: how late timers are. */
+const LOOKING_MS = 10;
+
 /** How long a turn of a process's loop may take, in milliseconds: mostly nothing to speak of, at times longer than a call. */
 const TURN_MS = {usual: 4, long: 40};
 
@@ -166,8 +169,8 @@ export class World {
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
       }
-      // A repeated event only looks at something.
-      if (timer.periodMs === undefined) return true;
+      // One that comes every few milliseconds only looks at something. Any other may have work done that takes a while.
+      if (timer.periodMs === undefined || timer.periodMs > LOOKING_MS) return true;
     }
     return false;
   }
