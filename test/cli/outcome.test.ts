@@ -86,6 +86,12 @@ test('the rows of the last checkpoint are safe', () => {
   expect(safe).toMatch(/ and 207 that may have been charged without an answer/);
 });
 
+test('a run that stopped before it paid for anything says nothing of what is safe', () => {
+  const unpaid = {...summary, credits: {...credits, spent: 0, maybe_spent: 0}};
+  expect(said(fileJob, {stop, safeRows: 0, summary: unpaid})).not.toContain('Safe:');
+  expect(said(fileJob, {stop, safeRows: 1, summary: unpaid})).toContain('Safe: 1 row and');
+});
+
 test('after a disk that is full, no answer is said to be safe that was not written', () => {
   const full = {...stop, reason: 'output_unwritable', exitCode: 9} as const;
   const safe = said(fileJob, {stop: full, safeRows: 12, exitCode: 9, lostAnswers: true});

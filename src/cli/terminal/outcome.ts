@@ -87,7 +87,8 @@ function renderStop(
   print('stderr', `${broken(`${stopped} ${message}`)}\n`);
   if (summary === undefined) return;
   console.say(broken(costLine(summary)));
-  console.say(broken(safeLine(job, outcome)));
+  const {spent, maybe_spent} = summary.credits;
+  if (outcome.safeRows > 0 || spent > 0 || maybe_spent > 0) console.say(broken(safeLine(job, outcome)));
   const next = toContinue(job, outcome.exitCode, stop, need);
   if (next !== undefined) console.say(`To continue${next.first}: ${next.command}`);
 }
