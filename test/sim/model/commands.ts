@@ -61,6 +61,8 @@ export interface RunSpec {
   readonly offline?: true | undefined;
   /** True if workers make its calls. */
   readonly fleet?: true | undefined;
+  /** True if the other list comes behind the input. */
+  readonly joined?: true | undefined;
   /** True if the input comes through a pipe. */
   readonly stdin: boolean;
   /** True if it names input and output by links. */

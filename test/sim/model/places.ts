@@ -43,11 +43,16 @@ export function outputName(spec: RunSpec): string {
     : outputPath(spec);
 }
 
-/** As the command names it; what is named twice is a file. */
-export function inputName({input, clash, linked, stdin}: RunSpec): string {
-  if (clash !== undefined) return inputPath(input);
-  if (stdin) return '-';
-  return linked ? inputLink(input) : inputPath(input);
+/** The lists of a run, in order: pipes, and what is named twice, are of one list. */
+export function listsOf({input, clash, stdin, joined}: RunSpec): readonly number[] {
+  return joined === true && clash === undefined && !stdin ? [input, 1 - input] : [input];
+}
+
+/** As the command names them; what is named twice is a file. */
+export function inputNames(spec: RunSpec): string[] {
+  const {clash, linked, stdin} = spec;
+  if (stdin && clash === undefined) return ['-'];
+  return listsOf(spec).map(linked && clash === undefined ? inputLink : inputPath);
 }
 
 const outputFile = (stem: string, output: number, packed: boolean) =>
@@ -138,8 +143,9 @@ function cellsOf({ip, email, token, last = ip, phone = 0, broken}: InputRow, id:
 
 export const HEADER = ['id', 'ip', 'email', 'token', 'last_ip', 'phone', 'country'];
 
-export function inputText(rows: readonly InputRow[]): string {
-  return [HEADER, ...rows.map((row, index) => cellsOf(row, index + 1))]
+/** The text of a list; no row of one has the name of a row of another. */
+export function inputText(rows: readonly InputRow[], list: number): string {
+  return [HEADER, ...rows.map((row, index) => cellsOf(row, 100 * list + index + 1))]
     .map(cells => `${cells.join(',')}\n`)
     .join('');
 }

@@ -132,6 +132,7 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet' | 'keyFile'>]-?: 
     where: mostly(false, false, true),
     stale: mostly(false, true),
     offline: sometimes(constant(true as const), 25),
+    joined: sometimes(constant(true as const), 12),
     stdin: mostly(false, false, true),
     linked: mostly(false, true),
     packed: mostly(false, true),

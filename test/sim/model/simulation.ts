@@ -20,6 +20,7 @@ import {
   historyPath,
   inputPath,
   inputText,
+  listsOf,
   keyDirectory,
   keyPath,
   keys,
@@ -197,7 +198,12 @@ export class Simulation {
   }
 
   inputBytes(): ReadonlyMap<string, Buffer> {
-    return new Map([...this.inputs].map(([path, rows]) => [path, written(inputText(rows), this.#dialect)]));
+    return new Map(
+      [...this.inputs.values()].map((rows, list) => [
+        inputPath(list),
+        written(inputText(rows, list), this.#dialect),
+      ]),
+    );
   }
 
   #now(): Moment {
@@ -240,8 +246,9 @@ export class Simulation {
       const storedBefore = this.stored.copyOf(
         spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
       );
-      const input = inputText(this.inputs.get(inputPath(spec.input)) ?? []);
-      const bytes = written(input, this.#dialect);
+      const texts = listsOf(spec).map(list => inputText(this.inputs.get(inputPath(list)) ?? [], list));
+      const input = texts.reduce((before, text) => before + text.slice(text.indexOf('\n') + 1));
+      const bytes = Buffer.concat(texts.map(text => written(text, this.#dialect)));
       const main = () => {
         // Not when it was called: a machine that is busy lets it wait, past midnight at times.
         seen.startedAt = this.world.wallMs;
@@ -413,7 +420,7 @@ export class Simulation {
     const path = inputPath(index);
     this.inputs.set(path, rows);
     const inode: Inode = this.disk.files.get(path) ?? this.disk.create(path, 0o644);
-    inode.data = written(inputText(rows), this.#dialect);
+    inode.data = written(inputText(rows, index), this.#dialect);
     this.disk.syncAll();
   }
 }

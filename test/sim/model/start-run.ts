@@ -11,7 +11,7 @@ import type {Asker, Service} from '../world/service.ts';
 import type {World} from '../world/world.ts';
 import type {RunSpec} from './commands.ts';
 import {isOfObjects} from './dialects.ts';
-import {environmentOf, inputName, outputName, settingsOf} from './places.ts';
+import {environmentOf, inputNames, outputName, settingsOf} from './places.ts';
 
 const log = pino({level: 'silent'});
 
@@ -63,7 +63,7 @@ export async function runCommand(
     };
     const env = environmentOf(spec);
     const {name: _, input: __, output: ___, ...settings} = settingsRead(given);
-    const files = {inputs: [inputName(spec)], output: outputName(spec)};
+    const files = {inputs: inputNames(spec), output: outputName(spec)};
     const job = resolveJob(
       {
         ...files,

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {costOf} from '../../model/commands.ts';
 import type {Ended} from '../../model/ended.ts';
-import {accountOf, endpointOf, inputName, isScored, outputPath} from '../../model/places.ts';
+import {accountOf, endpointOf, inputNames, isScored, outputPath} from '../../model/places.ts';
 import {operationsOf} from '../output.ts';
 import {type Check, isBegunAnew, isMore, runsOfLedger, UNTRIED} from '../scene.ts';
 import {differing, EMPTY, outside, writtenIn} from './written.ts';
@@ -59,7 +59,7 @@ const ofAbout: Check = {
     if (wrong !== undefined) return wrong;
     if (duration < 0) return `it ended ${-duration} ms before it began`;
     if (summary.credits.limit !== (spec.maxCredits ?? null)) return `the limit is ${summary.credits.limit}`;
-    if (summary.input.paths.join() !== inputName(spec)) return `the input is ${summary.input.paths}`;
+    if (summary.input.paths.join() !== inputNames(spec).join()) return `the input is ${summary.input.paths}`;
     const others = scene.runs.filter(one => one.nth < run.nth && one.summary?.run_id === summary.run_id);
     const isOther = others.some(one => one.ledger !== undefined && one.ledger !== ledger);
     if (isOther) return `it has the name of run ${others[0]?.nth}`;
