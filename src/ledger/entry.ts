@@ -8,7 +8,7 @@ import type {Answer, LookupKey, Outcome} from './lookup.ts';
 /** A value's attempts so far. */
 export interface History {
   /** True if the service may have carried out an attempt that brought no answer. */
-  readonly ambiguous: boolean;
+  readonly mayBeCarriedOut: boolean;
   /** Attempts of this run that may have been charged and brought no answer, and the code of the last one. */
   readonly doubts: number;
   readonly lastCode: string;
@@ -77,7 +77,7 @@ export function entryOf(row: SqlRow): LedgerEntry {
   const interrupted = row.error === INTERRUPTED ? Number(row.dispatch) : undefined;
   const doubts = Number(row.ambiguous) + (interrupted === undefined ? 0 : 1);
   const lastCode = String(row.error ?? INTERRUPTED);
-  return {ambiguous: doubts > 0, doubts, lastCode, interrupted, outcome: outcomeOf(row)};
+  return {mayBeCarriedOut: doubts > 0, doubts, lastCode, interrupted, outcome: outcomeOf(row)};
 }
 
 /** The final outcome in a row; undefined while it has none. */

@@ -97,7 +97,7 @@ export class GivenUp {
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#isEmpty ? undefined : guarded(() => this.#sql.find.get(key, this.#scope));
-    const asked = {ambiguous: true, interrupted: undefined};
+    const asked = {mayBeCarriedOut: true, interrupted: undefined};
     const unknown = {...asked, doubts: 0, lastCode: INTERRUPTED, outcome: undefined};
     if (row === undefined) return this.#lostState ? unknown : undefined;
     const answer = outcomeOf(withAnswer(row));

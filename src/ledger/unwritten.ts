@@ -34,7 +34,7 @@ export class Unwritten {
     for (const key of keys) {
       const outcome = this.adopted.get(key)?.outcome ?? this.outcomes.get(key);
       if (outcome !== undefined)
-        found.set(key, {ambiguous: false, doubts: 0, lastCode: '', interrupted: undefined, outcome});
+        found.set(key, {mayBeCarriedOut: false, doubts: 0, lastCode: '', interrupted: undefined, outcome});
     }
     return found;
   }

@@ -204,7 +204,7 @@ export class Answers {
         lookup,
         cost,
         known: known.has(key),
-        ambiguous: entries.some(entry => entry.ambiguous),
+        mayBeCarriedOut: entries.some(entry => entry.mayBeCarriedOut),
         doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),
         lastCode: entries.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
         before,

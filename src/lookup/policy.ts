@@ -106,8 +106,8 @@ export function leavesDoubt(attempt: Attempt, settings: PolicySettings): boolean
   return attempt.kind !== 'answered' && chargeOf(attempt, settings) !== 'free';
 }
 
-/** Number of sends left to a value after `doubts` attempts that left a doubt. */
-export function sendsLeft(doubts: number, settings: PolicySettings): number {
+/** Number of sends left to a value. Each attempt that left a doubt uses one up. */
+export function sendsLeft({doubts}: History, settings: PolicySettings): number {
   return Math.max(0, 1 + settings.resends - doubts);
 }
 
@@ -139,9 +139,9 @@ export function nextStep(
       return {next: 'retry'};
     case 'throttled':
     case 'ambiguous':
-      return blame !== 'value for good' && sendsLeft(history.doubts, settings) > 0
+      return blame !== 'value for good' && sendsLeft(history, settings) > 0
         ? {next: 'retry'}
-        : usedUp(attempt.code, settings, blame);
+        : usedUp({...history, lastCode: attempt.code}, settings, blame);
     case 'fatal':
       return {next: 'stop', attempt};
     default:
@@ -150,24 +150,25 @@ export function nextStep(
 }
 
 /** Ends a value without sends left: at once, or after the outage in which its last resend failed. */
-export function usedUp(code: string, settings: PolicySettings, blame: Blame): Step {
-  if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error: code}};
+export function usedUp({lastCode: error}: History, settings: PolicySettings, blame: Blame): Step {
+  if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error}};
   if (blame === 'service' && settings.failsInOutage !== true) return {next: 'hold'};
-  return {next: 'settle', outcome: {status: 'failed', error: code}};
+  return {next: 'settle', outcome: {status: 'failed', error}};
 }
 
 /**
- * Milliseconds that a value waits for its next attempt: a random backoff, which grows with `doubts`. Before its last
+ * Milliseconds that a value waits for its next attempt: a random backoff, which grows with its doubts. Before its last
  * send the wait is a minute if `onlyFailingLeft`: an outage that begins with the last rows of a list must not fail them,
  * and no other value is left to show that it is one.
  */
 export function retryMs(
-  doubts: number,
+  history: History,
   onlyFailingLeft: boolean,
   settings: PolicySettings,
   random: number,
 ): number {
-  if (onlyFailingLeft && doubts > 0 && sendsLeft(doubts, settings) === 1) return policyNumbers.patienceMs;
+  const {doubts} = history;
+  if (onlyFailingLeft && doubts > 0 && sendsLeft(history, settings) === 1) return policyNumbers.patienceMs;
   return backoffMs(Math.max(0, doubts - 1), policyNumbers.retryCapMs, random);
 }
 
@@ -197,7 +198,7 @@ function answered(
   history: History,
 ): Outcome {
   const text = exact ?? JSON.stringify(data);
-  if (history.ambiguous && operations[operation].isReplay(data))
+  if (history.mayBeCarriedOut && operations[operation].isReplay(data))
     return {status: 'unknown', error: 'verdict_replay_uncertain', data: text, boughtAt};
   return {status: 'ok', data: text, boughtAt};
 }

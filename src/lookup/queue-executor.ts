@@ -145,7 +145,7 @@ export class QueueExecutor implements Executor {
     if (this.#stopped) return;
     if (!task.isWanted()) this.#settle(task, 'unwanted');
     else if (this.#closed !== undefined) this.#settle(task, {unasked: this.#closed});
-    else if (sendsLeft(task.doubts, this.#options.policy) === 0) this.#useUp(task);
+    else if (sendsLeft(task, this.#options.policy) === 0) this.#useUp(task);
     else if (this.#isOverBudget(task)) this.#settle(task, {unasked: 'budget'});
     else if (await lane.permit(task)) await this.#send(task, lane);
   }
@@ -242,7 +242,7 @@ export class QueueExecutor implements Executor {
     const {policy, random} = this.#options;
     const everybodyWaits = attempt.kind === 'throttled' || this.#flow.pause !== undefined;
     const isLast = !task.isUrgent() && this.#flow.onlyFailingLeft;
-    const delayMs = everybodyWaits ? 0 : retryMs(task.doubts, isLast, policy, random());
+    const delayMs = everybodyWaits ? 0 : retryMs(task, isLast, policy, random());
     if (delayMs === 0) this.#enqueue(task, lane);
     else this.#unsettled.backOff(task, delayMs, () => this.#enqueue(task, lane));
   }
@@ -257,7 +257,7 @@ export class QueueExecutor implements Executor {
   /** queued or held → settled or held: no sends are left. */
   #useUp(task: TaskState): void {
     const {policy, ledger} = this.#options;
-    const next = usedUp(task.lastCode, policy, this.#flow.outage === undefined ? 'value' : 'service');
+    const next = usedUp(task, policy, this.#flow.outage === undefined ? 'value' : 'service');
     const step = keptInstead(next, task) ?? next;
     if (step.next === 'settle') {
       ledger.adopt(task.lookup.operation, task.lookup.key, step.outcome, task.known);

@@ -9,7 +9,7 @@ import {type Blame, chargeOf, leavesDoubt, nextStep, type PolicySettings, type S
 /** A task under way, with its attempts. */
 export interface TaskState extends Task {
   known: boolean;
-  ambiguous: boolean;
+  mayBeCarriedOut: boolean;
   doubts: number;
   lastCode: string;
   /** Attempts that reached the service, or may have. */
@@ -70,10 +70,10 @@ export function concluded(
   // The earlier answer was not bought by this attempt.
   const outcome = kept === undefined && next.next === 'settle' ? next.outcome : undefined;
   const charge = task.cost === 0 ? 'free' : chargeOf(attempt, policy);
-  const retry = task.calls > 0 || task.ambiguous;
+  const retry = task.calls > 0 || task.mayBeCarriedOut;
   const doubt = leavesDoubt(attempt, policy);
   if (attempt.kind !== 'not_sent') task.calls += 1;
-  task.ambiguous ||= doubt;
+  task.mayBeCarriedOut ||= doubt;
   const {cost, dispatch} = task;
   return {step, booked: {operation, key, cost, dispatch, attempt, charge, doubt, retry, outcome}};
 }

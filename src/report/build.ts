@@ -9,8 +9,9 @@ import {moneySection} from './sections/money-section.ts';
 import {originsSection} from './sections/origins-section.ts';
 import {paceSection} from './sections/pace-section.ts';
 import {fieldsSection, RISK, riskSection} from './sections/risk-section.ts';
-import {rowsSection, troubleSection} from './sections/rows-section.ts';
+import {rowsSection} from './sections/rows-section.ts';
 import {runSection} from './sections/run-details.ts';
+import {troubleSection} from './sections/trouble-section.ts';
 import type {Summary} from './summary.ts';
 
 /** A run's summary as a report. Pure: it contains nothing that the summary lacks. */

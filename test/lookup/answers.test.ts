@@ -12,7 +12,7 @@ import {whole} from '../support/whole.ts';
 test('rows of a value that came twice lately share its outcome, and neither ledger nor store is read for them', async () => {
   const entry = (data: string): LedgerEntry => ({
     outcome: {status: 'ok', data, boughtAt: 0},
-    ambiguous: false,
+    mayBeCarriedOut: false,
     doubts: 0,
     lastCode: '',
     interrupted: undefined,

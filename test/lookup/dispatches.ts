@@ -64,7 +64,7 @@ export async function dispatches(lanes: readonly LaneSettings[], seconds: number
   const feed = async (operation: Operation) => {
     for (let n = 0; performance.now() < end; n++) {
       const lookup = {operation, key: `${operation}${n}`, params: {}};
-      const before = {known: false, ambiguous: false, doubts: 0, lastCode: ''};
+      const before = {known: false, mayBeCarriedOut: false, doubts: 0, lastCode: ''};
       await executor.submit({...unwaited, lookup, cost: 1, ...before, ended() {}});
     }
   };

@@ -88,7 +88,7 @@ describe('the next step', () => {
     nextStep(
       'ip',
       {boughtAt, ...attempt},
-      {doubts, ambiguous: false, lastCode: ''},
+      {doubts, mayBeCarriedOut: false, lastCode: ''},
       {...settings, ...own},
       blame,
       true,
@@ -149,7 +149,7 @@ describe('the next step', () => {
     ['before anything was answered', {}, 'ip', false],
     ['of a token, which is kept for no other run', {}, 'verify', true],
   ])('a rejection %s says nothing for other runs', (_, own, operation, isTrusted) => {
-    const history = {doubts: 0, ambiguous: false, lastCode: ''};
+    const history = {doubts: 0, mayBeCarriedOut: false, lastCode: ''};
     const step = nextStep(operation, {...kinds.rejected, ...own}, history, settings, 'value', isTrusted);
     expect(step).toEqual({next: 'settle', outcome: {status: 'failed', error: own.code ?? 'not_found'}});
   });
@@ -158,12 +158,12 @@ describe('the next step', () => {
     ['first try, redeemed', false, true, 'ok'],
     ['after a lost attempt, redeemed', true, true, 'unknown'],
     ['after a lost attempt, not redeemed', true, false, 'ok'],
-  ] as const)('a verdict: %s', (_, ambiguous, redeemed, status) => {
+  ] as const)('a verdict: %s', (_, mayBeCarriedOut, redeemed, status) => {
     const attempt = {...kinds.answered, data: {verdict: {can_pass: true, redeemed}}};
     const {outcome} = nextStep(
       'verify',
       attempt,
-      {doubts: 0, ambiguous, lastCode: ''},
+      {doubts: 0, mayBeCarriedOut, lastCode: ''},
       settings,
       'value',
       true,
@@ -176,7 +176,7 @@ describe('the next step', () => {
   });
 
   test('an answer without a verdict is one, after a lost attempt too', () => {
-    const history = {doubts: 1, ambiguous: true, lastCode: ''};
+    const history = {doubts: 1, mayBeCarriedOut: true, lastCode: ''};
     expect(nextStep('verify', kinds.answered, history, settings, 'value', true)).toMatchObject({
       outcome: {status: 'ok'},
     });
@@ -209,19 +209,21 @@ describe('waits', () => {
     expect(backoffMs(4, 30_000, 0.5)).toBe(4_000);
   });
 
+  const after = (doubts: number) => ({doubts, mayBeCarriedOut: doubts > 0, lastCode: ''});
+
   test('a retry backs off from its first attempt that counts', () => {
-    expect([0, 1, 2, 3].map(n => retryMs(n, false, {...settings, resends: 9}, 0.5))).toEqual([
+    expect([0, 1, 2, 3].map(n => retryMs(after(n), false, {...settings, resends: 9}, 0.5))).toEqual([
       250, 250, 500, 1_000,
     ]);
   });
 
   test('before its last attempt a value that can’t be told from an outage waits a minute', () => {
-    expect(retryMs(1, true, settings, 0.5)).toBe(250);
-    expect(retryMs(2, true, settings, 0.5)).toBe(policyNumbers.patienceMs);
-    expect(retryMs(2, false, settings, 0.5)).toBe(500);
-    expect(retryMs(1, true, {...settings, resends: 1}, 0.5)).toBe(policyNumbers.patienceMs);
+    expect(retryMs(after(1), true, settings, 0.5)).toBe(250);
+    expect(retryMs(after(2), true, settings, 0.5)).toBe(policyNumbers.patienceMs);
+    expect(retryMs(after(2), false, settings, 0.5)).toBe(500);
+    expect(retryMs(after(1), true, {...settings, resends: 1}, 0.5)).toBe(policyNumbers.patienceMs);
     // An unsent or uncounted attempt is not the last one, however few are left.
-    expect(retryMs(0, true, {...settings, resends: 0}, 0.5)).toBe(250);
+    expect(retryMs(after(0), true, {...settings, resends: 0}, 0.5)).toBe(250);
   });
 
   test('throttled: at least the time that the service asks for, else backoff', () => {

@@ -199,7 +199,7 @@ async function submitAll(
     const params = {[specs[operation].field]: key};
     const task: Task = {
       ...unwaited,
-      ...{lookup: {operation, key, params}, cost: 1, known: false, ambiguous: false, ...before},
+      ...{lookup: {operation, key, params}, cost: 1, known: false, mayBeCarriedOut: false, ...before},
       ended(end) {
         if (end === 'unwanted') return;
         isEnded(key, 'outcome' in end ? end.outcome : {status: 'skipped', error: end.unasked});

@@ -68,7 +68,8 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
     if (call && !hasFailed(checks))
       checks.push(await callCheck({endpoint, settings, operation: 'ip'}, console));
     else if (call) checks.push(skipped('call', 'fix what failed first'));
-    else if (endpoint.kind === 'live') checks.push(skipped('call', notTested({endpoint, settings})));
+    else if (endpoint.kind === 'live')
+      checks.push(skipped('call', notTested({endpoint, settings, operation: 'ip'})));
   } catch (error) {
     checks.push(failure('connection', error));
   }
@@ -97,8 +98,8 @@ function withoutUserinfo(url: string): string {
   return `${parsed.origin}${parsed.pathname}`;
 }
 
-function notTested(service: Pick<SingleCall, 'endpoint' | 'settings'>): string {
-  return `the key was not tested; --call tests it (${priceIn({...service, operation: 'ip'})})`;
+function notTested(call: SingleCall): string {
+  return `the key was not tested; --call tests it (${priceIn(call)})`;
 }
 
 function priceIn({operation, ...service}: SingleCall): string {

@@ -127,7 +127,7 @@ function exchange(
       }
     });
     stream.on('end', () => complete());
-    stream.on('error', (error: RequestError) => failed(name(error)));
+    stream.on('error', (error: RequestError) => failed(codeOf(error)));
     // A socket closed in mid-body ends the stream without an error. If another event came first, that one counts.
     stream.on('close', () => failed('connection_closed'));
   });
@@ -231,8 +231,8 @@ function withoutResponse(code: string, connected: boolean, latencyMs: number): A
   return {kind: connected ? 'ambiguous' : 'not_sent', code, latencyMs};
 }
 
-/** A short, stable name for a network error: `timeout`, `econnreset`, …; certificate errors keep theirs. */
-function name({code}: RequestError): string {
+/** A short, stable code for a network error: `timeout`, `econnreset`, …; certificate errors keep theirs. */
+function codeOf({code}: RequestError): string {
   if (isCertificateError(code)) return code;
   // Only the connection to a silent proxy is aborted.
   if (code === 'ETIMEDOUT' || code === 'ABORT_ERR') return 'timeout';

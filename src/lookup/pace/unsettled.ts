@@ -30,7 +30,7 @@ export class Unsettled implements Iterable<TaskState> {
   /** Number of sends left to all of them together; infinity while more tasks wait for room. */
   get sendsLeft(): number {
     if (this.#blocked > 0) return Number.POSITIVE_INFINITY;
-    return [...this.#tasks].reduce((sum, {doubts}) => sum + sendsLeft(doubts, this.#policy), 0);
+    return [...this.#tasks].reduce((sum, task) => sum + sendsLeft(task, this.#policy), 0);
   }
 
   /** True if only held tasks are left. */

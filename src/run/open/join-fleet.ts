@@ -83,9 +83,16 @@ export async function bookCollected(
     const carried = ledger.givenUp.find(lookup.key);
     // The interrupted call was counted as doubtful. Its real outcome is known now, so that doubt is taken back.
     const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
-    const ambiguous = known.doubts > 1 || carried !== undefined;
+    const mayBeCarriedOut = known.doubts > 1 || carried !== undefined;
     // A rejection may be about its value or the account, which is unknown here: the next run calls again.
-    const step = nextStep(ask.operation, attempt, {...known, doubts, ambiguous}, settings, 'value', false);
+    const step = nextStep(
+      ask.operation,
+      attempt,
+      {...known, doubts, mayBeCarriedOut},
+      settings,
+      'value',
+      false,
+    );
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     const found = ledger.found({
       key: lookup.key,

@@ -1,0 +1,50 @@
+import {meaningOf} from '../codes.ts';
+import {count, many} from '../format.ts';
+import type {Section, TableBlock} from '../model.ts';
+import type {Summary} from '../summary.ts';
+
+const MOST_CODES = 20;
+
+/** Codes with their first rows and meanings; empty without codes. */
+export function codesTable(caption: string, coded: Summary['errors']): TableBlock[] {
+  if (coded.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      caption,
+      head: ['Code', 'count', 'first rows', 'meaning'],
+      texts: [2, 3],
+      rows: coded
+        .slice(0, MOST_CODES)
+        .map(({code, count: times, rows}) => [
+          code,
+          count(times),
+          `${rows.join(', ')}${times > rows.length ? ', …' : ''}`,
+          meaningOf(code),
+        ]),
+    },
+  ];
+}
+
+/** Errors, with their codes and advice; undefined without any. */
+export function troubleSection({errors, calls}: Summary): Section | undefined {
+  const strange = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
+  const broken = [...strange, ...Object.entries(calls.by_error)];
+  const blocks = codesTable('Codes, most often first', errors);
+  if (broken.length > 0) {
+    blocks.push({
+      kind: 'table',
+      caption: 'Calls without a usable answer, retried ones included',
+      head: ['HTTP status or network code', 'calls'],
+      rows: broken.sort((a, b) => b[1] - a[1]).map(([code, times]) => [code, count(times)]),
+    });
+  }
+  if (blocks.length === 0) return undefined;
+  const left = errors.length - MOST_CODES;
+  const more = left > 0 ? ` ${many(left, 'rarer code')} are in the summary file.` : '';
+  return {
+    title: 'Where something was wrong',
+    note: `Rows are named by number, never by value.${more}`,
+    blocks,
+  };
+}
