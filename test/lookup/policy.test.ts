@@ -209,21 +209,21 @@ describe('waits', () => {
     expect(backoffMs(4, 30_000, 0.5)).toBe(4_000);
   });
 
-  const after = (doubts: number) => ({doubts, mayBeCarriedOut: doubts > 0, lastCode: ''});
+  const doubted = (doubts: number) => ({doubts, mayBeCarriedOut: doubts > 0, lastCode: ''});
 
   test('a retry backs off from its first attempt that counts', () => {
-    expect([0, 1, 2, 3].map(n => retryMs(after(n), false, {...settings, resends: 9}, 0.5))).toEqual([
+    expect([0, 1, 2, 3].map(n => retryMs(doubted(n), false, {...settings, resends: 9}, 0.5))).toEqual([
       250, 250, 500, 1_000,
     ]);
   });
 
   test('before its last attempt a value that can’t be told from an outage waits a minute', () => {
-    expect(retryMs(after(1), true, settings, 0.5)).toBe(250);
-    expect(retryMs(after(2), true, settings, 0.5)).toBe(policyNumbers.patienceMs);
-    expect(retryMs(after(2), false, settings, 0.5)).toBe(500);
-    expect(retryMs(after(1), true, {...settings, resends: 1}, 0.5)).toBe(policyNumbers.patienceMs);
+    expect(retryMs(doubted(1), true, settings, 0.5)).toBe(250);
+    expect(retryMs(doubted(2), true, settings, 0.5)).toBe(policyNumbers.patienceMs);
+    expect(retryMs(doubted(2), false, settings, 0.5)).toBe(500);
+    expect(retryMs(doubted(1), true, {...settings, resends: 1}, 0.5)).toBe(policyNumbers.patienceMs);
     // An unsent or uncounted attempt is not the last one, however few are left.
-    expect(retryMs(after(0), true, {...settings, resends: 0}, 0.5)).toBe(250);
+    expect(retryMs(doubted(0), true, {...settings, resends: 0}, 0.5)).toBe(250);
   });
 
   test('throttled: at least the time that the service asks for, else backoff', () => {
