@@ -21,7 +21,7 @@ afterEach(() => rmSync(directory, {recursive: true, force: true}));
 const open = (options: Partial<LedgerOptions> = {}, name = 'ledger.db') =>
   new Ledger(join(directory, name), options);
 
-const undoubted = {ambiguous: false, doubts: 0, interrupted: undefined, lastCode: expect.any(String)};
+const undoubted = {mayBeCarriedOut: false, doubts: 0, interrupted: undefined, lastCode: expect.any(String)};
 
 const call = (key: string, cost = 1) => ({key, operation: 'ip' as const, cost, known: false, dispatch: 7});
 const answered = (key: string, boughtAt = 1_000): BookedAttempt => ({
@@ -212,7 +212,7 @@ test('calls in flight at the end are maybe spent, for this session and the next'
   expect(next.find(['a', 'b', 'nobody'])).toEqual(
     new Map([
       ['a', {...undoubted, outcome: {status: 'ok', data: '{"of":"a"}', boughtAt: 1_000}}],
-      ['b', {ambiguous: true, doubts: 1, lastCode: 'interrupted', interrupted: 7, outcome: undefined}],
+      ['b', {mayBeCarriedOut: true, doubts: 1, lastCode: 'interrupted', interrupted: 7, outcome: undefined}],
     ]),
   );
   next.close();
@@ -286,7 +286,7 @@ test('answers taken over are found at once, and once they are in the file; value
 });
 
 const ambiguous = {kind: 'ambiguous', code: 'timeout', latencyMs: 5} as never;
-const asked = {ambiguous: true, doubts: 0, lastCode: 'interrupted', interrupted: undefined};
+const asked = {mayBeCarriedOut: true, doubts: 0, lastCode: 'interrupted', interrupted: undefined};
 
 const since =
   (at: number) =>

@@ -300,7 +300,10 @@ test('the same command after its end: the exit code that it had, and nothing to 
   stage.write('out.csv', 'edited');
   expect(await stage.run({...settings, report: stage.path('r.md')})).toMatchObject({code: 2});
   rmSync(stage.path('out.csv'));
-  expect(await stage.run({...settings, report: stage.path('r.md')})).toMatchObject({code: 3, found: undefined});
+  expect(await stage.run({...settings, report: stage.path('r.md')})).toMatchObject({
+    code: 3,
+    found: undefined,
+  });
   expect(existsSync(stage.path('out.csv'))).toBe(true);
   expect(await stage.run({...settings, input: '-', output: 'piped.csv'}, {stdin: ips(3)})).toMatchObject({
     code: 0,
