@@ -389,6 +389,8 @@ const streakCounted: Check = {
     const {run, storedBefore} = scene;
     if (run.summary === undefined || run.ledger === undefined || runsOfLedger(scene).length > 1)
       return UNTRIED;
+    // Where the store could not be read, what it has is news.
+    if ((run.summary.store?.not_looked_up ?? 0) > 0) return UNTRIED;
     for (const [name, {refused_in_a_row: told}] of Object.entries(run.summary.lookups)) {
       const news = run.calls.filter(
         ({operation, value}) =>
