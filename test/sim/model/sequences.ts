@@ -53,6 +53,7 @@ const faultKinds: readonly Fault['kind'][] = [
     'broken',
     'reset',
     'late',
+    'slow',
     'throttled',
     'refused',
     'garbled',

@@ -13,6 +13,9 @@ import type {RunSpec} from './commands.ts';
 import {isOfObjects} from './dialects.ts';
 import {environmentOf, inputNames, outputName, settingsOf} from './places.ts';
 
+/** Some calls last longer. */
+const GRACE_MS = 2_000;
+
 const log = pino({level: 'silent'});
 
 /** Settings that were read before, by their text: the same ones come again, soon or never. */
@@ -85,6 +88,7 @@ export async function runCommand(
       log,
       warn: (sentence: string) => report.warnings.push(sentence),
       transport: service.transportFor(() => asker),
+      graceMs: GRACE_MS,
     };
     if (sample !== undefined) await runSample(job, io, stopper);
     else report.outcome = await run(job, io, stopper);

@@ -7,6 +7,8 @@ export interface Fault {
     | 'broken'
     | 'reset'
     | 'late'
+    /** Answered just within the time that a call may take. */
+    | 'slow'
     | 'refused'
     | 'garbled'
     | 'no credits'

@@ -220,6 +220,8 @@ export class Service {
         return fails(call, 'ambiguous', 'econnreset', perhaps);
       case 'late':
         return {...fails(call, 'ambiguous', 'timeout', () => this.#carryOut(call)), afterMs: timeoutMs};
+      case 'slow':
+        return {...this.#fine(call, manners), afterMs: 0.9 * timeoutMs};
       case 'refused':
         return fails(call, 'not sent', 'econnrefused', () => {});
       case 'garbled':
