@@ -1,5 +1,6 @@
 /**
- * Maximum steps of an expression for one row. A step is one element of a list, or 64 characters read for an element.
+ * Maximum steps of an expression for one row. A step is one element that is gone over, or 64 characters of a text that
+ * is read for it.
  * Steps are counted, not timed, so that a row comes out the same on any machine.
  */
 const MOST_STEPS = 10_000;

@@ -121,7 +121,10 @@ function addReaders(add: Add, run: RunCommand): void {
   const score = add('score', 'Score an output by other rules. Makes no calls.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .requiredOption('--rules <FILE>', 'Rules of the risk score: a YAML file, or default.')
-    .option('--now <TIME>', "Value of now in rules. (default: the start of the output's run)");
+    .option(
+      '--now <TIME>',
+      "Time that the word now stands for in rules. (default: the start of the output's run)",
+    );
   withOutput(score, 'Write the rows with their new scores to this file.').action(
     run(async () => (await import('./outputs/score.ts')).scoreCommand),
   );

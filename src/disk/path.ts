@@ -58,7 +58,11 @@ export function refuseNotFile(path: string): void {
   if (kind !== undefined) throw new Error(`it is ${kind}, not a file`);
 }
 
-/** Text of a file that is read more than once. Throws the system's error, or a sentence if the path is not a file. */
+/**
+ * Text of a file. A pipe is refused, since the file is read again later.
+ *
+ * @throws the system's error, or one that says what is there instead of a file.
+ */
 export function fileText(path: string): string {
   refuseNotFile(path);
   return readFileSync(path, 'utf8');

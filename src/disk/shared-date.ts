@@ -37,7 +37,7 @@ export function dateAfter(known: KnownDate, now: number): {readonly date: KnownD
 export interface NotedDate {
   /** Two runs agreed on it, so it has passed. Only entries that are old by this date are deleted. */
   readonly certain: number;
-  /** The same date, even if it is later than the run's own clock, which may be behind. */
+  /** The date that two runs agreed on. Unlike `certain`, it may be later than this run's own clock, which may be behind. */
   readonly agreed: number;
   /** An earlier run said it, and no run contradicted it. */
   readonly earlier: number;

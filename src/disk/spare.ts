@@ -18,7 +18,7 @@ export class Spare {
     this.#path = path;
   }
 
-  /** @throws the system's error if the disk has less space than that. */
+  /** @throws the system's error if the disk has no room for it. */
   hold(): void {
     if (this.#isHeld) return;
     const found = statSync(this.#path, {throwIfNoEntry: false});

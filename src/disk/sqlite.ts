@@ -133,7 +133,7 @@ export class Sqlite {
     return this.#transact('BEGIN IMMEDIATE', work);
   }
 
-  /** Runs `work`, which only reads, at a single point in time. */
+  /** Runs `work`, which only reads, on one snapshot of the file: it sees nothing that others write meanwhile. */
   reading<T>(work: () => T): T {
     return this.#transact('BEGIN; SELECT 1 FROM sqlite_master LIMIT 1', work);
   }

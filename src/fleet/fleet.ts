@@ -66,7 +66,7 @@ export interface FleetEvents {
   readonly refused: (error: unknown) => void;
 }
 
-/** Factor of the workers' capacity that is sent out, so that none of them waits for its next chunk. */
+/** How many times the workers' capacity is sent out at once, so that none of them waits for its next chunk. */
 const AHEAD = 2;
 /** Minimum number of values that are out while no worker is known. */
 const FEWEST_SLOTS = 2 * CHUNK_VALUES;

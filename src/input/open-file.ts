@@ -119,7 +119,7 @@ async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
   }
 }
 
-/** A reader's records of a text, without the skipped part. */
+/** Reads a text from its chunks and yields its records in groups, from behind the skipped part on. */
 class TextGroups {
   readonly #chunks: AsyncGenerator<Buffer>;
   readonly #reader: RecordReader;

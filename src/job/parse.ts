@@ -56,7 +56,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
   if (problem !== undefined)
     throw new UsageError(
       `${code}_syntax`,
-      `${path}:${counter.linePos(problem.pos[0]).line}: this is not valid YAML (${problem.message}). Write one setting a line, such as "input: signups.csv".`,
+      `${path}:${counter.linePos(problem.pos[0]).line}: this is not valid YAML (${problem.message}).${code === 'job' ? ' Write one setting a line, such as "input: signups.csv".' : ''}`,
     );
   const line = (keys: readonly PropertyKey[]): number | undefined => {
     const node = keys.length === 0 ? document.contents : document.getIn(keys, true);

@@ -36,7 +36,7 @@ export class LedgerWriter {
   #unwritten = new Unwritten();
   #flush: Promise<void> | undefined;
   #failure: unknown;
-  /** Error of every further reservation. */
+  /** Set once the disk is full: every further reservation throws this error. */
   #full: unknown;
   #isOpen = true;
 

@@ -29,7 +29,7 @@ export interface JobInput {
   readonly verdict?: Setting<'verdict'>;
   /** Look up only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
-  /** Column with the country of phone numbers in national form, as code or name. Repeat it to name several: each phone column uses the one that fits its name. */
+  /** Column with the country of phone numbers in national form, as code or name. Repeat it for several: shipping_phone then uses shipping_country, billing_phone billing_country. */
   readonly country?: Setting<'country'>;
   /** Country, as code or name, of national phone numbers without a country of their own. */
   readonly defaultCountry?: Setting<'defaultCountry'>;
@@ -67,7 +67,7 @@ export interface JobInput {
   readonly maxRecordSize?: Setting<'maxRecordSize'>;
   /** Columns to protect from running as spreadsheet formulas: answers, all (also the input's) or none. Default: answers. */
   readonly escapeFormulas?: Setting<'escapeFormulas'>;
-  /** Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The lowest is one call a day, the highest 1000000 a second, minute or hour. Default: 20/s live, unlimited embedded. */
+  /** Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The number is at most 1000000; the slowest rate is one call a day, 0.0417/h. Default: 20/s live, unlimited embedded. */
   readonly rate?: Setting<'rate'>;
   /** Maximum of calls in flight, from 1 to 10000. Default: 16; in a fleet, all that its workers have. */
   readonly concurrency?: Setting<'concurrency'>;
@@ -79,7 +79,7 @@ export interface JobInput {
   readonly maxOutage?: Setting<'maxOutage'>;
   /** Redis of a fleet, whose workers make the calls. With none, this process makes them. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
+  /** Credits of one call, such as 2 or ip=1,phone=2. Add rejected=WORD or throttled=WORD if the service charges for such calls, with the word free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
   /** Maximum of credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file it applies only if input or settings changed: true or fresh starts over, false stops (exit 8 or 10). */
+  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, it says what to do if the input or settings changed: true or fresh starts over, false stops (exit 8 or 10). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;

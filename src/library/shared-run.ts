@@ -202,7 +202,7 @@ export class Shared implements SharedRun {
     const feed = new Feed(this.#session, isRequest);
     this.#feeds.add(feed);
     caller.onStop(() => {
-      // Finished rows can still be taken when the run stops.
+      // If the run stops, the caller can still take its finished rows: the feed ends only if the caller leaves.
       if (isLeft(caller)) this.#leave(feed);
     });
     return feed;

@@ -52,7 +52,8 @@ export interface PermitUse {
 /** Hands out permits in leases. */
 export interface LanePacer {
   /**
-   * Requests a lease; repeated requests share one. `isGroup`: a full group waits, so the lease need not wait for more.
+   * Requests a lease; repeated requests share one. `isGroup`: enough calls for a full group are
+   * waiting already, so the lease need not wait for more.
    */
   request(isGroup?: boolean): void;
   /** Notes that a permit was used now. */

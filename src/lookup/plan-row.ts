@@ -29,8 +29,8 @@ export type VerdictCells = {readonly actionId: string; readonly country?: CellRe
 };
 
 /**
- * Plans a row: one cell for each of `targets`, in that order. Pure: the result depends on the row, and on the habits
- * that the first rows show.
+ * Plans a row: one cell for each of `targets`, in that order. Pure: the result depends only on the row,
+ * and on how the first rows write their columns.
  */
 export type PlanRow = (row: Row) => PlannedCell[];
 

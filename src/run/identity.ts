@@ -78,12 +78,16 @@ export function endpointName(endpoint: Endpoint): string {
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
-/** Error codes that mean that the saved state is another run's, or incomplete. */
-const STALE = new Set(['input_changed', 'settings_changed', 'partial_short']);
+/** By the error code of a saved state that does not fit. */
+const stale: Readonly<Record<string, string>> = {
+  input_changed: 'The input changed since the unfinished run',
+  settings_changed: 'The settings changed since the unfinished run',
+  partial_short: 'The unfinished output has lost rows',
+};
 
-/** True if the error is about saved state and the job allows a restart. */
-export function isStale(error: unknown, job: Job): boolean {
-  return error instanceof BulkEnrichError && STALE.has(error.code) && job.restarts !== 'never';
+/** Why the saved state does not fit; undefined if the error has another cause, or the job does not start over by itself. */
+export function staleReason(error: unknown, job: Job): string | undefined {
+  return error instanceof BulkEnrichError && job.restarts !== 'never' ? stale[error.code] : undefined;
 }
 
 /**

@@ -8,7 +8,7 @@ import {GRACE_MS, startDeadline} from './deadline.ts';
 import {finish, reportFailure} from './end/finish.ts';
 import {type Begun, withHealthCheck} from './end/health-check.ts';
 import {exceeds} from './exit.ts';
-import {type Beginning, isStale} from './identity.ts';
+import {type Beginning, staleReason} from './identity.ts';
 import {dateOf, type RunIo} from './io.ts';
 import {startLiveMetrics} from './live-metrics.ts';
 import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
@@ -134,13 +134,14 @@ async function openFresh(
     const session = await openSession(job, io, state, stopper.child(), beginning);
     await flow(session);
     const error = session.stopper.reason?.error;
-    if (beginning === 'over' || !isStale(error, job)) return session;
+    if (beginning === 'over' || staleReason(error, job) === undefined) return session;
     session.asking.ledger.close();
     await closeStages(session);
     throw error;
   } catch (error) {
-    if (beginning === 'over' || !isStale(error, job)) throw error;
-    startOver(job, io, state, error);
+    const why = staleReason(error, job);
+    if (beginning === 'over' || why === undefined) throw error;
+    startOver(job, io, state, why, error);
     return openFresh(job, io, state, stopper, flow, 'over');
   }
 }

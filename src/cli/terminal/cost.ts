@@ -57,17 +57,18 @@ export function costLine(summary: Summary): string {
   return `${cost}${savedOf(summary)}. ${callsAndTime(summary)}.`;
 }
 
-function savedOf({credits: {saved}}: Summary): string {
+/** `, instead of 1,564 (881 for repeats, 33 for values that need no call)`; empty if nothing was saved. */
+function savedOf({credits: {spent, saved}}: Summary): string {
   const conditions = saved.by_condition === 0 ? '' : `, ${count(saved.by_condition)} of them by condition`;
   const parts = [
-    [saved.dedupe, 'repeated'],
-    [saved.store, 'known from the store'],
-    [saved.prefilter, `not worth a call${conditions}`],
+    [saved.dedupe, 'for repeats'],
+    [saved.store, 'for values in the store'],
+    [saved.prefilter, `for values that need no call${conditions}`],
   ] as const;
   const found = parts.filter(([credits]) => credits > 0);
   if (found.length === 0) return '';
-  const sum = found.reduce((all, [credits]) => all + credits, 0);
-  return `; ${count(sum)} ${sum === 1 ? 'was' : 'were'} saved (${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')})`;
+  const all = found.reduce((sum, [credits]) => sum + credits, spent);
+  return `, instead of ${count(all)} (${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')})`;
 }
 
 /** An interrupted run may have paused for days. */

@@ -12,11 +12,9 @@ export function opening({job, input: {layout, checkpoint}, asking: {executor, le
   const columns = lookedUp(targets, [...countries.values()], job.settings.defaultCountry);
   const {limit} = executor.pace();
   const pace = limit === undefined ? 'without a rate limit' : `at most ${many(limit, 'call')} a second`;
-  const service = job.endpoint.kind === 'embedded' ? ' with the embedded service' : '';
+  const paced = job.endpoint.kind === 'embedded' ? `. The embedded service answers, ${pace}.` : `, ${pace}.`;
   const first =
-    columns === ''
-      ? 'No column is looked up, so no calls are made.'
-      : `Looking up ${columns}${service}, ${pace}.`;
+    columns === '' ? 'No column is looked up, so no calls are made.' : `Looking up ${columns}${paced}`;
   const said = [
     ...(job.endpoint.kind === 'embedded' && job.endpoint.byDefault ? [NOT_CONFIGURED] : []),
     first,

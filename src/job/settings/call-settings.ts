@@ -17,7 +17,7 @@ export const callSettings = {
   rate: callSetting(rates.optional(), {
     value: 'RATE',
     description:
-      'Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The lowest is one call a day, the highest 1000000 a second, minute or hour.',
+      'Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The number is at most 1000000; the slowest rate is one call a day, 0.0417/h.',
     defaultText: '20/s live, unlimited embedded',
     uses: ['run', 'library'],
     shapes: 'summary',
@@ -58,7 +58,7 @@ export const callSettings = {
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
-      'Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free, maybe or spent.',
+      'Credits of one call, such as 2 or ip=1,phone=2. Add rejected=WORD or throttled=WORD if the service charges for such calls, with the word free, maybe or spent.',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',

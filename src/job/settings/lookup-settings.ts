@@ -55,7 +55,7 @@ export const lookupSettings = {
     value: 'COL',
     repeatable: true,
     description:
-      'Column with the country of phone numbers in national form, as code or name. Repeat it to name several: each phone column uses the one that fits its name.',
+      'Column with the country of phone numbers in national form, as code or name. Repeat it for several: shipping_phone then uses shipping_country, billing_phone billing_country.',
     uses: ['run', 'library'],
     shapes: 'country',
   }),

@@ -23,7 +23,7 @@ export function earnedIn(permits: number, rate: number): number {
   return (permits * 1_000) / rate;
 }
 
-/** True if leases that were made for the rate `before` do for `rate` too; NaN is no rate. */
+/** True if leases made for the rate `before` also suit `rate`. NaN stands for no rate. */
 export function isAbout(rate: number, before: number): boolean {
   return Math.abs(rate - before) <= NOTICEABLE * rate;
 }

@@ -16,7 +16,7 @@ interface BillFacts extends RecordedSession {
   readonly list_key: string | null;
 }
 
-/** Opens the session's bill, and gives the history the bills of killed sessions. */
+/** Opens the session's bill, and adds the bills of killed sessions to the history. */
 export function openBill(
   ledger: Ledger,
   job: Job,

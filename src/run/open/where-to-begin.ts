@@ -148,12 +148,10 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
   return {...outcomeOf(summary.exit_code, summary, rows, message), found: 'complete'};
 }
 
-/** Reports that the saved state does not fit. Stdin can't be read again, so the state is reset for the next run. */
-export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown): void {
+/** Says why the run starts over. Stdin can't be read again, so the state is reset for the next run. */
+export function startOver(job: Job, io: RunIo, state: RunState, why: string, cause: unknown): void {
   if (!job.inputs.some(isReadOnce)) {
-    io.warn(
-      'The unfinished run does not fit this one, so the run starts over. Answers already paid for are kept.',
-    );
+    io.warn(`${why}, so the run starts over. Answers already paid for are kept.`);
     return;
   }
   const ledger = openLedger(state, job, {}, io.warn);
@@ -162,7 +160,7 @@ export function startOver(job: Job, io: RunIo, state: RunState, cause: unknown):
   ledger.abandon();
   throw new StateError(
     'stale_stdin',
-    'The unfinished run does not fit this one, and stdin or a pipe can not be read a second time. The state is reset: pipe the same bytes again.',
+    `${why}, so this run has to start over, and stdin or a pipe can't be read a second time. Run the same command with the same input again: it begins a new run. Answers already paid for are kept.`,
     {cause},
   );
 }

@@ -10,9 +10,8 @@ import {typeAt} from './vocabulary.ts';
 export type Decision = boolean | undefined;
 
 /**
- * A condition that never takes a missing field for an answer: `false && missing` is false and `true
- *
- * missing` is true, since one side decides. Anything else with a missing field is undecided.
+ * A condition that never takes a missing field for an answer: `false && missing` is false and `true || missing` is
+ * true, since one side decides. Anything else with a missing field is undecided.
  */
 export interface Condition {
   /** All that it reads. */
@@ -30,7 +29,7 @@ export interface Lacking {
   add(reference: Reference): unknown;
 }
 
-/** A condition that may be replaced by one that is decided once per row. */
+/** A condition whose `decide` may be replaced by one that decides only once per row. */
 type Part = {-readonly [Key in keyof Condition]: Condition[Key]};
 
 /** Compiles an expression once, for many rows. Conditions that share reads are decided over the same facts. */

@@ -11,7 +11,7 @@ export type Type =
   | {readonly kind: 'bool' | 'double'; readonly value?: boolean | number}
   /** A text: `value` if it is always the same, `codes` if it is one of these. */
   | {readonly kind: 'string'; readonly value?: string; readonly codes?: Codes}
-  /** Texts for a hashed search. */
+  /** A set of texts: `in` looks a text up by its hash, instead of going over a list. */
   | {readonly kind: 'set'}
   | {readonly kind: 'list'; readonly of: Type}
   | {readonly kind: 'object'; readonly fields: Readonly<Record<string, Type>>}
