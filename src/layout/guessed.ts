@@ -246,7 +246,7 @@ function faultIn({operation, share, header, fault}: LookupGuess): string {
   const fit =
     share === undefined || share === 0
       ? 'none of its values is one'
-      : `only ${Math.round(share * 100)}% of its values are`;
+      : `only ${Math.round(share * 100)}% of its values are ${plural}`;
   return `is ${header === 'silent' ? 'filled in part' : 'named'} like ${plural}, but ${fit}${because}`;
 }
 

@@ -104,7 +104,7 @@ function hold(path: string, ours: boolean, files: readonly string[]): LockedDire
 }
 
 function busy(who: string): string {
-  return `Another run is writing this output: ${who}. Nothing was sent. Wait for it, or give this run an output of its own (-o), and a state directory of its own if you name one (--state).`;
+  return `Another run is writing this output: ${who}. Nothing was sent. Wait for it, or give this run another output (-o) and, if you name a state directory, another one too (--state).`;
 }
 
 /**
