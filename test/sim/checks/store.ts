@@ -22,8 +22,8 @@ const IN_USE_MS = 35 * DAY_MS;
 const APART_MS = 20 * HOUR_MS;
 
 /** The newest date, by the clocks of these runs, which a later one of another day confirmed. */
-function agreedDate(uses: readonly {readonly noted: Moment}[]): number {
-  const dates = uses.map(({noted}) => noted.wallMs);
+function agreedDate(noted: readonly Moment[]): number {
+  const dates = noted.map(({wallMs}) => wallMs);
   const agreed = dates.filter((date, index) =>
     dates.slice(index + 1).some(later => later - date >= APART_MS && later - date <= IN_USE_MS),
   );
@@ -33,7 +33,7 @@ function agreedDate(uses: readonly {readonly noted: Moment}[]): number {
 const useful: Check = {
   promise:
     'From the store goes only what is past every age that a job went by in the last 35 days, by a date that two runs agree on.',
-  broken({runs, upkeep: {uses, removals}}: Scene) {
+  broken({runs, upkeep: {uses, dated: noted, removals}}: Scene) {
     if (removals.length === 0) return UNTRIED;
     const early = removals.filter(({cameAt, removed}) => {
       const before = uses.filter(({noted}) => noted.steadyMs <= removed.steadyMs);
@@ -41,7 +41,8 @@ const useful: Check = {
         .filter(({noted}) => noted.wallMs >= removed.wallMs - IN_USE_MS)
         .flatMap(({process}) => runs.find(run => run.process === process) ?? [])
         .map(({spec}) => ageOf(spec) + (spec.stale ? STALE_MS : 0));
-      const date = Math.min(removed.wallMs, agreedDate(before));
+      const agreed = agreedDate(noted.filter(({steadyMs}) => steadyMs <= removed.steadyMs));
+      const date = Math.min(removed.wallMs, agreed);
       return ages.length === 0 || cameAt >= date - Math.max(...ages);
     });
     return early.length > 0 ? `${early.length} answers, such as one of ${early[0]?.cameAt}` : undefined;

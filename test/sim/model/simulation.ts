@@ -97,6 +97,7 @@ export class Simulation {
         this.stored.written(inode, sql, values);
         if (sql.startsWith('INSERT INTO age_in_use'))
           this.stored.used(inode, this.world.current, this.#now());
+        if (sql.startsWith('INSERT OR REPLACE INTO date')) this.stored.dated(inode, this.#now());
       },
       removed: (inode, left) => this.stored.removed(inode, left, this.#now()),
     });

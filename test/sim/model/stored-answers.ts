@@ -6,6 +6,8 @@ import type {Moment, Process} from '../world/process.ts';
 export interface Upkeep {
   /** The ages that processes have noted in it, and when. */
   readonly uses: {readonly process: Process | undefined; readonly noted: Moment}[];
+  /** When processes have noted the date in it. */
+  readonly dated: Moment[];
   /** Answers that went, and when they had come, in milliseconds since the epoch. */
   readonly removals: {readonly cameAt: number; readonly removed: Moment}[];
 }
@@ -36,6 +38,10 @@ export class StoredAnswers {
     this.#storeIn(file).uses.push({process, noted});
   }
 
+  dated(file: Inode, noted: Moment): void {
+    this.#storeIn(file).dated.push(noted);
+  }
+
   /** All but these rows are gone. */
   removed(file: Inode, left: readonly Row[], removed: Moment): void {
     const {dates, removals} = this.#storeIn(file);
@@ -53,11 +59,11 @@ export class StoredAnswers {
   }
 
   upkeepOf(file: Inode | undefined): Upkeep {
-    return file === undefined ? {uses: [], removals: []} : this.#storeIn(file);
+    return file === undefined ? {uses: [], dated: [], removals: []} : this.#storeIn(file);
   }
 
   #storeIn(file: Inode): Store {
-    const store = this.#stores.get(file) ?? {dates: new Map(), uses: [], removals: []};
+    const store = this.#stores.get(file) ?? {dates: new Map(), uses: [], dated: [], removals: []};
     this.#stores.set(file, store);
     return store;
   }
