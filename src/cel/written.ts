@@ -38,8 +38,8 @@ function depthOf(ast: ASTNode): number {
 }
 
 /**
- * Writes whole numbers in sums, comparisons and lists as fractions, as all numbers of answers are. In an index or a
- * call, such as `substring(1)`, they stay whole.
+ * Writes whole numbers in sums, comparisons and lists as doubles, `1` as `1.0`, since all numbers in answers are doubles.
+ * In an index or a call, such as `substring(1)`, they stay whole.
  */
 function withDoubles(text: string, ast: ASTNode): string {
   const ends: number[] = [];

@@ -122,7 +122,10 @@ function unknownCommand(name: string, program: Command): UsageError {
   return new UsageError('unknown_command', `There is no ${what} "${name}".${hint}`, misspelt(name, names));
 }
 
-/** The flags of commands, and texts of helps on operations. Both load slowly, so only a named command gets them. */
+/**
+ * The flags of commands, and what their help says of operations. Both load slowly, so they are loaded only if `argv` has
+ * a command that uses them.
+ */
 async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<CommandSettings> {
   const all = argv.includes('completion');
   const named = ['run', 'plan', 'lookup', 'verify', 'worker', 'doctor', 'init', 'store'];

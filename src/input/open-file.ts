@@ -24,7 +24,7 @@ export interface FileSettings extends SettingsFor<'reading'>, Pipes {
   readonly chunkSize: number;
 }
 
-/** Bytes of text before it; they end where the line of this number begins. */
+/** A place in a file's text: `text` bytes are before it, and line number `line` begins there. */
 export type TextPlace = Pick<ReadOn, 'text' | 'line'>;
 
 /** One file that is being read. */

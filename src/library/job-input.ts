@@ -1,7 +1,7 @@
 // Written by `npm run schema` from src/job/settings: what editors show of each setting is what the command's help says.
 import type {WrittenJob} from '../job/settings.ts';
 
-/** A setting as a program writes it, which need not be able to change it afterwards. */
+/** A setting as a program gives it. Its arrays and objects may be readonly. */
 type Setting<Name extends keyof WrittenJob> = Unchanged<WrittenJob[Name]>;
 type Unchanged<Value> = Value extends readonly (infer One)[]
   ? readonly Unchanged<One>[]

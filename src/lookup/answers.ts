@@ -30,7 +30,7 @@ export interface AnswersOptions {
   readonly judge: Judge;
 }
 
-/** Lookups of this call that are not pending yet, by key. */
+/** The lookups of one `ask` that no earlier one has begun, by key. */
 type Fresh = Map<string, Pending>;
 
 /** Lookups that need a call, with what is known of them, by key. */

@@ -15,7 +15,7 @@ const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
 const HINT_EVERY_MS = 500;
 
-/** Below this rate in calls per second, with nothing in flight, the run waits. */
+/** Below this rate, in calls per second, the line says that the run waits, if nothing is in flight. */
 const IDLE_BELOW = 0.5;
 
 /** True if progress is shown on a line that is redrawn. */

@@ -4,9 +4,9 @@ import type {headerWords} from './header-words.ts';
 export interface OtherWords {
   /** Another party than the row's person, anywhere in the header: `Lead Owner Email`, `server_ip`. */
   readonly another?: string;
-  /** Digits other than phone numbers, however they look: `order_no`, `zip`. */
+  /** Digits other than phone numbers: `order_no`, `zip`. */
   readonly otherDigits?: string;
-  /** Numbers of cards or files. They are not phone numbers in groups of digits either: `Aadhaar No.` */
+  /** Numbers of cards or files, which are no phone numbers even if their digits are in groups: `Aadhaar No.` */
   readonly cards?: string;
   /** Versions, which may look like IP addresses: `Firmware`. */
   readonly versions?: string;

@@ -52,8 +52,8 @@ export class AsnTable {
 }
 
 /**
- * Ranges are packed as distances, which compress to a fifth of their ends. Some overlap: negative distances work modulo
- * 2^32, as typed arrays do.
+ * A range is packed as its distance from the range before it, which compresses to a fifth of the size of addresses.
+ * Ranges may overlap: a negative distance wraps modulo 2^32, as in the typed array.
  */
 function ranges(packed: PackedFile): {start: Uint32Array; end: Uint32Array} {
   const gap = packed.column('gap', 'u32');
