@@ -57,3 +57,40 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   expect(find).toHaveBeenCalledTimes(2);
   expect(version).toHaveBeenCalledTimes(2);
 });
+
+test('an answer of an earlier attempt that still serves is used, though the store has a later refusal past its age', async () => {
+  const carried: LedgerEntry = {
+    outcome: {status: 'ok', data: '{"of":"carried"}', boughtAt: 1},
+    mayBeCarriedOut: true,
+    doubts: 0,
+    lastCode: '',
+    interrupted: undefined,
+  };
+  const refusal = {status: 'failed', error: 'not_found', rejected: true, boughtAt: 5} as const;
+  const adopt = vi.fn();
+  const submit = vi.fn();
+  const answers = new Answers({
+    ledger: whole<Ledger>({
+      find: () => new Map(),
+      firstRow: () => undefined,
+      adopt,
+      keep: () => undefined,
+      givenUp: whole<GivenUp>({find: () => carried}),
+    }),
+    store: {
+      ...noStore,
+      version: () => 0,
+      find: keys => new Map(keys.map(key => [key, {outcome: refusal, validity: 'past'}])),
+    },
+    rejections: whole<Rejections>({told: (_, outcome) => outcome}),
+    executor: whole<Executor>({isDown: false, submit}),
+    costOf: () => 1,
+    judge: (_, {status}) => (status === 'ok' ? 'fresh' : undefined),
+  });
+  const told: Result[] = [];
+  const lookup = intelligenceLookup('ip', '192.0.2.1');
+  await answers.ask([{lookup, row: 1, tell: outcome => told.push(outcome)}]);
+  expect(told).toEqual([carried.outcome]);
+  expect(adopt).toHaveBeenCalledTimes(1);
+  expect(submit).not.toHaveBeenCalled();
+});
