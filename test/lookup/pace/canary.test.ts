@@ -64,6 +64,17 @@ test('a streak is told once in each session that makes it longer, and stays know
   expect(tally).toEqual({refused: noRefusals(), longestStreak: refusalStreak + 7});
 });
 
+test('a streak of several codes is one of several, whatever its last ones were', () => {
+  const codes = ['first', ...times(refusalStreak - 1, 'second')];
+  expect(
+    lastOf(
+      open(),
+      codes.map(code => rejected(code)),
+    ),
+  ).toMatchObject({isMixed: true, code: 'second'});
+  expect(lastOf(open(), times(refusalStreak, rejected('only')))).toMatchObject({isMixed: false});
+});
+
 test('ten values tried without an answer lift no limit', () => {
   const canary = open();
   for (let n = 0; n < 2 * refusalStreak; n++) {
