@@ -132,7 +132,10 @@ function addReaders(add: Add, run: RunCommand): void {
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .option('--row <N>', 'Number of the row, from 1, as in the summary. Rejected rows have numbers, too.')
     .option('--where <EXPR>', 'Explain the rows where this is true, such as row.id == "u17".')
-    .option('--json', 'Print a JSON object for each row, without its values.')
+    .option(
+      '--json',
+      'Print a JSON object for each row: score, reasons and rules, but none of its own values.',
+    )
     .addOption(
       new Option('--level <LEVEL>', 'List all rows of this level, with score and reasons.').choices([
         'high',

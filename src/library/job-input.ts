@@ -25,11 +25,11 @@ export interface JobInput {
   readonly phone?: Setting<'phone'>;
   /** Column of e-mail addresses. PREFIX begins the names of its new columns. */
   readonly email?: Setting<'email'>;
-  /** Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL]. Default: the action in BULK_ENRICH_ACTION_ID. */
+  /** Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL]. Default: without action=: the one in BULK_ENRICH_ACTION_ID. */
   readonly verdict?: Setting<'verdict'>;
   /** Look up only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
-  /** Column with the country of phone numbers in national form, as code or name. Repeat it for several: shipping_phone then uses shipping_country, billing_phone billing_country. */
+  /** Column with the country of phone numbers in national form, as code or name. Repeat it for several columns: shipping_phone then uses shipping_country, and billing_phone uses billing_country. */
   readonly country?: Setting<'country'>;
   /** Country, as code or name, of national phone numbers without a country of their own. */
   readonly defaultCountry?: Setting<'defaultCountry'>;
@@ -79,7 +79,7 @@ export interface JobInput {
   readonly maxOutage?: Setting<'maxOutage'>;
   /** Redis of a fleet, whose workers make the calls. With none, this process makes them. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call, such as 2 or ip=1,phone=2. Add rejected=WORD or throttled=WORD if the service charges for such calls, with the word free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
+  /** Credits of one call, such as 2 or ip=1,phone=2. rejected=WORD and throttled=WORD say if the service charges for such calls: free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
   /** Maximum of credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, it says what to do if the input or settings changed: true or fresh starts over, false stops (exit 8 or 10). */
+  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, this is for a changed input or changed settings: true or fresh starts over, false stops (exit 8 or 10). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;

@@ -22,7 +22,7 @@ const codes = {
   phone_too_long: 'Too long for a phone number.',
   phone_list: 'Several numbers in one cell.',
   phone_in_text: 'A number with words or odd punctuation, such as a curly quote, beside it.',
-  phone_out_of_plan: 'Not a number of its country.',
+  phone_out_of_plan: 'Not a valid number in its country.',
   leading_zero_lost: 'In its country a zero belongs before it, which a spreadsheet may have removed.',
   calling_code_unclear:
     'Digits without a plus that are valid with and without a calling code; the column does not show which is meant.',

@@ -46,24 +46,24 @@ function said(job: Job, outcome: Partial<RunOutcome>): string {
 
 test('the credits: those saved, and the part saved by conditions', () => {
   expect(said(fileJob, {})).toContain(
-    '19,392 for values that need no call, 4,310 of them by condition). 53,401 calls in',
+    '19,392 for values that need no call, 4,310 of them by condition. 53,401 calls in',
   );
   const without = {...credits, saved: {...credits.saved, by_condition: 0}};
   expect(said(fileJob, {summary: {...summary, credits: without}})).toContain(
-    '19,392 for values that need no call). ',
+    '19,392 for values that need no call. ',
   );
 });
 
 test('the cost of earlier attempts of a restarted run is shown apart', () => {
   const earlier = {...credits.earlier, counted: {spent: 1_200, maybe_spent: 34}};
   expect(said(fileJob, {summary: {...summary, credits: {...credits, earlier}}})).toContain(
-    'charged without an answer (1,234 of them by earlier attempts), instead of 110,481 (',
+    'charged without an answer (1,234 of them by earlier attempts). Saved: ',
   );
 });
 
 test('one of a thing is no plural', () => {
   const one = {...summary, credits: {...credits, spent: 1, maybe_spent: 0}, calls: {...calls, total: 1}};
-  expect(said(fileJob, {summary: one})).toMatch(/^1 credit spent, instead of .*\. 1 call in /m);
+  expect(said(fileJob, {summary: one})).toMatch(/^1 credit spent\. Saved: .*\. 1 call in /m);
 });
 
 test('a run that was interrupted says since when, not how long it lay', () => {

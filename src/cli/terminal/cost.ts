@@ -54,21 +54,20 @@ export function costLine(summary: Summary): string {
     endpoint.kind === 'embedded'
       ? `Nothing was spent: the embedded service is free. A live service would have cost ${price}`
       : `${many(spent, 'credit')}${inBrackets(spent, credits.account.price)} spent${perhaps}${ofThem}`;
-  return `${cost}${savedOf(summary)}. ${callsAndTime(summary)}.`;
+  return `${cost}.${savedOf(summary)} ${callsAndTime(summary)}.`;
 }
 
-/** `, instead of 1,564 (881 for repeats, 33 for values that need no call)`; empty if nothing was saved. */
-function savedOf({credits: {spent, saved}}: Summary): string {
+/** ` Saved: 881 for repeated values, 33 for values that need no call.`; empty if nothing was saved. */
+function savedOf({credits: {saved}}: Summary): string {
   const conditions = saved.by_condition === 0 ? '' : `, ${count(saved.by_condition)} of them by condition`;
   const parts = [
-    [saved.dedupe, 'for repeats'],
+    [saved.dedupe, 'for repeated values'],
     [saved.store, 'for values in the store'],
     [saved.prefilter, `for values that need no call${conditions}`],
   ] as const;
   const found = parts.filter(([credits]) => credits > 0);
   if (found.length === 0) return '';
-  const all = found.reduce((sum, [credits]) => sum + credits, spent);
-  return `, instead of ${count(all)} (${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')})`;
+  return ` Saved: ${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')}.`;
 }
 
 /** An interrupted run may have paused for days. */

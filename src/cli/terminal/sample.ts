@@ -37,7 +37,7 @@ function keptOf({paid}: SampleReport, {settings}: Job): string {
     return 'Its answers are kept: a run does not pay for them again while they are fresh.';
   const why = settings.store === false ? ' (--no-store)' : '';
   if (paid.again === paid.once) return `Its answers are not kept${why}: a run pays for them again.`;
-  return `A run pays again for calls whose answers are not kept: ${many(paid.again, 'credit')}.`;
+  return `Answers for ${many(paid.again, 'credit')} of it are not kept: a run pays for them again.`;
 }
 
 function allRowsOf({credits, paid: {once, again}}: SampleReport, {endpoint}: Job): string {

@@ -58,7 +58,7 @@ export const callSettings = {
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
-      'Credits of one call, such as 2 or ip=1,phone=2. Add rejected=WORD or throttled=WORD if the service charges for such calls, with the word free, maybe or spent.',
+      'Credits of one call, such as 2 or ip=1,phone=2. rejected=WORD and throttled=WORD say if the service charges for such calls: free, maybe or spent.',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',

@@ -36,7 +36,7 @@ export const lookupSettings = {
   verdict: columnsSetting(verdict.optional(), {
     value: 'COL',
     description: operations.verify.about,
-    defaultText: 'the action in BULK_ENRICH_ACTION_ID',
+    defaultText: 'without action=: the one in BULK_ENRICH_ACTION_ID',
     uses: ['run', 'library'],
     shapes: 'verdict',
   }),
@@ -55,7 +55,7 @@ export const lookupSettings = {
     value: 'COL',
     repeatable: true,
     description:
-      'Column with the country of phone numbers in national form, as code or name. Repeat it for several: shipping_phone then uses shipping_country, billing_phone billing_country.',
+      'Column with the country of phone numbers in national form, as code or name. Repeat it for several columns: shipping_phone then uses shipping_country, and billing_phone uses billing_country.',
     uses: ['run', 'library'],
     shapes: 'country',
   }),

@@ -81,7 +81,7 @@ export const storeSettings = {
   restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
     value: '[fresh]',
     description:
-      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, it says what to do if the input or settings changed: true or fresh starts over, false stops (exit 8 or 10).',
+      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, this is for a changed input or changed settings: true or fresh starts over, false stops (exit 8 or 10).',
     uses: ['run'],
     shapes: 'nothing',
   }),

@@ -104,7 +104,7 @@ function hold(path: string, ours: boolean, files: readonly string[]): LockedDire
 }
 
 function busy(who: string): string {
-  return `Another run is writing this output: ${who}. Nothing was sent. Wait for it, or give this run another output (-o) and, if you name a state directory, another one too (--state).`;
+  return `Another run is writing this output: ${who}. Nothing was sent. Wait for it, or run with another -o, and with another --state if you name one.`;
 }
 
 /**
