@@ -56,6 +56,16 @@ describe('--fields', () => {
     ]);
   });
 
+  test.each(operationNames)('takes each field of %s by any of its four names', operation => {
+    const own = targetsOf(operation, [{column: 't'}], ['t']);
+    for (const {name, path} of fieldsOf(operation))
+      for (const written of [name, path.join('.'), `${operation}.${name}`, `${operation}.${path.join('.')}`])
+        expect([written, planColumns(own, [written])[0]?.fields.map(field => field.name)]).toEqual([
+          written,
+          expect.arrayContaining([name]),
+        ]);
+  });
+
   test('takes nested fields by their path or by their column', () => {
     const verify = targetsOf('verify', [{column: 't'}], ['t']);
     const wanted = ['verdict.can_pass', 'verify.device.os', 'location_city'];
