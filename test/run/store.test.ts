@@ -156,6 +156,19 @@ test('a damaged store is a warning with advice, and lookups cost credits', async
   expect((await runs(stage)).warnings.join()).toContain('remove the file');
 });
 
+test('a damaged store vouches for no service: a run whose first values are all refused stops', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(40));
+  mkdirSync(storeOf(stage), {recursive: true});
+  writeFileSync(join(storeOf(stage), 'answers.db'), 'this is not a database'.repeat(100));
+  stage.api.setScript(() => reply.error(404, 'not_found'));
+  expect(await stage.run({...settings, concurrency: 1})).toMatchObject({
+    code: 2,
+    summary: {reason: 'refused'},
+  });
+  expect(stage.api.ledger.calls).toBe(10);
+});
+
 test('an answer that is no text any more is damage like any other, and not the end of the process', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(4));
