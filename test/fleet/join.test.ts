@@ -1,6 +1,8 @@
 import {expect, test} from 'vitest';
 import {Fleet} from '../../src/fleet/fleet.ts';
 import {PREFIX} from '../../src/fleet/protocol.ts';
+import {enterRoster, fleetClaims, rateClaim} from '../../src/fleet/roster.ts';
+import {sealWith} from '../../src/fleet/seal.ts';
 import {lacks} from '../support/real-parts.ts';
 import {startRedis} from '../support/redis.ts';
 
@@ -17,4 +19,29 @@ test.skipIf(lacks('redis'))('a run that may not join leaves no connection to Red
   });
   await expect(joining).rejects.toMatchObject({code: 'fleet_refused'});
   await expect.poll(connections, {timeout: 5_000}).toBe(before);
+});
+
+test.skipIf(lacks('redis'))('what a fleet agrees on lasts until its last member has left', async () => {
+  await using server = await startRedis();
+  const claims = fleetClaims('https://api.example.com', sealWith('a-secret'));
+  const enter = (kind: 'run' | 'worker', more = claims) =>
+    enterRoster(
+      server.client,
+      kind,
+      more,
+      () => ({}),
+      () => expect.unreachable(),
+    );
+  const agreed = async () => {
+    const names = ['protocol', 'key', 'rate'];
+    const found = await server.client.mget(names.map(name => `${PREFIX}:${name}`));
+    return names.filter((_, index) => found[index] !== null);
+  };
+  const worker = await enter('worker');
+  const run = await enter('run', [...claims, rateClaim('20/s')]);
+  expect(await agreed()).toEqual(['protocol', 'key', 'rate']);
+  await run.leave();
+  expect(await agreed()).toEqual(['protocol', 'key']);
+  await worker.leave();
+  expect(await agreed()).toEqual([]);
 });
