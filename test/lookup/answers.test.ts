@@ -4,7 +4,7 @@ import type {GivenUp} from '../../src/ledger/given-up.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import {intelligenceLookup, type Result} from '../../src/ledger/lookup.ts';
 import {Answers} from '../../src/lookup/answers.ts';
-import type {Executor} from '../../src/lookup/executor.ts';
+import type {Executor, Task} from '../../src/lookup/executor.ts';
 import type {Rejections} from '../../src/store/rejections.ts';
 import {noStore} from '../../src/store/store.ts';
 import {whole} from '../support/whole.ts';
@@ -93,4 +93,48 @@ test('an answer of an earlier attempt that still serves is used, though the stor
   expect(told).toEqual([carried.outcome]);
   expect(adopt).toHaveBeenCalledTimes(1);
   expect(submit).not.toHaveBeenCalled();
+});
+
+test('a store that could not be read when a value waited is asked again before its call', async () => {
+  const bought = {status: 'ok', data: '{"of":"another run"}', boughtAt: 5} as const;
+  const adopt = vi.fn();
+  const tasks: Task[] = [];
+  let version = 0;
+  let isReadable = true;
+  const answers = new Answers({
+    ledger: whole<Ledger>({
+      find: () => new Map(),
+      firstRow: () => undefined,
+      adopt,
+      keep: () => undefined,
+      givenUp: whole<GivenUp>({find: () => undefined}),
+    }),
+    store: {
+      ...noStore,
+      version: () => version,
+      find: keys => {
+        if (version === 0) return new Map();
+        return isReadable ? new Map(keys.map(key => [key, {outcome: bought, validity: 'fresh'}])) : undefined;
+      },
+    },
+    rejections: whole<Rejections>({told: (_, outcome) => outcome}),
+    executor: whole<Executor>({
+      isDown: false,
+      submit: async task => {
+        tasks.push(task);
+      },
+    }),
+    costOf: () => 1,
+    judge: () => 'fresh',
+  });
+  const told: Result[] = [];
+  const lookup = intelligenceLookup('ip', '192.0.2.1');
+  await answers.ask([{lookup, row: 1, tell: outcome => told.push(outcome)}]);
+  const [task] = tasks;
+  version = 1;
+  isReadable = false;
+  expect(task?.isAnsweredMeanwhile()).toBe(false);
+  isReadable = true;
+  expect(task?.isAnsweredMeanwhile()).toBe(true);
+  expect([told, adopt.mock.calls.length]).toEqual([[bought], 1]);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {perSecond, RateController} from '../../src/lookup/pace/rate-controller.ts';
+import {leaseAt, perSecond, RateController} from '../../src/lookup/pace/rate-controller.ts';
 
 test.each([
   [{count: 20, perMs: 1_000}, 20],
@@ -8,6 +8,10 @@ test.each([
   ['unlimited' as const, Number.POSITIVE_INFINITY],
 ])('%j is %d a second', (rate, expected) => {
   expect(perSecond(rate)).toBe(expected);
+});
+
+test('a lease holds whole permits of a hundredth of a second, and at least one', () => {
+  expect([0.01, 1, 99, 100, 199, 200, 1_050].map(leaseAt)).toEqual([1, 1, 1, 1, 1, 2, 10]);
 });
 
 describe('the rate', () => {
