@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {promisify} from 'node:util';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {AccountPace} from '../../src/account/account-pace.ts';
 import {busiestWindow} from '../lookup/dispatches.ts';
 import {bundle} from '../support/bundle.mjs';
@@ -36,13 +36,13 @@ console.log(JSON.stringify(left));
 describe('its file', () => {
   let directory: string;
   const troubles: Error[] = [];
-  const open = (count = 1, place = directory) =>
+  const open = (count = 1, place = directory, warn: (sentence: string) => void = () => {}) =>
     new AccountPace({
       directory: place,
       account: 'https://api.example.com default',
       rate: perSecond(count),
       onTrouble: error => troubles.push(error),
-      warn: () => {},
+      warn,
     });
 
   beforeEach(() => {
@@ -97,6 +97,33 @@ describe('its file', () => {
     expect(busiestWindow(all, 1_000)).toBeLessThanOrEqual(40);
     // How much of it is used is granted-permits' to show, by a clock that no other program holds up.
     expect(Math.min(...left.map(({length}) => length))).toBeGreaterThan(25);
+  });
+
+  test('a run that gets no permit for ten seconds says so once, and again only after it got some', () => {
+    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'setTimeout', 'clearTimeout']});
+    try {
+      const warnings: string[] = [];
+      const waits = open(1, directory, sentence => warnings.push(sentence));
+      const holds = open(1);
+      /** The other takes every permit, and uses it, for so many seconds. */
+      const starved = (seconds: number) => {
+        for (let at = 0; at < seconds * 10; at++) {
+          if (holds.take(1).permits > 0) holds.use().left();
+          waits.take(1);
+          vi.advanceTimersByTime(100);
+        }
+        return warnings.length;
+      };
+      expect([starved(8), starved(8), starved(20)]).toEqual([0, 1, 1]);
+      vi.advanceTimersByTime(2_000);
+      expect(waits.take(1).permits).toBe(1);
+      waits.use().left();
+      expect([starved(8), starved(8)]).toEqual([1, 2]);
+      waits.close();
+      holds.close();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('damaged by a power cut, it begins anew; one that is something else is refused', () => {
