@@ -47,7 +47,10 @@ export function listOf(texts: readonly string[]): string {
 /** Refuses bytes that are not UTF-8, and keeps a byte order mark. */
 const utf8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 
-/** One SQLite database in one file of mode 0600. Thrown errors have SQLite's `code`. */
+/**
+ * One SQLite database in one file of mode 0600. Thrown errors have SQLite's `code`, or the system's if the file can't be
+ * created.
+ */
 export class Sqlite {
   readonly #db: Database.Database;
   readonly #exclusive: boolean;
@@ -197,6 +200,11 @@ function decoded(bytes: ArrayBuffer): string {
 export function sqliteCode(error: unknown): string | undefined {
   const code = (error as {code?: unknown} | undefined)?.code;
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
+}
+
+/** True for an error of SQLite or the file system, as against a fault of the program. */
+export function isOfDisk(error: unknown): boolean {
+  return sqliteCode(error) !== undefined || (error instanceof Error && 'syscall' in error);
 }
 
 /** True if the disk is full, also as the cause of another error. */

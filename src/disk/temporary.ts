@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {OutputError, systemReason} from '../errors.ts';
 import {removeDirectory} from './remove.ts';
+import {isOfDisk} from './sqlite.ts';
 
 export interface TemporaryDirectory {
   readonly path: string;
@@ -26,9 +27,19 @@ export function temporaryDirectory(): TemporaryDirectory {
 }
 
 function made(): string {
+  return inTemporary(() => mkdtempSync(join(tmpdir(), 'bulk-enrich-')));
+}
+
+/**
+ * Runs `work`, which writes to a temporary directory.
+ *
+ * @throws {OutputError} if the disk does not take it.
+ */
+export function inTemporary<T>(work: () => T): T {
   try {
-    return mkdtempSync(join(tmpdir(), 'bulk-enrich-'));
+    return work();
   } catch (error) {
+    if (!isOfDisk(error)) throw error;
     throw new OutputError(
       'temporary_unwritable',
       `The directory for temporary files, ${tmpdir()}, can't be written (${systemReason(error)}). Set TMPDIR to a writable directory.`,

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {Sqlite} from '../disk/sqlite.ts';
-import {temporaryDirectory} from '../disk/temporary.ts';
+import {inTemporary, temporaryDirectory} from '../disk/temporary.ts';
 import {removeNames} from '../ledger/ledger-file.ts';
 
 /** A row with its key: its number in its file, and its results. */
@@ -74,9 +74,11 @@ export class Pairs {
   }
 
   #spill(): void {
-    this.#file ??= new WaitingFile();
-    this.#file.add(this.#waiting);
-    this.#file.add(this.#late);
+    inTemporary(() => {
+      this.#file ??= new WaitingFile();
+      this.#file.add(this.#waiting);
+      this.#file.add(this.#late);
+    });
     this.#waiting = noneWaiting();
     this.#late = noneWaiting();
     this.#count = 0;

@@ -1,4 +1,5 @@
 import {Sqlite, type Statement} from '../disk/sqlite.ts';
+import {inTemporary} from '../disk/temporary.ts';
 import {KEY_LENGTH} from './lookup.ts';
 
 /** In memory at most 64 MiB of slots, filled to {@link FULL}: six million keys. Later keys go to a file. */
@@ -20,7 +21,7 @@ export class DistinctKeys {
   #used = 0;
   #file: KeyFile | undefined;
 
-  /** The file is created at `path` when memory is full. */
+  /** The file is created at `path`, in a temporary directory, when memory is full. */
   constructor(path: string, mostSlots = MOST_SLOTS) {
     this.#path = path;
     this.#mostSlots = mostSlots;
@@ -35,8 +36,10 @@ export class DistinctKeys {
       return added === true;
     });
     if (beyond.length === 0) return fresh;
-    this.#file ??= new KeyFile(this.#path);
-    return [...fresh, ...this.#file.fresh(beyond)];
+    return inTemporary(() => {
+      this.#file ??= new KeyFile(this.#path);
+      return [...fresh, ...this.#file.fresh(beyond)];
+    });
   }
 
   close(): void {

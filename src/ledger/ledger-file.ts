@@ -1,6 +1,6 @@
 import {rmSync} from 'node:fs';
-import {IN_LIST, isDamage, listOf, Sqlite, type SqlRow, sqliteCode} from '../disk/sqlite.ts';
-import {OutputError, StateError} from '../errors.ts';
+import {IN_LIST, isDamage, isOfDisk, listOf, Sqlite, type SqlRow} from '../disk/sqlite.ts';
+import {OutputError, StateError, systemReason} from '../errors.ts';
 import {damageOf} from './sound.ts';
 
 /**
@@ -164,15 +164,13 @@ export function findRows(sql: LedgerStatements, keys: readonly string[]): SqlRow
   return rows;
 }
 
-/** Runs `work`, and turns SQLite's errors into errors that tell the user what to do. */
+/** Runs `work`, and turns errors of SQLite and the file system into errors that tell the user what to do. */
 export function guarded<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const code = sqliteCode(error);
-    if (code === undefined) throw error;
     if (isDamage(error)) throw damaged(error);
-    throw unwritable(code, error);
+    throw isOfDisk(error) ? unwritable(systemReason(error), error) : error;
   }
 }
 

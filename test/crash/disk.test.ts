@@ -1,6 +1,10 @@
 import {execFileSync} from 'node:child_process';
+import {createHash} from 'node:crypto';
 import {chmodSync, cpSync, mkdirSync, readdirSync, statSync} from 'node:fs';
-import {afterEach, expect, test} from 'vitest';
+import {afterEach, expect, test, vi} from 'vitest';
+import {Pairs} from '../../src/enriched/pairs.ts';
+import {DistinctKeys} from '../../src/ledger/distinct-keys.ts';
+import {KEY_LENGTH} from '../../src/ledger/lookup.ts';
 import {type ApiServer, startApiServer} from '../support/api-server.ts';
 import {bin, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -26,7 +30,10 @@ function unmountAll(): void {
   for (const path of mounts.splice(0)) execFileSync('umount', ['-l', path]);
 }
 
-afterEach(unmountAll);
+afterEach(() => {
+  vi.unstubAllEnvs();
+  unmountAll();
+});
 
 interface Scene {
   readonly sandbox: Sandbox;
@@ -125,6 +132,43 @@ test.skipIf(lacks('mounts'))(
       await expectRightEnd(scene);
     }),
 );
+
+test.skipIf(lacks('strace'))(
+  'a disk that takes no new file for the ledger is exit 9 in a sentence, with zero calls',
+  () =>
+    withScene(async scene => {
+      const {sandbox, api, run} = scene;
+      mkdirSync(sandbox.path('disk'));
+      const ledger = 'disk/out.csv.run/ledger.db';
+      const {node} = tracedNode(sandbox, 'open,openat', 'open,openat:error=ENOSPC:when=1', ledger);
+      const full = await run(node);
+      expect([full.code, full.stderr]).toEqual([9, expect.stringContaining('(ENOSPC, no space left)')]);
+      expect(full.stderr).not.toContain('    at ');
+      expect(api.ledger.requests).toBe(0);
+      await expectRightEnd(scene);
+    }),
+);
+
+test.skipIf(lacks('mounts'))('a full directory for temporary files is exit 9 and names TMPDIR', () => {
+  using sandbox = createSandbox();
+  const tmp = sandbox.path('tmp');
+  mount(tmp, '-o', 'size=64k');
+  vi.stubEnv('TMPDIR', tmp);
+  const most = 100;
+  const keys = Array.from({length: 40 * most}, (_, index) =>
+    createHash('sha256').update(`${index}`).digest('base64url'),
+  );
+  const refused = expect.objectContaining({code: 'temporary_unwritable', exitCode: 9});
+  const pairs = new Pairs(most);
+  const distinct = new DistinctKeys(`${tmp}/keys.db`, most);
+  expect(() => {
+    for (const [number, key] of keys.entries()) pairs.match('old', key, {number, cells: [key]}, false);
+  }).toThrow(refused);
+  expect(() => distinct.fresh(keys.map(key => ({key: key.slice(0, KEY_LENGTH)})))).toThrow(refused);
+  pairs.close();
+  distinct.close();
+  unmountAll();
+});
 
 /** Two directories of one file system, each a mount of its own, as the volumes of a container are: `rename` says EXDEV. */
 function mountApart(sandbox: Sandbox, ...names: string[]): void {

@@ -74,6 +74,7 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
   if (text.includes('\0') || lines.length !== rows.length)
     return `run ${run.nth}: ${lines.length} rows for ${rows.length}`;
   const serials = new Map<string, string>();
+  const tokens = new Set<string>();
   for (const [index, line] of lines.entries()) {
     const row = rows[index] ?? '';
     if (HEADER.map(line).join() !== row)
@@ -85,7 +86,10 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
         // An earlier row's verdict of the same token holds for this one, except that it was verified since.
         redeemed: name === 'verify' ? line(`${targets[name].prefix}redeemed`) : undefined,
         isLater: serials.has(`${targets[name].operation} ${value}`),
+        // A row of an earlier session may have had the token, and no verdict.
+        maybeLater: name === 'verify' && tokens.has(value),
       };
+      if (name === 'verify') tokens.add(value);
       const {operation} = targets[name];
       const fault = faultOf(operation, value, result, row, run, scene);
       if (fault !== undefined)
@@ -104,6 +108,7 @@ function faultIn(text: string, run: Ended, scene: Scene): string | undefined {
 interface Result extends LookedUp {
   readonly redeemed: string | undefined;
   readonly isLater: boolean;
+  readonly maybeLater: boolean;
 }
 
 function faultOf(
@@ -196,7 +201,7 @@ function says({told, code, recorded, ledger}: Call, error: string, run: Ended): 
 
 function faultOfAnswer(
   name: Operation,
-  {serial, isStale, redeemed, isLater}: Result,
+  {serial, isStale, redeemed, isLater, maybeLater}: Result,
   ours: readonly Call[],
   run: Ended,
   runs: readonly Ended[],
@@ -208,7 +213,7 @@ function faultOfAnswer(
   const isOwn = call.ledger === run.ledger && run.ledger !== undefined;
   if (name === 'verify') {
     if (run.ledger !== undefined && !isOwn) return 'it is the verdict of another run';
-    if (redeemed !== String(isLater || call.redeemed))
+    if (redeemed !== String(isLater || call.redeemed) && !(maybeLater && redeemed === 'true'))
       return `the token is ${isLater ? 'of an earlier row, and so redeemed' : 'told of with another word'}`;
     if (isLater) return undefined;
     const earlier = ours.find(

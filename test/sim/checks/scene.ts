@@ -168,8 +168,10 @@ export function isRefusal({told}: Call): boolean {
 /** True for a run that was refused, so that the next one starts over; it may have been killed after it noted that. */
 export function mayLeaveToStartOver({process, calls, stop}: Ended): boolean {
   if (stop === 'refused' || stop === 'credentials') return true;
-  const isAnswered = calls.some(({told}) => told === 'answered');
-  return process.killed && !isAnswered && calls.filter(isRefusal).length >= CANARY;
+  const byOperation = grouped(calls, ({operation}) => operation);
+  const isRefused = (some: readonly Call[]) =>
+    some.filter(isRefusal).length >= CANARY && !some.some(({told}) => told === 'answered');
+  return process.killed && byOperation.some(isRefused);
 }
 
 /** The calls in groups of one key each. */

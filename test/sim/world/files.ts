@@ -15,7 +15,7 @@ interface Open {
 export function failure(code: string, path: string): NodeJS.ErrnoException {
   const {stackTraceLimit} = Error;
   Error.stackTraceLimit = 0;
-  const error = Object.assign(new Error(`${code}: ${path}`), {code, path});
+  const error = Object.assign(new Error(`${code}: ${path}`), {code, path, syscall: 'simulated'});
   Error.stackTraceLimit = stackTraceLimit;
   return error;
 }
