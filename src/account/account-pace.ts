@@ -223,7 +223,7 @@ export class AccountPace {
   #trouble(error: unknown): OutputError {
     return new OutputError(
       'account_pace',
-      `The account's rate is kept in ${this.#path}, which can't be used (${systemReason(error)}). Nothing is sent without it. ${repairOf(error, 'Remove that file')}, or remove the rate from the account's file.`,
+      `The account has a rate, and the times of its calls are kept in ${this.#path}. This file can't be used (${systemReason(error)}), so nothing is sent. ${repairOf(error, 'Remove it')}, or remove the rate from the account's settings.`,
       {cause: error},
     );
   }

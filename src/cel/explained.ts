@@ -43,17 +43,76 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   any: 'a.exists(x, x == "b")',
 };
 
+/** Names of the parser's tokens, for users. */
+const TOKENS: Readonly<Record<string, string>> = {
+  NUMBER: 'a number',
+  STRING: 'a text in quotes',
+  BOOLEAN: 'true or false',
+  NULL: 'null',
+  IDENTIFIER: 'a name',
+  PLUS: '"+"',
+  MINUS: '"-"',
+  MULTIPLY: '"*"',
+  DIVIDE: '"/"',
+  MODULO: '"%"',
+  EQ: '"=="',
+  NE: '"!="',
+  LT: '"<"',
+  LE: '"<="',
+  GT: '">"',
+  GE: '">="',
+  AND: '"&&"',
+  OR: '"||"',
+  NOT: '"!"',
+  IN: '"in"',
+  LPAREN: '"("',
+  RPAREN: '")"',
+  LBRACKET: '"["',
+  RBRACKET: '"]"',
+  LBRACE: '"{"',
+  RBRACE: '"}"',
+  DOT: '"."',
+  COMMA: '","',
+  COLON: '":"',
+  QUESTION: '"?"',
+  BYTES: 'bytes',
+};
+const TOKEN = Object.keys(TOKENS).join('|');
+
+/** What the parser says of a token, in users' words. */
+const SENTENCES: readonly (readonly [said: RegExp, meant: (...tokens: string[]) => string])[] = [
+  [/^Unexpected token: EOF$/, () => 'the expression ends too early'],
+  [new RegExp(`^Unexpected token: (${TOKEN})$`), at => `${TOKENS[at]} can't stand where it is`],
+  [
+    new RegExp(`^Expected (${TOKEN}), got EOF$`),
+    due => `the expression ends where ${TOKENS[due]} must follow`,
+  ],
+  [/^Expected EOF, got (\w+)$/, at => `the expression should end before ${TOKENS[at]}`],
+  [
+    new RegExp(`^Expected (${TOKEN}), got (${TOKEN})$`),
+    (due, at) => `${TOKENS[due]} must stand where ${TOKENS[at]} is`,
+  ],
+];
+
 /** The library's message on an expression, in words for people who do not know the language. */
 export function explained(reason: string, text: string): string {
-  const said = reason
+  const named = reason
     .replaceAll(ENGINE_NAMES.matches, 'matches')
     .replaceAll(`${ENGINE_NAMES.list}.`, 'list.');
-  const hint = hintFor(said, text);
+  const said = inWords(named);
+  const hint = hintFor(named, text);
   return hint === undefined ? said : `${said} (${hint})`;
 }
 
+function inWords(reason: string): string {
+  for (const [said, meant] of SENTENCES) {
+    const tokens = said.exec(reason);
+    if (tokens !== null) return meant(...tokens.slice(1));
+  }
+  return reason;
+}
+
 function hintFor(reason: string, text: string): string | undefined {
-  if (reason === 'Unexpected token: EOF') return 'it ends too early';
   const name = /^found no matching overload for '(?:.*\.)?(\w+)\(/.exec(reason)?.[1];
   const near = FUNCTIONS[name?.toLowerCase() ?? ''];
   if (near !== undefined) return `it is written ${near}`;

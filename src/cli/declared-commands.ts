@@ -69,12 +69,17 @@ function addRun(addWith: AddWith, run: RunCommand): void {
       "Don't ask before spending. (The question comes only at a terminal, and only without --max-credits.)",
     )
     .action(run(async () => (await import('./commands/run.ts')).runCommand));
-  addWith('run', 'plan', 'Show what a run would do and cost. Sends nothing.')
+  addWith(
+    'run',
+    'plan',
+    'Show what a run would do and cost. Sends nothing.',
+    ' It takes the options of run, and shows a run that has them.',
+  )
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'Print the plan as JSON.')
     .option(
       '--ahead <TIME>',
-      'Show how many stored answers are due again on each day within this time, such as 30d.',
+      'For each day of this time, such as 30d, show how many stored answers expire, and so are paid for again.',
     )
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
 }
@@ -121,10 +126,7 @@ function addReaders(add: Add, run: RunCommand): void {
   const score = add('score', 'Score an output by other rules. Makes no calls.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .requiredOption('--rules <FILE>', 'Rules of the risk score: a YAML file, or default.')
-    .option(
-      '--now <TIME>',
-      "Time that the word now stands for in rules. (default: the start of the output's run)",
-    );
+    .option('--now <TIME>', `The time that "now" means in rules. (default: the start of the output's run)`);
   withOutput(score, 'Write the rows with their new scores to this file.').action(
     run(async () => (await import('./outputs/score.ts')).scoreCommand),
   );

@@ -42,7 +42,7 @@ export function inTemporary<T>(work: () => T): T {
     if (!isOfDisk(error)) throw error;
     throw new OutputError(
       'temporary_unwritable',
-      `The directory for temporary files, ${tmpdir()}, can't be written (${systemReason(error)}). Set TMPDIR to a writable directory.`,
+      `The directory for temporary files, ${tmpdir()}, can't be written (${systemReason(error)}). Set TMPDIR to a writable directory with enough space.`,
       {cause: error},
     );
   }

@@ -110,13 +110,13 @@ export interface Claim {
 
 /** Members of one fleet speak one protocol, call the same service, and have the same API key. */
 export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
-  const own = `protocol ${PROTOCOL} asking ${endpoint}`;
+  const own = `protocol ${PROTOCOL} and the endpoint ${endpoint}`;
   return [
     {
       name: 'protocol',
       value: own,
       refusal: theirs =>
-        `This is bulk-enrich ${packageVersion()} (${own}), but the fleet on this Redis has other members (${theirs}). Use the same endpoint and versions of the same protocol, or another Redis database (redis://HOST/1).`,
+        `This bulk-enrich (${packageVersion()}) uses ${own}. The fleet on this Redis uses ${theirs}. Use the same endpoint and versions of the same protocol, or another Redis database (redis://HOST/1).`,
     },
     {
       name: 'key',

@@ -42,7 +42,7 @@ export function sealingSecret(endpoint: Endpoint, env: Env): string {
   if (secret !== undefined && secret.length >= SHORTEST_SECRET) return secret;
   throw new UsageError(
     'fleet_secret',
-    `A fleet encrypts its values in Redis with the API key, and the embedded service has none. Set BULK_ENRICH_API_KEY to a secret of at least ${SHORTEST_SECRET} characters, the same for the run and its workers (openssl rand -hex 32 makes one).`,
+    `A fleet encrypts the values in Redis with the API key, but the embedded service needs no key, so there is none. Set BULK_ENRICH_API_KEY to a secret of at least ${SHORTEST_SECRET} characters, the same for the run and its workers (openssl rand -hex 32 makes one).`,
   );
 }
 

@@ -251,13 +251,10 @@ function faultIn({operation, share, header, fault}: LookupGuess): string {
 }
 
 function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
-  const named =
+  const anyFlag = anyOf(intelligenceNames.map(name => `--${name}`));
+  const next =
     flags.length === 0
-      ? ` with ${anyOf(intelligenceNames.map(name => `--${name}`))}`
-      : `: ${flags.map(shellWord).join(' ')}`;
-  return new UsageError(
-    'column_unsure',
-    `Column "${guess.column}" ${faultIn(guess)}. Name the columns to look up${named}.`,
-    {flags},
-  );
+      ? `Name the columns to look up with ${anyFlag}.`
+      : `If that is right nevertheless, add ${flags.map(shellWord).join(' ')}. Else name other columns with ${anyFlag}.`;
+  return new UsageError('column_unsure', `Column "${guess.column}" ${faultIn(guess)}. ${next}`, {flags});
 }

@@ -25,7 +25,7 @@ export interface JobInput {
   readonly phone?: Setting<'phone'>;
   /** Column of e-mail addresses. PREFIX begins the names of its new columns. */
   readonly email?: Setting<'email'>;
-  /** Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL]. Default: without action=: the one in BULK_ENRICH_ACTION_ID. */
+  /** Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL]. Default: the action in BULK_ENRICH_ACTION_ID. */
   readonly verdict?: Setting<'verdict'>;
   /** Look up only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
@@ -61,7 +61,7 @@ export interface JobInput {
   readonly encoding?: Setting<'encoding'>;
   /** Skip the first N lines of each CSV file, such as a title above the header. */
   readonly skipLines?: Setting<'skipLines'>;
-  /** Add empty fields to CSV rows that are too short, and count those rows. A header that is shorter than all rows is filled, too. */
+  /** Add empty fields to CSV rows that are too short, and count those rows. If the header has fewer columns than all rows, the last columns are named column_N. */
   readonly padShortRows?: Setting<'padShortRows'>;
   /** Reject records larger than this; from 1024 to 268435456. Default: 1048576. */
   readonly maxRecordSize?: Setting<'maxRecordSize'>;
@@ -69,7 +69,7 @@ export interface JobInput {
   readonly escapeFormulas?: Setting<'escapeFormulas'>;
   /** Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The number is at most 1000000; the slowest rate is one call a day, 0.0417/h. Default: 20/s live, unlimited embedded. */
   readonly rate?: Setting<'rate'>;
-  /** Maximum of calls in flight, from 1 to 10000. Default: 16; in a fleet, all that its workers have. */
+  /** Maximum of calls in flight, from 1 to 10000. Default: 16; for the run of a fleet, the sum of its workers. */
   readonly concurrency?: Setting<'concurrency'>;
   /** Maximum time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
@@ -77,9 +77,9 @@ export interface JobInput {
   readonly resends?: Setting<'resends'>;
   /** Maximum outage or Retry-After to wait for, from 0s to 30d; see --publish-on. Default: 15m. */
   readonly maxOutage?: Setting<'maxOutage'>;
-  /** Redis of a fleet, whose workers make the calls. With none, this process makes them. Default: BULK_ENRICH_REDIS_URL. */
+  /** Redis of a fleet: workers on several machines, which make the calls of a run. Without a fleet, the run makes them. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call, such as 2 or ip=1,phone=2. rejected=WORD and throttled=WORD say if the service charges for such calls: free, maybe or spent. Default: 1; rejected=maybe,throttled=free. */
+  /** Credits of one call, such as 2 or ip=1,phone=2. For calls that the service rejects or throttles, add rejected= or throttled= with free, maybe or spent: how they are charged. Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
   /** Maximum of credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
@@ -101,7 +101,7 @@ export interface JobInput {
   readonly stale?: Setting<'stale'>;
   /** Make no calls: use stored answers, and skip all other values. Needs no key. Default: false. */
   readonly offline?: Setting<'offline'>;
-  /** Label of the account. Each label has its own stored answers. Its account file, if there is one, sets its limits. Default: default. */
+  /** Label of the account. Each account has its own stored answers. A file of it in accounts/ sets its rate and its limits. Default: default. */
   readonly account?: Setting<'account'>;
   /** Maximum size of the answer store, such as 500mb or 2gb, at least 1mb. The oldest answers are removed. */
   readonly maxStoreSize?: Setting<'maxStoreSize'>;
@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, this is for a changed input or changed settings: true or fresh starts over, false stops (exit 8 or 10). */
+  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, for an input or settings that have changed: true and fresh start over, false stops (exit 8 or 10). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;

@@ -220,7 +220,7 @@ function reasonOf({reason: stop}: Stopper): unknown {
     return new BulkEnrichError(
       'closed',
       exitCodes.interrupted,
-      'The enricher was closed before this row had its answers.',
+      'The enricher was closed (enricher.close) before this row had its answers. Await the row first.',
     );
   if (stop.error instanceof AbortError) return stop.error;
   return ofSettings(new BulkEnrichError(stop.reason, stop.exitCode, stop.message, {cause: stop.error}));

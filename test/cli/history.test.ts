@@ -172,7 +172,7 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
     const [run] = db.query(['run_id'], 'FROM run ORDER BY id LIMIT 1').all();
     db.exec("UPDATE run SET summary = '{'; UPDATE run SET line = '{' WHERE id = 1");
     expect((await checked<Runs>('runs', 'runs', '--json')).runs).toHaveLength(length - 1);
-    const unusable = {code: 9, stderr: expect.stringContaining('Move runs.db away')};
+    const unusable = {code: 9, stderr: expect.stringContaining('Move the file runs.db')};
     expect(await here('runs', String(run?.run_id))).toMatchObject(unusable);
     db.exec("UPDATE run SET line = CAST(x'ff' AS TEXT) WHERE id = 1");
     db.close();

@@ -189,7 +189,7 @@ const OTHERS = ['codes', 'doctor', 'init', 'library', 'welcome'];
 const MACHINERY = ['src/errors.ts', 'src/job/closest.ts', 'src/cli/terminal/remedied.ts', 'src/cli/bin.ts'];
 const NO_COMMAND = /bulk-enrich (enriches|stopped|that|completion for|from|fleet \$|\$\{packageVersion|-n)/g;
 const SITE =
-  /bulk-enrich (\$\{[^}]*\}|[a-z-][\w-]*)|\{flags: (?!'wx')|\{flags\},$|\{pipe:|\binstead: (?!instead|\{readonly)|\{instead\}\)|misspelt\(|^ {2}return \['bulk-enrich'/g;
+  /bulk-enrich (\$\{[^}]*\}|[a-z-][\w-]*)|\{flags: (?!'wx')|\{flags\}(?:,$|\);$)|\{pipe:|\binstead: (?!instead|\{readonly)|\{instead\}\)|misspelt\(|^ {2}return \['bulk-enrich'/g;
 
 test('every place in the source that suggests a command has it run', () => {
   const root = new URL('../../', import.meta.url).pathname;

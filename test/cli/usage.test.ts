@@ -144,7 +144,7 @@ const mistakes: readonly Mistake[] = [
     'unsure column',
     ['run', 'unsure.csv'],
     2,
-    /^Error: Column "ip" is named like IP addresses, but only 10% of its values are .*--ip ip\.\nTry: bulk-enrich run unsure\.csv --ip ip$/m,
+    /^Error: Column "ip" is named like IP addresses, but only 10% of its values are .*add --ip ip\. Else .*\nTry: bulk-enrich run unsure\.csv --ip ip$/m,
   ],
   [
     'national phone numbers',

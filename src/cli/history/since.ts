@@ -36,7 +36,7 @@ function jsonIn(text: string): unknown {
 }
 
 const REMOVE =
-  "Move runs.db away from the user's state directory: the next run begins a new one, without the earlier lines";
+  "Move the file runs.db out of the user's state directory. The next run then begins a new history, without the earlier runs";
 
 /** @throws {OutputError} when the history can't be read. */
 export function fromHistory<T>(work: Parameters<typeof withHistory<T>>[1], otherwise: T): T {

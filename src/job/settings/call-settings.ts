@@ -25,7 +25,7 @@ export const callSettings = {
   concurrency: callSetting(whole(1, 10_000).optional(), {
     value: 'N',
     description: 'Maximum of calls in flight, from 1 to 10000.',
-    defaultText: '16; in a fleet, all that its workers have',
+    defaultText: '16; for the run of a fleet, the sum of its workers',
     uses: ['run', 'library', 'worker'],
     shapes: 'summary',
   }),
@@ -50,7 +50,8 @@ export const callSettings = {
   }),
   fleet: callSetting(redisUrl.optional(), {
     value: 'URL',
-    description: 'Redis of a fleet, whose workers make the calls. With none, this process makes them.',
+    description:
+      'Redis of a fleet: workers on several machines, which make the calls of a run. Without a fleet, the run makes them.',
     defaultText: 'BULK_ENRICH_REDIS_URL',
     uses: ['run', 'library', 'doctor'],
     shapes: 'nothing',
@@ -58,7 +59,7 @@ export const callSettings = {
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
-      'Credits of one call, such as 2 or ip=1,phone=2. rejected=WORD and throttled=WORD say if the service charges for such calls: free, maybe or spent.',
+      'Credits of one call, such as 2 or ip=1,phone=2. For calls that the service rejects or throttles, add rejected= or throttled= with free, maybe or spent: how they are charged.',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',

@@ -36,7 +36,7 @@ export const lookupSettings = {
   verdict: columnsSetting(verdict.optional(), {
     value: 'COL',
     description: operations.verify.about,
-    defaultText: 'without action=: the one in BULK_ENRICH_ACTION_ID',
+    defaultText: 'the action in BULK_ENRICH_ACTION_ID',
     uses: ['run', 'library'],
     shapes: 'verdict',
   }),

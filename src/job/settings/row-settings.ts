@@ -146,7 +146,7 @@ export const rowSettings = {
   }),
   padShortRows: formatSetting(z.boolean().optional(), {
     description:
-      'Add empty fields to CSV rows that are too short, and count those rows. A header that is shorter than all rows is filled, too.',
+      'Add empty fields to CSV rows that are too short, and count those rows. If the header has fewer columns than all rows, the last columns are named column_N.',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),

@@ -46,7 +46,7 @@ export const storeSettings = {
     {
       value: 'LABEL',
       description:
-        'Label of the account. Each label has its own stored answers. Its account file, if there is one, sets its limits.',
+        'Label of the account. Each account has its own stored answers. A file of it in accounts/ sets its rate and its limits.',
       uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
       shapes: 'output',
     },
@@ -81,7 +81,7 @@ export const storeSettings = {
   restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
     value: '[fresh]',
     description:
-      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, this is for a changed input or changed settings: true or fresh starts over, false stops (exit 8 or 10).',
+      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, for an input or settings that have changed: true and fresh start over, false stops (exit 8 or 10).',
     uses: ['run'],
     shapes: 'nothing',
   }),
