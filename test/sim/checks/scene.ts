@@ -169,8 +169,11 @@ export function isRefusal({told}: Call): boolean {
 export function mayLeaveToStartOver({process, calls, stop}: Ended): boolean {
   if (stop === 'refused' || stop === 'credentials') return true;
   const byOperation = grouped(calls, ({operation}) => operation);
-  const isRefused = (some: readonly Call[]) =>
-    some.filter(isRefusal).length >= CANARY && !some.some(({told}) => told === 'answered');
+  const isRefused = (some: readonly Call[]) => {
+    const told = some.filter(call => isRefusal(call) || call.told === 'answered');
+    const first = told.sort((a, b) => a.toldOrder - b.toldOrder).slice(0, CANARY);
+    return first.length === CANARY && first.every(isRefusal);
+  };
   return process.killed && byOperation.some(isRefused);
 }
 
