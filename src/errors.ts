@@ -118,10 +118,21 @@ export class LockedError extends BulkEnrichError {
   }
 }
 
-/** The system's code of an I/O error (`ENOSPC`); its message if it has no code. */
+/** SQLite's codes by number. The driver has no name for some extended codes: their low byte is one of these. */
+const sqliteCodes: Readonly<Record<number, string>> = {
+  5: 'SQLITE_BUSY',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  11: 'SQLITE_CORRUPT',
+  14: 'SQLITE_CANTOPEN',
+};
+
+/** The code of an error of the system or of SQLite (`ENOSPC`); its message if it has no code. */
 export function systemCode(error: unknown): string {
-  if (error instanceof Error) return (error as NodeJS.ErrnoException).code ?? error.message;
-  return String(error);
+  if (!(error instanceof Error)) return String(error);
+  const {code, rawCode = 0} = error as NodeJS.ErrnoException & {readonly rawCode?: number};
+  const named = code?.startsWith('UNKNOWN_SQLITE') ? sqliteCodes[rawCode & 0xff] : undefined;
+  return named ?? code ?? error.message;
 }
 
 /** Meanings of the codes that users meet. */
@@ -130,6 +141,7 @@ const inWords: Readonly<Record<string, string>> = {
   SQLITE_CANTOPEN: 'it can not be opened',
   SQLITE_CORRUPT: 'damaged',
   SQLITE_FULL: 'no space left',
+  SQLITE_IOERR: 'the device failed',
   SQLITE_NOTADB: 'not a database',
   SQLITE_READONLY: 'read-only',
   ENOSPC: 'no space left',
@@ -153,5 +165,7 @@ const inWords: Readonly<Record<string, string>> = {
 /** The system's code of an I/O error with its meaning: `ENOSPC, no space left`. */
 export function systemReason(error: unknown): string {
   const code = systemCode(error);
-  return Object.hasOwn(inWords, code) ? `${code}, ${inWords[code]}` : code;
+  // SQLITE_IOERR_FSYNC is a kind of SQLITE_IOERR.
+  const [kind = code] = /^SQLITE_[A-Z]+/.exec(code) ?? [];
+  return Object.hasOwn(inWords, kind) ? `${code}, ${inWords[kind]}` : code;
 }

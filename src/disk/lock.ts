@@ -5,6 +5,7 @@ import Database from 'libsql';
 import {LockedError, systemCode} from '../errors.ts';
 import {makePrivateDirectory} from './directory.ts';
 import {fileText} from './path.ts';
+import {isBusy} from './sqlite.ts';
 
 export interface Lock {
   /** The topmost directory created for it; undefined if all existed. */
@@ -54,8 +55,7 @@ export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
       db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     } catch (error) {
       db.close();
-      if (String((error as {code?: unknown}).code).startsWith('SQLITE_BUSY'))
-        throw new LockedError(busy(holderOf(directory)), {cause: error});
+      if (isBusy(error)) throw new LockedError(busy(holderOf(directory)), {cause: error});
       throw error;
     }
     if (inodeOf(path) === inode) {

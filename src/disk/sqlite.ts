@@ -1,5 +1,6 @@
 import {closeSync, openSync} from 'node:fs';
 import Database from 'libsql';
+import {systemCode} from '../errors.ts';
 import {refuseNotFile} from './path.ts';
 
 export type SqlValue = string | number | bigint | null;
@@ -198,8 +199,8 @@ function decoded(bytes: ArrayBuffer): string {
 
 /** SQLite's result code, such as `SQLITE_FULL`; undefined for other errors. */
 export function sqliteCode(error: unknown): string | undefined {
-  const code = (error as {code?: unknown} | undefined)?.code;
-  return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
+  const code = systemCode(error);
+  return code.startsWith('SQLITE_') ? code : undefined;
 }
 
 /** True for an error of SQLite or the file system, as against a fault of the program. */

@@ -116,7 +116,7 @@ async function runOnce(
     const error = stoppedBefore(stopper, thrown) ?? thrown;
     await reportFailure(job, io, state, error);
     // A restarted session may have made calls that only its ledger knows.
-    if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made');
+    if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made', io.warn);
     throw error;
   }
 }

@@ -133,18 +133,45 @@ test.skipIf(lacks('mounts'))(
     }),
 );
 
-test.skipIf(lacks('strace'))(
-  'a disk that takes no new file for the ledger is exit 9 in a sentence, with zero calls',
-  () =>
+/** A system call that fails, once, and what the run says of it. */
+const refusedFiles = [
+  {name: 'ledger.db', error: 'ENOSPC', said: '(ENOSPC, no space left)', calls: 0},
+  // SQLite says it with a code that the driver has no name for.
+  {name: 'ledger.db-wal', isOfSqlite: true, error: 'EACCES', said: '(SQLITE_READONLY, read-only)', calls: 0},
+  {name: 'publish.json.new', error: 'ENOSPC', said: '(ENOSPC, no space left)', calls: ROWS},
+];
+
+test.skipIf(lacks('strace')).each(refusedFiles)(
+  'a disk that refuses $name is exit 9 in a sentence, and nothing is paid for twice',
+  ({name, isOfSqlite = false, error, said, calls}) =>
     withScene(async scene => {
       const {sandbox, api, run} = scene;
       mkdirSync(sandbox.path('disk'));
-      const ledger = 'disk/out.csv.run/ledger.db';
-      const {node} = tracedNode(sandbox, 'open,openat', 'open,openat:error=ENOSPC:when=1', ledger);
-      const full = await run(node);
-      expect([full.code, full.stderr]).toEqual([9, expect.stringContaining('(ENOSPC, no space left)')]);
-      expect(full.stderr).not.toContain('    at ');
-      expect(api.ledger.requests).toBe(0);
+      const file = `disk/out.csv.run/${name}`;
+      const path = isOfSqlite ? sandbox.path(file) : file;
+      const {node} = tracedNode(sandbox, 'open,openat', `open,openat:error=${error}:when=1`, path);
+      const refused = await run(node, ['--calls', 'calls.ndjson']);
+      expect([refused.code, refused.stderr]).toEqual([9, expect.stringContaining(said)]);
+      expect(refused.stderr).not.toMatch(/ {4}at |Internal/);
+      expect(api.ledger.calls).toBe(calls);
+      await expectRightEnd(scene);
+      expect(api.ledger.repeated()).toEqual([]);
+    }),
+);
+
+test.skipIf(lacks('strace'))(
+  'a complete run whose state can not be removed is complete: a warning says so, and the next run removes it',
+  () =>
+    withScene(async scene => {
+      const {sandbox, run} = scene;
+      mkdirSync(sandbox.path('disk'));
+      const file = 'disk/out.csv.run/ledger.db';
+      const {node} = tracedNode(sandbox, 'unlink', 'unlink:error=EIO:when=1', file);
+      const warned = await run(node);
+      expect(warned.code).toBe(0);
+      expect(warned.stderr).toContain("Warning: The state in disk/out.csv.run can't be removed (EIO");
+      expect(warned.stderr).not.toMatch(/ {4}at |Internal/);
+      expect(sandbox.summary('disk/out.summary.json').status).toBe('completed');
       await expectRightEnd(scene);
     }),
 );

@@ -68,7 +68,6 @@ async function complete(session: Session): Promise<RunOutcome> {
   ledger.end();
   await writeCalls(job, ledger, io.env);
   const {exitCode, summary} = judge(session, published);
-  ledger.close();
   const text = summaryText(summary);
   state.destination.publish(state, {
     ...published,
@@ -79,10 +78,11 @@ async function complete(session: Session): Promise<RunOutcome> {
     exitCode,
     rowsWritten: output.writer.counters.rows.written,
   });
+  ledger.close();
   await closeStages(session);
   // While the history lacks the run, its state stays: the next session adds it.
   const isTold = tellEnd(job, summary, ledger.bills.untold, io);
-  closeState(state, isTold ? 'all' : 'nothing');
+  closeState(state, isTold ? 'all' : 'nothing', io.warn);
   await deliver(job, summary, io);
   await keepUpStore(job, io);
   return {
@@ -182,7 +182,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   closeLedger(session, tellEnd(job, summary, untold, io) ? untold : []);
   await deliver(job, summary, io);
   await closeStages(session);
-  closeState(state, 'nothing');
+  closeState(state, 'nothing', io.warn);
   const {exitCode, message} = stop;
   return {exitCode, summary, stop, message, safeRows: output.writer.safeRows, lostAnswers};
 }

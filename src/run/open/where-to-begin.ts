@@ -77,7 +77,7 @@ async function end(
 ): Promise<RunOutcome> {
   const isTold = outcome.summary === undefined || rememberRun(job, outcome.summary, io);
   if (isTold) tellLeftOver(io, state);
-  closeState(state, keeps || !isTold ? 'nothing' : 'all');
+  closeState(state, keeps || !isTold ? 'nothing' : 'all', io.warn);
   if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
 }

@@ -217,24 +217,38 @@ export function forgetLedger(directory: string): void {
 
 /**
  * Releases the state. `all`: nothing is left to resume, so its files and the directories made for it are removed; files
- * of others stay. `made`: only what this session made is removed.
+ * of others stay. `made`: only what this session made is removed. Files that can't be removed say as much as before: the
+ * next run removes those of a complete one.
  */
-export function closeState(state: RunState, remove: 'all' | 'made' | 'nothing'): void {
-  state.temporary?.remove();
-  letGo(state.locked, ({lock}) => remove === 'all' || (remove === 'made' && lock.made !== undefined));
+export function closeState(
+  state: RunState,
+  remove: 'all' | 'made' | 'nothing',
+  warn: (sentence: string) => void,
+): void {
+  try {
+    state.temporary?.remove();
+    letGo(state.locked, ({lock}) => remove === 'all' || (remove === 'made' && lock.made !== undefined));
+  } catch (error) {
+    warn(
+      `The state in ${state.directory} can't be removed (${systemReason(error)}). Fix the cause: the next run with this output removes it.`,
+    );
+  }
 }
 
 function letGo(locked: readonly LockedDirectory[], isOver: (directory: LockedDirectory) => boolean): void {
   const over = locked.filter(isOver);
   // Windows can't remove a lock that is held, and no other process can remove ours.
   if (process.platform === 'win32') for (const {lock} of locked) lock.release();
-  for (const {path, files} of over.toReversed()) for (const name of files) removeFile(join(path, name));
-  for (const {path, lock, own} of over) {
-    if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
-    // Removed files that came back after a power cut would pass for the next run's.
-    else syncPath(path);
+  try {
+    for (const {path, files} of over.toReversed()) for (const name of files) removeFile(join(path, name));
+    for (const {path, lock, own} of over) {
+      if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
+      // Removed files that came back after a power cut would pass for the next run's.
+      else syncPath(path);
+    }
+  } finally {
+    if (process.platform !== 'win32') for (const {lock} of locked) lock.release();
   }
-  if (process.platform !== 'win32') for (const {lock} of locked) lock.release();
 }
 
 /** Removes `directory` if it is empty, and its parents up to `top`. */
