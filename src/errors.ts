@@ -169,3 +169,21 @@ export function systemReason(error: unknown): string {
   const [kind = code] = /^SQLITE_[A-Z]+/.exec(code) ?? [];
   return Object.hasOwn(inWords, kind) ? `${code}, ${inWords[kind]}` : code;
 }
+
+/** True for an error of the file system or of SQLite, as against a fault of the program, and trouble of the network. */
+export function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
+  if (!(error instanceof Error)) return false;
+  const isOfFiles = 'syscall' in error && !('address' in error || 'hostname' in error);
+  return isOfFiles || systemCode(error).startsWith('SQLITE_');
+}
+
+/** An error of the disk that nothing nearer has told in its own words, as one for users; any other as it is. */
+export function foreseen(error: unknown): unknown {
+  if (!isOfDisk(error)) return error;
+  const {path = 'A file', syscall = 'SQLite'} = error;
+  return new OutputError(
+    'output_unwritable',
+    `${path}: ${syscall} failed (${systemReason(error)}). Fix the cause, then run the same command again.`,
+    {cause: error},
+  );
+}

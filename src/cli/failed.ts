@@ -1,5 +1,5 @@
 import {type Command, CommanderError} from 'commander';
-import {CodedError, exitCodes, UsageError} from '../errors.ts';
+import {CodedError, exitCodes, foreseen, UsageError} from '../errors.ts';
 import {painter} from './terminal/colour.ts';
 import {broken} from './terminal/lines.ts';
 import {explained, tried, writtenInstead} from './terminal/mistyped.ts';
@@ -13,7 +13,7 @@ export async function failed(
   program: Command | undefined,
 ): Promise<number> {
   const misused = error instanceof CommanderError && error.message.startsWith(MISUSED);
-  const shown = misused ? new UsageError('settings', sentenceOf(error)) : error;
+  const shown = misused ? new UsageError('settings', sentenceOf(error)) : foreseen(error);
   const command = program?.commands.find(command => command.name() === argv[2]);
   if (misused && command?.name() === 'run') {
     const {refuseRun} = await import('./commands/run.ts');
@@ -23,7 +23,7 @@ export async function failed(
   if (asksForJson(argv) && !(shown instanceof CommanderError))
     return (await import('./console.ts')).logFailure(shown);
   if (misused && program !== undefined) print('stderr', misuse(error, argv, program));
-  return report(error, argv);
+  return report(misused ? error : shown, argv);
 }
 
 /** Prefix of Commander's messages about a wrong command line. */

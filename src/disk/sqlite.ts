@@ -203,11 +203,6 @@ export function sqliteCode(error: unknown): string | undefined {
   return code.startsWith('SQLITE_') ? code : undefined;
 }
 
-/** True for an error of SQLite or the file system, as against a fault of the program. */
-export function isOfDisk(error: unknown): boolean {
-  return sqliteCode(error) !== undefined || (error instanceof Error && 'syscall' in error);
-}
-
 /** True if the disk is full, also as the cause of another error. */
 export function isFull(error: unknown): boolean {
   const code = sqliteCode(error) ?? sqliteCode((error as Error | undefined)?.cause);

@@ -1,9 +1,8 @@
 import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {OutputError, systemReason} from '../errors.ts';
+import {isOfDisk, OutputError, systemReason} from '../errors.ts';
 import {removeDirectory} from './remove.ts';
-import {isOfDisk} from './sqlite.ts';
 
 export interface TemporaryDirectory {
   readonly path: string;

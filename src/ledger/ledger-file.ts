@@ -1,6 +1,6 @@
 import {rmSync} from 'node:fs';
-import {IN_LIST, isDamage, isOfDisk, listOf, Sqlite, type SqlRow} from '../disk/sqlite.ts';
-import {OutputError, StateError, systemReason} from '../errors.ts';
+import {IN_LIST, isDamage, listOf, Sqlite, type SqlRow} from '../disk/sqlite.ts';
+import {isOfDisk, OutputError, StateError, systemReason} from '../errors.ts';
 import {damageOf} from './sound.ts';
 
 /**

@@ -1,6 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {asked, failures} from '../books/counters.ts';
-import {UsageError} from '../errors.ts';
+import {foreseen, UsageError} from '../errors.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {momentOf} from '../job/settings/until.ts';
@@ -113,7 +113,7 @@ async function runOnce(
     logEnd(io.log, outcome);
     return outcome;
   } catch (thrown) {
-    const error = stoppedBefore(stopper, thrown) ?? thrown;
+    const error = stoppedBefore(stopper, thrown) ?? foreseen(thrown);
     await reportFailure(job, io, state, error);
     // A restarted session may have made calls that only its ledger knows.
     if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made', io.warn);

@@ -1,5 +1,5 @@
 import {exitCodeOf, explain} from '../client/client-error.ts';
-import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes} from '../errors.ts';
+import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes, foreseen} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
@@ -156,7 +156,8 @@ export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichErr
 }
 
 /** The stop that follows from an error. */
-export function stopFor(error: unknown): Stop {
+export function stopFor(thrown: unknown): Stop {
+  const error = foreseen(thrown);
   if (error instanceof BulkEnrichError) {
     const {code: reason, exitCode, message} = error;
     return {status: reason === 'signal' ? 'interrupted' : 'failed', reason, exitCode, message, error};

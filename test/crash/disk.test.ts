@@ -176,6 +176,27 @@ test.skipIf(lacks('strace'))(
     }),
 );
 
+test.skipIf(lacks('strace'))(
+  'an error of the disk that no place foresees is a sentence, and not internal',
+  async () => {
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', ips(ROWS));
+    const {node} = tracedNode(
+      sandbox,
+      'unlink',
+      'unlink:error=EIO:when=1',
+      'list.enriched.csv.run-sample/output',
+    );
+    const sample = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded', '--sample', '3'];
+    const {code, stderr} = await sandbox.run(sample, {node});
+    expect([code, stderr]).toEqual([
+      9,
+      expect.stringContaining('run-sample/output: unlink failed (EIO, the device failed).'),
+    ]);
+    expect(stderr).not.toMatch(/ {4}at |Internal/);
+  },
+);
+
 test.skipIf(lacks('mounts'))('a full directory for temporary files is exit 9 and names TMPDIR', () => {
   using sandbox = createSandbox();
   const tmp = sandbox.path('tmp');
