@@ -79,7 +79,7 @@ const TOKENS: Readonly<Record<string, string>> = {
 };
 const TOKEN = Object.keys(TOKENS).join('|');
 
-/** What the parser says of a token, in users' words. */
+/** Sentences of the parser about tokens, and the same in words of users. */
 const SENTENCES: readonly (readonly [said: RegExp, meant: (...tokens: string[]) => string])[] = [
   [/^Unexpected token: EOF$/, () => 'the expression ends too early'],
   [new RegExp(`^Unexpected token: (${TOKEN})$`), at => `${TOKENS[at]} can't stand where it is`],

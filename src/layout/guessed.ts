@@ -252,9 +252,13 @@ function faultIn({operation, share, header, fault}: LookupGuess): string {
 
 function mayHold(guess: LookupGuess, flags: readonly string[]): UsageError {
   const anyFlag = anyOf(intelligenceNames.map(name => `--${name}`));
-  const next =
+  const named = flags.map(shellWord).join(' ');
+  const columns =
     flags.length === 0
-      ? `Name the columns to look up with ${anyFlag}.`
-      : `If that is right nevertheless, add ${flags.map(shellWord).join(' ')}. Else name other columns with ${anyFlag}.`;
-  return new UsageError('column_unsure', `Column "${guess.column}" ${faultIn(guess)}. ${next}`, {flags});
+      ? `Name the columns to look up with ${anyFlag}`
+      : `Name the columns to look up: ${named}`;
+  const next = flags.includes(guess.column)
+    ? `If it is to be looked up, add ${named}. Else name other columns with ${anyFlag}`
+    : columns;
+  return new UsageError('column_unsure', `Column "${guess.column}" ${faultIn(guess)}. ${next}.`, {flags});
 }

@@ -26,7 +26,7 @@ const run = {
   limit: 2_000_000,
 };
 const status = {
-  protocol: 'protocol 1 asking https://api.example.com/',
+  protocol: 'protocol 1 and the endpoint https://api.example.com/',
   workers: [worker],
   runs: [run],
   chunks: {waiting: 0, active: 1},

@@ -53,7 +53,7 @@ export const fleetCases: readonly Case[] = [
     'fleet_refused',
     2,
     withRedis(async ({command}, redis) => {
-      await redis.client.set('bulk-enrich:protocol', 'protocol 0 asking https://other.example');
+      await redis.client.set('bulk-enrich:protocol', 'protocol 0 and the endpoint https://other.example');
       return command(`worker --redis ${redis.url}`);
     }),
   ],

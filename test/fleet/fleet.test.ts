@@ -97,7 +97,7 @@ describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
     const run = arena.run(['--rate', '200/s', '--max-credits', '5000']);
     const status = async () => JSON.parse((await arena.here(['fleet', 'status', '--json'])).stdout) as object;
     await expect.poll(status, {timeout: 60_000, interval: 200}).toMatchObject({
-      protocol: `protocol 1 asking ${arena.api.url}`,
+      protocol: `protocol 1 and the endpoint ${arena.api.url}`,
       workers: [{pid: worker.pid, concurrency: 16, calls: {answered: expect.any(Number)}}],
       runs: [{pid: run.pid, rate: 'all=200/1s', limit: 5_000, calls: expect.any(Number)}],
       closedMs: 0,
@@ -150,13 +150,13 @@ describe.skipIf(lacks('redis'))('a fleet refuses', () => {
     await using arena = await openFleetArena({latencyMs: 30});
     arena.sandbox.write('list.csv', listOf(600, 300));
     const {client, url} = arena.redis;
-    await client.set('bulk-enrich:protocol', 'protocol 0 asking https://other.example');
+    await client.set('bulk-enrich:protocol', 'protocol 0 and the endpoint https://other.example');
     const worker = (env = {}) => told(arena.here(['worker'], env));
-    expect(await worker()).toEqual(refused(`protocol 1 asking ${arena.api.url})`));
+    expect(await worker()).toEqual(refused(`protocol 1 and the endpoint ${arena.api.url}.`));
     await client.flushall();
     await arena.workerHere();
     expect(await worker({BULK_ENRICH_BASE_URL: 'https://other.example'})).toEqual(
-      refused('asking https://other.example)'),
+      refused('uses protocol 1 and the endpoint https://other.example.'),
     );
     expect(await worker({BULK_ENRICH_API_KEY: 'another-key-0001'})).toEqual(refused('another API key'));
     arena.sandbox.write(
