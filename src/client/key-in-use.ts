@@ -39,7 +39,7 @@ export class KeyInUse {
     if (key === this.#current && !this.#isReading) this.#renewal = undefined;
   }
 
-  /** Handles a refused key. The result is renewed if there is another key now: then the call can be sent again. */
+  /** Handles a refused key. If there is another key by now, returns `renewed`: the call can be sent again with it. */
   rejected(key: string): Promise<Renewal> | Renewal {
     if (key !== this.#current) return {renewed: true};
     if (this.#readAgain === undefined) return {renewed: false};

@@ -15,7 +15,7 @@ interface Out {
   readonly leftAt: number;
   /** True once Redis confirmed the chunk. Until then its absence proves nothing. */
   there: boolean;
-  /** True if Redis had no trace of it at the last look. */
+  /** True if the last look at Redis found no trace of it. */
   missing: boolean;
 }
 
@@ -196,8 +196,8 @@ export class ChunkQueue {
   }
 
   /**
-   * A chunk is certainly unbegun only if this process removed it from the waiting list, which fails while Redis refuses
-   * writes.
+   * Removes a chunk from the waiting list. Only if that succeeds has certainly no worker begun it; while Redis refuses
+   * writes, it fails.
    */
   async #withdraw(id: string): Promise<boolean> {
     const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {

@@ -25,7 +25,7 @@ export function sampleJob(job: Job, only: ReadonlySet<number>): SampleJob {
     report: undefined,
     metrics: undefined,
     pingUrl: undefined,
-    // The file of that name belongs to the run.
+    // The file with the name in the settings is the run's; a sample writes another one beside it.
     calls: job.settings.calls?.replace(/(\.[^./\\]+)?$/, '.sample$1'),
   };
   return {

@@ -71,7 +71,7 @@ function shareOf(key: string): number {
 /** An earlier answer for a value, with its validity. */
 export interface KnownAnswer {
   readonly outcome: Answer;
-  /** `past`: an expired rejection. Only its code is used: the same code again is not news. */
+  /** `past`: an expired rejection, which is used for its code alone: the same code again says nothing new of the service. */
   readonly validity: Validity | 'past';
 }
 

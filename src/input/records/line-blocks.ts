@@ -43,7 +43,7 @@ export class LineBlocks {
   /** Takes a chunk, and returns what is complete. */
   push(chunk: Buffer): LineBlock[] {
     const blocks: LineBlock[] = [];
-    // In pieces up to the limit, so that only the first line of each can be too long.
+    // A piece is at most as long as a line may be, so only its first line, which began before it, can be too long.
     for (let start = 0; start < chunk.length; start += this.#limit) {
       this.#piece(chunk.subarray(start, start + this.#limit), blocks);
     }
