@@ -7,8 +7,9 @@ export type ReadKeyAgain = (rejected: string) => Promise<string>;
 type Renewal = {readonly renewed: true} | {readonly renewed: false; readonly why?: string};
 
 /**
- * The key of calls. A refused key is read again once. The key that this gives is read again only if the service has
- * accepted it before. So a wrong key ends a run, whatever its command prints.
+ * The key that calls are sent with. If the service refuses it, it is read again, once. If the service also refuses the new
+ * key, and has never accepted it, the run ends. So a command that prints another wrong key each time can't keep a run in
+ * a loop.
  */
 export class KeyInUse {
   readonly #readAgain: ReadKeyAgain | undefined;

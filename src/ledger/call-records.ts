@@ -94,7 +94,7 @@ export class CallRecords {
     this.#sql.lose.run();
   }
 
-  /** Takes all attempts so far out of the books. */
+  /** Removes all attempts until now from the books. Their rows stay, without a scope. */
   forget(): void {
     this.#sql.forget.run();
   }

@@ -59,7 +59,7 @@ export function namesColumns(settings: object): boolean {
   return operationNames.some(name => given.get(operations[name].setting) !== undefined);
 }
 
-/** @throws {UsageError} for settings of files, which don't apply to rows of a program. */
+/** @throws {UsageError} for a setting, such as `input`, that does not apply to rows from a program. */
 function refuseOthers(settings: object): void {
   const given = new Set(Object.keys(settings));
   const others = describeSettings().filter(({uses}) => !uses.includes('library'));

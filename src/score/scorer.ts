@@ -176,7 +176,7 @@ class Missing {
     return [...this.#names];
   }
 
-  /** Collects what a rule lacked in one of its combinations. Shadow rules lack nothing. */
+  /** Returns the collector for signals that a rule lacks in one of its combinations. Those of shadow rules are not collected. */
   of({combinations, shadow}: ReadyRule, combination: Combination): Lacking {
     if (shadow) return NOWHERE;
     if (combinations.length === 1) return this.#only;

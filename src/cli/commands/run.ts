@@ -79,7 +79,7 @@ function isMissing(path: string): boolean {
   try {
     return statSync(path, {throwIfNoEntry: false}) === undefined;
   } catch {
-    // The run reports why it can't be read.
+    // The run itself reports why the file can't be read.
     return false;
   }
 }

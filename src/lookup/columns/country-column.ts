@@ -20,8 +20,8 @@ export type CountryChoice =
 
 /**
  * Kinds of country columns by their headers, best first. `phone`: `phone_country`. `own`: it begins like its phone column
- * (`shipping_country`, `shipping_phone`). `exact`: `country`. `address`: the country of something else near a person.
- * `elsewhere`: of another thing, such as birth, IP or card.
+ * (`shipping_country`, `shipping_phone`). `exact`: `country`. `address`: the country of another address of the person
+ * (`billing_country`). `elsewhere`: the country of another thing, such as a birth, an IP address or a card.
  */
 const ranks = ['phone', 'own', 'exact', 'address', 'elsewhere'] as const;
 type Rank = (typeof ranks)[number];

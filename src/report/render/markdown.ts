@@ -48,7 +48,7 @@ function blockTable(block: Block): string {
   }
 }
 
-/** Maximum lines of the course over time; the HTML report has all. */
+/** Maximum rows of a table of values over time. The HTML report shows all points. */
 const MOST_TIMES = 10;
 
 function timeTable({ends, series, unit}: LinesBlock): string {

@@ -34,7 +34,7 @@ export const errorStatus = {
   headers_too_large: 431,
   /** A fault of the service itself. */
   internal_error: 500,
-  /** Faults by `errorRate`. */
+  /** The three faults that the option `errorRate` causes. */
   practice_error: 500,
   practice_bad_gateway: 502,
   practice_unavailable: 503,
