@@ -1,4 +1,4 @@
-import {mkdirSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
 import type {PublishRecord} from '../../src/run/destination/publish.ts';
@@ -185,6 +185,26 @@ test.each(['damaged', 'of another version'])(
     expect(fresh).toMatchObject({code: 0, summary: {credits: {spent: ROWS, earlier: {unknown: true}}}});
   },
 );
+
+test('a complete output says that a later run was killed, and keeps its state, even if its ledger is damaged', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(ROWS));
+  expect(await stage.run(settings)).toMatchObject({code: 0});
+  const summary = stage.path('out.summary.json');
+  const ofTheFirst = readFileSync(summary);
+  await halfWay(stage, {...settings, force: true, restart: true});
+  // As a kill leaves it.
+  writeFileSync(summary, ofTheFirst);
+  const ledger = stage.path('out.csv.run/ledger.db');
+  const damaged = 'no database at all, but a text of some length';
+  writeFileSync(ledger, damaged);
+  const again = await stage.run(settings);
+  expect(again).toMatchObject({
+    code: 0,
+    message: expect.stringContaining('A later run of it was interrupted.'),
+  });
+  expect(readFileSync(ledger, 'utf8')).toBe(damaged);
+});
 
 test('what a state spent that can not be opened is not known', async () => {
   await using stage = await openStage();
