@@ -111,10 +111,10 @@ function ofVersion(version: number): StateError {
 export const ADOPTED_AT_ONCE = 64;
 
 /** Each value that is bound costs, so what all answers share is written into the statement. */
-const ADOPTED_ANSWERS = `(?, ?, ${stateOf.ok}, 0, NULL, ?, ?, NULL)`;
+const ADOPTED_ANSWERS = `(?, ?, ${stateOf.ok}, 0, NULL, ?, ?)`;
 
 function adoption(rows: string): string {
-  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at, first_row) VALUES ${rows} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
+  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at) VALUES ${rows} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
 }
 
 export type LedgerStatements = ReturnType<typeof ledgerStatements>;
@@ -125,12 +125,14 @@ export function ledgerStatements(db: Sqlite) {
     any: db.query(['id'], 'FROM lookup LIMIT 1'),
     find: db.query(entry, `FROM lookup WHERE key ${IN_LIST}`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = nullif(error, '${INTERRUPTED}')`,
+      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, first_row = excluded.first_row, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = nullif(error, '${INTERRUPTED}')`,
     ),
     settle: db.prepare(
       `UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = coalesce(?, nullif(error, '${INTERRUPTED}')), data = ?, bought_at = ?, nth = ? WHERE key = ?`,
     ),
     firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
+    setFirstRow: db.prepare('UPDATE lookup SET first_row = ? WHERE key = ?'),
+    forgetRowsAfter: db.prepare('UPDATE lookup SET first_row = NULL WHERE first_row > ?'),
     keepRejection: db.prepare(`UPDATE lookup SET nth = ? WHERE key = ? AND state = ${stateOf.rejected}`),
     unjudged: db.query(
       ['key', 'operation', 'state', 'error', 'bought_at'],
@@ -139,7 +141,7 @@ export function ledgerStatements(db: Sqlite) {
     dropRejection: db.prepare(
       `UPDATE lookup SET state = ${stateOf.failed}, bought_at = NULL WHERE key = ? AND state = ${stateOf.rejected}`,
     ),
-    adopt: db.prepare(adoption('(?, ?, ?, 0, ?, ?, ?, ?)')),
+    adopt: db.prepare(adoption('(?, ?, ?, 0, ?, ?, ?)')),
     adoptAnswers: db.prepare(adoption(Array(ADOPTED_AT_ONCE).fill(ADOPTED_ANSWERS).join(', '))),
     setMeta: db.prepare(
       'INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',

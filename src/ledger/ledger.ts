@@ -109,10 +109,20 @@ export class Ledger {
     return this.#writer.find(keys);
   }
 
-  /** The first row with this value; undefined if no later row needs it. */
+  /** The row that gets this value's answer as it came; undefined if none was chosen. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
-    return row === null ? this.#writer.unwritten.adopted.get(key)?.firstRow : Number(row);
+    return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
+  }
+
+  /** Chooses the row that gets this value's answer as it came. Durable with the next checkpoint. */
+  setFirstRow(key: string, row: number): void {
+    this.#writer.unwritten.firstRows.set(key, row);
+  }
+
+  /** Forgets each first row after this one: the run resumes here, and the input may have other rows from here on. */
+  forgetRowsAfter(row: number): void {
+    guarded(() => this.#sql.forgetRowsAfter.run(row));
   }
 
   /**
@@ -157,17 +167,17 @@ export class Ledger {
   }
 
   /** Takes over an outcome without a call: from the store, or from an attempt that was given up. */
-  adopt(operation: Operation, key: string, outcome: Outcome, known = false, firstRow?: number): void {
+  adopt(operation: Operation, key: string, outcome: Outcome, known = false): void {
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
     if (isKept(outcome)) tally.fromStore += 1;
     if ('rejected' in outcome) tally.knownRejections += 1;
-    this.#writer.adopt(key, {operation, outcome, firstRow});
+    this.#writer.adopt(key, {operation, outcome});
   }
 
   /** Settles a value by its earlier answer after the call to renew it failed. */
   keep(operation: Operation, key: string, outcome: Outcome): void {
-    this.#writer.adopt(key, {operation, outcome, firstRow: undefined});
+    this.#writer.adopt(key, {operation, outcome});
   }
 
   /** Judges a rejection: kept for other runs if it is about the value, else a failure of this run only. */

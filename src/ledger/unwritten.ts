@@ -9,7 +9,6 @@ import type {Outcome} from './lookup.ts';
 export interface Adopted {
   readonly operation: Operation;
   readonly outcome: Outcome;
-  readonly firstRow: number | undefined;
 }
 
 /** Bookings that are not in the ledger's file yet. */
@@ -17,6 +16,8 @@ export class Unwritten {
   /** Each with the number of its answer; null without an answer. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
+  /** By key: the row that gets the answer as it came, where no call of this session chose it. */
+  readonly firstRows = new Map<string, number>();
   /** By key. A value is never sent again while its answer waits to be written. */
   readonly outcomes = new Map<string, Outcome>();
   /** Keys of values without an outcome here whose row in the file is outdated. */
@@ -25,7 +26,7 @@ export class Unwritten {
   readonly rejections = new Map<string, number | null>();
 
   get size(): number {
-    return this.attempts.length + this.adopted.size + this.rejections.size;
+    return this.attempts.length + this.adopted.size + this.rejections.size + this.firstRows.size;
   }
 
   /** The entries of those of these values whose outcomes wait to be written. */
@@ -49,6 +50,7 @@ export class Unwritten {
       nth === null ? sql.dropRejection.run(key) : sql.keepRejection.run(nth, key);
     // Written after the attempts: an adopted outcome settles a value whose own call failed.
     writeAdopted(sql, this.adopted);
+    for (const [key, row] of this.firstRows) sql.setFirstRow.run(row, key);
   }
 
   book(booked: BookedAttempt, nth: number | null): void {
@@ -75,8 +77,8 @@ function writeAdopted(sql: LedgerStatements, all: ReadonlyMap<string, Adopted>):
   let answers: [key: string, adopted: Adopted][] = [];
   let values: SqlValue[] = [];
   for (const [key, adopted] of all) {
-    const {operation, outcome, firstRow} = adopted;
-    if (outcome.status !== 'ok' || firstRow !== undefined) {
+    const {operation, outcome} = adopted;
+    if (outcome.status !== 'ok') {
       writeOne(sql, key, adopted);
       continue;
     }
@@ -90,8 +92,8 @@ function writeAdopted(sql: LedgerStatements, all: ReadonlyMap<string, Adopted>):
   for (const [key, adopted] of answers) writeOne(sql, key, adopted);
 }
 
-function writeOne(sql: LedgerStatements, key: string, {operation, outcome, firstRow}: Adopted): void {
-  sql.adopt.run(key, operation, ...columnsOf(outcome), firstRow ?? null);
+function writeOne(sql: LedgerStatements, key: string, {operation, outcome}: Adopted): void {
+  sql.adopt.run(key, operation, ...columnsOf(outcome));
 }
 
 /** Does the work once the calls for the free slots are reserved, so that one transaction holds both. */

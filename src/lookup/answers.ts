@@ -171,8 +171,7 @@ export class Answers {
         const newest = last && isKept(last) ? newer(found, last, judge({operation, key}, last)) : found;
         const outcome = newest?.validity === 'fresh' ? newest.outcome : unknownOf(last, newest);
         if (outcome !== undefined) {
-          const firstRow = operations[operation].again && fresh.get(key)?.rows[0];
-          ledger.adopt(operation, key, outcome, known.has(key), firstRow);
+          ledger.adopt(operation, key, outcome, known.has(key));
           this.#deliver(fresh, key, outcome);
           continue;
         }
@@ -232,13 +231,22 @@ export class Answers {
     const pending = fresh.get(key);
     if (pending === undefined) return;
     fresh.delete(key);
-    pending.firstRow = this.#firstRow(pending.lookup);
+    this.#chooseFirstRow(pending);
     this.#recent.set(key, pending.tell(this.#options.rejections.told(pending.lookup, outcome)));
   }
 
   /** The first row of a lookup; undefined if its rows are all answered alike. */
   #firstRow({operation, key}: Lookup): number | undefined {
     return operations[operation].again && this.#options.ledger.firstRow(key);
+  }
+
+  /** Chooses the row that gets an outcome of the ledger as it came, unless the ledger has it too. */
+  #chooseFirstRow(pending: Pending): void {
+    const {lookup} = pending;
+    pending.firstRow = this.#firstRow(lookup);
+    if (pending.firstRow !== undefined || !operations[lookup.operation].again) return;
+    const row = pending.chooseFirstRow();
+    if (row !== undefined) this.#options.ledger.setFirstRow(lookup.key, row);
   }
 
   #tellRecent(waiter: Waiter): boolean {

@@ -107,6 +107,7 @@ export function openSession(
     );
     const beginning = beginningIn(ledger, asked, io.warn);
     const checkpoint = beginning === 'resume' ? ledger.getMeta<Checkpoint>('checkpoint') : undefined;
+    if (checkpoint !== undefined) ledger.forgetRowsAfter(checkpoint.record);
     const source = opened(
       io.source ??
         (await openSource({

@@ -646,8 +646,8 @@ test('every taken over outcome is found: before it is written, after it, and by 
   const ledger = open();
   const find = (from: Ledger) => [...from.find(outcomes.map(([key]) => key))];
   const expected = outcomes.map(([key, outcome]) => [key, expect.objectContaining({outcome})]);
-  for (const [key, outcome] of outcomes)
-    ledger.adopt('ip', key, outcome as Outcome, false, key === 'key 5' ? 9 : undefined);
+  for (const [key, outcome] of outcomes) ledger.adopt('ip', key, outcome as Outcome);
+  ledger.setFirstRow('key 5', 9);
   expect(find(ledger)).toEqual(expected);
   ledger.setMeta('checkpoint', {});
   expect(find(ledger).sort()).toEqual([...expected].sort());

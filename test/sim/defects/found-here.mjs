@@ -180,4 +180,15 @@ export const foundHere = [
       ],
     ],
   },
+  {
+    name: 'found here: a resumed run goes by row numbers of an input that was changed since',
+    edits: [
+      [
+        'src/run/session.ts',
+        '    if (checkpoint !== undefined) ledger.forgetRowsAfter(checkpoint.record);\n',
+        '',
+      ],
+    ],
+    test: 'test/run/replays.test.ts',
+  },
 ];
