@@ -27,6 +27,22 @@ test('a list that is missing is named before the run is loaded', async () => {
   expect((await runWith(sandbox, 'signups.csv')).loaded).toContain('libsql');
 });
 
+test('a similar name is looked for in the folder of the missing list', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('lists/signups.csv', 'ip\n192.0.2.1\n');
+  sandbox.write('signup.csv', 'ip\n192.0.2.1\n');
+  const {code, stderr} = await sandbox.run([
+    'run',
+    'lists/signup.csv',
+    '--ip',
+    'ip',
+    '--endpoint',
+    'embedded',
+  ]);
+  expect(code).toBe(8);
+  expect(stderr).toContain('Did you mean "lists/signups.csv"?');
+});
+
 test('metrics hear of a list that is missing', async () => {
   using sandbox = createSandbox();
   const {code} = await runWith(sandbox, 'signups.csv', '--metrics', 'run.prom');

@@ -88,3 +88,8 @@ it.each([
 ])('%s is no such encoding, or too short: %s', (encoding, names) => {
   expect(likelyWide(list(encoding, names))).toBeUndefined();
 });
+
+it('one Hebrew word is too few to name its encoding', () => {
+  expect(toldByLetters(list('windows-1255', 'דוד'))).toBeUndefined();
+  expect(toldByLetters(list('windows-1255', 'דוד כהן'))).toMatchObject({name: 'windows-1255'});
+});
