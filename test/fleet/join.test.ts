@@ -45,3 +45,17 @@ test.skipIf(lacks('redis'))('what a fleet agrees on lasts until its last member 
   await worker.leave();
   expect(await agreed()).toEqual([]);
 });
+
+test.skipIf(lacks('redis'))('who is refused for a claim does not renew it', async () => {
+  await using server = await startRedis();
+  await server.client.set(`${PREFIX}:rate`, '10/s', 'PX', 3_000);
+  const entering = enterRoster(
+    server.client,
+    'run',
+    [rateClaim('20/s')],
+    () => ({}),
+    () => expect.unreachable(),
+  );
+  await expect(entering).rejects.toMatchObject({code: 'fleet_refused'});
+  expect(await server.client.pttl(`${PREFIX}:rate`)).toBeLessThanOrEqual(3_000);
+});

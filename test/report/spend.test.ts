@@ -29,3 +29,11 @@ test.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'UTC'])('days of spend are
     ['2031-05-08', 1],
   ]);
 });
+
+test('credits that cost less than a cent add up to money', () => {
+  const price = {per_credit: 0.004, currency: 'EUR'};
+  const records = Array.from({length: 100}, () => ({...ended('2031-05-06T00:30:00.000Z'), price}));
+  const {groups, total} = spendOf(records, '2031-05-01', 'job');
+  expect(groups.map(({money}) => money)).toEqual([{EUR: 0.4}]);
+  expect(total.money).toEqual({EUR: 0.4});
+});

@@ -5,8 +5,11 @@ import {randomOf} from './random.ts';
 /** When every simulation begins: some day in the morning, UTC. */
 const START_MS = Date.UTC(2026, 2, 10, 8);
 
-/** So many events are more than any run needs: it goes in circles. */
-const MOST_EVENTS = 60_000;
+/**
+ * So many events are more than any run needs: it goes in circles. Ten minutes in which a worker that waits for its permit
+ * looks every 2 ms if it is punctual are 600,000.
+ */
+const MOST_EVENTS = 1_000_000;
 const PATIENT_TURNS = 100;
 const FIRST_PID = 1_000;
 
