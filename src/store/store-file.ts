@@ -178,7 +178,9 @@ export class StoreFile {
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
         const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
-        const after = boughtAt >= this.#openedAt ? earlier : 0;
+        // One that was carried over and is dated ahead may be older than the run that said `earlier`.
+        const isOwn = boughtAt >= this.#openedAt && boughtAt <= latest;
+        const after = isOwn ? earlier : 0;
         this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
       }
     });

@@ -46,6 +46,19 @@ test('a run that is resumed under a clock that was set back ends no earlier than
   expect(summary?.finished_at).toBe(summary?.started_at);
 });
 
+test('answers that were bought without the store, under a clock that was ahead, get no younger when a restart stores them', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  stage.write('other.csv', ips(1, 100));
+  await stage.run({...settings, concurrency: 1, maxCredits: 2, store: false}, inDays(20));
+  await stage.run({...settings, input: 'other.csv', output: 'other.out.csv'}, inDays(10));
+  await stage.run({...settings, restart: true}, inDays(10));
+  const {calls} = stage.api.ledger;
+  await stage.run({...settings, output: 'again.csv', maxAge: '5d'}, inDays(10));
+  // Nothing tells when the first two were bought.
+  expect(stage.api.ledger.calls - calls).toBe(2);
+});
+
 test('a run that is resumed when its answers are past their age says so', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(5));

@@ -191,4 +191,9 @@ export const foundHere = [
     ],
     test: 'test/run/replays.test.ts',
   },
+  {
+    name: 'found here: an answer that is dated ahead gets younger when another attempt stores it',
+    edits: [['src/store/store-file.ts', ' && boughtAt <= latest;', ';']],
+    test: 'test/run/clock.test.ts',
+  },
 ];
