@@ -73,7 +73,7 @@ function addRun(addWith: AddWith, run: RunCommand): void {
     'run',
     'plan',
     'Show what a run would do and cost. Sends nothing.',
-    ' It takes the options of run, and shows a run that has them.',
+    ' It takes the same options as run, and shows what run would do with them.',
   )
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'Print the plan as JSON.')

@@ -25,17 +25,17 @@ export interface JobInput {
   readonly phone?: Setting<'phone'>;
   /** Column of e-mail addresses. PREFIX begins the names of its new columns. */
   readonly email?: Setting<'email'>;
-  /** Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL]. Default: the action in BULK_ENRICH_ACTION_ID. */
+  /** Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL]. Without action=, BULK_ENRICH_ACTION_ID names the action. */
   readonly verdict?: Setting<'verdict'>;
   /** Look up only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
-  /** Column with the country of phone numbers in national form, as code or name. Repeat it for several columns: shipping_phone then uses shipping_country, and billing_phone uses billing_country. */
+  /** Column with the country of phone numbers in national form, as code or name. Repeat it for several columns: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country. */
   readonly country?: Setting<'country'>;
   /** Country, as code or name, of national phone numbers without a country of their own. */
   readonly defaultCountry?: Setting<'defaultCountry'>;
-  /** Which of several IP addresses in a cell (X-Forwarded-For) to use: first, last, or only (if all are the same). Default: such cells are invalid. */
+  /** Which IP address to use of a cell with several (X-Forwarded-For): first, last or only. With only, the cell is used if all of them are the same. Default: such cells are invalid. */
   readonly ipFromList?: Setting<'ipFromList'>;
-  /** Treat a cell with just this text as empty, like n/a and unknown. */
+  /** Treat a cell with just this text as empty, too. Some are empty anyway, such as n/a and unknown. */
   readonly empty?: Setting<'empty'>;
   /** Write only these answer fields, such as ip.country,email.trust_score. */
   readonly fields?: Setting<'fields'>;
@@ -45,13 +45,13 @@ export interface JobInput {
   readonly where?: Setting<'where'>;
   /** Read only the first N records. */
   readonly limit?: Setting<'limit'>;
-  /** Look up N rows chosen at random, show what all would cost, and write no output. */
+  /** Look up only N rows, chosen at random, and estimate from them what the whole list would cost. Writes no output. */
   readonly sample?: Setting<'sample'>;
   /** The input's format: csv, tsv or ndjson. Default: by content. */
   readonly inputFormat?: Setting<'inputFormat'>;
   /** The output's format: csv, tsv or ndjson. Default: by its name, else as the input. */
   readonly outputFormat?: Setting<'outputFormat'>;
-  /** Write nested fields side by side: in CSV as columns (user.name), in NDJSON answers as fields of the row (ip_country). Default: false. */
+  /** Write nested fields side by side. In CSV they become columns (user.name). In NDJSON the answers become fields of the row (ip_country). Default: false. */
   readonly flatten?: Setting<'flatten'>;
   /** The delimiter of the input and the output. Default: by content. */
   readonly delimiter?: Setting<'delimiter'>;
@@ -61,7 +61,7 @@ export interface JobInput {
   readonly encoding?: Setting<'encoding'>;
   /** Skip the first N lines of each CSV file, such as a title above the header. */
   readonly skipLines?: Setting<'skipLines'>;
-  /** Add empty fields to CSV rows that are too short, and count those rows. If the header has fewer columns than all rows, the last columns are named column_N. */
+  /** Add empty fields to CSV rows that are too short, and count those rows. If every row has more fields than the header, the extra columns are named column_N. */
   readonly padShortRows?: Setting<'padShortRows'>;
   /** Reject records larger than this; from 1024 to 268435456. Default: 1048576. */
   readonly maxRecordSize?: Setting<'maxRecordSize'>;
@@ -79,15 +79,15 @@ export interface JobInput {
   readonly maxOutage?: Setting<'maxOutage'>;
   /** Redis of a fleet: workers on several machines, which make the calls of a run. Without a fleet, the run makes them. Default: BULK_ENRICH_REDIS_URL. */
   readonly fleet?: Setting<'fleet'>;
-  /** Credits of one call, such as 2 or ip=1,phone=2. For calls that the service rejects or throttles, add rejected= or throttled= with free, maybe or spent: how they are charged. Default: 1; rejected=maybe,throttled=free. */
+  /** Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free (no), spent (yes) or maybe (unknown). Default: 1; rejected=maybe,throttled=free. */
   readonly cost?: Setting<'cost'>;
   /** Maximum of credits for this run, resumes and restarts included. */
   readonly maxCredits?: Setting<'maxCredits'>;
   /** Make no calls after this: a length of time such as 2h, from 100ms to 365d, or a time of day such as 06:00 or "06:00 Europe/Berlin". */
   readonly until?: Setting<'until'>;
-  /** Write the output (exit 3) at these limits, such as budget,outage,deadline. At other limits the run stops and can be resumed (exit 7 or 5). Default: none. */
+  /** Limits at which the run writes the whole output all the same (exit 3): any of budget, outage and deadline. At the rest of them it stops and can be resumed (exit 7 or 5). Default: none. */
   readonly publishOn?: Setting<'publishOn'>;
-  /** Stop after more failed lookups than this (exit 4, state saved). 100%: not even a hundred rejections in a row stop the run. */
+  /** Stop after more failed lookups than this (exit 4, state saved). A run also stops at a hundred rejections in a row; with 100% it does not. */
   readonly maxErrors?: Setting<'maxErrors'>;
   /** Stop after more unreadable rows than this (exit 8). */
   readonly maxRejects?: Setting<'maxRejects'>;
@@ -101,7 +101,7 @@ export interface JobInput {
   readonly stale?: Setting<'stale'>;
   /** Make no calls: use stored answers, and skip all other values. Needs no key. Default: false. */
   readonly offline?: Setting<'offline'>;
-  /** Label of the account. Each account has its own stored answers. A file of it in accounts/ sets its rate and its limits. Default: default. */
+  /** Label of the account. Each account has its own stored answers. An account may have a file with its rate and its limits, in ~/.config/bulk-enrich/accounts/. Default: default. */
   readonly account?: Setting<'account'>;
   /** Maximum size of the answer store, such as 500mb or 2gb, at least 1mb. The oldest answers are removed. */
   readonly maxStoreSize?: Setting<'maxStoreSize'>;
@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, for an input or settings that have changed: true and fresh start over, false stops (exit 8 or 10). */
+  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, true and fresh also start over if the input or the settings changed; false then stops (exit 8 or 10). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Default: false. */
   readonly force?: Setting<'force'>;
@@ -127,7 +127,7 @@ export interface JobInput {
   readonly metrics?: Setting<'metrics'>;
   /** Health check to ping at the start (URL/start), on success (URL) or failure (URL/CODE). */
   readonly pingUrl?: Setting<'pingUrl'>;
-  /** Warn if a named job's results differ this much from its last runs, such as 10%. fail 10%: exit 4, with the output. off: don't compare. Default: 10%. */
+  /** How much a named job's results may differ from its last runs. With 10%, the run warns if they differ more. With fail 10%, it also exits with 4, after writing the output. off compares nothing. Default: 10%. */
   readonly drift?: Setting<'drift'>;
   /** How to show progress: auto, bar (counts calls first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;

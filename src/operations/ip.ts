@@ -7,7 +7,7 @@ import {fields, flag, geography, intelligence, text} from './operation.ts';
 
 const codes = {
   ...digitCodes,
-  ip_malformed: 'Not an IPv4 address such as 192.0.2.1.',
+  ip_malformed: 'Not an IPv4 address, which looks like 192.0.2.1.',
   ip_with_port: 'An address followed by a number that is not a port.',
   ip_list: 'Several addresses in one cell.',
   ip_range: 'A network such as 192.0.2.0/24, not a single address.',

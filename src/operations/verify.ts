@@ -135,7 +135,7 @@ export const verify = {
   label: 'verdicts',
   setting: 'verdict',
   about:
-    'Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL].',
+    'Column of session tokens, for bot verdicts. In full: token=COL,action=ID[,id=COL][,email=COL][,phone=COL]. Without action=, BULK_ENRICH_ACTION_ID names the action.',
   prefix: 'verdict_',
   storedFor: 'never',
   cost: 1,

@@ -59,7 +59,7 @@ export const callSettings = {
   cost: callSetting(cost.prefault(defaultCosts), {
     value: 'CREDITS',
     description:
-      'Credits of one call, such as 2 or ip=1,phone=2. For calls that the service rejects or throttles, add rejected= or throttled= with free, maybe or spent: how they are charged.',
+      'Credits of one call, such as 2 or ip=1,phone=2. rejected= and throttled= say if such calls are charged: free (no), spent (yes) or maybe (unknown).',
     defaultText: `${defaultCosts}; rejected=maybe,throttled=free`,
     uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
     shapes: 'summary',
@@ -85,7 +85,7 @@ export const callSettings = {
     {
       value: 'LIMITS',
       description:
-        'Write the output (exit 3) at these limits, such as budget,outage,deadline. At other limits the run stops and can be resumed (exit 7 or 5).',
+        'Limits at which the run writes the whole output all the same (exit 3): any of budget, outage and deadline. At the rest of them it stops and can be resumed (exit 7 or 5).',
       defaultText: 'none',
       uses: ['run', 'library'],
       shapes: 'summary',
@@ -94,7 +94,7 @@ export const callSettings = {
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
     description:
-      'Stop after more failed lookups than this (exit 4, state saved). 100%: not even a hundred rejections in a row stop the run.',
+      'Stop after more failed lookups than this (exit 4, state saved). A run also stops at a hundred rejections in a row; with 100% it does not.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

@@ -36,7 +36,6 @@ export const lookupSettings = {
   verdict: columnsSetting(verdict.optional(), {
     value: 'COL',
     description: operations.verify.about,
-    defaultText: 'the action in BULK_ENRICH_ACTION_ID',
     uses: ['run', 'library'],
     shapes: 'verdict',
   }),
@@ -55,7 +54,7 @@ export const lookupSettings = {
     value: 'COL',
     repeatable: true,
     description:
-      'Column with the country of phone numbers in national form, as code or name. Repeat it for several columns: shipping_phone then uses shipping_country, and billing_phone uses billing_country.',
+      'Column with the country of phone numbers in national form, as code or name. Repeat it for several columns: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country.',
     uses: ['run', 'library'],
     shapes: 'country',
   }),
@@ -77,7 +76,7 @@ export const lookupSettings = {
   ipFromList: columnsSetting(z.enum(['first', 'last', 'only']).optional(), {
     value: 'WHICH',
     description:
-      'Which of several IP addresses in a cell (X-Forwarded-For) to use: first, last, or only (if all are the same).',
+      'Which IP address to use of a cell with several (X-Forwarded-For): first, last or only. With only, the cell is used if all of them are the same.',
     defaultText: 'such cells are invalid',
     uses: ['run', 'library'],
     shapes: 'output',
@@ -85,7 +84,8 @@ export const lookupSettings = {
   empty: columnsSetting(list().optional(), {
     value: 'TEXT',
     repeatable: true,
-    description: 'Treat a cell with just this text as empty, like n/a and unknown.',
+    description:
+      'Treat a cell with just this text as empty, too. Some are empty anyway, such as n/a and unknown.',
     uses: ['run', 'library'],
     shapes: 'output',
   }),

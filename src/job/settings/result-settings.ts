@@ -80,7 +80,7 @@ export const resultSettings = {
   drift: resultSetting(drift.prefault('10%'), {
     value: 'WHAT',
     description:
-      "Warn if a named job's results differ this much from its last runs, such as 10%. fail 10%: exit 4, with the output. off: don't compare.",
+      "How much a named job's results may differ from its last runs. With 10%, the run warns if they differ more. With fail 10%, it also exits with 4, after writing the output. off compares nothing.",
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

@@ -76,7 +76,8 @@ export const rowSettings = {
   }),
   sample: rowsSetting(whole(1).optional(), {
     value: 'N',
-    description: 'Look up N rows chosen at random, show what all would cost, and write no output.',
+    description:
+      'Look up only N rows, chosen at random, and estimate from them what the whole list would cost. Writes no output.',
     uses: ['run'],
     shapes: 'summary',
   }),
@@ -97,7 +98,7 @@ export const rowSettings = {
   }),
   flatten: formatSetting(z.boolean().default(false), {
     description:
-      'Write nested fields side by side: in CSV as columns (user.name), in NDJSON answers as fields of the row (ip_country).',
+      'Write nested fields side by side. In CSV they become columns (user.name). In NDJSON the answers become fields of the row (ip_country).',
     uses: ['run'],
     shapes: 'output_format',
   }),
@@ -146,7 +147,7 @@ export const rowSettings = {
   }),
   padShortRows: formatSetting(z.boolean().optional(), {
     description:
-      'Add empty fields to CSV rows that are too short, and count those rows. If the header has fewer columns than all rows, the last columns are named column_N.',
+      'Add empty fields to CSV rows that are too short, and count those rows. If every row has more fields than the header, the extra columns are named column_N.',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),

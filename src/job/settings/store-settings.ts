@@ -46,7 +46,7 @@ export const storeSettings = {
     {
       value: 'LABEL',
       description:
-        'Label of the account. Each account has its own stored answers. A file of it in accounts/ sets its rate and its limits.',
+        'Label of the account. Each account has its own stored answers. An account may have a file with its rate and its limits, in ~/.config/bulk-enrich/accounts/.',
       uses: ['run', 'library', 'lookup', 'verify', 'doctor'],
       shapes: 'output',
     },
@@ -81,7 +81,7 @@ export const storeSettings = {
   restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
     value: '[fresh]',
     description:
-      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, for an input or settings that have changed: true and fresh start over, false stops (exit 8 or 10).',
+      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, true and fresh also start over if the input or the settings changed; false then stops (exit 8 or 10).',
     uses: ['run'],
     shapes: 'nothing',
   }),

@@ -403,8 +403,11 @@ export class Simulation {
     const directory = statePath(this.#last);
     const ledger = `${directory}/ledger.db`;
     const inode = this.disk.files.get(ledger);
-    if (how === 'delete')
+    if (how === 'delete') {
       for (const path of [...this.disk.files.keys()]) if (dirname(path) === directory) this.disk.remove(path);
+      // A power cut that brings back a part of what a user removed is the user's to repair: the run says how.
+      this.disk.syncPath(directory);
+    }
     if (inode === undefined) return;
     this.lostState = true;
     if (how === 'version') this.#databases.setVersion(ledger, 99);
