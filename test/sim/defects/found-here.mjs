@@ -93,8 +93,8 @@ export const foundHere = [
     edits: [
       [
         'src/store/store-file.ts',
-        'const after = boughtAt >= this.#openedAt ? earlier : 0;',
-        'const after = boughtAt >= this.#openedAt ? 0 * earlier : 0;',
+        'const after = isOwn ? earlier : 0;',
+        'const after = isOwn ? 0 * earlier : 0;',
       ],
     ],
   },
