@@ -9,6 +9,7 @@ import {
   isBegunAnew,
   isRefusal,
   rowsIn,
+  runsOfLedger,
   type Scene,
   scopeOfCall,
   scopeOfSpec,
@@ -196,8 +197,15 @@ const bound: Check = {
 
 const ofOneInput: Check = {
   promise: 'What a complete run looked up is of its own input: no more values than it has cells.',
-  broken({run}) {
+  broken(scene) {
+    const {run} = scene;
     if (run.stop !== undefined || run.error !== undefined || !run.isAlone) return UNTRIED;
+    // Rows that it did not reach may have gone from the input since, and their values were bought.
+    const isRest = runsOfLedger(scene).some(
+      ({input, process, summary}) =>
+        input !== run.input && (process.killed || (summary?.rows.written ?? 0) > 0),
+    );
+    if (isRest) return UNTRIED;
     const lookups = Object.entries(run.summary?.lookups ?? {});
     const [name, counts] = lookups.find(([, {values, distinct}]) => distinct > values) ?? [];
     return counts && `${counts.distinct} of ${name}, and ${counts.values} cells`;

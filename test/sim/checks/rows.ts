@@ -134,7 +134,10 @@ function faultOf(
       return faultOfAnswer(name, result, ours, run, runs);
     case 'failed':
       if (isGoodStill(name, value, run, scene)) return 'the store has an answer within its age';
-      return ours.some(({told, code}) => told !== 'answered' && code === result.error) ||
+      return ours.some(call => call.told !== 'answered' && call.code === result.error) ||
+        // It was in flight when its run had waited long enough for it, and it may not be sent again.
+        (result.error === 'interrupted' &&
+          ours.some(({told, recorded}) => told === undefined || !recorded)) ||
         mayBeInterrupted(result.error, run, runs)
         ? undefined
         : 'no call failed so';
