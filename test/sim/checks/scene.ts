@@ -140,10 +140,8 @@ export function isDoubtful({told, code, spec}: Call): boolean {
 }
 
 /** True if what a call came to is in the books: in the ledger, or counted in memory by the run itself that heard of it. */
-export function isBooked({recorded, mayBeRecorded, told, process}: Call, {run}: Scene): boolean {
-  // An answer that comes when its run has given the call up is in no ledger, though the disk takes writes.
-  const isCounted = process === run.process && (mayBeRecorded || process.refused !== false);
-  return told !== undefined && (recorded || isCounted);
+export function isBooked({recorded, told, process}: Call, {run}: Scene): boolean {
+  return told !== undefined && (recorded || process === run.process);
 }
 
 /** True for a run that says that the history lacks it. */

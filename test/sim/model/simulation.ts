@@ -297,6 +297,8 @@ export class Simulation {
         isAlone: runs.length === 1,
       };
     });
+    for (const {calls, process, spec, stop} of ended)
+      if (stop !== undefined && process.refused === false && !spec.fleet) this.service.forgetLate(calls);
     this.runs.push(...ended);
     for (const {nth, code, message, process} of ended)
       this.world.note(`== run ${nth} ${process.killed ? 'was killed' : `ended with ${code}: ${message}`}`);

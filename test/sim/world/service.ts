@@ -122,6 +122,11 @@ export class Service {
       }
   }
 
+  /** Takes back what a run was told after it had given these calls up: no later commit of its ledger could hold it. */
+  forgetLate(calls: readonly Call[]): void {
+    for (const call of calls) if (!call.mayBeRecorded) call.told = undefined;
+  }
+
   /** The transport of one process's calls. */
   transportFor(asker: () => Asker): (options: TransportOptions) => Transport {
     return ({timeoutMs}) => ({
