@@ -283,7 +283,10 @@ function open(directory: string, path: string, date: SharedDate) {
   }
 }
 
-/** `taken`: blocks of current sessions and of killed ones. */
+/**
+ * Creates the tables. `used`: thousandths of a credit that are spent in a period. `taken`: those that a session has set
+ * aside in advance and not settled; a killed session leaves its own.
+ */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {
     const version = db.pragma('user_version');

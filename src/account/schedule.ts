@@ -2,8 +2,8 @@ import {LONGEST_AWAY_MS} from '../disk/shared-date.ts';
 import {type Rate, windowOf} from '../job/values.ts';
 
 /**
- * Past and next send times of one account, for all processes of a machine. In milliseconds of the machine's own clock,
- * which is never set.
+ * Past and next send times of one account, for all processes of a machine. In milliseconds of the machine's monotonic
+ * clock, which a change of the time of day does not move.
  */
 export interface Schedule {
   /** Due time of the next permit. Earlier ones are spread back from it (virtual scheduling, GCRA of ITU-T I.371). */
@@ -22,11 +22,13 @@ export interface PermitsOut {
 }
 
 export interface PermitRequest {
-  /** The holder that asks for permits. Its earlier permits were used at these times, or are still to be used. */
+  /** The process that asks for permits. */
   readonly holder: string;
+  /** Times at which it used its earlier permits. */
   readonly used: readonly number[];
+  /** Number of earlier permits that it may still use. */
   readonly undecided: number;
-  /** Permits that are wanted. */
+  /** Maximum number of new permits. */
   readonly most: number;
   readonly rate: Rate;
   readonly now: number;

@@ -89,7 +89,7 @@ function onlyOne(fitting: readonly Operation[], prefix: string): Operation | und
   return fitting.length === 1 ? fitting[0] : named[0];
 }
 
-/** The same for the member of an NDJSON row; undefined if the row has none. */
+/** The result columns that an NDJSON row has in its enrichment member; undefined if that member holds something else. */
 export function resultMembersIn(enrichment: unknown): ResultColumns | undefined {
   if (typeof enrichment !== 'object' || enrichment === null) return undefined;
   const members = Object.entries(enrichment as Record<string, unknown>).filter(([key]) => key !== 'risk');

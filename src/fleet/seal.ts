@@ -5,7 +5,7 @@ import {readKey} from '../job/secrets/api-key.ts';
 
 /** Seals messages about rows between a fleet's members, so that Redis holds nothing readable. */
 export interface Seal {
-  /** `as` names its purpose: it opens for no other. */
+  /** Seals a value for the purpose `as`. The sealed text opens for no other purpose. */
   close(value: unknown, as: string): string;
   /** @throws {UnsealError} if it was sealed with another key, or for another purpose. */
   open(sealed: string, as: string): unknown;

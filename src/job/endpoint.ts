@@ -17,7 +17,7 @@ export type Endpoint =
       readonly kind: 'live';
       readonly baseUrl: string;
       readonly apiKey: string;
-      /** Reads the key again, if its place can change during a run. */
+      /** Reads the key again from its file, which may hold a new key by then; undefined for a key from elsewhere. */
       readonly readKeyAgain?: (() => Promise<string>) | undefined;
       /** The variable that the key comes from. */
       readonly keyFrom?: string | undefined;

@@ -123,7 +123,7 @@ export class Budget {
     this.#reserved += cost;
   }
 
-  /** Drops all reservations: no call is in flight. */
+  /** Drops all reservations. Called when no call is in flight any more. */
   clear(): void {
     this.#reserved = 0;
     this.#inFlight.clear();

@@ -29,7 +29,7 @@ import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.
 export interface LedgerOptions extends Limits {
   /** True if the run had state that was unreadable. */
   readonly lostState?: boolean | undefined;
-  /** No run resumes from it: its files lose their names at once, so none is left however the process ends. */
+  /** True for a ledger that no run resumes. Its files are unlinked while they are open, so a kill leaves none behind. */
   readonly temporary?: boolean | undefined;
   /** True to record each call: see {@link CallRecords}. */
   readonly recordsCalls?: boolean | undefined;
@@ -109,13 +109,13 @@ export class Ledger {
     return this.#writer.find(keys);
   }
 
-  /** The row that gets this value's answer as it came; undefined if none was chosen. */
+  /** The first row with this value. It shows the answer unchanged; later rows show it as a repeat. Undefined if none was chosen. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
     return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
   }
 
-  /** Chooses the row that gets this value's answer as it came. Durable with the next checkpoint. */
+  /** Chooses the first row with this value: see {@link firstRow}. Durable with the next checkpoint. */
   setFirstRow(key: string, row: number): void {
     this.#writer.unwritten.firstRows.set(key, row);
   }

@@ -124,9 +124,10 @@ function foundRun(ledger: Ledger, beginning: Beginning): RunIdentity | undefined
 }
 
 /**
- * Finds the run of this state, or begins one.
+ * Finds the run that this ledger holds, or begins one.
  *
- * @throws {StateError} if its settings would give another output; {@link InputError} if rows were added to its input.
+ * @throws {StateError} if the job would give another output than that run; {@link InputError} if new rows of
+ *   the input have keys that the output has no columns for.
  */
 export function identifyRun(
   ledger: Ledger,

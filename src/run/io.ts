@@ -54,7 +54,7 @@ export interface RunIo extends World {
   readonly stdout: NodeJS.WritableStream;
   /** Read instead of the job's inputs. */
   readonly source?: Source;
-  /** True if no outage ends the run: rows arrive as long as it is open. */
+  /** True if the run waits out every outage, however long, because its rows keep arriving (the library). */
   readonly outlastsOutages?: boolean;
   /** Milliseconds that calls in flight get when the run stops; 5,000 by default. */
   readonly graceMs?: number;

@@ -208,7 +208,7 @@ async function read(session: Session): Promise<void> {
   }
 }
 
-/** Admits small groups, so that only rows that wait for an answer are in memory. */
+/** Admits a batch in small groups. Each group waits until there is room for its rows among those that wait for answers. */
 async function admitAll(admission: Admission, {records, position}: Batch, stopper: Stopper): Promise<void> {
   for (let from = 0; from < records.length && stopper.reason === undefined; from += ADMIT_AT_ONCE)
     await admission.admit({records: records.slice(from, from + ADMIT_AT_ONCE), position});

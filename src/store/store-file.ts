@@ -222,7 +222,7 @@ function textOf(outcome: Answer): string {
   return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
 }
 
-/** Undefined for anything else, which a damaged page may contain. */
+/** The outcome that a stored text holds: an answer (JSON object) or a rejection (JSON string). Undefined for a damaged text. */
 function outcomeIn(text: unknown, boughtAt: number): Answer | undefined {
   if (typeof text !== 'string') return undefined;
   try {

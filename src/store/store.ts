@@ -20,9 +20,9 @@ const POLL_EVERY_MS = 250;
 /** Maximum wait for a store that another program has locked, before the run pays for values that may be in it. */
 const PATIENCE_MS = 30_000;
 
-/** A run's own answers, from which the store takes those that it could not write at once. */
+/** The answers that a run has bought. If the store can't write one immediately, it takes it from here later. */
 export interface OwnAnswers {
-  /** Has them by number. */
+  /** Holds the answers, each with a number. */
   readonly ledger: Ledger;
   /** Number of the last answer that an earlier session has written. */
   readonly stored: number;

@@ -256,7 +256,7 @@ export function spendingSummary({spent, maybeSpent}: Spending) {
   return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
 }
 
-/** The cost of an answer store that could not be used. */
+/** Credits that were spent, and answers that were not stored, because the answer store could not be used. */
 function storeSummary({job, books: {tally}, session}: SummaryFacts) {
   const costOf = priceOf(job);
   const store = session?.store;

@@ -9,7 +9,7 @@ export type MailProviderKind = 'mainstream' | 'provider' | 'relay' | 'disposable
 /** A mail domain's kind, and the spellings that its provider delivers into one mailbox. */
 export interface MailProvider {
   kind: MailProviderKind;
-  /** The domain of its mailboxes in their one spelling. */
+  /** The domain that stands for all domains of the provider, where several deliver into one mailbox. */
   mailboxDomain: string;
   /** True if the provider ignores dots in the local part. */
   ignoresDots: boolean;
