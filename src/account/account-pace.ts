@@ -242,7 +242,7 @@ function open(path: string): Sqlite {
   }
 }
 
-/** Milliseconds by a clock that is the same for all processes of the machine, and is never set. */
+/** Milliseconds of the monotonic clock that all processes of the machine share. A change of the time of day does not move it. */
 function machineClock(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

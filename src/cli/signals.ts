@@ -16,7 +16,7 @@ export const endSignals = Object.keys(codes) as readonly (keyof typeof codes)[];
 const STOPPING =
   'Stopping: calls in flight get 5 seconds, and no new ones are made. Press Ctrl-C again to stop now.';
 
-/** The first signal stops the run in good order, a second one at once. The files are consistent in both cases. */
+/** The first signal stops the run in good order, a second one immediately. The files are consistent in both cases. */
 export function watchSignals(stopper: Stopper, console: Console): () => void {
   let asked = false;
   const listener = (signal: keyof typeof codes) => {

@@ -92,7 +92,7 @@ export function createClient(
 ): Client {
   const base = checkedBaseUrl(options.baseUrl);
   const {timeoutMs = DEFAULT_TIMEOUT_MS} = options;
-  // Node fires a timer at once if its time is too long: every call would be given up, and paid for again.
+  // Node fires a timer immediately if its time is too long: every call would be given up, and paid for again.
   if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new UsageError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
   const agent = connect(base);

@@ -91,7 +91,7 @@ function noneWaiting(): WaitingRows {
   return {old: new Map(), new: new Map()};
 }
 
-/** Removes its directory at once: the rows are personal data, and none may be left however the process ends. */
+/** Unlinks its directory while the files are open: the rows are personal data, and even a kill leaves none behind. */
 class WaitingFile {
   readonly #db: Sqlite;
 

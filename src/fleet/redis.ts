@@ -124,7 +124,7 @@ export function publicUrl(url: string): string {
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }
 
-/** Closes a connection: in good order if Redis answers, else at once. */
+/** Closes a connection: in good order if Redis answers, else immediately. */
 export async function disconnect(redis: Redis): Promise<void> {
   if (redis.status === 'ready') await closing(redis.quit());
   redis.disconnect();

@@ -16,7 +16,7 @@ export class Unwritten {
   /** Each with the number of its answer; null without an answer. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
-  /** By key: the row that gets the answer as it came, where no call of this session chose it. */
+  /** By key: the row that shows the answer unchanged, where no call of this session chose it. */
   readonly firstRows = new Map<string, number>();
   /** By key. A value is never sent again while its answer waits to be written. */
   readonly outcomes = new Map<string, Outcome>();

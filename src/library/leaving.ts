@@ -16,7 +16,7 @@ export function isLeft({reason}: Stopper): boolean {
 }
 
 /**
- * The same rows, but `return()` and `throw()` call `leave` at once. A generator's own `return()` and `throw()` wait for
+ * The same rows, but `return()` and `throw()` call `leave` immediately. A generator's own `return()` and `throw()` wait for
  * the requested row. A destroyed stream would then pay for that row, and for all that is sent meanwhile.
  */
 export function leavable<Rows extends AsyncGenerator<unknown, unknown, unknown>>(

@@ -20,7 +20,7 @@ class AbortListeners {
 /** Programs share signals between calls and runs, so this is kept for each signal, as long as it exists. */
 const waitingFor = new WeakMap<AbortSignal, AbortListeners>();
 
-/** Calls `then` when the signal is aborted, or at once if it already is. Returns a function that cancels this. */
+/** Calls `then` when the signal is aborted, or immediately if it already is. Returns a function that cancels this. */
 export function onAbort(signal: AbortSignal | undefined, then: () => void): () => void {
   if (signal === undefined) return () => {};
   if (signal.aborted) {

@@ -76,7 +76,7 @@ export class Answers {
     this.#inTurn = new InTurn(options.executor);
   }
 
-  /** Answers at once what is known, and submits the rest. Resolves when it may take more lookups. */
+  /** Answers immediately what is known, and submits the rest. Resolves when it may take more lookups. */
   async ask(all: readonly Waiter[]): Promise<void> {
     const waiters = all.filter(waiter => !this.#tellRecent(waiter));
     if (waiters.length === 0) return;
@@ -240,7 +240,7 @@ export class Answers {
     return operations[operation].again && this.#options.ledger.firstRow(key);
   }
 
-  /** Chooses the row that gets an outcome of the ledger as it came, unless the ledger has it too. */
+  /** Chooses the row that shows an outcome of the ledger unchanged, unless the ledger names one. */
   #chooseFirstRow(pending: Pending): void {
     const {lookup} = pending;
     pending.firstRow = this.#firstRow(lookup);

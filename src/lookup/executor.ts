@@ -23,7 +23,7 @@ export interface Task extends History {
   /** The rows that wait for it now. */
   rows(): readonly number[];
   /**
-   * True if a program that asked for one value waits for it. In an outage it gets the stored answer or a failure at once,
+   * True if a program that asked for one value waits for it. In an outage it gets the stored answer or a failure immediately,
    * unless its call is the probe.
    */
   isUrgent(): boolean;

@@ -11,7 +11,7 @@ export interface Waiter {
   tell(result: Result): void;
   /** False once its outcome is no longer wanted. Always wanted without this function. */
   isWanted?(): boolean;
-  /** True for a request, which is answered at once in an outage. */
+  /** True for a request, which is answered immediately in an outage. */
   readonly isUrgent?: boolean;
 }
 
@@ -22,7 +22,7 @@ export class Pending {
   before: KnownAnswer | undefined;
   /** The store's version when the value was last sought there. */
   version = 0;
-  /** The row that gets the answer as it came. The others get what a repeated call would answer. */
+  /** The row that shows the answer unchanged. The others show what a repeated call would answer. */
   firstRow: number | undefined;
   readonly #waiters: Waiter[];
 

@@ -149,7 +149,7 @@ export function nextStep(
   }
 }
 
-/** Ends a value without sends left: at once, or after the outage in which its last resend failed. */
+/** Ends a value without sends left: immediately, or after the outage in which its last resend failed. */
 export function usedUp({lastCode: error}: History, settings: PolicySettings, blame: Blame): Step {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error}};
   if (blame === 'service' && settings.failsInOutage !== true) return {next: 'hold'};

@@ -60,7 +60,7 @@ export class Stopper {
     this.#controller.abort();
   }
 
-  /** Calls `listener` when the run stops: at once if it has stopped. Returns a function that removes it. */
+  /** Calls `listener` when the run stops: immediately if it has stopped. Returns a function that removes it. */
   onStop(listener: () => void): () => void {
     if (this.#stop !== undefined) listener();
     else this.#listeners.add(listener);

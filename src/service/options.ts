@@ -26,7 +26,7 @@ export interface ServiceOptions extends PracticeOptions {
    * none is kept.
    */
   stateDir?: string;
-  /** Maximum of connections at a time; more are closed at once. 4,096 if left out. */
+  /** Maximum of connections at a time; more are closed immediately. 4,096 if left out. */
   maxConnections?: number;
   /**
    * True to serve the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. True by

@@ -89,7 +89,7 @@ function parseLostAfter(text: string): number {
   throw new UsageError('settings', '--lost-after: expected a duration from 2s to 1h, such as 30s.');
 }
 
-/** The run decides how long a call may take. The embedded service answers at once, so one client suffices for it. */
+/** The run decides how long a call may take. The embedded service answers immediately, so one client suffices for it. */
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
@@ -114,7 +114,7 @@ function endUnheard(console: Console): never {
   process.exit(exitCodes.temporary);
 }
 
-/** The first signal lets the worker finish its chunks, a second one ends it at once. */
+/** The first signal lets the worker finish its chunks, a second one ends it immediately. */
 function watchForEnd(console: Console) {
   let fail: (error: unknown) => void = () => {};
   let forget = () => {};

@@ -209,7 +209,7 @@ export class Connections {
 
   #rest(link: Link, now: number): void {
     const {socket} = link;
-    // The agent must forget this connection: otherwise it would give it to the next call at once.
+    // The agent must forget this connection: otherwise it would give it to the next call immediately.
     socket.emit('agentRemove');
     (socket as WithMessage)._httpMessage = null;
     socket.unref();

@@ -153,7 +153,7 @@ export class Pacer implements LanePacer {
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
-  /** Grants in groups, and lets answers be read in between. Permits unused by then expire, shared ones at once. */
+  /** Grants in groups, and lets answers be read in between. Permits unused by then expire, shared ones immediately. */
   #grant(permits: number): void {
     const some = this.#shared === undefined ? Math.min(permits, LEAVE_AT_ONCE) : permits;
     this.#scheduled = false;

@@ -20,7 +20,7 @@ const SILENCE_MS = STALL_MS + KEEP_ALIVE_MS;
 /** Milliseconds for a refused client to read the reason, before the server closes the other half of the connection. */
 const LINGER_MS = 500;
 
-/** Further connections are closed at once, so that file descriptors suffice. */
+/** Further connections are closed immediately, so that file descriptors suffice. */
 const MAX_CONNECTIONS = 4096;
 
 /** Maximum unread answers of one connection: a client that sends more does not read them, and each takes memory. */
