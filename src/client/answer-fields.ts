@@ -4,9 +4,9 @@ import {markedNumber, markNumber} from './exact-numbers.ts';
 
 /** A parsed answer. Both parts may have marked numbers, see exact-numbers.ts. */
 export interface ReadAnswer {
-  /** All fields: converted to the interface's types if nothing is lost, else as they came. */
+  /** All fields: converted to the interface's types if nothing is lost, else unchanged. */
   readonly kept: Readonly<Record<string, unknown>>;
-  /** The same without fields of a wrong type. */
+  /** The fields in `kept` that have the right type. */
   readonly data: Readonly<Record<string, unknown>>;
   /** Dotted names of unknown fields, and of fields of a wrong type. */
   readonly unknownFields: readonly string[];

@@ -59,7 +59,7 @@ export interface Sender {
 export interface Client extends ClientLookups, Sender {
   readonly baseUrl: string;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
-  /** The same, with everything that came with the answer. */
+  /** One lookup or verdict, with everything that came with the answer. */
   answer(operation: Operation, params: Params): Promise<Answered>;
   /** Gives up calls in flight, and closes the connections. */
   close(): void;

@@ -46,7 +46,7 @@ function hasNumbers(said: string, octets: readonly number[]): boolean {
   return isWithin(octets, numbers) || isWithin(octets.toReversed(), numbers);
 }
 
-/** Its ASCII letters and digits. */
+/** The ASCII letters and digits of a text. */
 function bare(text: string): string {
   return text.replace(/[^a-z0-9]/g, '');
 }

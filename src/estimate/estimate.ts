@@ -53,7 +53,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const store = openAnswerStore(job, answersKey(job), judgeBy(terms, now), io);
   const forecast = new Forecast(ahead, terms, now);
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
-  /** The same without lookups that depend on a condition. */
+  /** Counts only lookups that depend on no condition. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
   const counted = io.phase?.('counting', () => shareRead(source));
   try {

@@ -39,7 +39,7 @@ export interface FleetOptions {
   readonly report: () => RunReport;
   /** Milliseconds since the epoch; never jumps. */
   readonly now: () => number;
-  /** The same by the computer's clock, for the dates of answers. */
+  /** Milliseconds since the epoch by the computer's clock, which may jump. For the dates of answers. */
   readonly date: () => number;
   readonly warn: (sentence: string) => void;
 }

@@ -38,7 +38,7 @@ export interface Job {
   readonly onlyRecords?: ReadonlySet<number>;
   /** The date for `{date}`; undefined if no path has it. */
   readonly date?: string | undefined;
-  /** The same job on earlier days whose runs never finished. */
+  /** Earlier days whose runs of this job never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
   /** The previous output: the file in its place, or the last one of an earlier day; undefined without one. */
   readonly outputBefore?: () => string | undefined;

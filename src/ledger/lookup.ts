@@ -77,7 +77,7 @@ function keyOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
 }
 
-/** The same lookup under a key of its own: it shares no known answer and no call in flight. */
+/** A copy of the lookup under a new key, so that it shares no known answer and no call in flight. */
 export function askedAnew(lookup: Lookup, occurrence: number): Lookup {
   return {...lookup, key: keyOf(`${lookup.key}\0${occurrence}`)};
 }

@@ -10,7 +10,7 @@ const settings = describeSettings();
 const byFlag = new Map(settings.map(setting => [spelled(setting.name, '-'), setting]));
 const bySnakeCase = new Map(settings.map(({name}) => [spelled(name, '_'), name]));
 
-/** The same sentence with `maxCredits` for `--max-credits`, and `force: true` for `--force`. */
+/** A message with settings in place of flags: `maxCredits` for `--max-credits`, and `force: true` for `--force`. */
 export function spoken(message: string): string {
   return message
     .replace(FLAG, (written, negated: string | undefined, flag: string, value = '') => {

@@ -174,7 +174,7 @@ function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number
   return isShare(MOSTLY, cells, fits);
 }
 
-/** Those in copy of a mail; beside phone numbers `CC` is a country. */
+/** Header of a column of copied mail recipients (cc). Next to a phone column, `CC` means country code. */
 const COPIED = /^(?:mail\W?)?cc$/i;
 
 /** True if this share of the filled cells fits. Stops at the first cell that decides. */

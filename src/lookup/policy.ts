@@ -22,7 +22,7 @@ export const policyNumbers = {
    * the end.
    */
   probeCapMs: 30_000,
-  /** The same for a value that a request waits for: a request notices within this time that the service is back. */
+  /** Maximum wait for the next probe while a request waits: it notices within this time that the service is back. */
   urgentProbeMs: 1_000,
   /** Minimum time after which a run that gave up should come back, even if no outage is waited for. */
   comeBackAfterMs: 30_000,

@@ -24,7 +24,7 @@ export const anyCellCodes = {
   unreadable_characters: 'It has control characters such as NUL, or characters lost in a conversion.',
 } as const;
 
-/** The same, with faults that spreadsheets cause in columns of digits. */
+/** Faults of any cell in a column of digits, with those that spreadsheets cause. */
 export const digitCodes = {
   ...anyCellCodes,
   scientific_notation: 'A spreadsheet rounded it to a number such as 4.47E+11.',
@@ -51,7 +51,7 @@ export function judgeCell<Code extends string>(
   }
 }
 
-/** The same for values that never end in punctuation: if only that makes it invalid, it is removed. */
+/** Judges a cell of values that never end in punctuation. Punctuation at the end is removed if only that makes it invalid. */
 export function judgeEntry<Code extends string>(
   raw: string,
   rules: CellRules | undefined,

@@ -6,13 +6,13 @@ import {isInPlan} from './phone-plan.ts';
  * German number both as it is (0491 …) and with its plus (0171 …).
  */
 export type BareNumber =
-  /** It begins with its country's calling code and is valid only with it. */
+  /** The number begins with its country's calling code and is valid only with it. */
   | 'whole'
-  /** It begins with its country's calling code, and is valid with and without it. */
+  /** The number begins with its country's calling code, and is valid with and without it. */
   | 'unclear'
-  /** It begins like a national number, and with a plus it is a number of another country. */
+  /** The number begins like a national one, and with a plus it is another country's. */
   | 'foreign'
-  /** It can only be national. */
+  /** The number can only be national. */
   | 'national';
 
 /**

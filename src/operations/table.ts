@@ -48,7 +48,7 @@ export function perOperation<T>(make: (name: Operation) => T): Record<Operation,
   return Object.fromEntries(operationNames.map(name => [name, make(name)])) as Record<Operation, T>;
 }
 
-/** The same for operations that look one value up. */
+/** Makes one entry for each operation that looks one value up. */
 export function perIntelligence<T>(make: (name: Intelligence) => T): Record<Intelligence, T> {
   return Object.fromEntries(intelligenceNames.map(name => [name, make(name)])) as Record<Intelligence, T>;
 }

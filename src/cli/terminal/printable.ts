@@ -61,7 +61,7 @@ export function printJson(value: unknown): void {
   write('stdout', `${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** The same on one line, for values in a sequence. */
+/** Writes a value as one line of JSON, for a sequence of values. */
 export function printJsonLine(value: unknown): void {
   write('stdout', `${safeJson(JSON.stringify(value))}\n`);
 }

@@ -4,7 +4,7 @@ import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
 const FEW_VALUES = 5;
 /** Average rows per value from which it belongs to a manager, seller or branch rather than the row's person. */
 const ROWS_EACH = 2;
-/** The same for the only column of its kind: colleagues share a company's phone number. */
+/** Average rows per value for the only column of its kind. More, since colleagues share a company's phone number. */
 const ROWS_EACH_ALONE = 10;
 
 /**

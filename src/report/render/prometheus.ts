@@ -19,7 +19,7 @@ export function gauge(name: string, help: string, value: SampleValue): Family {
   return familyOf('gauge', name, help, value);
 }
 
-/** The same for counters, whose names end in `_total`. */
+/** A family of counters, whose names end in `_total`, or of one counter if given one value. */
 export function counter(name: `${string}_total`, help: string, value: SampleValue): Family {
   return familyOf('counter', name, help, value);
 }

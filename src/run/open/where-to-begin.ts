@@ -82,7 +82,7 @@ async function end(
   return outcome;
 }
 
-/** Has the next command begin anew, though this one may be killed before it does so itself. */
+/** Marks the run as given up: even if this command is killed here, the next one begins anew. */
 function giveUpRun(state: RunState): void {
   try {
     fromLedger(state, endRun);
@@ -116,7 +116,7 @@ async function completed(job: Job, state: RunState): Promise<PublishRecord | und
 
 /** True if this job's result is not the one that was being published: last night's run must not pass for tonight's. */
 async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<boolean> {
-  // Only the run itself may read those.
+  // An input that can be read only once is left to the run.
   if (job.inputs.some(isReadOnce)) return true;
   try {
     return !(await isMadeOf(record, job, pipes));

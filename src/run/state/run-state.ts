@@ -166,7 +166,7 @@ export function fromLedger<T>({directory}: RunState, read: (ledger: Ledger) => T
   }
 }
 
-/** The same for asynchronous work. */
+/** Works with the ledger that an earlier run left, if there is one. Asynchronous {@link fromLedger}. */
 export async function withLedger(
   {directory}: RunState,
   work: (ledger: Ledger) => Promise<void>,

@@ -16,7 +16,7 @@ import type {Throttle} from './throttle.ts';
 /** Maximum size of a body. The interface shows no limit; ours is far above any real request. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** The same for added sessions: some ten thousand at a time. */
+/** Maximum size of a body that adds sessions: some ten thousand at a time. */
 const MAX_SESSIONS_BYTES = 8 * 1024 * 1024;
 
 type HttpEnv = {Bindings: HttpBindings};

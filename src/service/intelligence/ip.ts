@@ -42,7 +42,7 @@ export function ipIntelligence(data: OpenData, address: string): IpData {
   return {...flags(system), is_bogon: false, ...location(data, address), ...holder(system)};
 }
 
-/** The same for a session's address. For IPv6, open data only shows bogons. */
+/** Open data's answer for a session's address, IPv4 or IPv6. For IPv6, open data only shows bogons. */
 export function sessionIp(data: OpenData, address: string): IpData {
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4' ? ipIntelligence(data, parsed.toString()) : {is_bogon: isBogon(parsed)};

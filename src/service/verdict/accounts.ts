@@ -29,7 +29,7 @@ export interface Sighting {
   userId: string;
   /** Undefined if the state has the sighting but not its session any more. */
   session: UserSession | undefined;
-  /** As sent, and in its mailbox's one spelling. */
+  /** The address as sent, and the spelling that stands for all spellings of its mailbox. */
   email?: {written: string; normalized: string};
 }
 
