@@ -52,6 +52,16 @@ test('a call without a usable answer is paid for again', async () => {
   expect(stdout).toMatch(/not kept[\s\S]*plus 3 spent on the sample/);
 });
 
+test('repeated calls make each value more expensive in the projection', async () => {
+  await using service = await startService({
+    script: ({attempt}) => (attempt === 1 ? reply.error(500, 'down') : undefined),
+  });
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const {stdout} = await runHere(sandbox, ['run', ...ARGS, '--sample', '3'], {env: service.env});
+  expect(stdout).toMatch(/\b18 credits \(\d+ at worst\)/);
+});
+
 test('answers that the store could not take are told of as not kept', async () => {
   await using service = await startService();
   using sandbox = createSandbox();

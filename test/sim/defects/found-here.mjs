@@ -196,4 +196,15 @@ export const foundHere = [
     edits: [['src/store/store-file.ts', ' && boughtAt <= latest;', ';']],
     test: 'test/run/clock.test.ts',
   },
+  {
+    name: 'found here: a projection takes the calls of a sample for its values',
+    edits: [
+      [
+        'src/estimate/sampled-run.ts',
+        'const values = seen === undefined ? 0 : seen.calls - seen.retries;',
+        'const values = seen?.calls ?? 0;',
+      ],
+    ],
+    test: 'test/cli/sample.test.ts',
+  },
 ];
