@@ -360,8 +360,8 @@ const accounted: Check = {
     if (run.process.killed && isAnothers(output, after.get(join(statePath(spec), 'publish.json'))))
       return UNTRIED;
     const told = JSON.parse(summary.toString());
-    // Nor did one that was killed once it had told why it stopped.
-    if (told.output.bytes === null && !COMPLETE.has(told.exit_code)) return UNTRIED;
+    // Nor did one that was killed once it had told why it stopped. With too many failures, a run may have published or not.
+    if (told.output.bytes === null && told.exit_code !== 0 && told.exit_code !== 3) return UNTRIED;
     if (told.output.bytes !== output.length)
       return `it tells of ${told.output.bytes} bytes, and there are ${output.length}`;
     const rows = rowsIn(output);
