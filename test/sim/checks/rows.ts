@@ -301,7 +301,8 @@ const FAILING = new Set<Call['told']>([
   undefined,
 ]);
 
-const COMPLETE = new Set([0, 3, 4]);
+/** Exit codes of runs that published. With 4, too many failures, a run may have published or not. */
+const COMPLETE = new Set([0, 3]);
 
 const LOST = new Set(['failed', 'unknown']);
 
@@ -360,8 +361,8 @@ const accounted: Check = {
     if (run.process.killed && isAnothers(output, after.get(join(statePath(spec), 'publish.json'))))
       return UNTRIED;
     const told = JSON.parse(summary.toString());
-    // Nor did one that was killed once it had told why it stopped. With too many failures, a run may have published or not.
-    if (told.output.bytes === null && told.exit_code !== 0 && told.exit_code !== 3) return UNTRIED;
+    // Nor did one that was killed once it had told why it stopped.
+    if (told.output.bytes === null && !COMPLETE.has(told.exit_code)) return UNTRIED;
     if (told.output.bytes !== output.length)
       return `it tells of ${told.output.bytes} bytes, and there are ${output.length}`;
     const rows = rowsIn(output);
