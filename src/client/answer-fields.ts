@@ -1,4 +1,4 @@
-import {type Fields, type FieldType, fieldTypes} from '../operations/field-types.ts';
+import {type Fields, type FieldType, fieldTypes, type ValueType} from '../operations/field-types.ts';
 import type {Operation} from '../operations/table.ts';
 import {markedNumber, markNumber} from './exact-numbers.ts';
 
@@ -13,8 +13,15 @@ export interface ReadAnswer {
   readonly wrongTypes: readonly string[];
 }
 
-/** Reads an answer by the interface's types. Null fields count as missing. */
-export function readFields(fields: Fields, given: Readonly<Record<string, unknown>>): ReadAnswer {
+/** Reads an answer by the interface's types. Null fields count as missing. `isMarked`: some of its numbers are marked. */
+export function readFields(
+  fields: Fields,
+  given: Readonly<Record<string, unknown>>,
+  isMarked = true,
+): ReadAnswer {
+  const unknown = new Set<string>();
+  if (!isMarked && isOfType(fields, given, '', unknown))
+    return {kept: given, data: given, unknownFields: [...unknown], wrongTypes: []};
   const told = {unknownFields: new Set<string>(), wrongTypes: new Set<string>()};
   const {kept, used} = readPart(fields, given, '', told);
   return {kept, data: used, unknownFields: [...told.unknownFields], wrongTypes: [...told.wrongTypes]};
@@ -26,14 +33,24 @@ export function usedAnswer(operation: Operation, kept: unknown): unknown {
   return !isObject(kept) || isOfType(fields, kept) ? kept : readFields(fields, kept).data;
 }
 
-/** True if the value can be used as it is. For most answers this check replaces `readFields`, in a third of its time. */
-function isOfType(type: FieldType, value: unknown): boolean {
-  if (typeof type === 'function') return type(value) === value;
-  if ('items' in type) return Array.isArray(value) && value.every(item => isOfType(type.items, item));
+/**
+ * True if the value can be used as it is, which most answers can: this takes a third of the time of reading. Adds the
+ * dotted names of unknown fields to `unknown`.
+ */
+function isOfType(type: FieldType, value: unknown, path = '', unknown?: Set<string>): boolean {
+  if ('read' in type) return type.read(value) === value;
+  if ('items' in type)
+    return Array.isArray(value) && value.every(item => isOfType(type.items, item, path, unknown));
   if (!isObject(value)) return false;
   for (const name of Object.keys(value)) {
     const own = type.get(name);
-    if (own !== undefined && !isOfType(own, value[name])) return false;
+    const inner = value[name];
+    if (inner === null) return false;
+    if (own === undefined) unknown?.add(path + name);
+    // Plain values, which most fields have, are judged without a call.
+    else if ('plain' in own && typeof inner === own.plain && inner !== Infinity && inner !== -Infinity)
+      continue;
+    else if (!isOfType(own, inner, `${path}${name}.`, unknown)) return false;
   }
   return true;
 }
@@ -81,7 +98,7 @@ function readField(type: FieldType, value: unknown, path: string, told: OddField
 }
 
 function readAs(type: FieldType, value: unknown, path: string, told: OddFields): Both | undefined {
-  if (typeof type === 'function') {
+  if ('read' in type) {
     const read = readValue(type, value);
     return read === undefined ? undefined : {kept: read, used: read};
   }
@@ -98,7 +115,7 @@ function readList(items: FieldType, list: readonly unknown[], path: string, told
 }
 
 /** Numbers keep their spelling when converted to text and back. */
-function readValue(read: (value: unknown) => unknown, value: unknown): unknown {
+function readValue({read}: ValueType, value: unknown): unknown {
   const spelled = markedNumber(value);
   if (spelled === undefined) {
     const result = read(value);

@@ -84,7 +84,7 @@ function readAnswer(
 
 /** An answer by the interface's types, with its text if that has more. */
 function answerOf(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
-  const {kept, data, unknownFields, wrongTypes} = readFields(fieldTypes[operation], given);
+  const {kept, data, unknownFields, wrongTypes} = readFields(fieldTypes[operation], given, isMarked);
   if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
   const [marked, used] = [JSON.stringify(kept), JSON.stringify(data)];
   const exact = unmarkNumbers(marked);

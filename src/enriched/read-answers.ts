@@ -71,7 +71,7 @@ function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, i
   const read = (text: string): unknown => {
     if (kind === 'json') return parsed(text);
     const value = isEscaped ? unescaped(text) : text;
-    return typeof type === 'function' ? type(value) : value;
+    return type !== undefined && 'read' in type ? type.read(value) : value;
   };
   return (text, answer) => {
     let inner = answer;

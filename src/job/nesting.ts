@@ -7,5 +7,8 @@ export const MOST_LEVELS = 100;
  */
 export function nestsTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some(inner => nestsTooDeep(inner, levels - 1));
+  if (levels === 0) return true;
+  for (const inner of Object.values(value))
+    if (typeof inner === 'object' && nestsTooDeep(inner, levels - 1)) return true;
+  return false;
 }

@@ -20,7 +20,7 @@ export class Recent<Value> {
   }
 
   get(text: string): Value | undefined {
-    const slot = slotOf(mixOf(text));
+    const slot = mixOf(text) & LOWEST_BITS;
     const young = this.#young.get(slot, text);
     if (young !== undefined) return young;
     const old = this.#old.get(slot, text);
@@ -31,7 +31,7 @@ export class Recent<Value> {
   /** Keeps the value if its text came lately. */
   set(text: string, value: Value): void {
     const mixed = mixOf(text);
-    const slot = slotOf(mixed);
+    const slot = mixed & LOWEST_BITS;
     if (this.#seen[slot] === mixed) this.#keep(slot, text, value);
     else this.#seen[slot] = mixed;
   }
@@ -75,14 +75,11 @@ function mixOf(text: string): number {
   const step = Math.ceil(text.length / SAMPLE);
   let mixed = text.length;
   for (let at = 0; at < text.length; at += step) mixed = (Math.imul(mixed, 31) + text.charCodeAt(at)) | 0;
-  return mixed;
-}
-
-function slotOf(mixed: number): number {
-  return (mixed ^ (mixed >>> 16)) & (SLOTS - 1);
+  return mixed ^ (mixed >>> 16);
 }
 
 const SLOTS = 2 ** 13;
+const LOWEST_BITS = SLOTS - 1;
 /** Characters of a text that are hashed. */
 const SAMPLE = 64;
 

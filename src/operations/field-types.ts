@@ -1,12 +1,16 @@
 import {z} from 'zod';
 import {type Operation, operations, perOperation} from './table.ts';
 
-/** The type of an answer's field: the reader of its values, the fields of a part, or the type of list items. */
-export type FieldType = ReadValue | Fields | {readonly items: FieldType};
+/** The type of an answer's field: a single value, the fields of a part, or the type of list items. */
+export type FieldType = ValueType | Fields | {readonly items: FieldType};
 export type Fields = ReadonlyMap<string, FieldType>;
 
-/** The value in the field's type; undefined if the conversion would lose something. */
-type ReadValue = (value: unknown) => unknown;
+export interface ValueType {
+  /** Values with this `typeof` fit as they are, numbers if they are finite; undefined if the field requires more. */
+  readonly plain: 'string' | 'boolean' | 'number' | undefined;
+  /** The value in the field's type; undefined if the conversion would lose something. */
+  readonly read: (value: unknown) => unknown;
+}
 
 export const fieldTypes: Readonly<Record<Operation, Fields>> = perOperation(name =>
   typesOf(operations[name].data),
@@ -31,33 +35,39 @@ function typesOf(schema: z.ZodObject): Fields {
 function typeOf(field: z.ZodType): FieldType {
   if (field instanceof z.ZodObject) return typesOf(field);
   if (field instanceof z.ZodArray) return {items: typeOf(field.element as z.ZodType)};
-  const [fits, convert] = [testOf(field), conversionOf(field)];
-  return value => {
-    if (fits(value)) return value;
-    const converted = convert(value);
-    return fits(converted) ? converted : undefined;
+  const [plain, fits, convert] = [plainOf(field), testOf(field), conversionOf(field)];
+  return {
+    plain,
+    read(value) {
+      if (fits(value)) return value;
+      const converted = convert(value);
+      return fits(converted) ? converted : undefined;
+    },
   };
+}
+
+/** The type of a field that requires nothing else, such as a format or a range. */
+function plainOf(field: z.ZodType): ValueType['plain'] {
+  const {checks = [], format} = field.def as {readonly checks?: readonly unknown[]; readonly format?: string};
+  if (checks.length > 0 || format !== undefined) return undefined;
+  if (field instanceof z.ZodString) return 'string';
+  if (field instanceof z.ZodBoolean) return 'boolean';
+  return field instanceof z.ZodNumber ? 'number' : undefined;
 }
 
 /** Plain types are checked directly, in a hundredth of zod's time. */
 function testOf(field: z.ZodType): (value: unknown) => boolean {
-  if (isPlain(field, z.ZodString)) return value => typeof value === 'string';
-  if (isPlain(field, z.ZodBoolean)) return value => typeof value === 'boolean';
-  if (isPlain(field, z.ZodNumber)) return value => Number.isFinite(value);
+  const plain = plainOf(field);
+  if (plain === 'number') return value => Number.isFinite(value);
+  if (plain !== undefined) return value => typeof value === plain;
   if (field instanceof z.ZodISODateTime)
     return value =>
       field.safeParse(typeof value === 'string' ? value.replace(LEAP_SECOND, ':59') : value).success;
   return value => field.safeParse(value).success;
 }
 
-/** True if the field requires only its type, without a format or a range. */
-function isPlain(field: z.ZodType, type: new (...given: never[]) => z.ZodType): boolean {
-  const {checks = [], format} = field.def as {readonly checks?: readonly unknown[]; readonly format?: string};
-  return field instanceof type && checks.length === 0 && format === undefined;
-}
-
 /** Lossless conversion from another type. The field's own check judges the result. */
-function conversionOf(field: z.ZodType): ReadValue {
+function conversionOf(field: z.ZodType): ValueType['read'] {
   if (field instanceof z.ZodISODateTime)
     return value => {
       const [, date, time, zone] = DATE_TIME.exec(String(value)) ?? [];

@@ -14,7 +14,7 @@ export interface LookupColumn {
   readonly name: string;
   readonly kind: 'scalar' | 'flag' | 'json';
   /** Its value in a row, whose parsed answer is `data`; null or undefined without a value. */
-  of(result: Result, data: unknown): unknown;
+  readonly of: (result: Result, data: unknown) => unknown;
 }
 
 /** One field of an operation's answer as a column: `verdict.can_pass` is `can_pass`. */
@@ -51,8 +51,16 @@ function flatten(schema: z.ZodObject, path: readonly string[]): AnswerField[] {
     if (inner instanceof z.ZodObject) return flatten(inner, here);
     // `verdict` is the subject of the whole answer, so its two flags omit that name.
     const named = here[0] === 'verdict' ? here.slice(1) : here;
-    return [{name: named.join('_'), path: here, kind: kindOf(inner), of: (_, data) => valueAt(data, here)}];
+    return [{name: named.join('_'), path: here, kind: kindOf(inner), of: readerAt(here)}];
   });
+}
+
+/** Most fields are at the answer's top, and read in every row. */
+function readerAt(path: readonly string[]): LookupColumn['of'] {
+  const [top = '', ...deeper] = path;
+  if (deeper.length > 0) return (_, data) => valueAt(data, path);
+  return (_, data) =>
+    typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[top] : undefined;
 }
 
 function kindOf(schema: z.ZodType): AnswerField['kind'] {
@@ -224,7 +232,12 @@ export function resultCells(
   columns: readonly LookupColumn[],
   safe: (text: string) => string,
 ): string[] {
-  return columns.map(column => cellText(column.of(result, data), column.kind, safe));
+  return columns.map(({kind, of}) => {
+    const value = of(result, data);
+    if (value === undefined || value === null) return '';
+    if (kind === 'json') return unmarkNumbers(JSON.stringify(value));
+    return typeof value === 'string' ? (markedNumber(value) ?? safe(value)) : String(value);
+  });
 }
 
 /** An answer cut down to these fields, as JSON. */
@@ -256,12 +269,6 @@ export function valueAt(data: unknown, path: readonly string[]): unknown {
     value = (value as Record<string, unknown>)[key];
   }
   return value;
-}
-
-function cellText(value: unknown, kind: LookupColumn['kind'], safe: (text: string) => string): string {
-  if (value === undefined || value === null) return '';
-  if (kind === 'json') return unmarkNumbers(JSON.stringify(value));
-  return markedNumber(value) ?? (typeof value === 'string' ? safe(value) : String(value));
 }
 
 /**

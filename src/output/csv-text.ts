@@ -19,13 +19,12 @@ export function csvTexts(given: Options & {readonly delimiter: string}): CsvText
   const {delimiter} = given;
   const options = {...given, record_delimiter: MARK};
   const [first = ''] = delimiter;
-  const needsQuotes = (cell: string) => cell.includes(first) || QUOTED.test(cell);
   return records => {
     const odd = new Map<string, string>();
     const plain = records.map(cells => {
       let isPlain = true;
       for (const cell of cells) {
-        if (!needsQuotes(cell)) continue;
+        if (!cell.includes(first) && !QUOTED.test(cell)) continue;
         odd.set(cell, cell);
         isPlain = false;
       }

@@ -246,8 +246,10 @@ export function checkLimits({job, stopper, output}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = output.writer;
   const {written, rejected} = counters.rows;
-  const errors = {count: failures(counters), total: asked(counters)};
+  if (maxErrors !== undefined) {
+    const errors = {count: failures(counters), total: asked(counters)};
+    if (exceeds(maxErrors, errors)) stopper.stop(limitStop('max-errors', errors));
+  }
   const rejects = {count: rejected, total: written + rejected};
-  if (exceeds(maxErrors, errors)) stopper.stop(limitStop('max-errors', errors));
   if (exceeds(maxRejects, rejects)) stopper.stop(limitStop('max-rejects', rejects));
 }

@@ -157,6 +157,7 @@ describe('a response', () => {
 
   test.each([
     ['a null is', {city: 'X', latitude: null}, {city: 'X'}],
+    ['an unknown null is', {city: 'X', more: null}, {city: 'X'}],
     ['a value of the wrong type is', {city: 'X', latitude: 'far'}, {city: 'X'}],
     ['a null in what is not known is not', {city: 'X', more: {a: null}}, {city: 'X', more: {a: null}}],
   ])('%s left out', (_, data, kept) => {

@@ -27,12 +27,12 @@ function disagreements(schema: z.ZodType, type: FieldType | undefined, path: str
         )
       : [`${path}: no part`];
   if (schema instanceof z.ZodArray)
-    return typeof type === 'object' && 'items' in type
+    return type !== undefined && 'items' in type
       ? disagreements(schema.element as z.ZodType, type.items, `${path}[]`)
       : [`${path}: no list`];
-  if (typeof type !== 'function') return [`${path}: no value`];
+  if (type === undefined || !('read' in type)) return [`${path}: no value`];
   return VALUES.filter(value => {
-    const read = type(value);
+    const read = type.read(value);
     return schema.safeParse(value).success
       ? read !== value
       : read !== undefined && !schema.safeParse(read).success;

@@ -49,7 +49,7 @@ export class FlowControl {
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
-    this.inFlight = new InFlight(options.now);
+    this.inFlight = new InFlight(options.now());
     this.#outages = new OutageWatch(options);
     this.#gate = new ThrottleGate(options.random);
   }
@@ -70,7 +70,7 @@ export class FlowControl {
       if (candidates.length > 0) room = Math.min(most, this.#room(now, true));
     }
     if (room <= 0) {
-      if (waiting.length > 0 && this.#timer === undefined && this.#opensAt > now) this.#wakeLater();
+      if (waiting.length > 0 && this.#timer === undefined && this.#opensAt > now) this.#wakeLater(now);
       return admitted;
     }
     const planned = new Map<Operation, number>();
@@ -90,13 +90,13 @@ export class FlowControl {
   sent({operation, key}: Lookup): void {
     this.#canary(operation).sent();
     this.#outages.sent(key);
-    this.inFlight.sent();
+    this.inFlight.sent(this.#options.now());
   }
 
   /** Notes the end of a call, and returns who is to blame for a failure. `isKnown`: the value was refused so before. */
   ended({operation, key, params}: Lookup, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
-    this.inFlight.ended();
+    this.inFlight.ended(now);
     const value = params[operations[operation].field] ?? '';
     const streak = this.#canary(operation).ended(attempt, value, isKnown);
     this.#isKeyAccepted ||= attempt.kind === 'answered';
@@ -130,7 +130,7 @@ export class FlowControl {
         attempt satisfies never;
     }
     this.#giveUpWhenOverdue(now);
-    this.#wakeLater();
+    this.#wakeLater(now);
     return blame;
   }
 
@@ -169,7 +169,7 @@ export class FlowControl {
   }
 
   get outage(): OutageState | undefined {
-    const state = this.#outages.stateAt(this.#options.now());
+    const state = this.#outages.state(this.#options.now);
     return state && {...state, isOverdue: state.isOverdue && this.#options.outlastsOutages === true};
   }
 
@@ -183,9 +183,15 @@ export class FlowControl {
 
   /** Calls in flight, and number and length of the pauses. */
   report() {
-    const {count: pauses, ms: pausedMs} = this.#pauses.total(this.#options.now());
-    const {count: inFlight, ms: inFlightMs} = this.inFlight;
-    return {inFlight, inFlightMs, pause: this.pause, pauses, pausedMs};
+    const now = this.#options.now();
+    const {count: pauses, ms: pausedMs} = this.#pauses.total(now);
+    return {
+      inFlight: this.inFlight.count,
+      inFlightMs: this.inFlight.msUntil(now),
+      pause: this.pause,
+      pauses,
+      pausedMs,
+    };
   }
 
   #room(now: number, isUrgent = false): number {
@@ -263,13 +269,12 @@ export class FlowControl {
   }
 
   /** Wakes what waits when something may be sent again. */
-  #wakeLater(): void {
-    this.#notePause(this.#options.now());
+  #wakeLater(now: number): void {
+    this.#notePause(now);
     this.#sleep();
     if (this.#stopped) return;
     const opens = this.#opensAt;
-    const wait = opens - this.#options.now();
-    if (opens > 0) this.#timer = setTimeout(() => this.#wake(opens), Math.max(0, wait) + 1);
+    if (opens > 0) this.#timer = setTimeout(() => this.#wake(opens), Math.max(0, opens - now) + 1);
   }
 
   #sleep(): void {
@@ -285,7 +290,8 @@ export class FlowControl {
   /** Timers may fire early by the clock that counts here. */
   #wake(opens: number): void {
     this.#timer = undefined;
-    if (this.#options.now() < opens) this.#wakeLater();
+    const now = this.#options.now();
+    if (now < opens) this.#wakeLater(now);
     else this.#options.onOpen();
   }
 

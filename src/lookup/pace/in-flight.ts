@@ -1,15 +1,13 @@
-/** Calls in flight, and how long the service had them. */
+/** Calls in flight, and how long the service had them. Times are in milliseconds, by one clock. */
 export class InFlight {
-  readonly #now: () => number;
   #count = 0;
   #ms = 0;
   #countedAt: number;
   /** Start of the reading of answers in this turn of the event loop: all of them had arrived by then. */
   #readFrom: number | undefined;
 
-  constructor(now: () => number) {
-    this.#now = now;
-    this.#countedAt = now();
+  constructor(now: number) {
+    this.#countedAt = now;
   }
 
   get count(): number {
@@ -17,18 +15,17 @@ export class InFlight {
   }
 
   /** Milliseconds that the service had calls, summed over all calls. */
-  get ms(): number {
-    this.#add(0);
+  msUntil(now: number): number {
+    this.#add(0, now);
     return this.#ms;
   }
 
-  sent(): void {
-    this.#add(1);
+  sent(now: number): void {
+    this.#add(1, now);
   }
 
-  ended(): void {
-    this.#add(-1);
-    const now = this.#now();
+  ended(now: number): void {
+    this.#add(-1, now);
     if (this.#readFrom === undefined) {
       this.#readFrom = now;
       setImmediate(() => {
@@ -38,8 +35,7 @@ export class InFlight {
     this.#ms -= now - this.#readFrom;
   }
 
-  #add(more: number): void {
-    const now = this.#now();
+  #add(more: number, now: number): void {
     this.#ms += this.#count * (now - this.#countedAt);
     this.#countedAt = now;
     this.#count += more;

@@ -146,9 +146,11 @@ export class OutageWatch {
     return 'service';
   }
 
-  stateAt(now: number): OutageState | undefined {
+  /** The outage as it is now; the clock is read only if there is one. */
+  state(clock: () => number): OutageState | undefined {
     const outage = this.current;
     if (outage === undefined) return undefined;
+    const now = clock();
     const isDown = this.room(now, 0, true) === 0;
     return {probe: outage.probe, isDown, isOverdue: this.overdue(now) !== undefined};
   }

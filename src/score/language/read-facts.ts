@@ -56,12 +56,15 @@ export class SharedReads {
 export function reader(path: readonly string[]): ReadFacts {
   const [root = '', field = '', ...deeper] = path;
   if (path.length === 1) return facts => facts[root];
-  if (deeper.length === 0) return facts => fieldOf(facts[root], field);
+  // Most conditions read such a field, each in every row: without a further call.
+  if (deeper.length === 0)
+    return facts => {
+      const part = facts[root];
+      return typeof part === 'object' && part !== null ? (part as Facts)[field] : undefined;
+    };
   return facts => deeper.reduce(fieldOf, fieldOf(facts[root], field));
 }
 
 function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
+  return typeof value === 'object' && value !== null ? (value as Facts)[name] : undefined;
 }
