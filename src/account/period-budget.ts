@@ -147,7 +147,7 @@ export class PeriodBudget {
     }
   }
 
-  /** Begins a new period. The rest of the last period's block stays with that period. */
+  /** Begins a new period. Credits left of the block taken in the last period stay counted there as used. */
   #turn(): void {
     const current = this.#period();
     if (current === this.#current) return;

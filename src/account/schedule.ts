@@ -6,7 +6,7 @@ import {type Rate, windowOf} from '../job/values.ts';
  * clock, which a change of the time of day does not move.
  */
 export interface Schedule {
-  /** Due time of the next permit. Earlier ones are spread back from it (virtual scheduling, GCRA of ITU-T I.371). */
+  /** Due time of the next permit. Earlier permits count as evenly spaced before it (GCRA's virtual scheduling, ITU-T I.371). */
   readonly due: number;
   /** Calls that were sent, in order: their time and number. */
   readonly sent: readonly SentCalls[];

@@ -3,7 +3,7 @@ import {inCredits} from '../job/money.ts';
 import type {PeriodUse} from '../ledger/budget.ts';
 import type {PerPeriod} from '../report/summary.ts';
 
-/** Use of the account's budgets: `{per_day, per_month}`, with the limits that it has. */
+/** Use and limit of each of the account's budgets. A period without a limit is left out. */
 export function usesOf(budgets: readonly PeriodUse[]): Partial<Record<`per_${Period}`, PerPeriod>> {
   return Object.fromEntries(
     budgets.map(({period, limit, used}) => [

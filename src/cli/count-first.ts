@@ -62,7 +62,7 @@ function isQuestion({settings: {maxCredits}, endpoint}: Job): boolean {
   return isInteractive() && endpoint.kind === 'live' && maxCredits === undefined;
 }
 
-/** Shows the columns before their price. */
+/** Shows the columns and their price, and asks the user to agree. */
 async function demandAgreement(plan: PlanReport, {settings}: Job, console: Console): Promise<void> {
   const isCountry = ({operation}: PlanReport['columns'][number]) => operation === 'country';
   const countries = plan.columns.filter(isCountry).map(({column}) => column);

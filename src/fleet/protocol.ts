@@ -2,9 +2,9 @@ import type {Params} from '../client/client.ts';
 import type {Operation} from '../operations/table.ts';
 
 /**
- * Number of the protocol between runs and workers: the keys and chunks here, attempts and their kinds, the seal, the
- * names of lanes. Programs with the same number work together in any version, so a fleet is upgraded without a stop.
- * Under one number, messages only gain fields that the other side can ignore.
+ * Version of the protocol between runs and workers. It covers the keys and chunks in this file, the kinds of attempts,
+ * the encryption (`seal.ts`) and the names of lanes. Programs with the same number work together, so a fleet can be
+ * upgraded without a stop. Within a version, messages only gain fields that the other side can ignore.
  */
 export const PROTOCOL = 1;
 

@@ -40,7 +40,7 @@ export class Budget {
   readonly #books: Tally;
   /** Calls with reserved credits that are not booked yet, by key. */
   readonly #inFlight = new Map<string, {readonly renews: boolean; readonly draws: readonly Draw[]}>();
-  /** By limit: what this run had taken plus what was left, when last read. */
+  /** The credits that this run could have in all under each limit, when last read: those taken and those left. The key is the limit's name. */
   readonly #lastRoom = new Map<string, number>();
   #reserved = 0;
   #exhausted: PeriodBudget | undefined;

@@ -41,9 +41,9 @@ export interface LedgerOptions extends Limits {
  * The run's ledger. For each distinct value it holds a durable reservation before the call, and the final outcome
  * after. Repeats, resumes, the budget and the books rely on it.
  *
- * Transactions are grouped: reservations are written with the outcomes that arrived since. A full disk takes no
- * reservations any more, but outcomes. Another failed write is final: the books in memory still count every call, and
- * the file does not.
+ * Transactions are grouped: reservations are written with the outcomes that arrived since. If the disk is full, nothing
+ * more is reserved, but outcomes of calls in flight are still written, into spare space. After any other write error
+ * nothing more is written. The books in memory then still count every call.
  *
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */

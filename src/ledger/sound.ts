@@ -3,7 +3,7 @@ import {operationNames} from '../operations/table.ts';
 
 const ROWS_AT_ONCE = 500;
 
-/** Holds for every row that this program wrote. */
+/** SQL condition that is true for every row that this program wrote. */
 const IS_SOUND = `operation IN (${operationNames.map(name => `'${name}'`).join(', ')}) AND typeof(state) = 'integer' AND typeof(cost) = 'integer'`;
 
 /**

@@ -20,7 +20,7 @@ export class Unwritten {
   readonly firstRows = new Map<string, number>();
   /** By key. A value is never sent again while its answer waits to be written. */
   readonly outcomes = new Map<string, Outcome>();
-  /** Keys of values without an outcome here whose row in the file is outdated. */
+  /** Keys of values that have no outcome in this map, and whose row in the file is outdated. */
   readonly open = new Set<string>();
   /** By key of a rejected value: its number if it is kept for other runs, null if it is a failure of this run only. */
   readonly rejections = new Map<string, number | null>();

@@ -24,7 +24,7 @@ const PAGES_AT_ONCE = 500;
 const LONGEST_MS = 2_000;
 /** Share of the maximum size to which a full store is reduced, so that not every run has to reduce it. */
 const AFTER_CAP = 0.9;
-/** Sample size for the age of the oldest answers. */
+/** Number of answers from which the age of the oldest ones is estimated. */
 const SAMPLE = 500;
 
 /**

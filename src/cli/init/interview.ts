@@ -96,7 +96,7 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   return {...answers, maxCredits};
 }
 
-/** True for a country column that certainly belongs to other numbers. */
+/** True if the guessed country column is, with certainty, that of another phone column. */
 function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
   return guesses.some(
     other => other.operation === 'country' && other.column === column && other.confidence === 'sure',

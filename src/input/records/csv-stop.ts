@@ -20,8 +20,8 @@ export function stopOf(error: unknown): CsvStop {
 const QUOTE = 0x22;
 
 /**
- * True if a record's bad quote is beyond the limit. With other chunk sizes the parser would not have seen it. So that
- * chunks make no difference, the record always counts as unclosed.
+ * True if a record's bad quote is beyond the limit. The parser sees such a quote only if it gets a large chunk. So
+ * that the size of chunks makes no difference, the record then counts as unclosed.
  */
 export function stopsBeyond(bytes: Buffer, limit: number, options: Options): boolean {
   if (bytes.length <= limit) return false;

@@ -6,7 +6,7 @@ import {only, type PerOperation, pairsOf, textOrNumber} from '../values.ts';
 /** Credits of a call by operation, and the charge for refused calls. */
 export type Cost = PerOperation<number> & {readonly rejected: Charge; readonly throttled: Charge};
 
-/** Charge of a refused call: nothing, its credits, or perhaps its credits. */
+/** The charge of a refused call: nothing (`free`), its credits (`spent`), or one of the two (`maybe`). */
 export type Charge = z.output<typeof charge>;
 
 const charge = z.enum(['free', 'maybe', 'spent']);

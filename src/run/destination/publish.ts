@@ -174,7 +174,7 @@ export function isUnpublished(directory: string): boolean {
 /** Drops an interrupted publishing that is no longer wanted. */
 export function forgetPublishing(directory: string, output: string): void {
   const path = join(directory, RECORD);
-  // Makes the files in place durable, which the record would have ensured.
+  // Without the record, the next run would not sync the files that are in place already.
   if (existsSync(output)) syncPath(dirname(output));
   rmSync(path);
   // If the record came back after a power cut, it would pass for the end of the run that begins now.

@@ -80,7 +80,7 @@ async function complete(session: Session): Promise<RunOutcome> {
   });
   ledger.close();
   await closeStages(session);
-  // While the history lacks the run, its state stays: the next session adds it.
+  // While the history lacks the run, its state stays: the next session adds the run to the history.
   const isTold = tellEnd(job, summary, ledger.bills.untold, io);
   closeState(state, isTold ? 'all' : 'nothing', io.warn);
   await deliver(job, summary, io);
