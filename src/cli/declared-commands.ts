@@ -79,7 +79,7 @@ function addRun(addWith: AddWith, run: RunCommand): void {
     .option('--json', 'Print the plan as JSON.')
     .option(
       '--ahead <TIME>',
-      'For each day of this time, such as 30d, show how many stored answers expire, and so are paid for again.',
+      'Show how many stored answers expire on each of the coming days, such as 30d. A run pays for those again.',
     )
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
 }

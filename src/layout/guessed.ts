@@ -86,7 +86,7 @@ export function demandSure(
   const [first] = rows;
   const list = first?.type === 'ndjson' ? listIn(first.value) : undefined;
   if (list !== undefined && rows.length === 1 && path !== '-')
-    throw new UsageError('no_columns', `The rows of ${path} seem to be in its "${list}".`, {
+    throw new UsageError('no_columns', `${path} is one JSON object. Its rows seem to be in the property "${list}".`, {
       pipe: {command: `jq -c '.${list}[]'`, input: path},
       flags: ['-o', defaultOutput([path])],
     });

@@ -55,7 +55,7 @@ function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): vo
   if (first?.type !== 'reject' || ends.length < MOSTLY * sample.length) return;
   throw new InputError(
     'input_rejected',
-    `${ends.length} of the first ${sample.length} rows end in a delimiter that the header lacks (line ${first.line} of ${first.file}: ${first.detail}). To give the header a column without a name: --pad-short-rows. Nothing was sent.`,
+    `${ends.length} of the first ${sample.length} rows end in a delimiter that the header lacks (line ${first.line} of ${first.file}: ${first.detail}). To accept the extra column, add --pad-short-rows. Nothing was sent.`,
     {flags: ['--pad-short-rows']},
   );
 }

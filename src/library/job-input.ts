@@ -111,9 +111,9 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, true and fresh also start over if the input or the settings changed; false then stops (exit 8 or 10). */
+  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file: start over only if the input or the settings changed, else resume; with false, stop instead (exit 8 or 10). */
   readonly restart?: Setting<'restart'>;
-  /** Replace an existing output. Default: false. */
+  /** Replace an existing output. Values that failed are looked up again. Default: false. */
   readonly force?: Setting<'force'>;
   /** Rules of the risk score: default, none, or a YAML file. Default: default. */
   readonly score?: Setting<'score'>;

@@ -95,7 +95,7 @@ test('a publishing that was cut short is not completed where its rejects have an
   for (const others of [{rejects: stage.path('others.ndjson')}, {output: 'link.csv'}]) {
     const refused = await stage.run({...settings, ...others});
     expect(refused).toMatchObject({code: 10, summary: {reason: 'settings_changed'}});
-    expect(refused.message).toContain(`as ${stage.path('out.rejects.ndjson')}`);
+    expect(refused.message).toContain(` to ${stage.path('out.rejects.ndjson')}`);
   }
   expect((await stage.run(settings)).code).toBe(3);
   expect(stage.read('out.csv')).toBe(output);

@@ -560,7 +560,7 @@ describe('fail_if', () => {
     });
     expect(code).toBe(0);
     expect(said).toContain('failIf "risk.mean > 50" could not be decided');
-    expect(said).toContain('0.01" could not be decided: the summary lacks a number');
+    expect(said).toContain('0.01" could not be decided: the condition reads a number that the summary lacks');
   });
 
   test.each([

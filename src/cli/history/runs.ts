@@ -33,7 +33,7 @@ function summaryOf(run: string): string {
   if (text === undefined)
     throw new UsageError(
       'unknown_run',
-      `There is no summary of a run "${run}": each job keeps its last 30. To list runs: bulk-enrich runs.`,
+      `There is no summary of a run "${run}". The last 30 summaries of each job are kept. To list runs: bulk-enrich runs.`,
     );
   return text;
 }

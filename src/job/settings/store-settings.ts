@@ -81,12 +81,12 @@ export const storeSettings = {
   restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
     value: '[fresh]',
     description:
-      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, true and fresh also start over if the input or the settings changed; false then stops (exit 8 or 10).',
+      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file: start over only if the input or the settings changed, else resume; with false, stop instead (exit 8 or 10).',
     uses: ['run'],
     shapes: 'nothing',
   }),
   force: stateSetting(z.boolean().default(false), {
-    description: 'Replace an existing output.',
+    description: 'Replace an existing output. Values that failed are looked up again.',
     uses: ['run'],
     shapes: 'nothing',
   }),

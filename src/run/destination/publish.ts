@@ -116,13 +116,13 @@ export function unfinishedPublishing(
   if (output_path !== output)
     throw new StateError(
       'settings_changed',
-      `The unfinished run in ${directory} was putting ${output_path} in place. Run the command for that, or give this one another --state.`,
+      `The unfinished run in ${directory} writes ${output_path}. To finish that run, use that name for the output. For this output, add another --state.`,
     );
   // With a link to the output or another --rejects, the files would be searched for in the wrong place.
   if (record.rejects !== null && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
-      `The unfinished run in ${directory} was putting rejected rows in place as ${rejects_path}. Run the command for those, or start over with --restart; answers already paid for are kept.`,
+      `The unfinished run in ${directory} writes rejected rows to ${rejects_path}, and this command does not. To finish that run, use that name. To start over, add --restart; answers already paid for are kept.`,
     );
   return record;
 }

@@ -135,7 +135,7 @@ function exceededThresholds({io, input: {layout}}: Session, summary: Summary): s
     const decision = threshold.exceeded(summary);
     if (decision === undefined)
       io.warn(
-        `fail_if "${threshold.text}" could not be decided: the summary lacks a number that it reads, or it divides by zero.`,
+        `fail_if "${threshold.text}" could not be decided: the condition reads a number that the summary lacks, or divides by zero.`,
       );
     return decision === true;
   });

@@ -73,7 +73,7 @@ export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence
     );
   if (others > 0)
     warn(
-      `${many(others, 'credit')} of earlier attempts do not count against this run's limit: they were spent, or may have been, at another endpoint or account, or before --restart fresh.`,
+      `${many(others, 'credit')} of earlier attempts do not count against this run's limit. They belong to another endpoint or account, or to the time before --restart fresh. Some may not have been charged.`,
     );
 }
 

@@ -14,7 +14,7 @@ an old spreadsheet's name, and CSV in it ▸ [@list.xls] ip,email ⏎ 3× 192.0.
 gzip ▸ [@list.csv.gz] ip,email ⏎ 3× 192.0.2.{n},p{n}@example.com ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 a JSON list ▸ [@list.json] [{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}] ▸ ip=ip → 192.0.2.1 192.0.2.2
 a JSON list of values ▸ [@list.json] ["p@example.com","q@example.com"] ▸ input_header -o list.enriched.ndjson ▸ is a list of values, not of objects. Write an object on each line, such as {"value": …}.
-rows in an object ▸ [@list.json] {"data":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]} ▸ no_columns -o list.enriched.ndjson ▸ The rows of list.json seem to be in its "data".
+rows in an object ▸ [@list.json] {"data":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]} ▸ no_columns -o list.enriched.ndjson ▸ list.json is one JSON object. Its rows seem to be in the property "data".
 nested rows ▸ [@list.ndjson] 3× {"user":{"ip":"192.0.2.{n}","contact":{"email":"p{n}@example.com"}}} ▸ ip=user.ip email=user.contact.email → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 pictures in headers ▸ 📧 E-Mail,🌍IP ⏎ 3× p{n}@example.com,192.0.2.{n} ▸ ip=🌍IP email=📧 E-Mail → 192.0.2.0 p0@example.com 192.0.2.1 … 6
 the same header twice ▸ email,email ⏎ 3× p{n}@example.com,q{n}@example.com ▸ email=email email=email#2 → p0@example.com q0@example.com p1@example.com … 6
