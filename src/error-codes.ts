@@ -1,6 +1,6 @@
 /**
- * The case of a code, and its remedy: a row of docs/errors.md, which is generated from these tables. The texts are
- * Markdown.
+ * When an error code occurs, and what to do: one row of docs/errors.md. That page is generated from these tables, so
+ * the texts are Markdown.
  */
 type ErrorRow = readonly [when: string, advice: string];
 type ErrorTable = Readonly<Record<string, ErrorRow>>;
@@ -207,7 +207,7 @@ export const stateCodes = {
   ],
 } as const satisfies ErrorTable;
 
-/** A run or an enricher ended before its rows did. Each has its own exit code. */
+/** A command or an enricher ended early, or its results exceed a limit. A code's third text is its exit code. */
 export const endCodes = {
   aborted: ['the library’s caller aborted it', 'start it again: answers are kept', '130'],
   budget: [

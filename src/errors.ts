@@ -29,11 +29,11 @@ export function isSuccess(exitCode: number): boolean {
   return exitCode === exitCodes.ok || exitCode === exitCodes.incomplete;
 }
 
-/** The change to the command that led here. */
+/** The change that fixes a failed command. */
 export interface Remedy {
-  /** Flags to add; one that it has already is replaced. */
+  /** Flags to add. A flag that the command has already is replaced. */
   readonly flags?: readonly string[];
-  /** The command to pipe into it, instead of reading a file. */
+  /** The command whose output is piped into the run, and the file that it reads instead of the run. */
   readonly pipe?: {readonly command: string; readonly input: string};
   /** The mistyped word and the likely one, which is empty for a superfluous word. */
   readonly instead?: {readonly given: string; readonly meant: string} | undefined;
@@ -69,7 +69,7 @@ export abstract class CodedError extends Error {
   }
 }
 
-/** A text as one line. Texts of files, libraries and services are quoted in messages, and may hold anything. */
+/** A text as one line. Messages quote texts of files, libraries and services, which may contain control characters. */
 export function oneLine(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -170,14 +170,14 @@ export function systemReason(error: unknown): string {
   return Object.hasOwn(inWords, kind) ? `${code}, ${inWords[kind]}` : code;
 }
 
-/** True for an error of the file system or of SQLite, as against a fault of the program, and trouble of the network. */
+/** True for an error of the file system or of SQLite; false for a fault of the program or a network error. */
 export function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
   if (!(error instanceof Error)) return false;
   const isOfFiles = 'syscall' in error && !('address' in error || 'hostname' in error);
   return isOfFiles || systemCode(error).startsWith('SQLITE_');
 }
 
-/** An error of the disk that nothing nearer has told in its own words, as one for users; any other as it is. */
+/** Returns an unexplained error of the disk as an {@link OutputError} for users, and any other error unchanged. */
 export function foreseen(error: unknown): unknown {
   if (!isOfDisk(error)) return error;
   const {path = 'A file', syscall = 'SQLite'} = error;

@@ -8,18 +8,16 @@ import {OutputError, systemReason} from '../errors.ts';
 import type {Rate} from '../job/values.ts';
 import {emptySchedule, grant, type Schedule, shifted} from './schedule.ts';
 
-/** Maximum milliseconds to wait for the file before trying again. Other processes hold it for less than one. */
+/** Maximum milliseconds to wait for the file before trying again. Other processes hold it for less than 1 ms. */
 const BUSY_TIMEOUT_MS = 250;
 const BUSY_AGAIN_MS = 5;
-/** Milliseconds after which used permits are reported to the other holders, unless a lease does it before. */
+/** Milliseconds after which used permits are reported to the other holders, unless the next request does so earlier. */
 const TELL_MS = 20;
 /** Milliseconds between two renewals by a holder of all permits. */
 const HOLD_AGAIN_MS = 10_000;
-/**
- * Milliseconds between two looks for permits that other processes leave. After the same time without any, the lack is
- * reported.
- */
+/** Milliseconds between two looks, while {@link AccountPace.holdAll} waits for the calls of other processes. */
 const LOOK_AGAIN_MS = 50;
+/** The user is told after this long without a permit, plus the rate's own period. */
 const WORTH_SAYING_MS = 10_000;
 /** Marks the holder that takes all permits, for a fleet that shares them among its workers. */
 const FLEET = '.fleet';
@@ -29,14 +27,14 @@ export interface AccountPaceOptions {
   readonly directory: string;
   readonly account: string;
   readonly rate: Rate;
-  /** The file can't be used any more: nothing is granted. */
+  /** Called if the file can't be used any more. Nothing is granted then. */
   readonly onTrouble: (error: OutputError) => void;
   readonly warn: (sentence: string) => void;
 }
 
 /**
- * The pace of an account, shared by all processes of the machine: each lease is one transaction over one row. The
- * content is useless after a restart of the machine, so the file is never synced.
+ * The pace of an account, shared by all processes of the machine. Each request for permits is one transaction over one
+ * row. The file is never synced: its content is of little use after a restart of the machine.
  *
  * @throws {OutputError} when its file can't be used.
  */
@@ -70,7 +68,7 @@ export class AccountPace {
         return open(this.#path);
       } catch (error) {
         if (!isDamage(error)) throw error;
-        // The machine stopped during a write. The file itself stays, as another process may have it open.
+        // The machine stopped during a write. The file is emptied, not removed: another process may have it open.
         rmSync(`${this.#path}-journal`, {force: true});
         truncateSync(this.#path);
         return open(this.#path);
@@ -99,7 +97,7 @@ export class AccountPace {
     }
   }
 
-  /** Makes a call with a permit. The permit is out until the call leaves, which may take a handshake. */
+  /** Uses a permit for a call. The permit counts as out until the call has left, which may need a handshake first. */
   use(): {left(): void; over(sent: boolean): void} {
     this.#fresh -= 1;
     this.#onTheWay += 1;
@@ -115,8 +113,8 @@ export class AccountPace {
   }
 
   /**
-   * Holds all permits until it is closed, for a fleet whose workers keep the rate. Resolves once no call of others is
-   * in the window.
+   * Holds all permits until this pace is closed, for a fleet whose workers keep the rate. Resolves once the window has
+   * no calls of other processes.
    */
   async holdAll(): Promise<void> {
     this.#holder += FLEET;
@@ -161,7 +159,7 @@ export class AccountPace {
     try {
       this.#ask(0);
     } catch {
-      // The next lease reports it. If there is none, the others notice that this process is gone.
+      // The next request reports the used permits. If none follows, the others notice that this process is gone.
     }
   }
 
@@ -208,7 +206,7 @@ export class AccountPace {
     if (row === undefined) return emptySchedule;
     const schedule = JSON.parse(String(row.schedule)) as Schedule;
     const [latest = 0] = schedule.sent.at(-1) ?? [];
-    // The machine restarted since. The time of day tells how long that took.
+    // The machine has restarted, so its clock began anew. The time of day tells how much time passed.
     return latest > now ? shifted(schedule, now, Date.now() - now - Number(row.clock)) : schedule;
   }
 

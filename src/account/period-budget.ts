@@ -18,7 +18,7 @@ const VERSION = 2;
 
 const FILE = 'daily-credits.db';
 
-/** By UTC. */
+/** A day or a month in UTC. */
 export type Period = 'day' | 'month';
 
 /** The file of all budgets. */
@@ -34,8 +34,8 @@ export interface PeriodBudgetOptions extends BudgetFile {
   /** The account that the budget belongs to: all its runs share it. */
   readonly owner: string;
   /**
-   * The session that spends from it. Its run's ledger keeps this name, so that the next session can give back what a kill
-   * leaves of its blocks. Undefined for a call outside of runs, which takes its own cost and no block.
+   * Name of the session that spends from the budget. The run's ledger keeps the name: after a kill, the next session
+   * gives back the unspent part of the blocks. Undefined for a call outside of runs, which takes its cost and no block.
    */
   readonly holder?: string | undefined;
   readonly period: Period;
@@ -49,7 +49,7 @@ export interface PeriodBudgetOptions extends BudgetFile {
 
 /**
  * Credits that an account may spend in one day or month, over all its runs. A run takes credits in durable blocks before it
- * spends them, so a crash never exceeds the limit. The session that resumes the run gives back the rest of its block.
+ * spends them, so a crash never exceeds the limit. A session that resumes a run gives back the unspent part of a block.
  *
  * @throws {OutputError} when its file can't be read or written: then nothing may be spent.
  */
@@ -58,9 +58,9 @@ export class PeriodBudget {
   readonly #path: string;
   readonly #db: Sqlite;
   readonly #sql: ReturnType<typeof open>['sql'];
-  /** Taken from `#current`, and not spent. */
+  /** Thousandths of a credit that were taken from `#current` in advance, and not spent yet. */
   #left = 0;
-  /** The period that each call in flight was taken from. */
+  /** By call in flight: the period that its credits were taken from. */
   readonly #inFlight = new Map<string, string>();
   #current: string;
   #warned = false;
@@ -84,7 +84,7 @@ export class PeriodBudget {
     return this.#options.owner;
   }
 
-  /** The books use it as the key of what a run took from this period. */
+  /** The key in the books for the credits that a run took from this period. */
   get name(): string {
     this.#turn();
     return `${this.owner} ${this.#current}`;
@@ -147,7 +147,7 @@ export class PeriodBudget {
     }
   }
 
-  /** Begins a new period. Credits left of the block taken in the last period stay counted there as used. */
+  /** Begins a new period. Unspent credits of the last block go back to the period that they were taken from. */
   #turn(): void {
     const current = this.#period();
     if (current === this.#current) return;
@@ -188,7 +188,7 @@ export class PeriodBudget {
     return Number(this.#sql.used.get(this.#options.owner, this.#current)?.thousandths ?? 0);
   }
 
-  /** Takes credits, or returns negative ones. They count once written: what a full disk refused is never returned. */
+  /** Takes credits, or gives back negative ones. `#left` changes only after the write: a full disk may refuse it. */
   #change(work: () => number): number {
     const {owner, holder} = this;
     const credits = this.#guarded(() =>
@@ -218,8 +218,8 @@ export class PeriodBudget {
 }
 
 /**
- * Gives back what a killed session had taken of any account's periods and not spent. `taken`: what it took of a period,
- * by {@link PeriodBudget.name}.
+ * Gives back the credits that a killed session took in advance and did not spend, of all accounts and periods. `taken`
+ * returns the credits that its calls took from a period, by {@link PeriodBudget.name}.
  *
  * @throws the errors of SQLite and the file system.
  */
@@ -284,8 +284,8 @@ function open(directory: string, path: string, date: SharedDate) {
 }
 
 /**
- * Creates the tables. `used`: thousandths of a credit that are spent in a period. `taken`: those that a session has set
- * aside in advance and not settled; a killed session leaves its own.
+ * Creates the tables. `used`: thousandths of a credit taken from a period, with blocks that are not spent yet. `taken`:
+ * the same for each session, until it closes; a killed session leaves its rows.
  */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {

@@ -10,7 +10,7 @@ export interface Schedule {
   readonly due: number;
   /** Calls that were sent, in order: their time and number. */
   readonly sent: readonly SentCalls[];
-  /** Permits that are out: their holders have not said yet when they used them. */
+  /** By holder: permits that are out, since the time of their use is not reported yet. */
   readonly out: Readonly<Record<string, PermitsOut>>;
 }
 
@@ -24,9 +24,9 @@ export interface PermitsOut {
 export interface PermitRequest {
   /** The process that asks for permits. */
   readonly holder: string;
-  /** Times at which it used its earlier permits. */
+  /** Times at which the holder used earlier permits. */
   readonly used: readonly number[];
-  /** Number of earlier permits that it may still use. */
+  /** Number of earlier permits that the holder may still use. */
   readonly undecided: number;
   /** Maximum number of new permits. */
   readonly most: number;
@@ -36,15 +36,15 @@ export interface PermitRequest {
 }
 
 /**
- * Share of the rate that is used: the window is made longer, so that the service never sees more than the rate. Calls
- * of several processes reach the service some milliseconds earlier or later than they left.
+ * Share of the rate that is used. Calls of several processes may reach the service some milliseconds closer together
+ * than they left. So the window is made longer, and the service never sees more than the rate.
  */
 const USE = 0.99;
-/** Maximum milliseconds of missed permits that a late holder gets. */
+/** A holder that asks late gets the permits that fell due within this many milliseconds, and no older ones. */
 const CATCH_UP_MS = 100;
 /**
- * Sends this close together, as a part of the window, are remembered as one, at the last one's time: a log of 500
- * entries at most.
+ * Share of the window. Calls that were sent within one such part are remembered as one entry, at the time of the last
+ * call: at most 500 entries.
  */
 const GRAIN = 0.002;
 /** Milliseconds of silence after which a holder is checked, and after which it counts as gone. */
@@ -101,7 +101,7 @@ function settled(before: Schedule, ask: PermitRequest, windowMs: number) {
   return {sent: sent.filter(([at]) => at > now - windowMs), out};
 }
 
-/** In order; calls in one part of a fixed grid count as one time. */
+/** Sorts calls by time. Calls within one step of a fixed grid become one entry, at the time of the last call. */
 function inOrder(all: SentCalls[], grainMs: number): SentCalls[] {
   const merged: SentCalls[] = [];
   for (const [at, count] of all.sort(([a], [b]) => a - b)) {
@@ -118,8 +118,8 @@ function total(counts: readonly number[]): number {
 }
 
 /**
- * The schedule by a new clock after a restart of the machine: `shiftMs` later by the old clock, if the time of day is
- * right. Only the time since the restart is certain, so a wrong time of day counts for no more than that.
+ * Moves the schedule to the clock that began anew when the machine restarted. By the old clock it is now
+ * `now + shiftMs`, if the time of day is right. If that can't be right, only the time since the restart counts.
  */
 export function shifted({due, sent, out}: Schedule, now: number, shiftMs: number): Schedule {
   const permits = Object.values(out);

@@ -1,6 +1,6 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 
-/** `a.b["c"]` as its names; undefined for anything else. */
+/** The names in a path: a, b and c for `a.b["c"]`. Undefined for any other expression. */
 export function pathOf(node: ASTNode): readonly string[] | undefined {
   if (node.op === 'id') return [node.args];
   if (node.op === '.') {

@@ -12,7 +12,7 @@ export function constantText(node: ASTNode | undefined, constants: Constants): s
 }
 
 /**
- * Evaluates each part that is the same for all rows: `duration("7d")` would fail in each.
+ * Evaluates each part that is the same for all rows, to find a fault such as `duration("7d")` before the first row.
  *
  * @throws {Error} with the reason why a part can never be right.
  */
@@ -31,10 +31,10 @@ export function checkConstants(
   check(ast);
 }
 
-/** Kinds of nodes that are not evaluated beforehand: literals have their value already, and names may have none. */
+/** Kinds of nodes that are not evaluated beforehand: a literal has its value already, and a name may have no value. */
 const PLAIN: ReadonlySet<ASTNode['op']> = new Set(['value', 'id', 'list', 'map']);
 
-/** Names in a part that it does not bind itself. */
+/** Names in a part, without the loop variables that the part binds itself. */
 function freeNames(node: ASTNode, namesOf: (child: ASTNode) => Set<string>): Set<string> {
   if (node.op === 'id') return new Set([node.args]);
   if (node.op !== 'rcall' || !LOOPS.has(node.args[0])) return joined(childrenOf(node).map(namesOf));

@@ -1,6 +1,6 @@
 /**
- * Texts that a conversion accepts. The library accepts more: an empty text as 0, `0b11` as a number, and February 30 as a
- * day in March. A rule would then judge a row by a value that the row does not have.
+ * Texts that a conversion accepts. The library accepts more: an empty text as 0, `0b11` as a number, and February 30 as
+ * a day in March. A rule would then judge a row by a value that the row does not have.
  */
 export const convertible = {
   int: texts(/^[+-]?\d+$/, 'int() takes a whole number, such as "7"'),
@@ -15,7 +15,7 @@ export const convertible = {
 
 type Read = (value: unknown) => unknown;
 
-/** The error is made once, since many rows may have such a text. */
+/** Checks texts by their shape. The error is made once, since many rows may have a text of another shape. */
 function texts(shape: RegExp, otherwise: string): Read {
   const error = new Error(otherwise);
   return value => {
@@ -54,10 +54,10 @@ function dates(): Read {
   };
 }
 
-/** At most three digits after the point: the library counts milliseconds. */
+/** Length of a fraction with its point and at most three digits: the library counts milliseconds. */
 const MILLISECONDS = 4;
 
-/** One object, since many rows may have no number. */
+/** One error for all rows, since the result may be no number in many of them. */
 export const NO_NUMBER = new Error('its result is not a number, as after a division by zero');
 
 /** Passes a result of arithmetic. Throws for infinity and NaN, which compare like numbers but mean nothing. */

@@ -6,10 +6,10 @@ import {convertible, finite} from './convertible.ts';
 import {WorkBound} from './work.ts';
 import {convertibleBy, ENGINE_NAMES, engineText} from './written.ts';
 
-/** Runs a part of an expression over facts. Throws if they can't be used. */
+/** Runs a part of an expression over facts. Throws if it can't use a fact's value. */
 export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
 
-/** Declares what expressions may read. */
+/** Declares the names that expressions may read. */
 export type Declare = (environment: Environment, use: 'check' | 'run') => void;
 
 /**
@@ -30,7 +30,7 @@ export class Engine {
   }
 
   /**
-   * Type of an expression's result. Constant parts are evaluated for this.
+   * Type of an expression's result. Also evaluates the constant parts, to find faults before the first row.
    *
    * @throws {Error} with the fault in `summary` or `message`.
    */
@@ -51,7 +51,7 @@ export class Engine {
     };
   }
 
-  /** A pattern from a row can't be checked beforehand, and may take long to compile. */
+  /** Refuses a pattern from a row, which can't be checked beforehand and may take long to compile. */
   #compilePatterns(node: ASTNode, constants: Constants): void {
     if (node.op === 'rcall' && node.args[0] === 'matches') {
       const pattern = constantText(node.args[2][0], constants);

@@ -79,7 +79,7 @@ const TOKENS: Readonly<Record<string, string>> = {
 };
 const TOKEN = Object.keys(TOKENS).join('|');
 
-/** Sentences of the parser about tokens, and the same in words of users. */
+/** The parser's messages about tokens, each with the same in words for users. */
 const SENTENCES: readonly (readonly [said: RegExp, meant: (...tokens: string[]) => string])[] = [
   [/^Unexpected token: EOF$/, () => 'the expression ends too early'],
   [new RegExp(`^Unexpected token: (${TOKEN})$`), at => `${TOKENS[at]} can't stand where it is`],
@@ -126,7 +126,7 @@ function hintFor(reason: string, text: string): string | undefined {
 
 const LONGEST_SHOWN = 200;
 
-/** An expression in a message. */
+/** An expression for a message, cut off after 200 characters. */
 export function shown(text: string): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 }

@@ -1,6 +1,6 @@
 /**
- * Maximum steps of an expression for one row. A step is one element that is gone over, or 64 characters of a text that
- * is read for it.
+ * Maximum steps of an expression for one row. A step is one element of a list or map that a loop goes over or reads, or
+ * 64 characters of a text that a loop reads for each element.
  * Steps are counted, not timed, so that a row comes out the same on any machine.
  */
 const MOST_STEPS = 10_000;
@@ -12,7 +12,7 @@ const MOST_COMPARED = 100_000_000;
 const TOO_MUCH = new Error('it would take too long: more than 10,000 elements to go over');
 const TOO_LONG = new Error('it would take too long: both texts are long');
 
-/** Counts the work of one expression, and ends it beyond a limit. */
+/** Counts the work of an expression for one row, and throws beyond a limit. */
 export class WorkBound {
   #left = 0;
 
@@ -26,7 +26,7 @@ export class WorkBound {
   /** Returns true; throws once the work exceeds the limit. */
   readonly within = (): boolean => this.#spend(true, 0);
 
-  /** Counts a value that is read for each element: the library may search a list or walk a row's objects for it. */
+  /** Counts a value that a loop reads for each element: each time the library may search a list or walk an object. */
   readonly read = (value: unknown): unknown => {
     if (typeof value === 'string') return this.#spend(value, Math.floor(value.length / CHARACTERS_OF_A_STEP));
     return value instanceof Map ? value : this.#spend(value, elementsOf(value));

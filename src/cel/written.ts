@@ -2,7 +2,7 @@ import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
 import {childrenOf, LOOPS, pathOf} from './ast.ts';
 import {convertible} from './convertible.ts';
 
-/** Names of the language for functions that an engine calls otherwise, since it can't replace them. */
+/** An engine's names: for `matches` and `list`, whose own names the library keeps, and for the engine's functions. */
 export const ENGINE_NAMES = {
   matches: 'matches_',
   list: 'list_',
@@ -19,7 +19,7 @@ export const convertibleBy = (conversion: keyof typeof convertible) => `${conver
 /** @throws {Error} when the text is not an expression, or is nested too deep. */
 export function parsed(text: string): ASTNode {
   const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
-  // Checked before: the library would count levels in its own way.
+  // Checked before the library parses the text, as the library would count levels in its own way.
   if (MANY_SIGNS.test(bare)) throw new Error(TOO_DEEP);
   const {ast} = parse(text);
   if (depthOf(ast) > MOST_LEVELS) throw new Error(TOO_DEEP);
@@ -38,8 +38,8 @@ function depthOf(ast: ASTNode): number {
 }
 
 /**
- * Writes whole numbers in sums, comparisons and lists as doubles, `1` as `1.0`, since all numbers in answers are doubles.
- * In an index or a call, such as `substring(1)`, they stay whole.
+ * Writes whole numbers in sums, comparisons and lists as doubles, `1` as `1.0`, since all numbers in answers are
+ * doubles. In an index, in a remainder (`%`) and in a call, such as `substring(1)`, they stay whole.
  */
 function withDoubles(text: string, ast: ASTNode): string {
   const ends: number[] = [];
@@ -54,7 +54,7 @@ function withDoubles(text: string, ast: ASTNode): string {
   return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
 }
 
-/** A part as an engine reads it. `bounded`: with its steps and searches counted. */
+/** The text of a part for an engine. With `bounded`, it checks steps, searches, conversions and arithmetic. */
 export function engineText(node: ASTNode, bounded: boolean): string {
   return serialize(shaped(node, {bounded, inLoop: false, bound: new Set()}) as ASTNode);
 }
@@ -91,7 +91,7 @@ function shaped(node: ASTNode, within: Within): Shape {
 
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
 
-/** Arithmetic up to its outermost operator. Infinity and NaN are checked for at the end, and in divisors. */
+/** Nested arithmetic as one sum. Only the result and the divisors are checked for infinity and NaN. */
 function sum(node: ASTNode, within: Within): Shape {
   const [left, right] = node.args as [ASTNode, ASTNode];
   const side = (child: ASTNode) => (ARITHMETIC.has(child.op) ? sum(child, within) : shaped(child, within));
@@ -99,7 +99,7 @@ function sum(node: ASTNode, within: Within): Shape {
   return grouped(node, {op: node.op, args} as Shape);
 }
 
-/** Operators of one level are evaluated from left to right. */
+/** Binary operators by precedence, lowest first. Operators of one level are evaluated from left to right. */
 const LEVELS: readonly (readonly string[])[] = [
   ['==', '!=', '<', '<=', '>', '>=', 'in'],
   ['+', '-'],
@@ -153,14 +153,14 @@ function method([name, receiver, args]: [string, ASTNode, ASTNode[]], within: Wi
   return rcall(name, call(ENGINE_NAMES.over, of), [variable as Shape, ...guarded]);
 }
 
-/** Macros that continue after a failing element; the others stop. */
+/** Macros that continue after an element fails. All other macros stop there. */
 const PAST_ERRORS = new Set(['all', 'exists']);
 
 /** Skips the body once the steps are used up: reading an element takes time before it is counted. */
 const whileWithin = (body: Shape) =>
   ({op: '?:', args: [call(ENGINE_NAMES.within), body, id('false')]}) as Shape;
 
-/** The library rounds fractions when it writes them, and can't read characters beyond 16 bits. */
+/** Texts and numbers, which the library would spoil: it can't read characters beyond 16 bits, and rounds fractions. */
 function literal(value: unknown): Shape | undefined {
   if (typeof value === 'string') return id(JSON.stringify(value));
   if (typeof value !== 'number') return undefined;

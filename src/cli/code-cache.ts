@@ -10,7 +10,7 @@ const nodes = (module as {readonly enableCompileCache?: EnableCompileCache}).ena
 
 /**
  * Lets Node keep the compiled code of this command for the next one, in the user's cache directory. That code is
- * executed, so the directory must be the user's own and closed to others. Without one, commands start more slowly.
+ * executed, so the directory must be the user's own and closed to others. Otherwise, commands start more slowly.
  */
 export function keepCompiledCode(env: Env, enable: EnableCompileCache | undefined = nodes): void {
   if (enable === undefined) return;

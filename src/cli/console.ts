@@ -10,7 +10,7 @@ import {draw, print, printLogLine} from './terminal/printable.ts';
 /** The command's messages, for people or as a program's log. Only data goes to stdout. */
 export interface Console {
   readonly quiet: boolean;
-  /** True if a program reads it: every message is then an event of the log. */
+  /** True if a program reads the messages: each one is then an event of the log. */
   readonly forMachine: boolean;
   /** True if a person can answer. */
   readonly interactive: boolean;
@@ -19,7 +19,7 @@ export interface Console {
   readonly paint: Paint;
   say(sentence: string): void;
   warn(sentence: string): void;
-  /** Draws a line that the next line replaces, from any writer. An empty text removes it. */
+  /** Draws a line that the next output of any kind replaces. An empty text removes the line. */
   draw(line: string): void;
   readonly log: Logger;
 }
@@ -62,7 +62,7 @@ export function createConsole(settings: ConsoleSettings): Console {
   };
 }
 
-/** True for a person at a terminal, and not a CI runner that provides one. */
+/** True if a person is at the terminal: a CI runner may provide a terminal too, but sets CI. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? '') === '';
 }

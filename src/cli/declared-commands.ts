@@ -13,7 +13,7 @@ export type WithSettings = (command: Command, use: Use) => Command;
 /** Empty texts for `--help`, before operations are loaded. */
 export const NOTHING_SAID = {lookups: '', values: '', ages: ''};
 
-/** The flags of commands, and texts of their helps about operations. */
+/** The flags of commands, and the texts of their help that are about operations. */
 export interface CommandSettings {
   readonly withSettings: WithSettings;
   readonly said: typeof NOTHING_SAID;

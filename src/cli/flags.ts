@@ -11,7 +11,7 @@ export const said = {
   ages: defaultAges,
 };
 
-/** Flags in `--help`. `--help-all` has the rest. */
+/** Flags that `--help` shows. `--help-all` shows all flags. */
 const common: ReadonlySet<SettingName> = new Set<SettingName>([
   ...Object.values(operations).map(({setting}) => setting as SettingName),
   ...(['endpoint', 'country', 'defaultCountry', 'where', 'sample'] as const),
@@ -20,7 +20,7 @@ const common: ReadonlySet<SettingName> = new Set<SettingName>([
 
 type DescribedSetting = ReturnType<typeof describeSettings>[number];
 
-/** Gives a command the flags of its settings, and those of a job if it runs one. */
+/** Gives a command the flags of its settings. `run` and `plan` also get -o, --job and --help-all. */
 export function addSettings(command: Command, use: Use, showsAll: boolean): Command {
   if (use === 'run') {
     command.option(

@@ -1,8 +1,8 @@
 import {getHeapSpaceStatistics, setFlagsFromString} from 'node:v8';
 
 /**
- * The default limit of Node 20. That of Node 24 is four times as high: it saves a tenth of the CPU, and takes 100 MB
- * more.
+ * Limit of V8's space for new objects: the default of Node 20. The default of Node 24 is four times as high: it saves a
+ * tenth of the CPU, and takes 100 MB more.
  */
 const MOST_YOUNG_BYTES = 32 * 2 ** 20;
 const LOOK_EVERY_MS = 50;
@@ -26,7 +26,7 @@ const v8: Heap = {
 export function keepHeapSmall({setFlag, youngBytes} = v8): void {
   // By default V8 lets garbage grow to four times what is alive; 60,000 values took 224 MB instead of 171.
   setFlag('--heap-growing-percent=75');
-  // A limit holds only for a process that is started with it. The growth can be changed at any time.
+  // V8 accepts a limit only when the process starts. The growth can be changed at any time.
   let grows = true;
   setInterval(() => {
     const mayGrow = youngBytes() < MOST_YOUNG_BYTES;

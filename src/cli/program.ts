@@ -14,7 +14,7 @@ import {
 import {examplesOf} from './examples.ts';
 import {canRedraw, draw, print} from './terminal/printable.ts';
 
-/** Runs the command line and returns its exit code. `heard` receives the error that ended it, before it is rendered. */
+/** Runs the command line and returns its exit code. `heard` receives an error that ends it, before it is shown. */
 export async function main(
   given: readonly string[],
   heard: (error: unknown) => void = () => {},
@@ -123,7 +123,7 @@ function unknownCommand(name: string, program: Command): UsageError {
 }
 
 /**
- * The flags of commands, and what their help says of operations. Both load slowly, so they are loaded only if `argv` has
+ * The flags of commands, and their help on operations. Both load slowly, so they are loaded only if `argv` has
  * a command that uses them.
  */
 async function settingsOf(argv: readonly string[], showsAll: boolean): Promise<CommandSettings> {

@@ -3,7 +3,7 @@ import type {Stopper} from '../run/stop.ts';
 import type {Console} from './console.ts';
 import {broken} from './terminal/lines.ts';
 
-/** A closed terminal or an ended session is a request to stop like any other. */
+/** Exit codes by signal. A closed terminal or a logout (SIGHUP) is a request to stop like any other. */
 const codes = {
   SIGINT: exitCodes.interrupted,
   SIGTERM: exitCodes.terminated,

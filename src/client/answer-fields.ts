@@ -2,7 +2,7 @@ import {type Fields, type FieldType, fieldTypes, type ValueType} from '../operat
 import type {Operation} from '../operations/table.ts';
 import {markedNumber, markNumber} from './exact-numbers.ts';
 
-/** A parsed answer. Both parts may have marked numbers, see exact-numbers.ts. */
+/** A parsed answer. `kept` and `data` may have marked numbers, see exact-numbers.ts. */
 export interface ReadAnswer {
   /** All fields: converted to the interface's types if nothing is lost, else unchanged. */
   readonly kept: Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export interface ReadAnswer {
   readonly wrongTypes: readonly string[];
 }
 
-/** Reads an answer by the interface's types. Null fields count as missing. `isMarked`: some of its numbers are marked. */
+/** Reads an answer by the interface's types. Null fields count as missing. `isMarked`: it may have marked numbers. */
 export function readFields(
   fields: Fields,
   given: Readonly<Record<string, unknown>>,
@@ -34,8 +34,8 @@ export function usedAnswer(operation: Operation, kept: unknown): unknown {
 }
 
 /**
- * True if the value can be used as it is, which most answers can: this takes a third of the time of reading. Adds the
- * dotted names of unknown fields to `unknown`.
+ * True if the value can be used unchanged, as most answers can. This check takes a third of the time of
+ * {@link readFields}. Adds the dotted names of unknown fields to `unknown`.
  */
 function isOfType(type: FieldType, value: unknown, path = '', unknown?: Set<string>): boolean {
   if ('read' in type) return type.read(value) === value;
@@ -106,7 +106,7 @@ function readAs(type: FieldType, value: unknown, path: string, told: OddFields):
   return isObject(value) ? readPart(type, value, `${path}.`, told) : undefined;
 }
 
-/** A list with an unusable item is unusable: the rest would be another list. */
+/** A list with an unusable item is unusable: without that item it would be a different list. */
 function readList(items: FieldType, list: readonly unknown[], path: string, told: OddFields): Both {
   const read = list.map(item => readField(items, item, path, told));
   const kept = read.every((item, index) => item.kept === list[index]) ? list : read.map(item => item.kept);

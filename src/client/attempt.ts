@@ -1,4 +1,4 @@
-/** The service's headers, mostly about pace, unchecked: data from a stranger. */
+/** Headers of a response. Those about pace are unchecked: they may contain anything. */
 export interface PaceHeaders {
   readonly retryAfter?: string | undefined;
   /** The response's own clock, against which dates in the other headers are measured. */
@@ -20,7 +20,7 @@ export interface Answered extends Responded {
   readonly kind: 'answered';
   /** Known fields of the interface's types, and unknown ones as they came. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** All of it as JSON text, if `data` has less: a number's spelling (1.10, 1e400), fields of a wrong type. */
+  /** The whole answer as JSON text, if `data` lacks a number's spelling (1.10, 1e400) or fields of a wrong type. */
   readonly exact?: string;
   /** Dotted names of fields that the interface does not know. */
   readonly unknownFields: readonly string[];
@@ -32,7 +32,7 @@ export interface Answered extends Responded {
  * Result of one call. A failed call is a value, never a thrown error.
  *
  * - `not_sent`: nothing reached the service; free.
- * - `throttled`: asked to slow down.
+ * - `throttled`: the service asks to slow down.
  * - `ambiguous`: it may have been carried out and charged, but no answer came.
  * - `unreadable`: carried out, but the answer breaks the interface.
  * - `rejected`: refused for this value.
@@ -55,7 +55,7 @@ export type Attempt =
       readonly latencyMs: number;
       readonly status?: number;
       readonly pace?: PaceHeaders;
-      /** Lost with a fleet's worker, which says nothing about the service. */
+      /** The call was lost with a fleet's worker: that says nothing about the service. */
       readonly lost?: true;
     }
   | (Responded & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
@@ -71,5 +71,5 @@ export type Attempt =
       readonly detail?: string;
     };
 
-/** An attempt with the time of its end in milliseconds since the epoch, at which its answer was bought. */
+/** An attempt, with its end in milliseconds since the epoch: the time at which an answer was bought. */
 export type TimedAttempt = Attempt & {readonly boughtAt: number};

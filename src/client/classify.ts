@@ -28,7 +28,7 @@ export function classifyResponse(
   redact: Redact = parsed => parsed,
 ): Attempt {
   const {status, latencyMs, pace} = response;
-  // Comes after the other fields: on Node.js 20, fields after a spread give each object a shape of its own.
+  // Always spread last: on Node.js 20, fields after a spread give each object a shape of its own.
   const responded = {status, latencyMs, pace};
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
@@ -82,7 +82,7 @@ function readAnswer(
   return {kind: 'answered', ...responded, ...answer};
 }
 
-/** An answer by the interface's types, with its text if that has more. */
+/** Reads an answer by the interface's types. `exact` is its text, if `data` lacks something. */
 function answerOf(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
   const {kept, data, unknownFields, wrongTypes} = readFields(fieldTypes[operation], given, isMarked);
   if (data === given && !isMarked) return {data, unknownFields, wrongTypes};

@@ -6,7 +6,7 @@ import {PROXY_CREDENTIALS_ADVICE} from './http/proxy.ts';
 type Failure = Exclude<Attempt, {kind: 'answered' | 'rekeyed'}>;
 
 /**
- * A call outside of runs without an answer; in a run the same failure is a value. `code` is the service's own word, or
+ * A call outside of a run that brought no answer. (In a run, such a failure is a value.) `code` is the service's or
  * the network's; `attempt` has the details.
  */
 export class ClientError extends CodedError {

@@ -23,17 +23,17 @@ export interface ClientOptions extends CallOptions {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Reads the key again after a refusal, since it may have been replaced. A new one is used from then on. */
+  /** Reads the key again after a refusal, since the key may have been replaced. A new key is used from then on. */
   readonly readKeyAgain?: ReadKeyAgain | undefined;
-  /** Name of the key's place in messages; `BULK_ENRICH_API_KEY` by default. */
+  /** The source of the key, as messages name it; `BULK_ENRICH_API_KEY` by default. */
   readonly keyFrom?: string | undefined;
 }
 
 /** Options of calls that do not depend on the service. */
 export interface CallOptions {
-  /** Maximum time of one call in milliseconds, from 1 to an hour's; 30,000 by default. */
+  /** Maximum time of one call in milliseconds: 1 to 3,600,000 (an hour), 30,000 by default. */
   readonly timeoutMs?: number;
-  /** Maximum connections that carry calls at one time; others rest. Unlimited by default. */
+  /** Maximum connections that carry calls at one time. Resting connections don't count. Unlimited by default. */
   readonly maxConnections?: number;
   /** Maximum bytes of one response's decoded body; 1 MiB by default. */
   readonly maxBodyBytes?: number;
@@ -50,8 +50,8 @@ type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promis
 /** Sends values. */
 export interface Sender {
   /**
-   * One call without retries. `onLeaving` is called when it has a connection. Never rejects: failures are in the
-   * result.
+   * One call without retries. `onLeaving` is called when the call has a connection. Never rejects: failures are in
+   * the result.
    */
   send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
 }
@@ -81,7 +81,7 @@ const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 /**
  * Creates a client of the service's four operations.
  *
- * `open` creates the carrier of calls: HTTP, except in tests.
+ * `open` creates the transport: HTTP, except in tests.
  *
  * @throws {UsageError} if the timeout is out of bounds; if the base URL is invalid, has a query, or is plain HTTP to
  * another machine; or if the environment names an invalid proxy.
@@ -158,7 +158,7 @@ function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawRe
   return isEcho ? {...response, pace} : response;
 }
 
-/** The request of `/verify` without the key and missing fields. */
+/** The request of `/verify`, without the key and without undefined fields. */
 export function verifyParams(request: VerifyParams): Params {
   return {
     action_id: request.actionId,

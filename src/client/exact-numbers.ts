@@ -3,17 +3,17 @@ import {NUMBER} from '../operations/field-types.ts';
 
 /**
  * Numbers as an answer spells them. `JSON.parse` turns 12345678901234567890, 1.10 and 1e400 into the nearest double,
- * which is written otherwise. So those are marked: strings in memory, and their own spelling in text.
+ * which is written differently. So such a number is a marked string in memory, and has its own spelling in text.
  */
 
 /** Random, so that no service can send it by chance. */
 const MARK = `#${randomUUID()}:`;
 const STRING_OR_NUMBER = new RegExp(`"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${NUMBER}`, 'g');
 const MARKED = new RegExp(`"${MARK}(${NUMBER})"`, 'g');
-/** A text without a match has no number that a double would spell differently. Few others match. */
+/** Matches every text with a number that a double would spell differently, and few other texts. */
 const SUSPECT = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0|\.0{6}/;
 
-/** JSON text with those numbers marked that would lose their spelling; `json` itself if there are none. */
+/** JSON text in which numbers that would lose their spelling are marked; `json` itself if there are none. */
 export function markNumbers(json: string): string {
   if (!SUSPECT.test(json)) return json;
   return json.replace(STRING_OR_NUMBER, token =>

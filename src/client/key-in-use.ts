@@ -7,15 +7,15 @@ export type ReadKeyAgain = (rejected: string) => Promise<string>;
 type Renewal = {readonly renewed: true} | {readonly renewed: false; readonly why?: string};
 
 /**
- * The key that calls are sent with. If the service refuses it, it is read again, once. If the service also refuses the new
- * key, and has never accepted it, the run ends. So a command that prints another wrong key each time can't keep a run in
- * a loop.
+ * The key that calls are sent with. If the service refuses the key, it is read again, once. If the service also
+ * refuses the new key, and has never accepted it, the run ends. So a command that prints another wrong key each time
+ * can't keep a run in a loop.
  */
 export class KeyInUse {
   readonly #readAgain: ReadKeyAgain | undefined;
   #current: string;
   #redact: Redact;
-  /** Calls with the same refusal wait for one reading. */
+  /** The last reading of the key. All calls that were refused with one key share it. */
   #renewal: Promise<Renewal> | undefined;
   #isReading = false;
 

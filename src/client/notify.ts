@@ -49,7 +49,7 @@ function statusOf(url: URL, notice: Notice | undefined, agent: Agent | undefined
       resolve(statusCode);
       stream.destroy();
     });
-    // Without a reader, got would not send it.
+    // got sends a request only once its stream is read.
     stream.resume();
   });
 }

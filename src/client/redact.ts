@@ -1,6 +1,6 @@
 import {markedNumber} from './exact-numbers.ts';
 
-/** Removes something from a parsed body. `body` is its text. */
+/** Removes the key from a parsed body. `body` is the same body as text. */
 export type Redact = (parsed: unknown, body: string) => unknown;
 
 /** A shorter key may occur in an answer by chance. */
@@ -26,7 +26,7 @@ export function redactorOf(key: string): Redact {
 function inBase64(key: string): readonly string[] {
   const spelled = [0, 1, 2].flatMap(before => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);
-    // Leaves out characters that share bits with their neighbours.
+    // Leaves out characters at the ends that also encode bits of the text around the key.
     const [from, to] = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)];
     return (['base64', 'base64url'] as const).map(alphabet => bytes.toString(alphabet).slice(from, to));
   });
@@ -38,16 +38,16 @@ function patternOf(secret: string): string {
 }
 
 /**
- * The ways to write a UTF-16 code unit: plain or escaped. Each JSON text that contains the text doubles the
- * backslashes. For a backslash in the key itself a few are enough, since two such repetitions side by side make a
- * search slow.
+ * The ways to write a UTF-16 code unit: plain or escaped. Each level of JSON inside JSON doubles the backslashes. So
+ * any number of them is matched, but only up to 7 for a backslash in the key itself: two unlimited repetitions side by
+ * side make a search slow.
  */
 function spellings(unit: string, at: number): string {
   const code = unit.charCodeAt(0).toString(16).padStart(4, '0');
   const literal = `\\u${code}`;
   const hex = code.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`);
   if (unit === '\\') return `(?:\\\\{0,7}${literal}|\\\\{1,7}u${hex})`;
-  // From the first of a run only: otherwise each of its backslashes would begin a search.
+  // Begins only at the first of several backslashes: otherwise a search would begin at each.
   return `${at === 0 ? '(?<!\\\\)' : ''}(?:\\\\*${literal}|\\\\+u${hex})`;
 }
 
@@ -59,7 +59,7 @@ function redacted(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value === 'number') return clean(String(value)) === String(value) ? value : REPLACEMENT;
   if (Array.isArray(value)) return value.map(item => redacted(item, clean));
   if (typeof value !== 'object' || value === null) return value;
-  // Pairs: a member may be called `__proto__`.
+  // Built from pairs, since a member may be called `__proto__`.
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [clean(name), redacted(inner, clean)]),
   );

@@ -1,20 +1,20 @@
 import {isIPv4} from 'node:net';
 
-/** Name under which all names that repeat the value are counted, so that none of them is shown. */
+/** Counts all field names that repeat the value under this one name, so that none of them is shown. */
 export const NAMED_BY_VALUE = '[value]';
 
 /** Parameters without personal data. */
 const PLAIN = new Set(['action_id']);
 /** A shorter text may occur in a code by chance. */
 const SHORTEST = 4;
-/** Characters of a long value that count as the whole: services cut what they repeat. */
+/** A part of this many characters counts as the whole value: services may repeat a value cut off. */
 const PART = 12;
 /** Digits that identify a phone number without its country. */
 const NATIONAL = 7;
 
 /**
- * Returns a check that is true if one of the service's texts repeats a value of the call in a usual spelling. Such a text
- * is not a code or a name, and must not get into a summary or a log.
+ * Returns a check that is true if a text of the service repeats a value of the call in a usual spelling. Such a text is
+ * not a code or a name, and must not get into a summary or a log.
  */
 export function repeaterOf(sent: Readonly<Record<string, string>>): (text: string) => boolean {
   const tests = Object.entries(sent).flatMap(([name, value]) =>
@@ -80,7 +80,7 @@ function hasPart(said: string, value: string): boolean {
   return false;
 }
 
-/** True if the list contains these in a row. */
+/** True if `list` contains the items of `some` one after the other. */
 function isWithin<T>(some: readonly T[], list: readonly T[]): boolean {
   return some.length > 0 && list.some((_, from) => some.every((one, index) => one === list[from + index]));
 }

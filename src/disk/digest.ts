@@ -11,8 +11,8 @@ export interface FileDigest {
 const BLOCK_BYTES = 1_048_576;
 
 /**
- * Size and SHA-256 of one file, or of several in a row; of at most their first `most` bytes. `watched` receives the
- * bytes read so far, once per block.
+ * Size and SHA-256 of one file, or of several read one after another. Reads at most `most` bytes in all. `watched`
+ * receives the number of bytes read, after each block.
  */
 export async function digestFiles(
   sources: readonly (string | NodeJS.ReadableStream)[],
@@ -45,7 +45,7 @@ async function* openedBlocksOf(path: string): AsyncGenerator<Buffer> {
 
 /**
  * A file's bytes in blocks that reuse one buffer: a stream would leave dozens of buffers to the garbage collector.
- * Reads on from the current position, as a pipe needs, or from `from`.
+ * Reads from byte `from`; null means from the current position, as a pipe needs.
  */
 export async function* blocksOf(file: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);

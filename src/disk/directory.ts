@@ -16,10 +16,10 @@ import {OutputError, systemCode} from '../errors.ts';
 import {syncPath} from './replace.ts';
 
 /**
- * Creates a directory that only its owner can read, and its parents. Returns the topmost that was new. Makes the names
- * durable even if they existed, since their creator may have been killed. Creates one at a time: Node's `recursive`
- * never ends if an existing directory refuses with ENOENT, as /proc does, and reports ENOENT for a read-only file
- * system.
+ * Creates a directory that only its owner can read, and its parents. Returns the topmost directory that it created.
+ * Makes the names durable even if the directories existed: the process that created them may have been killed. Creates
+ * one at a time: Node's `recursive` never ends if an existing directory refuses with ENOENT, as /proc does, and reports
+ * ENOENT for a read-only file system.
  */
 export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
   let isMade = true;
@@ -34,7 +34,7 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
       return above ?? here;
     }
   }
-  // A killed process may have created the parent last. Anything above was made durable before.
+  // A process may have been killed just after it created the parent. All directories above were made durable before.
   if (isMade) syncPath(dirname(dirname(path)));
   syncPath(dirname(path));
   return isMade ? path : undefined;
@@ -44,9 +44,10 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
 const MAKING_TRIES = 3;
 
 /**
- * The same, for files that are trusted when read again: this user owns the directory, and only this user can write to
- * it. `ours`: the directory's name is the program's own, so advice does not name --state. If others may write to it, as
- * Kubernetes lets a volume's group, and all files in it are this user's, the permission is removed.
+ * Like {@link makeDirectory}, for files that are trusted when read again: this user owns the directory, and only this
+ * user can write to it. `ours`: the directory's name is the program's own, so advice does not name --state. If others
+ * may write to such a directory, as Kubernetes lets a volume's group, and all its files are this user's, the permission
+ * is removed.
  *
  * @throws {OutputError} if another user may have put something there.
  */
@@ -83,7 +84,7 @@ function isShared({mode}: Stats): boolean {
   return (mode & 0o022) !== 0;
 }
 
-/** Owner and mode of a private directory here, as the file system reports them. */
+/** Owner and mode that the file system reports for a new private directory in `path`. */
 function madeIn(path: string): Stats {
   const probe = mkdtempSync(join(path, 'probe-'));
   try {
@@ -93,7 +94,7 @@ function madeIn(path: string): Stats {
   }
 }
 
-/** True if it holds only the user's own files, each with one name, so that no hard link leads elsewhere. */
+/** True if the directory has only files of the user, each with a single name, so that no hard link leads elsewhere. */
 function holdsOnly(path: string, user: number): boolean {
   return readdirSync(path).every(name => {
     const file = lstatSync(join(path, name));

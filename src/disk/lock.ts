@@ -8,7 +8,7 @@ import {fileText} from './path.ts';
 import {isBusy} from './sqlite.ts';
 
 export interface Lock {
-  /** The topmost directory created for it; undefined if all existed. */
+  /** The topmost directory created for the lock; undefined if all existed. */
   readonly made: string | undefined;
   release(): void;
 }
@@ -31,8 +31,8 @@ export const lockFiles = ['holder.json', 'lock.db', 'lock.db-journal'] as const;
 const [HOLDER, LOCK] = lockFiles;
 
 /**
- * A holder that ends removes the directory with the lock file. Another process that was about to lock it tries again,
- * this often.
+ * Attempts to take the lock. A holder that ends removes the directory with the lock file. A process that was about to
+ * lock that file must try again.
  */
 const TRIES = 20;
 

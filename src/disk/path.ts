@@ -11,8 +11,8 @@ function found(path: string): Stats | undefined {
 }
 
 /**
- * True for a device such as `/dev/null`, or a pipe that this process was started with, such as `/dev/stdout` and
- * `/dev/fd/3`. Written bytes are gone, and nothing may replace the path.
+ * True for a device such as `/dev/null`, or a pipe or socket that this process was started with, such as `/dev/stdout`
+ * and `/dev/fd/3`. Bytes written there can't be read back, and nothing may replace the path.
  */
 export function isStream(path: string): boolean {
   const there = found(path);
@@ -68,7 +68,7 @@ export function fileText(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Linux's limit: more links in a row are a circle. */
+/** Links followed in a row, at most: Linux has the same limit, and takes a longer chain for a circle. */
 const MOST_LINKS = 40;
 
 /**
@@ -110,7 +110,7 @@ export function fileIdOf(path: string): FileId {
     const found = statSync(path, {throwIfNoEntry: false, bigint: true});
     return {path: realPath(path), node: found && `${found.dev}:${found.ino}`};
   } catch {
-    // Opening it reports the error.
+    // The error is reported when the file is opened.
     return {path: resolve(path), node: undefined};
   }
 }

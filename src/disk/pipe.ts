@@ -43,7 +43,7 @@ function firstBytes(file: number): Buffer | undefined {
 }
 
 /**
- * Opens a stream for rows.
+ * Opens a pipe or device to write rows to.
  *
  * @throws the system's error; ENXIO for a pipe without a reader.
  */
@@ -73,7 +73,7 @@ export function writeStream(path: string, text: string | Buffer): void {
 const PATIENCE_MS = 5_000;
 const LOOK_EVERY_MS = 20;
 
-/** Number of bytes that a stream takes now. */
+/** Writes the bytes that a stream accepts now, and returns their number. */
 function writtenOf(file: number, bytes: Buffer): number {
   try {
     return writeSync(file, bytes);

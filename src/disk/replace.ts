@@ -124,7 +124,7 @@ export function makeReady(path: string, target: string): void {
   });
 }
 
-/** The mode of the replaced file, and its owner if the system allows that; otherwise the umask decides. */
+/** Sets the replaced file's mode, and its owner if the system allows it. For a new file the umask decides the mode. */
 function dress(file: number, target: string): void {
   const replaced = statSync(target, {throwIfNoEntry: false});
   if (replaced !== undefined && !isStream(target)) {

@@ -1,20 +1,20 @@
 import type {Sqlite, SqlRow} from './sqlite.ts';
 
 const HOUR_MS = 3_600_000;
-/** Two runs agree on a date if this much time lies between them: a clock is seldom wrong for longer. */
+/** Two runs agree on a date if they are at least this far apart: a clock is seldom wrong for longer. */
 const APART_MS = 20 * HOUR_MS;
-/** Longer than the pause of a monthly job: a larger step of the clock is a leap. */
+/** A larger step of the clock is a leap. A monthly job pauses for less than this. */
 export const LONGEST_AWAY_MS = 35 * 24 * HOUR_MS;
-/** More than a correction of the clock. */
+/** A clock that is behind by at most this was corrected: that is no leap. */
 const BEHIND_MS = HOUR_MS;
 
 /** A shared file's knowledge of the date: milliseconds since the epoch, 0 for none. */
 export interface KnownDate {
   /** The newest date on which two runs agreed. */
   readonly agreed: number;
-  /** The newest date of any run that fits the ones before. */
+  /** The newest date that a run's clock said and that fits the dates before it. */
   readonly said: number;
-  /** A date that does not fit. The next run on another day agrees with it, or with the ones before. */
+  /** A run's date that does not fit `said`. The next run on another day agrees with this date, or with `said`. */
   readonly claimed: number;
 }
 
@@ -35,11 +35,11 @@ export function dateAfter(known: KnownDate, now: number): {readonly date: KnownD
 
 /** The date that a run may rely on, whatever its own clock says. */
 export interface NotedDate {
-  /** Two runs agreed on it, so it has passed. Only entries that are old by this date are deleted. */
+  /** `agreed`, or this run's clock if that is earlier: it has passed. Only entries that are old by it are deleted. */
   readonly certain: number;
   /** The date that two runs agreed on. Unlike `certain`, it may be later than this run's own clock, which may be behind. */
   readonly agreed: number;
-  /** An earlier run said it, and no run contradicted it. */
+  /** The newest fitting date of an earlier run; `certain` if this run's clock is before that date. */
   readonly earlier: number;
   readonly leaps: boolean;
 }

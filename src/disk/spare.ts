@@ -3,12 +3,12 @@ import {rmSync, statSync, writeFileSync} from 'node:fs';
 
 /** Enough for the outcomes of about a hundred calls, each in a transaction of its own. */
 const SPARE_BYTES = 1_048_576;
-/** Random, since some file systems compress. */
+/** Size of the random block that fills the file: some file systems would compress equal bytes. */
 const BLOCK_BYTES = 65_536;
 
 /**
- * Space that is kept for the moment when a disk is full: a file that is removed then. It gives room for what must still
- * be written.
+ * A file that keeps space for the moment when the disk is full. Its removal then gives room for what must still be
+ * written.
  */
 export class Spare {
   readonly #path: string;
@@ -18,7 +18,7 @@ export class Spare {
     this.#path = path;
   }
 
-  /** @throws the system's error if the disk has no room for it. */
+  /** @throws the system's error if the disk has no room for the file. */
   hold(): void {
     if (this.#isHeld) return;
     const found = statSync(this.#path, {throwIfNoEntry: false});

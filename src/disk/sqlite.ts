@@ -19,8 +19,8 @@ export interface Query {
 
 export interface SqliteOptions {
   /**
-   * `FULL` survives a power cut with every commit; `NORMAL` survives the end of the process, `OFF` too, but a power
-   * cut may damage the file.
+   * `FULL`: every commit survives a power cut. `NORMAL`: every commit survives the end of the process. `OFF`: the same,
+   * but a power cut may damage the file.
    */
   readonly synchronous: 'OFF' | 'NORMAL' | 'FULL';
   /** Keeps every other process out, which saves a system call a transaction. */
@@ -40,7 +40,7 @@ const CACHE_KIB = 16_384;
 /** SQL for a bound list as {@link listOf} writes it. One statement serves lists of every length. */
 export const IN_LIST = 'IN (SELECT value FROM json_each(?))';
 
-/** A list as one bound value: half the time of one value per text. */
+/** A list as one bound value, which takes half the time of one bound value for each text. */
 export function listOf(texts: readonly string[]): string {
   return JSON.stringify(texts);
 }
@@ -105,7 +105,7 @@ export class Sqlite {
   /**
    * Reads these columns, `name` or `expression AS name`; `rest` is the rest of the statement, from `FROM` on. All rows
    * leave SQLite as the bytes of one JSON text. Otherwise the driver would end the process at a text in a damaged file that
-   * is not UTF-8. It also costs less than one object of the driver for each row.
+   * is not UTF-8. One text also costs less than one object of the driver for each row.
    */
   query(columns: readonly string[], rest: string): Query {
     const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));
@@ -163,8 +163,8 @@ export class Sqlite {
   }
 
   /**
-   * Closes the file. The driver keeps it open until its statements are collected, and with it an exclusive lock:
-   * another run in this process would find the file locked. Outside of WAL mode the lock can be released before.
+   * Closes the file. The driver keeps the file and an exclusive lock until its statements are collected, so another run
+   * in this process would find the file locked. So the lock is released first, for which WAL mode has to end.
    */
   close(): void {
     try {
@@ -180,7 +180,7 @@ export class Sqlite {
   }
 }
 
-/** Refuses an entry that is not a file, as {@link isDamage} would: opening a pipe would wait for its other end. */
+/** Refuses an entry that is not a file: opening a pipe would wait. The error counts as damage for {@link isDamage}. */
 function mustBeFile(path: string): void {
   try {
     refuseNotFile(path);
@@ -203,7 +203,7 @@ export function sqliteCode(error: unknown): string | undefined {
   return code.startsWith('SQLITE_') ? code : undefined;
 }
 
-/** True if the disk is full, also as the cause of another error. */
+/** True if the error, or its cause, is a full disk. */
 export function isFull(error: unknown): boolean {
   const code = sqliteCode(error) ?? sqliteCode((error as Error | undefined)?.cause);
   return code === 'SQLITE_FULL';
@@ -223,7 +223,7 @@ export function isDamage(error: unknown): boolean {
   return code !== undefined && /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(code);
 }
 
-/** The advice about a database that can not be used. Remove only a damaged one: others are full, locked or not permitted. */
+/** Advice on a database that can't be used: `remove` for a damaged one. Others are full, locked or not permitted. */
 export function repairOf(error: unknown, remove: string): string {
   return isDamage(error) || error instanceof SyntaxError ? remove : 'Fix the cause';
 }

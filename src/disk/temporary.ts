@@ -6,7 +6,7 @@ import {removeDirectory} from './remove.ts';
 
 export interface TemporaryDirectory {
   readonly path: string;
-  /** Removes it with its content. May be called again. */
+  /** Removes the directory with its content. May be called again. */
   remove(): void;
 }
 

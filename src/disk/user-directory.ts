@@ -48,7 +48,7 @@ function homeInPasswd(): string | undefined {
   }
 }
 
-/** The reason why one of these directories can't be used, with the variable that names another place. Makes nothing. */
+/** The reason why a directory is unusable, and the variable for another one; undefined if usable. Creates nothing. */
 export function userDirectoryTrouble(
   kind: UserDirectory,
   env: Variables,

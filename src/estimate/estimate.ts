@@ -41,7 +41,7 @@ export interface PlanIo extends World {
   readonly isWanted?: () => boolean;
 }
 
-/** Reads the whole input like a run, and counts instead of calling, for `ahead` days too. Sends and stores nothing. */
+/** Reads the whole input like a run, and counts the calls, of `ahead` coming days too. Sends and stores nothing. */
 export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
@@ -114,7 +114,7 @@ interface Asked {
   readonly firm: Lookup[];
 }
 
-/** Counts rows, and their cells by plan. */
+/** Counts rows, and their planned cells by operation and status. */
 class CellCount {
   rows = 0;
   rejected = 0;
@@ -135,7 +135,7 @@ class CellCount {
     );
   }
 
-  /** Adds the lookups of this record. */
+  /** Counts a record, and adds its lookups to `asked`. */
   add(record: InputRecord, asked: Asked): void {
     if (record.type === 'reject') {
       this.rejected += 1;
@@ -216,7 +216,7 @@ function daysOf({days}: Forecast, now: number) {
   }));
 }
 
-/** All columns in use, also those beside a value, and those left out. */
+/** All columns in use, the columns whose values are sent along included, and guessed columns that are left out. */
 function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
   type Used = {readonly operation: Operation | 'country'; readonly column: string};
   const described = ({operation, column}: Used) => ({
@@ -262,7 +262,7 @@ function countsOf(
   };
 }
 
-/** `countries of the phone numbers`, with the phone columns unless they are all. */
+/** `countries of the phone numbers`, with the names of the phone columns unless all of them use this one. */
 function belongsTo(country: string, countries: Mapping['countries']): string {
   const phones = [...countries].filter(([, column]) => column === country).map(([phone]) => `"${phone}"`);
   const isAll = phones.length === 0 || phones.length === countries.size;

@@ -24,7 +24,7 @@ export class Forecast {
     this.#now = now;
   }
 
-  /** Adds a lookup. One without a fresh answer is made today, which is not among the coming days. */
+  /** Adds a lookup on the days it falls due. A call of today, for want of a fresh answer, is not counted. */
   add({operation, key}: Lookup, known: KnownAnswer | undefined, cost: number): void {
     const isFresh = known?.validity === 'fresh';
     const term = endOf(known?.outcome.status ?? 'ok', this.#terms[operation]);

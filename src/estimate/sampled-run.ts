@@ -116,7 +116,7 @@ function creditsOf(spending: SampleSpending | undefined): number {
   return exact((spending?.spent ?? 0) + (spending?.maybe_spent ?? 0));
 }
 
-/** Credits of the sample that a run pays again: for verdicts, for failed calls, and without a store for all. */
+/** Credits of the sample that a run pays again: all without a store, else for verdicts, failures and lost answers. */
 function paidAgain({settings}: Job, summary: Summary | undefined): number {
   if (summary === undefined) return 0;
   const {credits, store, calls, lookups} = summary;

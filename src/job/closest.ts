@@ -16,7 +16,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
   ];
 }
 
-/** The command with the likely word, if one is near. */
+/** The remedy that replaces the word by the nearest candidate; empty if no candidate is near. */
 export function misspelt(given: string, candidates: readonly string[]): Remedy {
   const meant = closest(given, candidates);
   return meant === undefined ? {} : {instead: {given, meant}};

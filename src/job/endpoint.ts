@@ -10,14 +10,14 @@ export type Endpoint =
   | {
       readonly kind: 'embedded';
       readonly actionId?: string | undefined;
-      /** True if no setting named it. */
+      /** True if no setting names the embedded service. */
       readonly byDefault: boolean;
     }
   | {
       readonly kind: 'live';
       readonly baseUrl: string;
       readonly apiKey: string;
-      /** Reads the key again from its file, which may hold a new key by then; undefined for a key from elsewhere. */
+      /** Reads the key again from its file or command, which may have a new key by then; undefined for other keys. */
       readonly readKeyAgain?: (() => Promise<string>) | undefined;
       /** The variable that the key comes from. */
       readonly keyFrom?: string | undefined;

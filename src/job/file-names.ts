@@ -12,7 +12,7 @@ export function besideOutput(output: string): {readonly summary: string; readonl
   return namesOf(isTaken(stem, output) ? output : stem);
 }
 
-/** All names of an output's files: itself, the default ones beside it, and its directory. */
+/** All names of an output's files: itself, its run's directory, and the default names beside it. */
 export function allNames(output: string): string[] {
   return [output, `${output}.run`, ...[stemOf(output), output].flatMap(name => Object.values(namesOf(name)))];
 }
@@ -25,7 +25,7 @@ function stemOf(output: string): string {
   return withoutCompression(output).replace(/\.[^./]+$/, '');
 }
 
-/** True if another output of that stem has the names, or an unfinished one will have them. */
+/** True if another output of this stem has the default names, or an unfinished one will have them. */
 function isTaken(stem: string, output: string): boolean {
   const owner = summarizedOutput(namesOf(stem).summary);
   if (owner !== undefined) return owner !== basename(output);

@@ -26,9 +26,9 @@ export interface Job {
   /** The Redis of the fleet that makes the calls; undefined if this process makes them. */
   readonly redisUrl: string | undefined;
   readonly settings: Settings;
-  /** True for a job file, which must name its columns. */
+  /** True if the settings come from a job file, which must name its columns. */
   readonly fromFile: boolean;
-  /** The job file itself. */
+  /** Path of the job file. */
   readonly jobFile?: string | undefined;
   /** When the run starts over: now, only if its saved state does not fit, or never. */
   readonly restarts: 'now' | 'changed' | 'never';
@@ -40,7 +40,7 @@ export interface Job {
   readonly date?: string | undefined;
   /** Earlier days whose runs of this job never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
-  /** The previous output: the file in its place, or the last one of an earlier day; undefined without one. */
+  /** Path of the previous output: the file in its place, or the last earlier day's output; undefined without one. */
   readonly outputBefore?: () => string | undefined;
   /** Milliseconds since the epoch of `until`, known once the command has begun. */
   readonly untilMs?: number | undefined;
@@ -55,8 +55,8 @@ export interface UnfinishedDay {
 }
 
 /**
- * Target of the rows. The rest of each kind is in its destination, in `src/run/destination`. `name` is shown and
- * remembered: a path, or `-` for any stream (`to` a device, or `-` for stdout). A run can resume if its output `lasts`.
+ * Output of the rows. `src/run/destination` has the code that writes each kind. `name` is shown and remembered: a path,
+ * or `-` for any stream (`to` is a device, or `-` for stdout). A run can resume if its output `lasts`.
  */
 export type Output =
   | {
@@ -83,7 +83,7 @@ export interface JobSource
   extends Partial<Pick<Job, 'name' | 'jobFile'>>,
     Pick<Job, 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
-  /** True if the command demands a restart, and not its job file. */
+  /** True if the command itself demands a restart, rather than its job file. */
   readonly restartsNow?: boolean;
   /** Rows come from the program itself, and go back to it. */
   readonly givenRows?: boolean;
@@ -150,7 +150,7 @@ function restartsOf({settings: {restart}, fromFile, restartsNow}: JobSource): Jo
   return isSaid || (fromFile && restart === undefined) ? 'changed' : 'never';
 }
 
-/** A given day is the only one: earlier days are not completed. */
+/** Earlier days that a run completes. None if `date` is set: then that day is the only one. */
 function unfinishedDays({output, settings}: JobSource, today: string): string[] {
   if (settings.date !== undefined || output === undefined || !mentionsDate([output])) return [];
   return earlierDays(`${output}.run`, today);

@@ -89,8 +89,8 @@ function byName(value: object): RawSettings {
 }
 
 /**
- * Reads what is certain from a job file with a mistake: settings on a line of their own that depend on no other line. Empty
- * if the file can't be read at all.
+ * Reads what is certain from a job file with a mistake: settings on a line of their own that depend on no other line.
+ * Empty if the file can't be read at all.
  */
 export function salvageJobFile(path: string): RawSettings {
   try {
@@ -150,7 +150,7 @@ function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged
 
 const LONGEST_GIVEN = 40;
 
-/** Ends a message with the value that was given. Empty for long ones, and for addresses, which may hold a secret. */
+/** The end of a message: the value that was given. Empty for URLs, which may hold a secret, and for long values. */
 function given([name, ...inner]: readonly PropertyKey[], merged: RawSettings): string {
   const mayBeSecret = describeSettings().some(
     setting => setting.name === name && setting.value?.includes('URL') === true,

@@ -6,7 +6,7 @@ import {UsageError} from '../errors.ts';
 
 const DATE = '{date}';
 
-/** True if one of these paths has a date in it. */
+/** True if one of these paths contains `{date}`. */
 export function mentionsDate(paths: readonly (string | undefined)[]): boolean {
   return paths.some(path => path?.includes(DATE) === true);
 }
@@ -21,7 +21,7 @@ export function dated(path: string, date: string): string {
  * (`ownAmong`). A path that exists is not a pattern. A pattern without a match stays, so that opening it gives the
  * error.
  *
- * @throws {UsageError} if it matches only the job's own files.
+ * @throws {UsageError} if a pattern matches only the job's own files.
  */
 export function expandPatterns(
   paths: readonly string[],
@@ -47,7 +47,7 @@ function patternOf(path: string, separator: string = sep): string {
   return separator === '\\' ? path.replaceAll('\\', '/') : path;
 }
 
-/** Recognizes files by paths that may contain a date, for any day, and what is below them. */
+/** Returns a test for files at these paths and below them. `{date}` in a path matches any day. */
 export function matcherOf(paths: readonly string[]): (path: string) => boolean {
   const anyDay = new RegExp(
     `^(${paths.map(path => anyDayPattern(fileIdOf(path).path)).join('|')})([\\\\/]|$)`,
@@ -59,7 +59,7 @@ function anyDayPattern(path: string): string {
   return path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('\\{date\\}', '\\d{4}-\\d{2}-\\d{2}');
 }
 
-/** Days before this one for which a path with a date exists, oldest first. */
+/** Days before `date` for which the path, with that day in it, exists; oldest first. */
 export function earlierDays(path: string, date: string): string[] {
   const digits = (count: number) => '[0-9]'.repeat(count);
   const pattern = escapePath(patternOf(path)).replaceAll(

@@ -33,7 +33,7 @@ const shape = Object.fromEntries(names.map(name => [name, declared[name].schema]
 /** The settings as callers write them: texts as in flags, or the types of a job file. */
 export const settingsSchema = z.strictObject(shape);
 
-/** Settings of jobs only: a name, inputs and an output. */
+/** All settings of a job: a name, inputs and an output, which only jobs have, and those of every run. */
 export const jobSchema = z.strictObject({
   name: z
     .string()

@@ -76,7 +76,7 @@ const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, 
 
 type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
 
-/** Bounds of a rate: at least one call a day. The send times of a full unit, which are remembered, take 8 MB. */
+/** Bounds of a rate: at least one call a day, at most a million in its unit. Their remembered send times take 8 MB. */
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 
@@ -172,7 +172,7 @@ export const rates = perOperation<Rate | 'unlimited', RateText>(
 
 const OLDEST = '36500d';
 
-/** `rejected`: for rejections. */
+/** Maximum ages of answers by operation. `rejected` is the maximum age of rejections. */
 export const ages = perOperation<number, Duration, 'rejected'>(
   error => textLike<Duration>(error),
   (text): number | OutOfBounds | undefined => {

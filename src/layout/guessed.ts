@@ -86,10 +86,14 @@ export function demandSure(
   const [first] = rows;
   const list = first?.type === 'ndjson' ? listIn(first.value) : undefined;
   if (list !== undefined && rows.length === 1 && path !== '-')
-    throw new UsageError('no_columns', `${path} is one JSON object. Its rows seem to be in the property "${list}".`, {
-      pipe: {command: `jq -c '.${list}[]'`, input: path},
-      flags: ['-o', defaultOutput([path])],
-    });
+    throw new UsageError(
+      'no_columns',
+      `${path} is one JSON object. Its rows seem to be in the property "${list}".`,
+      {
+        pipe: {command: `jq -c '.${list}[]'`, input: path},
+        flags: ['-o', defaultOutput([path])],
+      },
+    );
   if (lookups.length > 0)
     throw new UsageError(
       'column_unsure',

@@ -61,7 +61,7 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
 /** Makes an unknown setting a compile error. */
 export type OnlyKnown<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof Settings>]: never};
 
-/** The columns that settings name, by the key that they begin with. */
+/** The first keys of the columns that settings name. */
 type NamedBy<S> = {
   [Name in NamingSetting & keyof S]: FirstKey<EachOf<S[Name]>>;
 }[NamingSetting & keyof S];

@@ -5,7 +5,7 @@ import type {EnrichSettings} from './enrich-settings.ts';
 
 /** Result of one lookup; `error` is a stable code. */
 export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
-  /** True if the answer is past its age, since no call was possible; null without an answer. Only with `stale`. */
+  /** True if an expired answer serves, since no call was possible; null without an answer. Only with `stale`. */
   readonly stale?: boolean | null;
   /** Repairs of the cell before its lookup; left out without any. */
   readonly repairs?: readonly RepairCode[];

@@ -24,15 +24,15 @@ export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
    */
   one<Row extends object>(row: RowFor<Row, S>, options?: OneOptions): Promise<Enriched<Row, S>>;
   /**
-   * The same for many rows, in their order. Throws the source's errors, too. Rows wait for the end of an outage, for
-   * `maxOutage` at most. Later rows of a session token say that it is redeemed, without a call.
+   * Enriches many rows, in their order. Also throws the source's errors. Rows wait for the end of an outage, for
+   * `maxOutage` at most. Later rows of a session token say without a call that the token is redeemed.
    */
   many<Row extends object>(
     rows: Iterable<RowFor<Row, S>> | AsyncIterable<RowFor<Row, S>>,
   ): AsyncGenerator<Enriched<Row, S>, void, undefined>;
   /** Summary until now: rows, lookups, calls, credits. */
   summary(): Summary;
-  /** Takes no more rows, gives calls in flight their grace, and ends the run. Resolves with its outcome. */
+  /** Takes no more rows, gives calls in flight time to finish, and ends the run. Resolves with the run's outcome. */
   close(): Promise<RunOutcome>;
 }
 

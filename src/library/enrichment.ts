@@ -34,8 +34,8 @@ export class Enrichments {
   }
 
   /**
-   * Adds the enrichment to the row. A sealed or frozen row comes back as a copy, an entry that is not an object as
-   * an empty one.
+   * Adds the enrichment to the row. A sealed or frozen row comes back as a copy. An entry that is not an object becomes
+   * an empty object.
    */
   attach({given, row}: FedRow, index: number): object {
     const enrichment = 'type' in row ? this.#ofReject(row, index) : this.#ofRow(row);

@@ -1,14 +1,14 @@
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
 
-/** The caller's signal ended it. Its `cause` is the signal's reason. Paid answers are kept. Exit 130. */
+/** The caller's signal ended the run. The error's `cause` is the signal's reason. Paid answers are kept. Exit 130. */
 export class AbortError extends BulkEnrichError {
   constructor(signal: AbortSignal) {
     super('aborted', exitCodes.interrupted, 'The run was aborted by its signal.', {cause: signal.reason});
   }
 }
 
-/** All functions that wait for one signal, behind one listener: Node.js takes more than ten for a leak, and warns. */
+/** All functions that wait for one signal, behind one listener: Node.js warns of a leak if there are more than ten. */
 class AbortListeners {
   readonly all = new Set<() => void>();
 
@@ -17,7 +17,7 @@ class AbortListeners {
   }
 }
 
-/** Programs share signals between calls and runs, so this is kept for each signal, as long as it exists. */
+/** The listeners of each signal, kept as long as the signal exists: programs share signals between calls and runs. */
 const waitingFor = new WeakMap<AbortSignal, AbortListeners>();
 
 /** Calls `then` when the signal is aborted, or immediately if it already is. Returns a function that cancels this. */

@@ -75,8 +75,8 @@ function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
 }
 
 /**
- * Reads at most `count` rows, and returns them with a source that delivers all from the start. Waits for no row once
- * `stopper` has stopped.
+ * Reads groups until it has `count` rows or more. Returns these rows, and a source that delivers all rows from the
+ * start. Waits for no row once `stopper` has stopped.
  */
 export async function readAhead(
   groups: RowGroups,

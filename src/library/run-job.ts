@@ -73,7 +73,7 @@ interface PreparedRun {
 }
 
 /**
- * `source`: the program's own rows, instead of the job's input.
+ * Checks the settings and resolves the job. `source`: the program's own rows, instead of the job's input.
  *
  * @throws {UsageError}
  */

@@ -15,7 +15,7 @@ import {AbortError, stopOnAbort} from './on-abort.ts';
 import type {RowGroups} from './row-groups.ts';
 import {ofSettings} from './spoken.ts';
 
-/** For one row. */
+/** Options for one row. */
 export interface OneOptions {
   /** Milliseconds after which a lookup without an answer is `unknown`. An unsent call is then not sent. */
   readonly budgetMs?: number;
@@ -31,7 +31,7 @@ export interface SharedRun {
   summary(): Summary;
   /** @throws {UsageError} for a column that no row had. */
   demandColumns(): void;
-  /** Ends it, with the grace period of its options for calls in flight. */
+  /** Ends the run. Calls in flight get the `graceMs` of the run's options. */
   close(): Promise<RunOutcome>;
 }
 
@@ -48,7 +48,7 @@ export class Shared implements SharedRun {
   #close = () => {};
   #isClosed = false;
   #ended: RunOutcome | undefined;
-  /** Number of rows so far, by which rows are numbered. */
+  /** Number of rows that callers gave: the number of the last row. */
   #rows = 0;
 
   constructor(session: Session, outcome: () => Promise<RunOutcome>) {
@@ -61,12 +61,12 @@ export class Shared implements SharedRun {
     });
   }
 
-  /** The run's work, which its callers provide. */
+  /** The run's work: resolves once the run is closed or stopped, and calls in flight had their time to end. */
   async untilClosed(): Promise<void> {
     const {stopper} = this.#session;
     await stopper.unlessStopped(this.#closed);
     this.#isClosed = true;
-    // Finished rows can still be taken meanwhile.
+    // While calls end, callers can still take finished rows.
     await callsEnd(this.#session);
     for (const feed of this.#feeds) feed.leave();
   }

@@ -28,7 +28,7 @@ export function spoken(message: string): string {
     );
 }
 
-/** An error whose message names settings instead of flags; others unchanged. */
+/** The error with a message that names settings instead of flags. Errors of other kinds stay unchanged. */
 export function ofSettings(error: unknown): unknown {
   if (!(error instanceof BulkEnrichError)) return error;
   const before = error.message;

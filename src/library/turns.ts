@@ -1,11 +1,11 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/** Half of the time that a program's other work can wait: the rows pulled in it must still be planned and looked up. */
+/** Half of the time that a program's other work can wait: planning and looking up the turn's rows takes time too. */
 const LONGEST_TURN_MS = 10;
 
 /**
  * Divides work that never waits into turns of the event loop. With promises alone, a list of known answers would block
- * the program's timers, requests and signals to its end.
+ * the program's timers, requests and signals until the list's end.
  */
 export class Turns {
   #began = performance.now();

@@ -26,17 +26,17 @@ export interface AnswersOptions {
   readonly executor: Executor;
   /** Cost of one call, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
-  /** The store must use the same one. */
+  /** Judges if an earlier answer is still valid. The store must use the same judge. */
   readonly judge: Judge;
 }
 
-/** The lookups of one `ask` that no earlier one has begun, by key. */
+/** The lookups of one call of `ask` that no earlier call has begun, by key. */
 type Fresh = Map<string, Pending>;
 
-/** Lookups that need a call, with what is known of them, by key. */
+/** The knowledge about lookups that need a call, by key. */
 interface LeftOver {
   readonly carried: ReadonlyMap<string, LedgerEntry>;
-  /** Answers in the store that need to be renewed. */
+  /** Earlier answers, to be renewed. */
   readonly stored: ReadonlyMap<string, KnownAnswer>;
 }
 
@@ -44,7 +44,7 @@ const RECENT_BYTES = 4_194_304;
 
 const NOTHING: ReadonlyMap<string, KnownAnswer> = new Map();
 
-/** Returns the later bought of the store's answer and a carried one. */
+/** Returns the store's answer or the carried one, whichever was bought later. */
 function newer(
   found: KnownAnswer | undefined,
   carried: Answer,
@@ -61,11 +61,11 @@ function unknownOf(last: Outcome | undefined, known: KnownAnswer | undefined): O
   return known?.validity === 'due' ? known.outcome : last;
 }
 
-/** The chain that a lookup passes: is it in flight, in the ledger, in the store? Only then does it become a task. */
+/** Answers a lookup from a call in flight, the ledger or the store, in this order; else the lookup becomes a task. */
 export class Answers {
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
-  /** Recent outcomes: the ledger is not read for each row of a value. */
+  /** Recent outcomes, so that the ledger is not read again for each row with the same value. */
   readonly #recent = new Recent<Outcome>(RECENT_BYTES, (_, outcome) =>
     'data' in outcome ? (outcome.data?.length ?? 0) : 0,
   );
@@ -76,11 +76,11 @@ export class Answers {
     this.#inTurn = new InTurn(options.executor);
   }
 
-  /** Answers immediately what is known, and submits the rest. Resolves when it may take more lookups. */
+  /** Answers known lookups immediately, and submits the others as tasks. Resolves when more lookups may follow. */
   async ask(all: readonly Waiter[]): Promise<void> {
     const waiters = all.filter(waiter => !this.#tellRecent(waiter));
     if (waiters.length === 0) return;
-    // Must come first: from here until the last value is pending, no other call of `ask` may run.
+    // This wait must come first: after it, no other call of `ask` may run until the last value is pending.
     const ready = this.#options.store.ready();
     if (ready !== undefined) await ready;
     const fresh: Fresh = new Map();
@@ -125,7 +125,7 @@ export class Answers {
     this.#tell(key, rejections.told({operation, key}, outcome));
   }
 
-  /** The call can't be made: an earlier answer that is still valid serves, else the value is skipped. */
+  /** The call can't be made: an earlier answer serves unless it is too old to use, else the value is skipped. */
   #unasked({lookup, before, known}: Task, reason: UnaskedCode): void {
     if (before?.validity === 'due')
       this.#options.ledger.adopt(lookup.operation, lookup.key, before.outcome, known);
@@ -148,8 +148,8 @@ export class Answers {
   }
 
   /**
-   * Answers from the store, and from attempts that were given up. Returns the rest, with its doubts and the answers to
-   * renew.
+   * Answers lookups from the store, and from earlier attempts of the run. Returns the knowledge about those that still
+   * need a call: their doubts, and answers to renew.
    */
   #takeOver(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
     const carriedOver = new Map<string, LedgerEntry>();
@@ -183,7 +183,7 @@ export class Answers {
     return {carried: carriedOver, stored: left};
   }
 
-  /** Makes all of the rest pending before the first of it is submitted. */
+  /** Makes all lookups left pending, before the first is submitted. Returns their tasks. */
   #open(
     fresh: Fresh,
     known: ReadonlyMap<string, LedgerEntry>,

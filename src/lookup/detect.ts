@@ -11,7 +11,7 @@ import {fieldPaths} from './field-paths.ts';
 
 /** Share of fitting values from which the content alone decides. */
 const CONTENT_SPEAKS = 0.9;
-/** Fewer values decide nothing alone. */
+/** With fewer values, the content alone does not decide. */
 const FEW_VALUES = 5;
 
 export interface ColumnHints extends Headers {
@@ -61,7 +61,7 @@ export function detectColumns(
   return {guesses: isPhone ? [...countries, ...others] : others, choices};
 }
 
-/** True for a column such as `Phone 2 - Value` if the one before it, `Phone 2 - Label`, names another party in a row. */
+/** True for a column such as `Phone 2 - Value` if a cell of `Phone 2 - Label` before it names another party. */
 function isLabelledAnothers({heading}: Column, label: Column | undefined, sample: readonly Row[]): boolean {
   const stemOf = (text: string) => / - /.test(text) && text.slice(0, text.lastIndexOf(' - '));
   if (label === undefined || stemOf(heading) === false || stemOf(heading) !== stemOf(label.heading))
@@ -69,7 +69,7 @@ function isLabelledAnothers({heading}: Column, label: Column | undefined, sample
   return sample.some(row => namesAnother(label.cell(row) ?? ''));
 }
 
-/** The columns whose numbers choose the column of their country: those that would be looked up, by their headers. */
+/** The phone columns that need a country column: those that settings name, and those that their headers select. */
 function phonesOf(columns: readonly Column[], numbers: readonly string[]): Column[] {
   const isMeant = ({name}: Column) => numbers.includes(name);
   const named = columns.filter(({says, isAnothers}) => {
@@ -110,7 +110,7 @@ function best(some: readonly Guess[]): Guess[] {
     .slice(0, 1);
 }
 
-/** True if only most values speak for the guess: it is worth a mention if nothing else is of its kind. */
+/** True if only most values, and no header, speak for the guess: it is dropped if its kind has a better guess. */
 function isFaint({header, confidence, ofKind}: Guess): boolean {
   return header === 'silent' && confidence === 'unsure' && ofKind < CONTENT_SPEAKS;
 }
@@ -139,7 +139,7 @@ function guessColumn(
     says?.strength === 'named' || (says?.strength === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const judged = isNamed ? byName(tally) : byContent(operation, column, cells, tally, headless);
   if (judged === undefined) return undefined;
-  // `Mail comptable` is of its kind by its values, `phone order no` is not, whatever its digits.
+  // `Mail comptable` holds addresses if its values do. `phone order no` holds no phone numbers, whatever its digits.
   const isMentioned =
     says?.strength === 'mentioned' &&
     (judged === 'sure' ||
@@ -154,7 +154,7 @@ function guessColumn(
     confidence: confidence === 'sure' && aside === undefined ? 'sure' : 'unsure',
     aside,
   } as const;
-  // Another party's column that holds something else is not worth a sentence.
+  // A column that is left out anyway is not worth a mention if its values don't fit either.
   return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= MOSTLY
     ? guess
     : undefined;
@@ -165,7 +165,7 @@ function mayBeOtherDigits({heading}: Column, cells: ColumnCells): boolean {
   return isBare || namesWord(heading, 'otherDigits') || namesWord(heading, 'cards');
 }
 
-/** True if most values are what the header hints at. Any digits may be a phone number, so those must be likely ones. */
+/** True if most values fit the header's hint. Any digits may be a phone number: phone numbers must also be likely. */
 function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number): boolean {
   const {isLikely, isTelling} = operations[operation];
   if (isLikely === undefined) return ofKind >= MOSTLY;
@@ -251,7 +251,7 @@ type ColumnTally = ReturnType<typeof tallyOf>;
 /** Codes of addresses that the service knows nothing about. */
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
-/** Codes that depend on the column's habits: if a cell has one, knowing the habits may change this and other cells. */
+/** Codes that depend on how the column usually writes its values: knowing these habits may change any cell's code. */
 const BY_HABIT: ReadonlySet<string> = new Set(['calling_code_unclear', 'leading_zero_lost']);
 
 /** Counts a column's cells by what they are. */
@@ -269,7 +269,7 @@ function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules |
       if (isTelling?.(text) !== false) tally.telling += 1;
       continue;
     }
-    // Reading the column's habits is slow: it is done only if a single cell can't be read without them.
+    // Reading the column's habits is slow: it is done only once a cell can't be read without them.
     if (BY_HABIT.has(judged.code) && !isKnown)
       return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
     if (judged.code === 'calling_code_unclear') tally.unclear += 1;

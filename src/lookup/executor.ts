@@ -6,8 +6,8 @@ import type {Streak} from './pace/canary.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
 /**
- * How a task ended: with its outcome, which is written to the ledger next; with the reason why this run may not make its
- * call; or `unwanted`: never sent, because no cell waits for it any more.
+ * How a task ended: with its outcome, which is written to the ledger next; with the reason why this run may not make
+ * its call; or `unwanted`: never sent, because no cell waits for it any more.
  */
 export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode} | 'unwanted';
 
@@ -23,8 +23,8 @@ export interface Task extends History {
   /** The rows that wait for it now. */
   rows(): readonly number[];
   /**
-   * True if a program that asked for one value waits for it. In an outage it gets the stored answer or a failure immediately,
-   * unless its call is the probe.
+   * True if a program that requested one value waits for the task. In an outage the program gets the stored answer or a
+   * failure immediately, unless the task is the probe.
    */
   isUrgent(): boolean;
   /** An earlier answer. Unless it is too old to use, it serves if the call can't be made. */
@@ -34,16 +34,16 @@ export interface Task extends History {
   isWanted(): boolean;
   /** True if another run bought the answer since the task was queued. The waiting cells then have it. */
   isAnsweredMeanwhile(): boolean;
-  /** An outage delays it: answers requests now, and all rows once the outage is overdue. */
+  /** Called when an outage delays the task. Answers requests now, and all rows if the outage is overdue. */
   heldUp(isOverdue: boolean): void;
 }
 
 export interface ExecutorEvents {
   /** So many calls of an operation were refused in a row that the values are not to blame. */
   refused?(operation: Operation, streak: Streak): void;
-  /** Nothing new is sent. */
+  /** The run stops: nothing new is sent. */
   stopped(reason: ExecutorStop): void;
-  /** Nothing new is sent. The rest ends as unasked, and the run continues to its end. */
+  /** Nothing new is sent. Tasks without an outcome end as unasked, and the run continues to its end. */
   closed(reason: ExecutorStop): void;
 }
 
@@ -72,12 +72,12 @@ export interface PaceReport {
  * two differ.
  */
 export interface Executor {
-  /** True while an outage delays even what requests wait for. */
+  /** True while an outage delays even the values that requests wait for. */
   readonly isDown: boolean;
   /** Takes a task. Resolves when it may take another. */
   submit(task: Task): Promise<void>;
   stop(): void;
-  /** Sends nothing new. Calls in flight may end; the rest ends as unasked for this reason. */
+  /** Sends nothing new. Calls in flight may end; tasks without an outcome end as unasked for this reason. */
   close(reason: UnaskedCode): void;
   /** Drops values that no caller waits for: they must not hold a slot or keep the process alive. */
   dropUnwanted(): void;

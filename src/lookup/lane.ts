@@ -9,7 +9,7 @@ const QUEUED_PER_SLOT = 4;
 
 const URGENT = {priority: 1};
 
-/** Operations that share one rate: their slots, their permits, and the tasks that wait for one. */
+/** Operations that share one rate: their slots, their permits, and the tasks that wait for a permit. */
 export class Lane {
   readonly settings: LaneSettings;
   readonly controller: RateController;
@@ -58,7 +58,7 @@ export class Lane {
     });
   }
 
-  /** Ends a task's wait: it is sent now, or not at all. */
+  /** Ends a task's wait for a permit. `granted`: the task is sent now. */
   release(task: TaskState, granted: boolean): void {
     this.#waiting.splice(this.#waiting.indexOf(task), 1);
     task.permit(granted);

@@ -20,7 +20,7 @@ export interface Outlet {
   /** Sends one value. `dispatch` is the number of its reservation in the ledger. */
   send(operation: Operation, params: Params, dispatch: number): Promise<TimedAttempt>;
   pacer(lane: LaneSettings, controller: RateController, lease: Lease): LanePacer;
-  /** Takes back what was not begun, as nothing new is sent. */
+  /** Takes back the values whose sending has not begun, since nothing new is sent. */
   withdraw?(): Promise<void>;
   /** The outlet's own reason to pause. */
   readonly pause?: Pause | undefined;
@@ -30,8 +30,8 @@ export interface Outlet {
 export type Lease = (permits: number) => void;
 
 /**
- * Maximum that leaves in one go, at 0.1 ms each: answers that arrive meanwhile have to wait. Smaller groups mean more
- * transactions and system calls: with 4, a call costs a tenth more.
+ * Maximum calls that leave in one go, at 0.1 ms each: answers that arrive meanwhile have to wait. Smaller groups mean
+ * more transactions and system calls: with groups of 4, a call costs a tenth more.
  */
 export const LEAVE_AT_ONCE = 16;
 

@@ -53,14 +53,14 @@ export class Pending {
     return this.firstRow;
   }
 
-  /** Gives the first row the outcome, and the others the outcome of a repeated call, which it returns. */
+  /** Gives the first row the outcome, and all other rows the outcome of a repeated call. Returns the latter. */
   tell<Kind extends Result>(outcome: Kind): Kind | Outcome {
     const later = again(this.lookup, outcome);
     for (const waiter of this.#waiters) waiter.tell(waiter.row === this.firstRow ? outcome : later);
     return later;
   }
 
-  /** Gives urgent cells, or all, what they get while the service can't be called. */
+  /** Gives urgent cells, or all cells, their result without a call: the earlier answer, or `skipped`. */
   tellInOutage(isAll = false): void {
     for (const waiter of this.#waiters)
       if (isWanted(waiter) && (isAll || waiter.isUrgent === true))

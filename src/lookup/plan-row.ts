@@ -48,7 +48,7 @@ export function createPlan(
   };
 }
 
-/** The list's rules, with the habits of one column. */
+/** The list's rules, with how one column usually writes its values (its habits). */
 function rulesOf(
   habits: IntelligenceSpec['habits'],
   cell: CellReader | undefined,
@@ -122,8 +122,8 @@ const REMEMBERED_BYTES = 4_000_000;
 const CELL_BYTES = 150;
 
 /**
- * Remembers verdicts of phone numbers: judging one takes ten times as long as recognizing it. Other values are not
- * worth the memory.
+ * Remembers the planned cells of phone numbers: judging a number takes ten times as long as recognizing it. Other
+ * values are not worth the memory.
  */
 function remembering(judge: JudgeCell): JudgeCell {
   const known = new Recent<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
@@ -153,7 +153,7 @@ function countryFrom(country: CellReader | undefined, defaultCountry: string | u
   };
 }
 
-/** Plans a token with the values sent beside it. An invalid one of those is left out: the token still counts. */
+/** Plans a token with the values sent beside it. An invalid value is left out: the token is still looked up. */
 function askWithBeside(
   {name: operation, field, beside}: typeof operations.verify,
   {value, repairs = []}: CanonicalValue,

@@ -14,7 +14,7 @@ export const policyNumbers = {
    */
   retryCapMs: 30_000,
   /**
-   * Maximum wait of all after throttling without a stated time: half of the minute by which most quotas are counted.
+   * Maximum wait of all values after throttling without a stated time: half of the minute that most quotas count by.
    */
   gateCapMs: 30_000,
   /**
@@ -22,9 +22,9 @@ export const policyNumbers = {
    * the end.
    */
   probeCapMs: 30_000,
-  /** Maximum wait for the next probe while a request waits: it notices within this time that the service is back. */
+  /** Maximum wait for the next probe while a request waits: so the request soon notices that the service is back. */
   urgentProbeMs: 1_000,
-  /** Minimum time after which a run that gave up should come back, even if no outage is waited for. */
+  /** Minimum time after which a run that gave up should come back, even if it does not wait for outages. */
   comeBackAfterMs: 30_000,
   /** Retry budget: tokens at the start, and the maximum. AWS's standard mode has 500 at 5 per retry. */
   budgetTokens: 100,
@@ -34,15 +34,15 @@ export const policyNumbers = {
   unsentStreak: 5,
   /** Values that must fail without a success in between before the service is to blame. */
   outageValues: 5,
-  /** Time for values that look like an outage: an outage of a minute fails none of them. */
+  /** Minimum time before values that look like an outage may fail: so an outage of a minute fails no value. */
   patienceMs: 60_000,
   /** After an outage each success allows one more call in flight. Beyond this number there is no limit. */
   largestRamp: 64,
   /** A quota that reads as used up is believed for this long. Then a call tests it. */
   quotaPauseMs: 60_000,
   /**
-   * Refused calls in a row of one operation. Before its first answer the settings are wrong. Later the account may be
-   * refused, so the values are not stored as rejected.
+   * Refused calls of one operation in a row. Before its first answer so many mean wrong settings. Later the account may
+   * be refused, so the values are not stored as rejected.
    */
   refusalStreak: 10,
   canaryInFlight: 4,
@@ -59,7 +59,7 @@ export interface PolicySettings {
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
-/** The party to blame: the value; the service, in an outage; or the value for good, since its time is over. */
+/** The party to blame: the value; the service, in an outage; or `value for good`: the value gets no more attempts. */
 export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
@@ -112,8 +112,8 @@ export function sendsLeft({doubts}: History, settings: PolicySettings): number {
 }
 
 /**
- * The step after an attempt, whose doubt the history includes already. `isTrusted`: the service answers the operation, so a
- * rejection is about the value.
+ * The step after an attempt, whose doubt the history includes already. `isTrusted`: the service answers the operation,
+ * so a rejection is about the value.
  */
 export function nextStep(
   operation: Operation,
@@ -158,8 +158,8 @@ export function usedUp({lastCode: error}: History, settings: PolicySettings, bla
 
 /**
  * Milliseconds that a value waits for its next attempt: a random backoff, which grows with its doubts. Before its last
- * send the wait is a minute if `onlyFailingLeft`: an outage that begins with the last rows of a list must not fail them,
- * and no other value is left to show that it is one.
+ * send the wait is a minute if `onlyFailingLeft`. Then no other value is left to show that this is an outage, and an
+ * outage that begins with the last rows of a list must not fail them.
  */
 export function retryMs(
   history: History,

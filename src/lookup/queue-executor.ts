@@ -31,8 +31,8 @@ import {
  *       └───────────────── backing off ◀───────────┘
  *
  * Each state has a method: `#enqueue`, `#awaitPermit`, `#send`, `#retry` and `#hold`, `#settle`. `#lease`, `#makeRoom`,
- * `#dropWaiting` and `close` let a task leave `waiting`. Once closed, nothing is sent and the rest ends as unasked. Once
- * stopped, tasks only settle.
+ * `#dropWaiting` and `close` let a task leave `waiting`. Once closed, nothing is sent, and tasks without an outcome end
+ * as unasked. Once stopped, tasks only settle.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
@@ -42,7 +42,7 @@ export class QueueExecutor implements Executor {
   #dispatched = firstDispatch();
   readonly #unsettled: Unsettled;
   #stopped = false;
-  /** Why nothing more is sent, though the run continues. */
+  /** The reason to send nothing more though the run continues; undefined while sending. */
   #closed: UnaskedCode | undefined;
 
   constructor(options: QueueExecutorOptions) {
@@ -152,7 +152,7 @@ export class QueueExecutor implements Executor {
 
   /**
    * True if the run continues without this task, which it can't afford. A value without an answer waits while calls are
-   * in flight: one may turn out free and give its credits back.
+   * in flight: a call may turn out free and give its credits back.
    */
   #isOverBudget(task: Task): boolean {
     const {publishOn, ledger} = this.#options;
@@ -197,7 +197,7 @@ export class QueueExecutor implements Executor {
     return open;
   }
 
-  /** Ends at the limit, unless calls in flight may turn out free and give credits back. */
+  /** At the credit limit, ends the run or only this task. Waits while calls in flight may give credits back. */
   #overBudget(lane: Lane, task: TaskState): void {
     if (this.#flow.inFlight.count > 0 && !renews(task, this.#options.publishOn)) return;
     if (!this.#options.publishOn.includes('budget')) {
@@ -225,7 +225,7 @@ export class QueueExecutor implements Executor {
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const isTrusted = isKnown || (attempt.kind === 'rejected' && this.#flow.trusts(task.lookup.operation));
     const {step, booked} = concluded(task, attempt, policy, blame, isTrusted);
-    // Frees the slot before the booking is written, so that one transaction holds it and the next send.
+    // Frees the slot before the booking is written, so that one transaction contains the booking and the next send.
     ledger.record(booked).catch(error => this.#fail(error));
     if (step.next === 'settle') this.#settle(task, step);
     else if (this.#stopped) return;

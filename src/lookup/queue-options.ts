@@ -13,11 +13,11 @@ export interface QueueExecutorOptions {
   readonly concurrency?: number | undefined;
   readonly policy: PolicySettings;
   readonly maxOutageMs: number;
-  /** Limits at which the rest ends as unasked. At the others the run stops. */
+  /** Limits at which the tasks left end as unasked. At any other limit the run stops. */
   readonly publishOn: readonly PublishedLimit[];
   /** True if no outage ends the run: waiting values are answered without a call, and later ones test the service. */
   readonly outlastsOutages?: boolean | undefined;
-  /** True if any number of refusals ends nothing. */
+  /** True if refusals never end the run, however many. */
   readonly mayAllFail?: boolean | undefined;
   readonly events: ExecutorEvents;
   /** True if an answer of this operation is known, from this run or an earlier one. */

@@ -70,7 +70,7 @@ class Generation<Value> {
   }
 }
 
-/** Returns 32 bits of a text. Of a long one some characters tell enough. */
+/** Returns 32 bits of a text. For a long text, some of its characters are enough. */
 function mixOf(text: string): number {
   const step = Math.ceil(text.length / SAMPLE);
   let mixed = text.length;

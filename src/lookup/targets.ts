@@ -54,7 +54,7 @@ function atPath(value: unknown, path: readonly string[]): unknown {
   return inner;
 }
 
-/** Contains spaces, so that it can't be a token either. */
+/** Texts for cells without a usable text. They contain spaces, so that they are not even valid tokens. */
 const NESTED_TOO_DEEP = 'nested too deep';
 const NO_TEXT = 'has no text';
 
@@ -68,8 +68,8 @@ export function typedText(value: unknown): string | undefined {
 }
 
 /**
- * Returns undefined for null, and JSON for anything but a text, so that a number is read as one, and a list or an
- * object is not a valid value.
+ * Returns undefined for null, a text unchanged, and JSON for anything else. So a number can be looked up, and a list or
+ * an object is not a valid value.
  */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;

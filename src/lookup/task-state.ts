@@ -25,7 +25,7 @@ export function taskState(task: Task): TaskState {
   return Object.assign(task, {calls: 0, dispatch: 0, permit: () => {}});
 }
 
-/** True for a task with an answer, if the run is published at its limit: values without one go first. */
+/** True for a task with an answer, if the run is published at its credit limit: values without an answer go first. */
 export function renews({before}: Task, publishOn: readonly PublishedLimit[]): boolean {
   return before !== undefined && before.validity !== 'past' && publishOn.includes('budget');
 }
@@ -37,12 +37,12 @@ export function noteDoubt(task: TaskState, attempt: Attempt, policy: PolicySetti
   if ('code' in attempt) task.lastCode = attempt.code;
 }
 
-/** The first dispatch number of a session. Random, so that no two sessions of a run meet. */
+/** The first dispatch number of a session. Random, so that no two sessions of a run use the same numbers. */
 export function firstDispatch(): number {
   return randomInt(2 ** 47);
 }
 
-/** The reservation of its next sending, under a new number. */
+/** The reservation for the task's next call, under a new number. */
 export function reservationOf(
   task: TaskState,
   dispatch: number,

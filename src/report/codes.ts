@@ -109,7 +109,7 @@ export const callCodes = {
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 
-/** The status of an answer, of which no other code is known: statuses that are sent again, and all others. */
+/** HTTP statuses of answers without a code: those after which the call is sent again, and all others. */
 const statusCodes = {
   failed: {
     meaning: 'The service failed with this HTTP status; the call may have been charged.',
@@ -143,7 +143,7 @@ const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> 
   unreadable_characters: {encoding: 'export the list again as UTF-8'},
 };
 
-/** Why a row is a risk, by the reasons of the default rules. */
+/** The meanings of the default rules' reasons. */
 export const reasonCodes: Readonly<Record<string, string>> = {
   ip_threat: 'the service calls the address a threat',
   tor: 'the address of a Tor node',

@@ -1,6 +1,6 @@
 import type {Drift, Summary} from './summary.ts';
 
-/** Figures of a run for comparison with later ones: shares, a mean and a number of rows, but no values. */
+/** Figures of a run for comparison with later runs: rows, credits, shares and a mean, but no values from rows. */
 export interface RunProfile {
   readonly run_id: string;
   readonly finished_at: string;
@@ -13,7 +13,7 @@ export interface RunProfile {
   readonly mean?: number | undefined;
 }
 
-/** Earlier runs to compare with: enough for a median, few enough that a new normal soon becomes it. */
+/** Maximum earlier runs to compare with: enough for a median, and so few that it soon follows a lasting change. */
 const COMPARED = 10;
 /** Minimum distance in standard deviations: a share of few answers moves by chance. */
 const DEVIATIONS = 3;
@@ -109,7 +109,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
   return jumps;
 }
 
-/** Shares move in percentage points. A share of few must move further, since chance moves it too. */
+/** Shares move in percentage points. A share of few values must move further, since chance moves such a share too. */
 function shareJumped(now: number, usual: number, of: number, threshold: number): boolean {
   const moved = Math.abs(now - usual);
   const middle = (now + usual) / 2;

@@ -41,7 +41,7 @@ export function moment(iso: string): string {
   return `${new Date(iso).toLocaleDateString('en-GB', parts)}, ${iso.slice(11, 16)} UTC`;
 }
 
-/** The most common first; equally common ones by name. */
+/** Names with their counts, the most common first. Names with equal counts are in alphabetical order. */
 export function ranked(counts: Readonly<Record<string, number>>): [string, number][] {
   return Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }

@@ -74,7 +74,7 @@ export interface LinesBlock {
   readonly kind: 'lines';
   readonly caption: string;
   readonly unit: string;
-  /** Milliseconds from the start to the end of each point, and of the whole. */
+  /** Milliseconds from the start to the end of each point. The last point ends with the whole. */
   readonly ends: readonly number[];
   readonly series: readonly {
     readonly name: string;

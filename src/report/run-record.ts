@@ -9,7 +9,7 @@ const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.numbe
 
 /**
  * One line of the history: the spending of one session at one endpoint and account, and its end. All lines add up to
- * all spending. The next session reports a killed one, of which only the money is known.
+ * all spending. The next session writes the line of a killed session, of which only the spending is known.
  */
 export const runRecordSchema = z.object({
   run_id: z.string().describe('Identifier of the run, the same in all its lines.'),
@@ -47,7 +47,7 @@ const CUT_OFF = 'cut_off';
 /** Fields of a session that are known at its start. */
 export type RecordedSession = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 'list' | 'account' | 'price'>;
 
-/** Credits, by operation. */
+/** Calls and credits, by operation. */
 type SpentBy = RunRecord['credits']['by_operation'];
 
 /** A session's line, from its summary. */
@@ -94,7 +94,7 @@ export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: 
   };
 }
 
-/** Merges two lines of one session: its own has its end; a later one, from the ledger, has its spending. */
+/** Merges two lines of one session. Its own line has its end. A later line, from the ledger, has its spending. */
 export function merged(known: RunRecord, told: RunRecord): RunRecord {
   const [own, after] = told.reason === CUT_OFF ? [known, told] : [told, known];
   return after.reason === CUT_OFF ? {...own, calls: after.calls, credits: after.credits} : own;
@@ -119,7 +119,7 @@ export function listOf([first]: readonly string[]): string | null {
   return first === undefined || first === '-' ? null : basename(first);
 }
 
-/** The summary for the history: only the last names of its paths. */
+/** The summary for the history, with only the last name of each path. */
 export function withoutPaths(summary: Summary): Summary {
   const {input, output, rejects, changes} = summary;
   return {

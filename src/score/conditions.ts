@@ -22,7 +22,7 @@ import {
   subjectsRead,
 } from './subjects.ts';
 
-/** True if a row is looked up. A row whose condition can't be decided is not. */
+/** True if a row is looked up. A row whose condition can't be decided is not looked up. */
 export type RowFilter = (row: Row) => boolean;
 
 /** @throws {UsageError} if `where` is not a condition over the row's columns. */
@@ -45,23 +45,23 @@ export function createRowFilter(
 export interface Waterfall {
   /** The first stage waits for lookups without a condition, each other stage for the one before. */
   readonly stages: readonly (readonly number[])[];
-  /** The lookups of a stage that are wanted, once all before it are answered. */
+  /** Returns a test: true if the lookup at `index` is wanted. Needs the answers of all stages before its own. */
   asks(view: RowView): (index: number) => boolean;
 }
 
 interface ReadyCondition {
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
-  /** Lookups that must be decided before. */
+  /** Lookups with a condition whose answers this condition reads: they are decided first. */
   readonly after: readonly number[];
   readonly place: string;
 }
 
 /**
- * The conditions (`when`) of lookups. Each reads the row, earlier lookups' answers, and their score. With several
- * columns it holds if it holds for any. Undefined if no lookup has a condition.
+ * The conditions (`when`) of lookups. A condition reads the row, the answers of earlier lookups, and their score. If it
+ * reads an operation of several columns, one column's answer suffices. Undefined if no lookup has a condition.
  *
- * @throws {UsageError} if one is not a condition, or depends on itself.
+ * @throws {UsageError} if a `when` is not a condition, or depends on itself.
  */
 export function createConditions(
   targets: readonly Target[],
@@ -96,7 +96,7 @@ export function createConditions(
   };
 }
 
-/** A name of several columns means those without a condition, if there are any. */
+/** An operation's name means its columns without a condition, if there are any, else all its columns. */
 function readableSubjects(targets: readonly Target[]): Subjects {
   const subjects = [...subjectsOf(targets, operationNames)].map(([name, {operation, targets: own}]) => {
     const always = own.filter(index => targets[index]?.when === undefined);
@@ -105,7 +105,7 @@ function readableSubjects(targets: readonly Target[]): Subjects {
   return new Map(subjects.filter(([, subject]) => subject.targets.length > 0));
 }
 
-/** Each lookup's stage comes after the last one that it waits for. */
+/** Puts each lookup into the stage after the last stage that it waits for. */
 function stagesOf(
   ready: readonly (ReadyCondition | undefined)[],
   nameOf: (index: number) => string,

@@ -2,8 +2,8 @@ import type {ScoreRules} from '../job/settings/score-rules.ts';
 import {operationNames, operations} from '../operations/table.ts';
 
 /**
- * The rules of a job without its own. They read flags and statuses, and of the numbers only the verdict's score: the
- * interface does not give the ranges of the others.
+ * The rules of a job without its own. They read flags, statuses and one number, the verdict's score: the service's
+ * interface does not give the ranges of other numbers.
  */
 export const defaultRules: ScoreRules['rules'] = operationNames.flatMap(name => operations[name].rules);
 

@@ -87,7 +87,7 @@ function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, plac
   });
 }
 
-/** `ip`, or a column's own name that ends with it, such as `signup_ip`. */
+/** The operation of a name: `ip` for `ip` itself, or for a column's own name that ends with it, such as `signup_ip`. */
 function operationOf(name: string): Operation | undefined {
   return operationNames.find(operation => `_${name}`.endsWith(`_${operation}`));
 }
@@ -102,7 +102,7 @@ function targetOf(name: string, place: string): Target {
   return {operation, column: name, prefix: `${name}_`, cell: cellReader(name, [])};
 }
 
-/** A misspelt field would count as one that the answer lacks. */
+/** Refuses a misspelt field, which would count as one that the answer lacks. */
 function checkFields(name: string, answer: Readonly<Record<string, unknown>>, place: string): void {
   const known = Object.keys(operations[operationOf(name) ?? 'ip'].data.shape);
   const odd = Object.keys(answer).find(field => !known.includes(field));

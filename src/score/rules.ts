@@ -35,7 +35,7 @@ export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
 }
 
 /**
- * A job's rules: the default ones, those of a file or of its own block, or none.
+ * A job's rules: none, the default ones, or those of its own block or of a file.
  *
  * @throws {UsageError} with file and line if they are unreadable or invalid.
  */
@@ -47,7 +47,7 @@ export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet |
   return withBase(file.rules, file.placeOf);
 }
 
-/** A rules file: its content, and its path. */
+/** A rules file: its content, and where each key is in it, for messages. */
 export interface RulesFile {
   readonly rules: ScoreRules;
   readonly placeOf: PlaceOf;
@@ -63,7 +63,7 @@ export function rulesFile(path: string): RulesFile {
       misspelt(path, words),
     );
   const file = readYaml(path, 'file of score rules', 'score');
-  // The block with its name, as in a job, or its content only.
+  // The file has the block under its name (`score`), as in a job, or the block's content only.
   const within = isUnderScore(file.value) ? ['score'] : [];
   const placeOf: PlaceOf = keys => {
     const line = file.line([...within, ...keys]);

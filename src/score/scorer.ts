@@ -21,7 +21,7 @@ import {
 
 /** Rules ready for rows. Pure: a row's risk depends on that row alone. */
 export interface Scorer {
-  /** All that its rules read. */
+  /** All paths that the rules read. */
   readonly reads: readonly Reference[];
   score(view: RowView): {readonly risk: Risk; readonly outcomes: RuleOutcomes};
   /** The score of the answers so far, for the conditions of further lookups. */
@@ -38,7 +38,7 @@ interface ReadyRule {
   readonly combinations: readonly Combination[];
   readonly add: number;
   readonly reason: string;
-  /** True if it is counted and changes nothing. */
+  /** True if the rule is counted, but changes no row's risk. */
   readonly shadow: boolean;
 }
 
@@ -176,7 +176,7 @@ class Missing {
     return [...this.#names];
   }
 
-  /** Returns the collector for signals that a rule lacks in one of its combinations. Those of shadow rules are not collected. */
+  /** Returns the collector for signals that a rule lacks in a combination. It ignores those of shadow rules. */
   of({combinations, shadow}: ReadyRule, combination: Combination): Lacking {
     if (shadow) return NOWHERE;
     if (combinations.length === 1) return this.#only;
@@ -187,7 +187,7 @@ class Missing {
 const NO_CHOICE: Combination = new Map();
 const NOWHERE: Lacking = {add: () => {}};
 
-/** True if a rule holds for any of its lookups; undefined if that is undecided. */
+/** True if a rule holds for any of its combinations; undefined if none holds and one is undecided. */
 function decide(rule: ReadyRule, facts: RowFacts): Decision {
   let any: Decision = false;
   for (const combination of rule.combinations) {
@@ -198,7 +198,7 @@ function decide(rule: ReadyRule, facts: RowFacts): Decision {
   return any;
 }
 
-/** Adds what an undecided rule lacked. Returns true if it had everything but could not use it. */
+/** Adds the signals that an undecided rule lacked. Returns true if it lacked none, but could not use a value. */
 function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean {
   let hadAll = false;
   for (const combination of rule.combinations) {
@@ -233,7 +233,7 @@ class RowFacts {
   }
 }
 
-/** The points of each reason, which several rules may give. A Map, since a reason may be called `constructor`. */
+/** The points of each reason, which rules may share. A reason may be `constructor`: then `before` is no number. */
 function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
   const points: Record<string, number> = {};
   for (const {reason, add} of held) {
@@ -253,7 +253,10 @@ function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolea
 /** True if a lookup's code is a fault of the list, which tells nothing about the person. */
 export type IsListFault = (index: number, code: string) => boolean;
 
-/** True if a lookup that the rules read failed, if a fault of the list prevented it, or if none has an answer. */
+/**
+ * True if a lookup that the rules read failed, if a fault of the list prevented it, or if it was skipped other than by
+ * its condition. True too if none of these lookups has an answer.
+ */
 function isBlind({results}: RowView, relevant: readonly number[], isListFault: IsListFault): boolean {
   let heard = relevant.length === 0;
   for (const index of relevant) {

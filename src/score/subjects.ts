@@ -113,8 +113,8 @@ export function subjectsRead({references}: Condition, subjects: Subjects): Set<s
 }
 
 /**
- * Reads a row's facts for each subject. Its first lookup is used until a combination is chosen. Facts that are the same
- * for all rows are added only for conditions that read them: most do not, and it would double the time.
+ * Reads a row's facts for each subject. A subject's first lookup is used until a combination is chosen. Facts that are
+ * the same for all rows are added only for conditions that read them: most do not, and adding doubles the time.
  */
 export function factsReader(
   subjects: Subjects,
@@ -143,7 +143,7 @@ export function factsReader(
   };
 }
 
-/** The facts with a combination's lookups in place. */
+/** The facts, with the lookups that a combination chooses. */
 export function chosen(facts: Facts, view: RowView, combination: Combination): Facts {
   const put: Record<string, unknown> = {...facts};
   const status = {...(facts['status'] as object)} as Record<string, string | undefined>;

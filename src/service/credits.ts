@@ -61,7 +61,7 @@ export class Credits {
   /**
    * Takes a call's cost.
    *
-   * @throws ServiceError `out_of_credits` if the balance is lower.
+   * @throws ServiceError `out_of_credits` if the balance is below the cost.
    */
   charge(op: Operation, free: boolean): void {
     const cost = free ? 0 : this.#costs[op];

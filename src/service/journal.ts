@@ -16,7 +16,7 @@ import {ServiceSetupError} from './setup-error.ts';
 
 /**
  * The service's memory across restarts: a file with one event a line. Events are written before the answer, so they
- * survive the end of the process. A power cut may take events that the system had not written. At start the service
+ * survive the end of the process. A power cut may lose events that the system had not written. At start the service
  * replays the events, and rewrites the file as their result.
  */
 export class Journal<Event> {
@@ -27,7 +27,7 @@ export class Journal<Event> {
   /**
    * @param folder created if absent, for this user only: it holds sessions, which are personal data
    *
-   * @throws ServiceSetupError while another service uses the folder, or if its file can't be read
+   * @throws ServiceSetupError while another service uses the folder, or if state can't be kept in it
    */
   constructor(folder: string) {
     this.#folder = folder;

@@ -23,7 +23,7 @@ export interface ServiceOptions extends PracticeOptions {
   rulesFile?: string;
   /**
    * Directory that keeps the ledger, redeemed tokens, added sessions and seen accounts over a restart. Without it,
-   * none is kept.
+   * none of these is kept.
    */
   stateDir?: string;
   /** Maximum of connections at a time; more are closed immediately. 4,096 if left out. */

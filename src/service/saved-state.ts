@@ -29,7 +29,7 @@ interface SavedParts {
 /** Events after which the journal is rewritten, so that it does not grow forever: about 20 MB. */
 const REWRITE_AFTER = 500_000;
 
-/** Keeps events in a folder, if there is one; else until the process ends. */
+/** Keeps events in a folder, from which the next process restores the state. Without a folder, it keeps none. */
 export class State {
   readonly #journal: Journal<StateEvent> | undefined;
   readonly #rewriteAfter: number;
@@ -74,7 +74,7 @@ export class State {
   }
 }
 
-/** Events with one key replace each other; those without are summed up in the totals. */
+/** The key of an event, which replaces earlier events with this key. The totals sum up events without a key. */
 function keyOf(event: StateEvent): string | undefined {
   if ('session' in event) return `session ${event.session.token}`;
   return 'redeemed' in event || 'sighting' in event ? JSON.stringify(event) : undefined;

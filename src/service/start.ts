@@ -39,7 +39,7 @@ export interface Service {
   apiKey: string;
   /** The calls and their cost, as `GET /_ledger` answers. */
   ledger(): ServiceLedger;
-  /** Stops it: open connections are cut, state is written. */
+  /** Stops the service: open connections are cut, state is written. */
   close(): Promise<void>;
 }
 

@@ -5,9 +5,9 @@ import type {Operation} from '../operations/table.ts';
 import type {AnswerStore} from './store.ts';
 
 /**
- * Rejections since an operation's last answer. Only an answer in the same run shows that the account is not refused
- * altogether. Then a rejection is about its value, and kept for other runs. A session that the same command resumes
- * leaves its rejections to the next one.
+ * Rejections since an operation's last answer. The service may refuse the whole account. Only an answer in the same run
+ * disproves that: then a rejection is about its value, and is kept for other runs. If a session ends while the run can
+ * resume, the next session judges its rejections.
  */
 export class Rejections {
   readonly #store: AnswerStore;
@@ -29,7 +29,7 @@ export class Rejections {
     else waiting.set(key, rejection);
   }
 
-  /** Returns the outcome as rows get it. */
+  /** Returns the outcome for rows. A rejection that waits to be judged is marked with `unjudged`. */
   told<Kind extends Outcome>(
     {operation, key}: LookupKey,
     outcome: Kind,
@@ -59,7 +59,7 @@ export class Rejections {
     return dropped.size;
   }
 
-  /** Ends the judgement, since no more calls are made. Reports values that were rejected without any answer. */
+  /** Judges the waiting rejections, since no more calls follow. Reports those dropped, as no value was answered. */
   end(onDrop: (operation: Operation, count: number) => void): void {
     for (const operation of [...this.#waiting.keys()])
       if (this.#ledger.tally.operations[operation].answered > 0) this.keep(operation);

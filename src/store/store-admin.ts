@@ -33,7 +33,7 @@ export class StoreAdmin {
       : undefined;
   }
 
-  /** Today by the clock. If the clock leaps, the certain date instead. */
+  /** The clock's date. If the clock leaps, the certain date from earlier runs instead. */
   today(date: SharedDate): number {
     const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
     return leaps ? certain : date.now();
@@ -54,7 +54,7 @@ export class StoreAdmin {
     }));
   }
 
-  /** Removes answers past their age on this date, and returns their number. Short steps let runs write in between. */
+  /** Removes answers that expired by this date, and returns their number. Short steps let runs write in between. */
   async prune(
     operation: Operation,
     {answers, rejections}: {readonly answers: number; readonly rejections: number},
@@ -80,7 +80,7 @@ export class StoreAdmin {
   }
 
   /**
-   * Returns freed space to the file system, as far as no run needs the file. Removed answers are overwritten by then.
+   * Returns freed space to the file system, until a run locks the file. Removed answers are already overwritten.
    */
   async giveBack(): Promise<void> {
     try {

@@ -26,9 +26,9 @@ const SCHEMA = `
 `;
 
 /**
- * Writes an answer over one that is not newer, or is dated ahead of the clock. But if the clock is before a date on
- * which runs agreed, the stored answer keeps its date, since the clock is wrong. Its `after` then becomes the clock's
- * date, so that further runs under that clock can use it.
+ * Writes an answer over a stored one that is not newer, or is dated ahead of the clock. But if runs agreed on a date
+ * after the stored one's, the clock is wrong: the stored answer stays. Its `after` then becomes the new answer's date,
+ * so that further runs under that clock can use the stored answer.
  */
 const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
   ON CONFLICT (key, scope) DO UPDATE SET
@@ -43,7 +43,7 @@ export const IS_ANSWER = "data LIKE '{%'";
 
 const FIND_AT_ONCE = 64;
 
-/** Normal difference between two correct clocks, in milliseconds. */
+/** Maximum difference between two clocks that count as correct, in milliseconds. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** An account at an endpoint. Its answers and its money never serve another. */
@@ -57,7 +57,7 @@ export function scopeKey({endpoint, label}: Scope): string {
   return hash('sha256', `${endpoint}\0${label}`, 'base64url').slice(0, 22);
 }
 
-/** Rejections are stored beside the answers of their scope: one job's rejection replaces no answer of another job. */
+/** Ending of a scope that has the rejections, so that one job's rejection never replaces an answer of another job. */
 const OF_REJECTIONS = ' rejected';
 
 /** @throws an error if the directory or the file can't be created, read or trusted. */
@@ -178,7 +178,7 @@ export class StoreFile {
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
         const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
-        // One that was carried over and is dated ahead may be older than the run that said `earlier`.
+        // Only an answer of this session is surely newer than `earlier`: others are dated before the session, or ahead.
         const isOwn = boughtAt >= this.#openedAt && boughtAt <= latest;
         const after = isOwn ? earlier : 0;
         this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
@@ -186,7 +186,7 @@ export class StoreFile {
     });
   }
 
-  /** True if it has an answer of this operation, of any age. */
+  /** True if the file has an answer of this operation for its scope, of any age. */
   knows(operation: Operation): boolean {
     return this.#db.reading(() => this.#any.get(this.#scope, operation)) !== undefined;
   }
@@ -206,8 +206,8 @@ export class StoreFile {
 
 /**
  * The time from which an answer's age counts. If the answer is dated ahead, one of two clocks is wrong. If runs agreed
- * on a later date, this run's clock is wrong, and the answer is as old as by the newest date that fits. Otherwise the
- * other clock was wrong: its age counts from the run before it, or from the agreed date if that run is dated ahead too.
+ * on a date ahead of this run's clock, this clock is wrong: the age is measured at the date `said` instead. Otherwise
+ * the clock of the purchase was wrong: the age counts from `after`, or from the agreed date if `after` is ahead too.
  */
 function countedFrom(boughtAt: number, after: number, now: number, date: () => KnownDate): number {
   const latest = now + CLOCK_SKEW_MS;
@@ -217,7 +217,7 @@ function countedFrom(boughtAt: number, after: number, now: number, date: () => K
   return after <= latest ? after : agreed;
 }
 
-/** An answer is an object, and a rejection its code. */
+/** The text to store: an answer as its JSON object, a rejection as its code in a JSON string. */
 function textOf(outcome: Answer): string {
   return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
 }

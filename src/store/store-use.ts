@@ -1,8 +1,8 @@
 const RETRY_EVERY_MS = 1_000;
 
-/** Reading or writing of the file, and since when it fails. */
+/** State of reading or of writing the file: the time of the first failure, and when to try again. */
 export class StoreUse {
-  /** By the steady clock. */
+  /** Time of the first failure by the steady clock (`performance.now`); undefined while all is well. */
   since: number | undefined;
   #retryAt = 0;
 

@@ -20,11 +20,11 @@ const POLL_EVERY_MS = 250;
 /** Maximum wait for a store that another program has locked, before the run pays for values that may be in it. */
 const PATIENCE_MS = 30_000;
 
-/** The answers that a run has bought. If the store can't write one immediately, it takes it from here later. */
+/** The answers that a run has bought. The store takes answers from here later if it can't write them immediately. */
 export interface OwnAnswers {
   /** Holds the answers, each with a number. */
   readonly ledger: Ledger;
-  /** Number of the last answer that an earlier session has written. */
+  /** Number of the last answer that an earlier session wrote to the store. */
   readonly stored: number;
 }
 
@@ -36,7 +36,7 @@ export interface StoreOptions {
   /** Called once when the store can't be used. The run continues without it, and tries again. */
   readonly onTrouble: (sentence: string) => void;
   readonly own?: OwnAnswers | undefined;
-  /** Milliseconds to wait for another program. */
+  /** Milliseconds to wait for another program that has the store locked. */
   readonly patienceMs?: number | undefined;
 }
 
@@ -47,13 +47,13 @@ export interface StoreTrouble {
   readonly missed: number;
 }
 
-/** Answers kept across runs. Its trouble never ends a run: without it, lookups cost credits. */
+/** Answers kept across runs. A fault of the store never ends a run: lookups then cost credits. */
 export interface AnswerStore {
   /** If another program has the store locked: resolves when it can be read, or after the maximum wait. */
   ready(): Promise<void> | undefined;
   /** Answers for these keys; undefined if the store can't be read now. */
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
-  /** True if it has an answer of this operation from this endpoint and account, of any age. */
+  /** True if the store has an answer of this operation from this endpoint and account, of any age. */
   knows(operation: Operation): boolean;
   /** Keeps an answer. */
   put(answer: KeptAnswer): void;
@@ -103,7 +103,7 @@ class SqliteStore implements AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
-  /** Number of answers that could not be written; the ledger has those after `stored`. Undefined without any. */
+  /** Number of unwritten answers; the ledger has them after `stored`. 0: maybe a killed session's; undefined: none. */
   #missed: number | undefined;
   stored: number;
   #timer: NodeJS.Timeout | undefined;
@@ -188,7 +188,7 @@ class SqliteStore implements AnswerStore {
     return version !== undefined;
   }
 
-  /** True if waiting may help, since another program has it locked. */
+  /** True if waiting may help, since another program has the store locked. */
   #waits(since: number | undefined): boolean {
     if (this.#isClosed || this.#lost || since === undefined || !isBusy(this.#error)) return false;
     return performance.now() - since < this.#patienceMs;
@@ -211,7 +211,7 @@ class SqliteStore implements AnswerStore {
     if (waiting.length > 0 && !this.#write(waiting, patiently))
       this.#missed = (this.#missed ?? 0) + waiting.length;
     if (this.#missed !== undefined) return false;
-    // An answer is put when it is booked, so the file has every number so far.
+    // Every answer is put as soon as it is booked, so the file now has all numbers up to the latest.
     this.stored = this.#bought;
     return true;
   }
@@ -244,7 +244,7 @@ class SqliteStore implements AnswerStore {
     return this.#missed === undefined;
   }
 
-  /** Answers in the ledger that the file may lack: the run's own, and those of its attempts in other scopes. */
+  /** Answers in the ledger that the file may lack: those of earlier attempts in other scopes, then the run's own. */
   *#unwritten(): Generator<{readonly answers: readonly KeptAnswer[]; readonly scope?: string}> {
     const ledger = this.#options.own?.ledger;
     if (ledger === undefined) return;
@@ -252,7 +252,7 @@ class SqliteStore implements AnswerStore {
     for (const answers of ledger.answersAfter(this.stored)) yield {answers};
   }
 
-  /** Result of `work`; undefined if the file can't be used now. It is tried again after a while. */
+  /** Result of `work`; undefined if the file can't be used now. The file is tried again after a while. */
   #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
     const {scope, date} = this.#options;
@@ -270,7 +270,7 @@ class SqliteStore implements AnswerStore {
     }
   }
 
-  /** A removed file, or a full disk, may recover; a file that can't be opened does not. */
+  /** Closes the file. A removed file or a full disk may recover; an unopenable or damaged file is given up for good. */
   #giveUp(error: unknown): void {
     this.#lost = this.#file === undefined || isDamage(error);
     this.#file?.close();

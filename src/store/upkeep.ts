@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 export const SWEEP_AT_ONCE = 2_000;
 /** Pages returned to the file system per step. */
 const PAGES_AT_ONCE = 500;
-/** Maximum time for it at the end of a run. The next run continues from there. */
+/** Maximum milliseconds for the upkeep at the end of a run. The next run continues from there. */
 const LONGEST_MS = 2_000;
 /** Share of the maximum size to which a full store is reduced, so that not every run has to reduce it. */
 const AFTER_CAP = 0.9;
@@ -28,7 +28,7 @@ const AFTER_CAP = 0.9;
 const SAMPLE = 500;
 
 /**
- * Keeps the store from growing forever. Removes answers older than every job's age, and the oldest ones beyond the
+ * Keeps the store from growing forever. Removes answers that are too old for every job, and the oldest ones beyond the
  * maximum size. Works in short transactions and for a short time; the next run continues. Freed space is used again,
  * and much of it is returned.
  *
@@ -66,7 +66,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const note = db.prepare(
     'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',
   );
-  // The store is new to pruning: jobs that have not run since may use answers of any age.
+  // Ages are noted from now on. Until the other jobs have run, they may use answers of any age.
   const isUsed =
     isNew && db.query(['id'], 'FROM answer WHERE bought_at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
   for (const operation of operationNames) {
@@ -87,7 +87,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   return `bought_at < CASE operation ${cases.join(' ')} ELSE 0 END`;
 }
 
-/** Time before which answers must go for the size; undefined if the store is small enough. */
+/** Answers bought before this time are removed to reduce the size; undefined if the store is small enough. */
 function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
   const bytes = (db.pragma('page_count') - db.pragma('freelist_count')) * db.pragma('page_size');
   if (maxBytes === undefined || bytes <= maxBytes) return undefined;
@@ -102,8 +102,8 @@ function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
 }
 
 /**
- * Visits all answers once, from the end of the last sweep. Returns how many were removed for the size only. Reads
- * first: most nights remove nothing, and then only the sweep's end is written.
+ * Visits all answers once, starting where the last sweep ended. Returns how many were removed for the size only. Reads
+ * each group first: on most nights none is removed, and then only the place where the sweep ended is written.
  */
 async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<number> {
   const from = Number(db.query(['up_to'], 'FROM swept').get()?.up_to);
@@ -139,8 +139,8 @@ async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<
 }
 
 /**
- * Returns free pages to the file system, in short steps that let others write. A file without that ability keeps them
- * for later answers. VACUUM would lock out every run meanwhile.
+ * Returns free pages to the file system, in short steps that let others write. A file without incremental vacuum keeps
+ * its free pages for later answers: a full VACUUM would lock out every run meanwhile.
  */
 export async function giveBack(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
   if (db.pragma('auto_vacuum') !== INCREMENTAL) return;

@@ -5,13 +5,13 @@ import type {Operation} from '../operations/table.ts';
 export interface Term {
   readonly answers: number;
   readonly rejections: number;
-  /** Additional time for which they serve while no call is possible. */
+  /** Additional time for which answers and rejections are used while no call is possible. */
   readonly stale: number;
 }
 
 /**
  * - `fresh`: used without a call.
- * - `due`: within its term, but to be renewed. If that fails, it is as good as fresh.
+ * - `due`: within its term, but to be renewed. If the renewal fails, it is used like a fresh one.
  * - `stale`: beyond its term, and used only while no call can be made.
  */
 export type Validity = 'fresh' | 'due' | 'stale';
@@ -51,8 +51,8 @@ export function longestUse({answers, rejections, stale}: Term): number {
 const SPREAD = 1 / 5;
 
 /**
- * The age at which a value falls due: its own time in the last fifth of the term, given by its key, which is a hash. So
- * values of one night fall due on different nights, and a value always at the same age.
+ * The age at which a value falls due, in the last fifth of the term. The value's key, a hash, decides when. So values
+ * of one night fall due on different nights, and each value always at the same age.
  */
 export function dueAge(key: string, term: number): number {
   return term * (1 - SPREAD * shareOf(key));
@@ -71,7 +71,7 @@ function shareOf(key: string): number {
 /** An earlier answer for a value, with its validity. */
 export interface KnownAnswer {
   readonly outcome: Answer;
-  /** `past`: an expired rejection, which is used for its code alone: the same code again says nothing new of the service. */
+  /** `past`: an expired rejection. Only its code is used: the same code again says nothing new about the service. */
   readonly validity: Validity | 'past';
 }
 

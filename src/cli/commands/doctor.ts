@@ -180,10 +180,10 @@ function verdictOf(checks: readonly Check[]): string {
   return `A run would work here${ifAccepted}.${warnings.length === 0 ? '' : ` Look at: ${warnings.join(', ')}.`}`;
 }
 
-/** Less than this and even a modest list may fill the disk. */
+/** With less free space, even a modest list may fill the disk. */
 const LITTLE_BYTES = 200 * 2 ** 20;
 
-/** Checks that `path` can be written, and its free space. Makes nothing. */
+/** Checks that `path` can be written, and its free space. Creates nothing. */
 function checkPath(name: string, path: string, needed: boolean): Check {
   try {
     checkWritable(path);

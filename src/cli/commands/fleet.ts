@@ -4,7 +4,7 @@ import {print, printJson} from '../terminal/printable.ts';
 import {columnIn, fitted, type TableColumn} from '../terminal/table.ts';
 import {demandRedisUrl} from './worker.ts';
 
-/** `bulk-enrich fleet status`: who is there, what waits, and what it has cost. */
+/** `bulk-enrich fleet status`: shows the fleet's workers, runs, chunks and credits. */
 export async function fleetStatusCommand(flags: {
   readonly redis?: string;
   readonly json?: boolean;

@@ -44,7 +44,7 @@ function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
 
-/** Without calls, neither key nor service is needed. Without a service, though, no stored answer is known. */
+/** A plan makes no calls, so it needs neither key nor service. Without a service, it knows no stored answers. */
 function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
   const env = envOfCounting(process.env);
   try {

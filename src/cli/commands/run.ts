@@ -21,7 +21,7 @@ export async function runCommand(
   }
 }
 
-/** Reports a wrong command line as a run that could not begin. Undefined if the reason is still to be shown. */
+/** Reports a wrong command line as a run that could not begin. Undefined if the caller has to show the reason. */
 export async function refuseRun(error: UsageError, flags: JobFlags): Promise<number | undefined> {
   await deliverWithoutJob(error, flags);
   return said(error, flags);
@@ -36,7 +36,7 @@ function said(error: unknown, flags: JobFlags): number | undefined {
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
-/** Reports a missing file before the run's own code is loaded, which takes longer than all before it. */
+/** Reports a missing file before it loads the run's own code, which takes longer than all earlier steps. */
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = await jobOrMetrics(inputs, flags);
   refuseMistyped(job);

@@ -4,7 +4,7 @@ import {broken, shellWord, widthOf} from '../terminal/lines.ts';
 import {print} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';
 
-/** `bulk-enrich` alone: what to do next, with the files that are here. */
+/** `bulk-enrich` without a command: shows possible next steps, with the files of this directory. */
 export async function welcome(): Promise<number> {
   const here = filesHere();
   const unfinished = here.filter(name => name.endsWith('.run'));

@@ -80,7 +80,7 @@ function warnOfClock(aheadMs: number, console: Console): void {
   );
 }
 
-/** A lock must be renewed several times before it expires. */
+/** At least 2 s, since a lock must be renewed several times before it expires. */
 const lostAfterRange = durationFrom('2s', '1h');
 
 function parseLostAfter(text: string): number {
@@ -89,7 +89,7 @@ function parseLostAfter(text: string): number {
   throw new UsageError('settings', '--lost-after: expected a duration from 2s to 1h, such as 30s.');
 }
 
-/** The run decides how long a call may take. The embedded service answers immediately, so one client suffices for it. */
+/** Returns a client by timeout, which each run decides. The embedded service answers immediately: it needs one only. */
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
@@ -106,7 +106,7 @@ function clientsOf(
   };
 }
 
-/** Ends the process, which commands that wait for Redis would keep alive. */
+/** Ends the process: commands to Redis that still wait for an answer would keep it alive. */
 function endUnheard(console: Console): never {
   console.warn(
     'Redis is away, so the results of the last calls could not be returned. Their runs count them as lost.',

@@ -8,8 +8,8 @@ import {fieldPaths} from '../../lookup/field-paths.ts';
 import {cleaned, type JobFlags} from '../job-from-flags.ts';
 
 /**
- * Columns of the list that a command line names, spelled for a place after its last word, a flag; empty if there is no
- * list or it can't be read. `words` come after the program's name, and may be quoted as in a shell.
+ * Columns of the list that a command line names, spelled as values of the flag that is its last word. Empty if the list
+ * is missing or can't be read. `words` come after the program's name, and may be quoted as in a shell.
  */
 export async function columnsFor(program: Command, words: readonly string[]): Promise<string[]> {
   const [name, ...given] = words;

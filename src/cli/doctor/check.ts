@@ -20,12 +20,12 @@ export const failed = (name: string, detail: string, exitCode: ExitCode): Check 
   exitCode,
 });
 
-/** True if nothing that comes after these checks can work. */
+/** True if one of these checks failed, so that later steps can't work. */
 export function hasFailed(checks: readonly Check[]): boolean {
   return checks.some(({state}) => state === 'failed');
 }
 
-/** Makes an error thrown on purpose a failure of the check; rethrows any other. */
+/** Turns a foreseen error (`CodedError`) into a failed check; rethrows any other. */
 export function failure(name: string, error: unknown): Check {
   if (!(error instanceof CodedError)) throw error;
   return failed(name, error.message, error.exitCode);

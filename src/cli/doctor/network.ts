@@ -6,7 +6,7 @@ import {exitCodes} from '../../errors.ts';
 import {duration} from '../terminal/lines.ts';
 import {type Check, failed, failure, passed, skipped, warning} from './check.ts';
 
-/** Beyond this difference, valid certificates look expired, and logs can't be compared. */
+/** If two clocks differ by more, valid certificates may look expired, and logs can't be compared. */
 const SKEW_MS = 60_000;
 const PROBE_TIMEOUT_MS = 10_000;
 

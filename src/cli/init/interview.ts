@@ -15,10 +15,10 @@ import {type Ask, agrees, oneOf, wholeNumber} from './prompt.ts';
 /** Settings of a job file that depend on the list. */
 export interface Chosen {
   readonly columns: Readonly<Record<Guess['operation'], readonly string[]>>;
-  /** Columns that may be worth a lookup, with what is missing for it, if no user could be asked. */
+  /** Columns that may be worth a lookup but get none, each with the reason. */
   readonly leftOut: readonly {readonly column: string; readonly why: string}[];
   readonly defaultCountry: string | undefined;
-  /** The chosen address of several in a cell, if a column has such cells. */
+  /** The address to use of several in a cell: first, last or only. Undefined if no column has such cells. */
   readonly ipFromList?: string | undefined;
   readonly endpoint: 'live' | 'embedded';
 }
@@ -103,7 +103,7 @@ function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
   );
 }
 
-/** Phone columns without a country column of their own, while others have one. */
+/** Phone columns without a sure country column while others have one, and the columns that may be theirs. */
 function betweenCountries(guesses: readonly Guess[]): Set<string> {
   const countries = guesses.filter(({operation}) => operation === 'country');
   const isKnown = countries.some(({confidence}) => confidence === 'sure');
@@ -121,7 +121,7 @@ const ANY_LIST = 1_000;
 /** Suggested limit as a multiple of this list's cost. */
 const ROOM = 1.5;
 
-/** Rounds up to two digits. */
+/** Rounds up to two significant digits. */
 function roundedUp(credits: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, credits))) - 1);
   return Math.ceil(credits / unit) * unit;
@@ -169,7 +169,7 @@ function noColumn(name: string, columns: readonly string[]): string {
   return `There is no column "${name}".${didYouMean(name, columns, `Columns: ${columns.join(', ')}.`)}`;
 }
 
-/** Country columns of national phone numbers, from the list or from the user. */
+/** Adds the country of phone numbers in national form, from the list or from the user. */
 async function withCountry(
   columns: Interviewed['columns'],
   seen: Seen,
@@ -197,7 +197,7 @@ async function withCountry(
   };
 }
 
-/** The lines of a job file for a column of national phone numbers. */
+/** Advice on the lines to add to a job file for a column of national phone numbers. */
 function nameIt({column}: Guess, {columns, rows}: Seen): string {
   const country = countryColumnOf([column], columns, rows);
   return country === undefined

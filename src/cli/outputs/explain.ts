@@ -175,7 +175,7 @@ interface NumberedRow {
   readonly number: number;
 }
 
-/** The rows of an output by the numbers of the summary and the log. */
+/** The rows of an output, with the numbers that they have in the summary and the log. */
 async function* rowsOf(file: EnrichedFile): AsyncGenerator<NumberedRow> {
   const rejected = rejectedBeside(file.path);
   let number = 0;

@@ -14,7 +14,7 @@ interface ScoreFlags {
   readonly json?: boolean;
 }
 
-/** `bulk-enrich score OUTPUT --rules FILE`: the same rows by other rules, without a call. */
+/** `bulk-enrich score OUTPUT --rules FILE`: scores the rows of an output by other rules, without a call. */
 export async function scoreCommand(path: string, flags: ScoreFlags): Promise<number> {
   const {output: to, force = false, json = false} = flags;
   refusePath(to, [path, flags.rules], force);

@@ -70,7 +70,7 @@ function savedOf({credits: {saved}}: Summary): string {
   return ` Saved: ${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')}.`;
 }
 
-/** An interrupted run may have paused for days. */
+/** The number of calls and the time. A resumed run shows its start, since it may have paused for days. */
 function callsAndTime({calls, duration_ms: ms, started_at: start, resumed: {times}}: Summary): string {
   const time = times === 0 ? `in ${duration(ms)}` : `in ${many(times + 1, 'session')} since ${moment(start)}`;
   return `${many(calls.total, 'call')} ${time}`;

@@ -16,7 +16,7 @@ const others: Readonly<
   '--dry-run': {says: 'plan shows what run would do, and sends nothing.', command: 'plan', isLeftOut: true},
   '--input': {says: 'Name the list without a flag.', isLeftOut: true},
   '--file': {says: 'Name the list without a flag.', isLeftOut: true},
-  // The given command has the key in it.
+  // No command is suggested, since the given one contains the key.
   '--api-key': {
     says: 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
     isLeftOut: false,

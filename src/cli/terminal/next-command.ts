@@ -34,7 +34,7 @@ export function toContinue(
 ): NextCommand | undefined {
   if (!output.lasts || exitCode === exitCodes.usage) return undefined;
   const own = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'maxRejects'} as const;
-  // A budget that renews by itself is the day's or the month's, which has other names.
+  // A budget that renews by itself is the day's or the month's: other settings limit those.
   const name = stop.comeBackMs === undefined ? own[stop.reason as keyof typeof own] : undefined;
   const limit = name && raised(settings[name], stop.counted, name === 'maxCredits' ? need : undefined);
   if (name !== undefined && limit !== undefined)
@@ -62,7 +62,7 @@ function raised(
   return `${Math.min(100, Math.max(1, Math.round(200 * limit.share), Math.ceil((200 * count) / total)))}%`;
 }
 
-/** The given command. Adds the day if it is not today's, since tomorrow it would change. */
+/** The given command. If a path has `{date}`, adds --date: tomorrow it would stand for another day. */
 function sameAgain(given: CommandWords, date: string | undefined, limit: readonly string[] = []): string {
   const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart']});
   const day = date === undefined || kept.includes('--date') ? [] : ['--date', date];

@@ -121,14 +121,14 @@ function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
 
 /** The command that runs only the rejected rows. */
 function repairCommand(job: Job, rejects: string): string {
-  // The list keeps its own ending, so it is read as before; objects of an array are on lines of their own.
+  // The new list keeps the input's ending, so it is read in the same way. A JSON array becomes one object a line.
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
   const path = `${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again${ending}`;
   const list = shellWord(path);
   return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(job, path)}`;
 }
 
-/** The end has an event of its own. */
+/** Logs the stop, with the command that continues the run. The end of the run is another event. */
 function logStopped(
   job: Job,
   outcome: RunOutcome,

@@ -2,8 +2,8 @@ import {stripVTControlCharacters} from 'node:util';
 import {safeJson, withoutControls} from '../../report/safe-text.ts';
 
 /*
- * The only way to stdout and stderr, but for the rows of a run: what is written may hold what others wrote (columns,
- * paths, hosts, answers), which must neither steer a terminal nor be a command to a CI runner that reads along.
+ * All output to stdout and stderr goes through here, except the rows of a run. Texts may contain what others wrote
+ * (columns, paths, hosts, answers). It must neither steer a terminal nor be a command to a CI runner that reads along.
  */
 
 type Stream = 'stdout' | 'stderr';
@@ -39,7 +39,7 @@ export function canRedraw(ci = ''): boolean {
   return process.stderr.isTTY === true && process.env.TERM !== 'dumb' && ci === '';
 }
 
-/** Draws a line that the next line replaces, from any writer. An empty text removes it. */
+/** Draws a line that the next output of any kind replaces. An empty text removes the line. */
 export function draw(line: string): void {
   write('stderr', printable(line));
   isDrawn = line !== '';

@@ -23,7 +23,7 @@ export function hasBar({settings}: Job, console: Console): boolean {
   return styleFor(settings.progress, console) === 'bar';
 }
 
-/** Shows progress of slow work around the calls on a line that can be redrawn. Fast work is not shown. */
+/** Shows progress of slow work before and after the calls, on a line that is redrawn. Fast work is not shown. */
 export function phasesOn(job: Job, console: Console): Phase {
   return (what, reached) => {
     if (!hasBar(job, console)) return () => {};
@@ -42,8 +42,8 @@ function repeating(work: () => void, everyMs: number, atEnd: () => void): () => 
 }
 
 /**
- * Shows a run's progress: on a redrawn line at a terminal, on a line now and then elsewhere. Returns a function that
- * ends it. `counted`: the calls left at the start.
+ * Shows a run's progress: on a redrawn line at a terminal, elsewhere on a new line now and then. Returns a function
+ * that ends the display. `counted`: the calls left at the start.
  */
 export function startProgress(session: Session, console: Console, counted?: number): () => void {
   for (const sentence of opening(session)) console.say(sentence);
@@ -72,7 +72,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
   });
 }
 
-/** Share of finished rows read again so far; undefined if there are none, or all were. */
+/** Share of the finished rows that are re-read, from 0 to 1; undefined without such rows, and once all are re-read. */
 function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   if (checkpoint === undefined || source.recordsRead >= checkpoint.record) return undefined;
   return source.position.bytes / checkpoint.bytes;
@@ -96,7 +96,7 @@ function logProgress(status: Status, {log}: Console): void {
   logEvent(log, 'run_progress', fields, statusLine(status));
 }
 
-/** A service that this run never reached may have a wrong address. Says so once. */
+/** Warns once if the run can't reach the service and never has: the address may be wrong. */
 function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Console): () => void {
   const timer = setInterval(() => {
     const {pause} = executor.pace();
@@ -162,7 +162,7 @@ function statusOf(session: Session, speed: Speedometer, now: number, before: Bef
 
 /**
  * Calls made and to make, over all sessions. The count at the start leaves out values that the store knows from earlier
- * sessions. Without a store it has them again.
+ * sessions. Without a store it includes those values.
  */
 function callsOf(
   {job, input: {checkpoint}}: Session,

@@ -39,15 +39,15 @@ export interface Status {
   readonly pause: Pause | undefined;
   /** Calls per second to which throttling lowered the rate. */
   readonly slowedTo: number | undefined;
-  /** True if nothing has been in flight for a while: the rest failed before, and waits for its next try. */
+  /** True if nothing has been in flight for a while: the values left failed before, and wait for their next try. */
   readonly idle: boolean;
   /** True if the window is full of rows behind a slow one. */
   readonly windowFull: boolean;
 }
 
 /**
- * Estimated milliseconds for the rest at the latest speed: for the calls left, or for the rows left if the store knows
- * all values.
+ * Estimated milliseconds to the end at the latest speed: by the calls left, or by the rows left if no calls are needed
+ * (the store knows all values) or none are being made.
  */
 export function timeLeft({
   callsLeft,

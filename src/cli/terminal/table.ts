@@ -1,6 +1,6 @@
 import {shownWidth} from './lines.ts';
 
-/** A table of aligned columns: the first `texts` to the left, the others to the right. */
+/** A table of aligned columns: the first `toTheLeft` columns to the left, all others to the right. */
 export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
   // A column's name may contain line ends.
   const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));

@@ -15,7 +15,7 @@ export function warnOfUnchecked(
   );
 }
 
-/** Removes the variable from this process's environment: Node would warn that its connections are insecure. */
+/** Removes the variable from this process's environment. Otherwise Node warns that its connections are insecure. */
 export function forgetUnchecked(): void {
   delete process.env[VARIABLE];
 }

@@ -16,10 +16,10 @@ const LOOK_EVERY_MS = 10;
 
 /** Error codes of a request whose connection the other side closed. */
 const CLOSED = ['ECONNRESET', 'EPIPE'];
-/** Calls lost on kept connections before these are no longer used: fewer than a value has attempts. */
+/** Lost calls on kept connections after which no connection is kept: fewer than the attempts of a value. */
 const LOST_AT_MOST = 2;
 /**
- * Minimum share of calls lost on kept connections for this: a service that closes idle ones meets a call now and then.
+ * The lost share must exceed this too: a service that closes idle connections loses a call now and then.
  */
 const LOST_SHARE = 0.2;
 
@@ -66,7 +66,7 @@ export class Connections {
   #callMs: number | undefined;
   /** True once this client lost connections when it used them again. */
   #loses = false;
-  /** Calls on connections that had carried one before, and those of them that ended with their connection. */
+  /** Calls on connections that had carried a call before, and how many of them were lost with their connection. */
   #kept = 0;
   #lost = 0;
 
@@ -136,7 +136,7 @@ export class Connections {
     }
   }
 
-  /** One that has rested. */
+  /** Takes a connection that has rested; undefined if there is none. */
   #take(): Socket | undefined {
     for (let link = this.#rested.pop(); link !== undefined; link = this.#rested.pop()) {
       const {socket, goodUntil} = link;
@@ -182,7 +182,8 @@ export class Connections {
   }
 
   /**
-   * Ends a call. Its connection rests if it can be used again. `given`: its connection, which it may never have used.
+   * Ends a call. Its connection rests if it can be used again. `given`: the kept connection that the call got, and may
+   * never have used.
    */
   #ended(request: ClientRequest, given: Socket | undefined): void {
     const socket = request.socket ?? given;
@@ -221,7 +222,7 @@ export class Connections {
 
   #lookForRested(): void {
     const restedSince = performance.now() - this.#restMs;
-    // Reads data that has arrived first, however long the process was busy.
+    // First lets data that has arrived be read, however long the process was busy.
     setImmediate(() => {
       let [next] = this.#resting;
       while (next !== undefined && next.idleSince <= restedSince) {
@@ -253,12 +254,12 @@ export class Connections {
   }
 }
 
-/** Node itself ends a connection if more bytes follow an answer in one piece. */
+/** True if Node ended the connection, as it does if more bytes follow an answer in the same piece. */
 function wasEndedHere(socket: Socket): boolean {
   return socket.errored === null && !socket.readableEnded;
 }
 
-/** A gateway that gave up may pass the late answer on. */
+/** True if a gateway may have given up: it may still pass on the late answer. */
 function isGateways({statusCode = 0}: IncomingMessage): boolean {
   return statusCode >= 500;
 }
@@ -274,7 +275,7 @@ interface Pool {
   addRequest(request: ClientRequest, options: object): void;
 }
 
-/** How Node's own agent detaches an idle connection's last request. */
+/** The field that Node's own agent clears to detach an idle connection from its last request. */
 interface WithMessage {
   _httpMessage?: unknown;
 }

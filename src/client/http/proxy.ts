@@ -6,7 +6,7 @@ import {getProxyForUrl} from 'proxy-from-env';
 import {UsageError} from '../../errors.ts';
 import {CHECKED} from './certificates.ts';
 
-/** Maximum time to connect, through a proxy too. Beyond it nothing was sent, so a retry is free. */
+/** Maximum milliseconds to connect, also through a proxy. A call that exceeds them was not sent: a retry is free. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Prefix of the code for a proxy's refusal: `PROXY_407` for refused credentials. */
@@ -15,7 +15,7 @@ export const PROXY_CREDENTIALS = `${REFUSED}407`;
 export const PROXY_CREDENTIALS_ADVICE =
   'the proxy refuses the credentials, or needs some (407). Set HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT';
 
-/** In order of precedence. */
+/** Variables that name the proxy, in order of precedence. */
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 
 /**
@@ -57,7 +57,7 @@ export function proxyFor(target: URL, pool: {readonly keepAlive: boolean}): Agen
   return proxy && new TunnelAgent(proxy.href, pool);
 }
 
-/** hpagent waits forever for a proxy's answer, and its `destroy` leaves waiting tunnels. */
+/** hpagent waits forever for a proxy's answer, and its `destroy` leaves waiting tunnels open. This agent ends both. */
 class TunnelAgent extends HttpsProxyAgent {
   readonly #closing: AbortController;
 

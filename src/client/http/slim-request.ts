@@ -3,9 +3,9 @@ import type {Agent as HttpsAgent} from 'node:https';
 import type {ExtendOptions} from 'got';
 
 /**
- * Options for got that pass only the needed options to Node's client. By default got passes all of its own, some forty
- * that are mostly undefined. Node copies them several times for each call, a third of a call's cost. Measured on Node 20:
- * one call takes 210 µs without this and 110 µs with it, beside 65 µs with `node:http`.
+ * Options for got that pass only the needed options to Node's client. By default got passes all of its own: some
+ * forty, mostly undefined. Node copies them several times for each call, a third of a call's cost. Measured on Node 20:
+ * one call takes 210 µs without this and 110 µs with it, compared with 65 µs with `node:http`.
  */
 export function slimRequests(url: URL, agent: HttpAgent | HttpsAgent): ExtendOptions {
   const method = 'POST';

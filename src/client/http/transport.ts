@@ -22,8 +22,8 @@ export interface TransportOptions {
 
 export interface Transport {
   /**
-   * One POST. Resolves with a complete response or the failed attempt, and never rejects. Calls `onLeaving` once it
-   * has a connection.
+   * One POST. Resolves with a complete response or the failed attempt, and never rejects. Calls `onLeaving` once the
+   * call has a connection.
    */
   post(url: URL, body: string, onLeaving?: () => void): Promise<RawResponse | Attempt>;
   /** Gives up all calls, also those that wait for a connection. */
@@ -53,7 +53,7 @@ export function transport(options: TransportOptions): Transport {
     return made;
   };
   const connections = new Connections(options.agent, options.maxConnections, options.unasked);
-  // An array whose places are reused: a Set of V8 keeps removed entries until it is collected itself.
+  // An array whose places are reused: V8 frees a Set's removed entries only together with the Set.
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];
   return {
@@ -88,7 +88,7 @@ function exchange(
     let sent: ClientRequest | undefined;
     let response: IncomingMessage | undefined;
 
-    // got's successful streams never close: their timers would keep the call in memory for their whole time.
+    // got's successful streams never close: unstopped timers would keep the call in memory until they fire.
     const settle = (result: RawResponse | Attempt) => {
       timers.stop();
       resolve(result);
@@ -133,7 +133,7 @@ function exchange(
   });
 }
 
-/** Limits of one call from the time it has a socket: for connecting, and in total. */
+/** Time limits of one call, from the moment it has a socket: for connecting, and in total. */
 class CallTimers {
   readonly #timeoutMs: number;
   readonly #late: () => void;
@@ -179,8 +179,8 @@ class CallTimers {
 
 /**
  * Calls `then` when a request may begin to leave on `socket`: once it is connected, and over TLS once the handshake is
- * done. A reused socket is ready from the start. So a call that died on a stale one counts as sent, since it may have
- * been. got's own timings lack this for a socket that came through a proxy.
+ * done. A reused socket is ready from the start: a call that failed on a stale socket counts as sent, since it may have
+ * left. got's own timings lack this for a socket that came through a proxy.
  */
 function onceConnected(socket: Socket, then: () => void): void {
   const secure = 'encrypted' in socket;
@@ -234,7 +234,7 @@ function withoutResponse(code: string, connected: boolean, latencyMs: number): A
 /** A short, stable code for a network error: `timeout`, `econnreset`, …; certificate errors keep theirs. */
 function codeOf({code}: RequestError): string {
   if (isCertificateError(code)) return code;
-  // Only the connection to a silent proxy is aborted.
+  // ABORT_ERR: the proxy agent gave up on a silent proxy, or was closed.
   if (code === 'ETIMEDOUT' || code === 'ABORT_ERR') return 'timeout';
   return /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code.toLowerCase() : 'network_error';
 }

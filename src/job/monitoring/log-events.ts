@@ -1,8 +1,8 @@
 import type {Logger} from 'pino';
 
 /**
- * Every event of the log by its stable name, with its level and one sentence. Names and fields are for programs, and
- * only gain. The messages are for people, and may change.
+ * Every event of the log by its stable name, with its level and one sentence. Programs read names and fields, so these
+ * are only added to. People read the messages, which may change.
  */
 export const logEvents = {
   run_started: {

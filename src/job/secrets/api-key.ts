@@ -13,8 +13,8 @@ const KEY_COMMAND = 'BULK_ENRICH_API_KEY_COMMAND';
 export const keyVariables = [KEY, KEY_FILE, KEY_COMMAND] as const;
 
 /**
- * Maximum time of the command. It may ask a vault over a network; one that waits for a person at night must not hold a
- * run up.
+ * Maximum time of the command. A vault on a network may need some time. A command that waits for a person must not hold
+ * up a run at night.
  */
 const COMMAND_TIMEOUT_MS = 60_000;
 const LARGEST_OUTPUT_BYTES = 65_536;
@@ -25,7 +25,7 @@ const LONGEST_REMARK = 500;
  * The API key from the environment: itself, from a file, or from a command that prints it. `warn` receives the
  * command's stderr.
  *
- * @throws {UsageError} if several are set, or the file or the command gives no key.
+ * @throws {UsageError} if several variables are set, or the file or the command gives no key.
  */
 export function readKey(env: Environment, warn: (sentence: string) => void = () => {}): string | undefined {
   const source = keySource(env);
@@ -91,7 +91,7 @@ function readBegin(path: string): string {
   }
 }
 
-/** The beginning of a file, without waiting: a pipe may never give any. */
+/** The beginning of a file, without waiting for data: a pipe may never give any. */
 async function beginOf(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {

@@ -32,7 +32,7 @@ export type Resolved =
 export type Shapes =
   /** The rows that are written. An unfinished run resumes only with the same value. */
   | 'output'
-  /** A part of the run that they shape through such a value. */
+  /** A derived value. It alone is compared before an unfinished run resumes. */
   | Resolved
   /** Only the summary, the exit code or a report: a complete run counts as done only with the same value. */
   | 'summary'

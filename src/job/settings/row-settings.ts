@@ -48,7 +48,7 @@ const sameEncoding: Readonly<Record<string, string>> = {
   gb2312: 'gbk',
   cp949: 'euc-kr',
   macroman: 'macintosh',
-  // The byte order mark decides between both.
+  // The byte order mark decides between utf-16le and utf-16be.
   utf16: 'auto',
   unicode: 'auto',
 };

@@ -26,7 +26,7 @@ const scoreRule = z.strictObject(
     reason: reasonCode,
     description: z.string().optional(),
     owner: z.string().optional(),
-    // Counted and shown, and not added: a rule that is tried out.
+    // Tries a rule out: it is counted and shown, but its points are not added.
     shadow: z.boolean().optional(),
   },
   {

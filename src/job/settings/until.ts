@@ -27,7 +27,7 @@ export const until = z.string(UNTIL).transform((text, context): Until => {
   return z.NEVER;
 });
 
-/** The moment that is meant by a command that begins `now`; both in milliseconds since the epoch. */
+/** The moment at which calls end, for a command that begins `now`; both in milliseconds since the epoch. */
 export function momentOf(until: Until, now: number): number {
   return 'afterMs' in until ? now + until.afterMs : nextTime(until, now);
 }
@@ -41,8 +41,8 @@ function isZone(name: string): boolean {
 }
 
 /**
- * The next time after `now` at which clocks show this time of day. A time that clocks skip in spring is the moment of
- * the jump; one that they show twice in autumn is the first.
+ * The next moment after `now` at which clocks show this time of day. If clocks skip the time in spring, it is the
+ * moment of the jump. If clocks show the time twice in autumn, it is the first of the two moments.
  */
 function nextTime({minutes, zone}: TimeOfDay, now: number): number {
   const wall = now + offsetAt(now, zone);
@@ -52,8 +52,8 @@ function nextTime({minutes, zone}: TimeOfDay, now: number): number {
 }
 
 /**
- * The first moment at which clocks show `wall` or later, by the offsets of the days around. At most one change lies
- * between those.
+ * The first moment at which clocks show `wall` or later. It is found by the offsets one day before and one day after,
+ * as clocks change at most once between these days.
  */
 function shownAt(wall: number, zone: string | undefined): number {
   const offsets = [wall - DAY_MS, wall + DAY_MS].map(at => offsetAt(at, zone));

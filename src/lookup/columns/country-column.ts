@@ -19,9 +19,9 @@ export type CountryChoice =
   | undefined;
 
 /**
- * Kinds of country columns by their headers, best first. `phone`: `phone_country`. `own`: it begins like its phone column
- * (`shipping_country`, `shipping_phone`). `exact`: `country`. `address`: the country of another address of the person
- * (`billing_country`). `elsewhere`: the country of another thing, such as a birth, an IP address or a card.
+ * Kinds of country columns by their headers, best first. `phone`: `phone_country`. `own`: it begins like its phone
+ * column (`shipping_country`, `shipping_phone`). `exact`: `country`. `address`: the country of another address of the
+ * person (`billing_country`). `elsewhere`: the country of another thing, such as a birth, an IP address or a card.
  */
 const ranks = ['phone', 'own', 'exact', 'address', 'elsewhere'] as const;
 type Rank = (typeof ranks)[number];
@@ -39,7 +39,7 @@ const MOSTLY = 0.5;
 /** Numbers in national form that are tried. */
 const MOST_TRIED = 200;
 
-/** Country column by phone column, and the choice for phone columns without a sign of their own. */
+/** The country column of each phone column. `others`: the choice for phone columns that `of` lacks. */
 export interface CountryChoices {
   readonly of: ReadonlyMap<string, CountryChoice>;
   readonly others: CountryChoice;
@@ -47,7 +47,7 @@ export interface CountryChoices {
 
 /**
  * Chooses a country column for each phone column: `shipping_phone` may be of another country than `billing_phone`.
- * Preferred is a name that claims the numbers (`phone_country`; `shipping_country` for `shipping_phone`), then
+ * Prefers a name that claims the numbers (`phone_country`; `shipping_country` for `shipping_phone`), then
  * `country`, then the column that makes the numbers valid.
  *
  * Never chooses a column about something else, such as `IP Country` or `Birth Country`, and chooses none if two would
@@ -91,7 +91,7 @@ function chosen(candidates: readonly CountryCandidate[], national: readonly Nati
     .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || validOf(b) - validOf(a));
   const [first] = inOrder;
   if (first === undefined) return undefined;
-  // A lone exact name is trusted, even if its countries don't fit.
+  // A lone column is trusted even if its countries don't fit, unless it is another address's.
   if (!isFit(first) && (inOrder.length > 1 || first.rank === 'address'))
     return {torn: [...inOrder].sort((a, b) => validOf(b) - validOf(a)), row: undefined};
   const rivals = inOrder.filter(other => other !== first && other.rank === first.rank && isFit(other));
@@ -166,7 +166,7 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
   return some;
 }
 
-/** Returns the column if most of its cells are countries, and they are not the states of one. */
+/** Returns the column if most of its cells are countries, and they are not the states of one country. */
 function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
   const texts = sample.map(row => column.cell(row) ?? '').filter(text => text.trim() !== '');
   const said = texts.filter(text => !saysNoCountry(text));
@@ -187,7 +187,7 @@ function candidateOf(
   return {column, share, rank: rankOf(column, phone), readings, fit};
 }
 
-/** Countries of something else than a phone: a birth, an IP address, a card, a bank. */
+/** Beginnings of words that name another thing than a phone: a birth, an IP address, a card, a bank. */
 const ELSEWHERE =
   /^(?:birth|born|ip|geo|card|issu|bank|origin|citizen|national|passport|tax|vat|server|host|browser|locale|currency|depart|arriv|store|shop|warehouse|merchant|dest|geburt|herkunft|naissance|nacimiento|nascimento|nascita|出身|出生)/;
 

@@ -20,8 +20,8 @@ export interface Guess {
   readonly values: number;
   readonly distinct: number;
   /**
-   * `plain`: the header names the kind, and every other word of it is known as harmless. `strange`: it names the kind, and
-   * perhaps another party. `silent`: it does not name the kind.
+   * `plain`: the header names the kind, and every other word of it is known as harmless. `strange`: it names the kind,
+   * and perhaps another party. `silent`: it does not name the kind.
    */
   readonly header: 'plain' | 'strange' | 'silent';
   /** The most frequent fault of the misfits, with the first row that has it. */
@@ -35,17 +35,17 @@ export interface Guess {
 /**
  * Reasons to leave a column out:
  *
- * `another`, `fax`: its header names another party than the row's person, or a fax. `strange`: its header has a word that
- * may name another party. `values`: only its values speak for it. `list`: it is the first entry of a list. `unknowable`:
- * all its addresses are private or IPv6. `alike`: its values may be something that looks the same, such as versions.
- * `masked`: they are made unrecognizable. `nothing`: none of its values fits, while another column's do. `shared`: its
- * values are few and repeat, while another column's differ.
+ * `another`, `fax`: its header names another party than the row's person, or a fax. `strange`: its header has a word
+ * that may name another party. `values`: only its values speak for it. `list`: it is the first entry of a list.
+ * `unknowable`: all its addresses are private or IPv6. `alike`: its values may be something that looks the same, such
+ * as versions. `masked`: its values are made unrecognizable. `nothing`: none of its values fits, while another column's
+ * do. `shared`: its values are few and repeat, while another column's differ.
  */
 export type Aside =
   | ('another' | 'fax' | 'strange' | 'values' | 'list')
   | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared');
 
-/** True if a person may well mean the column, so that a suggested command has it. */
+/** True if the user may well mean the column. A suggested command then includes it. */
 export function isOffered({aside}: Guess): boolean {
   return aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
 }
@@ -63,7 +63,7 @@ export function lacksCountry({confidence, share = 0, national}: Guess): boolean 
   return national > 0 && confidence === 'unsure' && share + national >= MOSTLY;
 }
 
-/** True if a column is unsure only since its cells hold several addresses. */
+/** True if only cells with several IP addresses keep a column from being sure. */
 export function lacksChoice({confidence, share = 0, listed}: Guess): boolean {
   return listed > 0 && confidence === 'unsure' && share + listed >= MOSTLY;
 }

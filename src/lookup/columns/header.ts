@@ -7,8 +7,8 @@ import {HeaderVocabulary, type Match} from './vocabulary.ts';
 
 export interface HeaderSays {
   /**
-   * `named`: the column is of that kind, whatever it holds. `hinted`: it is if its values confirm it. `mentioned`: words follow
-   * that may change its meaning, as in `phone_type`.
+   * `named`: the column is of that kind, whatever it holds. `hinted`: it is of that kind if its values confirm it.
+   * `mentioned`: words follow that may change the meaning, as in `phone_type`.
    */
   readonly strength: Strength;
   /** The words before the name: `billing` in `billing_country`. */

@@ -1,6 +1,6 @@
 import type {headerWords} from './header-words.ts';
 
-/** Words of columns to leave out, whatever they hold. Phrases are written as in header-words.ts. */
+/** Words of headers that speak against a column. Phrases are written as in header-words.ts. */
 export interface OtherWords {
   /** Another party than the row's person, anywhere in the header: `Lead Owner Email`, `server_ip`. */
   readonly another?: string;

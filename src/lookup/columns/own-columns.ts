@@ -3,8 +3,8 @@ import {isShared} from './shared-values.ts';
 
 /**
  * Leaves out the columns whose values may belong to someone other than the person of the row. Such a column is used
- * only if it is the only one of its kind: a `strange` header beside no plain one, or values alone in a list without
- * headers that name any kind.
+ * only if it is the only one of its kind: with a `strange` header beside no `plain` one, or, by its values alone, if no
+ * header of the list names a kind.
  */
 export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[] {
   const beside = all.map(guess => leaveOut(guess, besideHeaders(guess, all, headless)));
@@ -19,7 +19,7 @@ export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[]
 /** Codes of cells with several values. */
 const LISTS: ReadonlySet<string> = new Set(['email_list', 'phone_list']);
 
-/** True for a strange column with several values in a cell: none can be looked up, but the user may want them. */
+/** True for a `strange` column with several values in a cell. They can't be looked up, but the user may want them. */
 function holdsLists({aside, ofKind, fault}: Guess): boolean {
   return aside === 'strange' && ofKind < MOSTLY && fault !== undefined && LISTS.has(fault.code);
 }
@@ -55,7 +55,7 @@ function isCertain({share = 0, ofKind}: Guess): boolean {
   return share >= MOSTLY && ofKind >= MOSTLY;
 }
 
-/** A column named as a kind without any such value does not stop a run that has other columns. */
+/** A column without a value of the kind in its header does not stop a run with a sure column of that kind. */
 function withoutValues(
   {operation, confidence, aside, ofKind}: Guess,
   all: readonly Guess[],

@@ -34,7 +34,7 @@ function isCandidate(guess: Guess): boolean {
   return isBare(guess) || (guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess)));
 }
 
-/** True for a column whose values alone tell what it holds. It is compared with all others, but no other with it. */
+/** True for a column known only by its values. Columns known by their headers are not compared with it. */
 function isBare({aside}: Guess): boolean {
   return aside === 'values';
 }

@@ -12,7 +12,7 @@ export function isUnspaced(token: string): boolean {
 
 /**
  * A header's words in lower case, without accents, marks and emoji: `signupIP`, `Signup IP` and `📍signup_ip` give the
- * same two. Arabic words lose their article.
+ * same two words. Arabic words lose their article.
  */
 export function tokensOf(text: string): string[] {
   const plain = withoutMarks(text)
@@ -27,7 +27,7 @@ export function tokensOf(text: string): string[] {
   );
 }
 
-/** Devanagari writes vowels as marks: without them a father (पिता) would be an address (पता). Its nukta may go. */
+/** Keeps Devanagari's vowel marks: without them a father (पिता) would be an address (पता). Drops its dot (nukta). */
 function withoutMarks(text: string): string {
   return text.normalize('NFKD').replace(/(?!\p{Script=Devanagari})\p{M}|\u093C/gu, '');
 }

@@ -17,7 +17,7 @@ const SHORTEST_PART = 3;
 export class HeaderVocabulary {
   /** Phrases as one word: `phonenumber`. */
   readonly #joined = new Map<string, boolean>();
-  /** Phrases of several words, by the first. */
+  /** Phrases of several words, by their first word. */
   readonly #phrases = new Map<string, {readonly words: readonly string[]; readonly isHint: boolean}[]>();
 
   constructor(phrases: readonly string[]) {

@@ -30,8 +30,8 @@ export class Canary {
   readonly #values = new Set<string>();
 
   /**
-   * `isKnownToAnswer` is called once a streak is long enough to stop for. `tally` holds what earlier sessions left, and
-   * is updated.
+   * `isKnownToAnswer` is called once a streak is long enough to stop for. `tally` has the counts of earlier sessions,
+   * and is updated.
    */
   constructor(isKnownToAnswer: () => boolean, tally: RefusalTally) {
     this.#isKnownToAnswer = isKnownToAnswer;
@@ -53,8 +53,7 @@ export class Canary {
   }
 
   /**
-   * Returns the streak that this attempt lengthens. `isKnown`: the value was refused so before, which tells nothing
-   * new.
+   * Returns the streak that this attempt lengthens. `isKnown`: this rejection was known before, so it does not count.
    */
   ended(attempt: Attempt, value: string, isKnown = false): Streak | undefined {
     this.#inFlight -= 1;

@@ -20,7 +20,7 @@ export interface FlowControlOptions extends OutageOptions {
   /** True if failing calls never end the run, however long the outage lasts. */
   readonly outlastsOutages?: boolean | undefined;
   readonly now: () => number;
-  /** Called when something may be sent that could not be before. */
+  /** Called when calls may be sent again. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
   /** Called once per session and streak: so many calls were refused in a row that the values are not to blame. */
@@ -54,7 +54,7 @@ export class FlowControl {
     this.#gate = new ThrottleGate(options.random);
   }
 
-  /** Returns up to `most` of these that may be sent now, in order. */
+  /** Returns up to `most` of the waiting tasks that may be sent now, in order. */
   admit<T extends ProbeCandidate & {readonly lookup: Lookup; isUrgent(): boolean}>(
     waiting: readonly T[],
     most: number,
@@ -93,7 +93,7 @@ export class FlowControl {
     this.inFlight.sent(this.#options.now());
   }
 
-  /** Notes the end of a call, and returns who is to blame for a failure. `isKnown`: the value was refused so before. */
+  /** Notes a call's end, and returns who is to blame for a failure. `isKnown`: this rejection was known before. */
   ended({operation, key, params}: Lookup, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
     this.inFlight.ended(now);
@@ -145,7 +145,7 @@ export class FlowControl {
     if (this.#options.tasks.pending === 0) this.#sleep();
   }
 
-  /** Ends the run if an outage holds all that is left: no value may be sent to detect its end. */
+  /** Ends the run if an outage holds all tasks left: none of them may be sent to detect the outage's end. */
   endWithoutResends(): void {
     const outage = this.#outages.current;
     if (this.#options.tasks.areHeld && outage !== undefined)
@@ -255,7 +255,7 @@ export class FlowControl {
     if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
   }
 
-  /** Advises to come back after as long again as the outage lasted: the next step of a backoff that began with it. */
+  /** Advises to come back after a wait as long as the outage so far: such waits double, as those of a backoff do. */
   #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
     if (this.#options.outlastsOutages === true) return;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
@@ -268,7 +268,7 @@ export class FlowControl {
     this.#options.onStop(reason);
   }
 
-  /** Wakes what waits when something may be sent again. */
+  /** Sets a timer that wakes waiting tasks when calls may be sent again. */
   #wakeLater(now: number): void {
     this.#notePause(now);
     this.#sleep();

@@ -30,7 +30,7 @@ export interface Outage {
   /** Key of the value in flight that tests if the service is back. */
   probe: string | undefined;
   nextProbe: number;
-  /** When a value that a request waits for may be the probe. */
+  /** Time from which a value that a request waits for may be the probe. */
   nextUrgent: number;
   /** True if all values left were tried long enough: each gets one last attempt. */
   lastCall: boolean;

@@ -1,7 +1,7 @@
 import type {PaceHeaders} from '../../client/attempt.ts';
 
 /**
- * Reads the limits that a service reports. Headers are a stranger's data: a value that is unreadable, negative or
+ * Reads the limits that a service reports. Headers may contain anything: a value that is unreadable, negative or
  * absurd is ignored.
  */
 
@@ -39,7 +39,7 @@ function sane(ms: number): number | undefined {
   return Number.isFinite(ms) && ms >= 0 && ms <= LONGEST_MS ? ms : undefined;
 }
 
-/** Calls left, as the service reports it, and for how long that is valid; undefined if it does not say. */
+/** Calls left, as the service reports them, and the milliseconds until the count starts anew. */
 export interface Quota {
   readonly remaining: number;
   readonly resetMs: number;

@@ -27,10 +27,10 @@ export class Pacer implements LanePacer {
   readonly #log: Float64Array;
   #next = 0;
   #applied = Number.NaN;
-  /** Due time of the next lease. Earlier leases are spread back from it, however late they came. */
+  /** Due time of the next lease. Counted on from the last due time, however late that lease came. */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
-  /** Rest of the last lease, while a task waits for it. */
+  /** Permits left of the last lease, while a task waits for them. */
   #left = 0;
   /** True if a group is about to leave. */
   #grouped = false;
@@ -72,8 +72,8 @@ export class Pacer implements LanePacer {
   }
 
   /**
-   * bottleneck uses the computer's clock: if that is set back, bottleneck waits for as long. Then a new one replaces
-   * it.
+   * bottleneck uses the computer's clock. If the clock is set back, bottleneck waits for as long: a new one replaces it
+   * after {@link LATE_MS}.
    */
   #whenSpaced(grant: () => void): void {
     const limiter = this.#limiter;
@@ -153,7 +153,7 @@ export class Pacer implements LanePacer {
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
-  /** Grants in groups, and lets answers be read in between. Permits unused by then expire, shared ones immediately. */
+  /** Grants permits in groups, and lets answers be read in between. Shared permits must be used at once: one group. */
   #grant(permits: number): void {
     const some = this.#shared === undefined ? Math.min(permits, LEAVE_AT_ONCE) : permits;
     this.#scheduled = false;

@@ -6,9 +6,9 @@ import type {Streak} from './canary.ts';
 export interface OutageState {
   /** Key of the value in flight that tests if it is over. */
   readonly probe: string | undefined;
-  /** True while not even a value that a request waits for may test that. */
+  /** True while no value may test that now, not even one that a request waits for. */
   readonly isDown: boolean;
-  /** True if it lasts too long, or no value left may be sent again. */
+  /** True if it has lasted too long, and the run outlasts outages: all waiting rows are then answered. */
   readonly isOverdue: boolean;
 }
 

@@ -58,7 +58,7 @@ export class RateController {
 
   /**
    * Lowers the rate after a call sent at `sentMs` was throttled. `usedPerSecond` is the rate that the service really
-   * saw. Calls sent before the last fall say nothing new. The climb begins when the gate opens, at `resumesMs`.
+   * saw. The climb begins when the gate opens, at `resumesMs`. Calls sent before the last climb say nothing new.
    */
   throttled(sentMs: number, resumesMs: number, usedPerSecond: number): void {
     if (this.#throttled !== undefined && sentMs < this.#throttled.at) return;

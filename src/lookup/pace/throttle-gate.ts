@@ -18,7 +18,7 @@ export class ThrottleGate {
     this.#random = random;
   }
 
-  /** Why it is closed, until {@link reopen} finds that the time is over. */
+  /** The reason for which the gate is closed; undefined once {@link reopen} finds that the time is over. */
   get pause(): Pause | undefined {
     return this.#pause;
   }

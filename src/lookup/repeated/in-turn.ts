@@ -14,7 +14,7 @@ export class InTurn {
     this.#executor = executor;
   }
 
-  /** Resolves when the executor may take another. */
+  /** Resolves when the executor may take another task. */
   async submit(task: Task): Promise<void> {
     const subject = subjectOf(task.lookup);
     const waiting = subject === undefined ? undefined : this.#waiting.get(subject);

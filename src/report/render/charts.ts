@@ -3,8 +3,8 @@ import type {HistogramBlock, LinesBlock, StacksBlock, Tone} from '../model.ts';
 import {html, type Markup} from './markup.ts';
 
 /**
- * Charts as inline SVG that stretches with the page. Words are beside it in HTML, so that they stay readable at any
- * width. Every chart has a table of its figures. For a screen reader it is one image with a sentence.
+ * Charts as inline SVG that stretches with the page. Words are in HTML beside the SVG, so that they stay readable at
+ * any width. Every chart has a table of its figures. For a screen reader, a chart is one image with a sentence.
  */
 
 /** A bar over this share of its cell. */

@@ -104,7 +104,7 @@ function table({caption, head, rows, texts = []}: Table): Markup {
 </table></div>`;
 }
 
-/** The figures of a chart. */
+/** A table that is shown on demand: the figures of a chart, or a folded block. */
 function behind(block: Table, label = 'Figures'): Markup {
   return html`<details><summary>${label}</summary>${table(block)}</details>`;
 }

@@ -36,22 +36,22 @@ export interface LiveRun {
   readonly waiting: number;
   /** Calls per second allowed now; undefined without a rate. */
   readonly rate: number | undefined;
-  /** Why no call is made now. */
+  /** The reason why no call is made now; undefined while calls are made. */
   readonly pause: Pause['reason'] | undefined;
 }
 
 /**
- * The run's end as Prometheus text (version 0.0.4), for the node exporter's textfile collector, which refuses
- * timestamps on samples, or a Pushgateway. So the time is a gauge. `before` is the file's last content: it keeps the
- * time of the last success.
+ * The run's end as Prometheus text (version 0.0.4), for a Pushgateway or the node exporter's textfile collector. The
+ * collector refuses timestamps on samples, so the time is a gauge. `before` is the file's last content, whose time of
+ * the last success is kept.
  */
 export function renderMetrics(summary: Summary, before = ''): string {
   return textOfAll([...endFamilies(summary, before), ...runFamilies(summary, undefined)], summary.job);
 }
 
 /**
- * The same families while the run is under way. `summary` has the current figures. `before` is the file's last content:
- * figures of the last end stay, since alerts use them.
+ * The metrics of a run under way. `summary` has the current figures. `before` is the file's last content: its figures
+ * of the last run's end stay, since alerts use them.
  */
 export function renderLive(summary: Summary, live: LiveRun, before = ''): string {
   return textOfAll(runFamilies(summary, live), summary.job) + lastEndIn(before);
@@ -66,7 +66,7 @@ export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   return textOfAll([...endFamilies({...end, job}, before), buildInfo(), active(false)], job);
 }
 
-/** True if this module wrote the text. Any other file is checked before it is replaced. */
+/** True if the text is empty or this module wrote it. A file with any other text is checked before it is replaced. */
 export function isMetrics(text: string): boolean {
   return text === '' || text.startsWith('# HELP bulk_enrich_');
 }
@@ -123,7 +123,7 @@ function active(isActive: boolean): Family {
   return gauge('run_active', '1 while a run is under way, else 0.', isActive ? 1 : 0);
 }
 
-/** Progress, speed, and the reason of a wait; nothing is under way at the end. */
+/** Progress, speed, and the reason of a wait. Without `live` the run has ended, so that nothing is under way. */
 function paceFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   const {started_at, finished_at, rows, input, pace} = summary;
   const waits = perPause(reason => Number(reason === live?.pause));
@@ -263,7 +263,7 @@ function riskFamilies({risk}: Summary): Family[] {
   ];
 }
 
-/** The families of the last end in a text of metrics. */
+/** The families of the last run's end in a text of metrics. */
 function lastEndIn(text: string): string {
   const families = text.split(/^(?=# HELP )/m);
   return families.filter(family => family.startsWith('# HELP bulk_enrich_last_')).join('');

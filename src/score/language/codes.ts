@@ -32,7 +32,7 @@ const skips: Readonly<Record<Extract<Result, {status: 'skipped'}>['error'], true
 
 export const statusCodes: Codes = {what: 'status', known: Object.keys(statuses)};
 
-/** Codes of calls. The interface names only one of the service's own. */
+/** Codes of failed calls. The service's interface names only one of its own codes. */
 const CALLS = [
   'bad_response',
   'connection_closed',
@@ -46,7 +46,7 @@ export function errorCodesOf(operation: Operation): Codes {
   return {
     what: 'error code',
     known: ['', ...Object.keys(operations[operation].codes), ...Object.keys(skips), ...CALLS],
-    // A server's failure by its status, and a socket's by Node's names.
+    // A server's failure by its status, such as http_503. Names in capitals are Node's, for network errors.
     like: /^(?:http_\d{3}|[A-Z][A-Z\d_]+)$/,
     otherwise: 'A code of the service itself can be read by startsWith("…").',
   };

@@ -14,12 +14,12 @@ export type Decision = boolean | undefined;
  * true, since one side decides. Anything else with a missing field is undecided.
  */
 export interface Condition {
-  /** All that it reads. */
+  /** All paths that the condition reads. */
   readonly references: readonly Reference[];
   decide(facts: Facts): Decision;
   /**
-   * Adds the missing fields of a condition that could not be decided. Returns true if none was missing, but a value could
-   * not be used, such as a text that is not a number.
+   * Adds the missing fields of a condition that could not be decided. Returns true if none was missing, but a value
+   * could not be used, such as a text that is not a number.
    */
   missing(facts: Facts, into: Lacking): boolean;
 }
@@ -32,7 +32,7 @@ export interface Lacking {
 /** A condition whose `decide` may be replaced by one that decides only once per row. */
 type Part = {-readonly [Key in keyof Condition]: Condition[Key]};
 
-/** Compiles an expression once, for many rows. Conditions that share reads are decided over the same facts. */
+/** Compiles an expression once, for many rows. Conditions with the same `shared` read each field once per row. */
 export function compile(expression: Expression, shared = new SharedReads()): Condition {
   return conditionOf(expression.ast, {expression, shared});
 }
@@ -80,7 +80,7 @@ function directMeans({expression: {vocabulary, runnable}, shared}: Compiling): D
   };
 }
 
-/** `||` or `&&`: a side that decides alone takes precedence over a missing one. */
+/** `||` or `&&`: a side that decides alone takes precedence over an undecided side. */
 function either(sides: readonly Condition[], deciding: boolean): Part {
   return {
     references: sides.flatMap(side => side.references),
@@ -186,8 +186,8 @@ function everyKnown(references: readonly Reference[], shared: SharedReads): (fac
 }
 
 /**
- * Reads a field if its value has the interface's type; undefined if not. For a field in `has(…)` only, reads the
- * answer.
+ * Reads a field if its value has the interface's type; undefined if not. If the field is used in `has(…)` only, reads
+ * the field's answer instead.
  */
 function readKnown({path, type, optional}: Reference, shared: SharedReads): (facts: Facts) => unknown {
   const expected = optional ? undefined : typeNames[type?.kind ?? ''];

@@ -11,14 +11,14 @@ type Kind = 'bool' | 'string' | 'double' | 'int';
 interface Value {
   readonly kind: Kind;
   readonly read: ReadFacts;
-  /** True if some facts give no result, such as a division by zero. CEL has its own rules for those in && and ||. */
+  /** True if some facts give an error, such as a division by zero. CEL has its own rules for errors in && and ||. */
   readonly mayThrow: boolean;
 }
 
 /** The vocabulary, fields and engine of a part. */
 export interface DirectMeans {
   typeAt(path: readonly string[]): Type | undefined;
-  /** Reads a field that certainly exists. */
+  /** Reads a field. A part runs only over rows that have all its fields. */
   read(path: readonly string[]): ReadFacts;
   /** Compiles a part with the expression engine. */
   runnable(node: ASTNode): ReadFacts;
@@ -236,7 +236,7 @@ function method(
   const {read, mayThrow} = text;
   if (change !== undefined && given.length === 0)
     return {kind: 'string', read: facts => change(read(facts)), mayThrow};
-  // The engine bounds searches of one long text of the row in another.
+  // Only a literal is sought here. The search for a row's text is left to the engine, which bounds long searches.
   const sought = literalText(first);
   if (given.length !== 1 || sought === undefined) return undefined;
   if (search !== undefined) return {kind: 'bool', read: facts => search(read(facts), sought), mayThrow};

@@ -49,7 +49,7 @@ export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
       const type = engine.typeOf(ast, constants);
       if (type !== 'bool' && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
-      // Counting its work nests it deeper, perhaps too deep.
+      // The calls that count its work nest the expression deeper, perhaps too deep.
       engine.prepare(ast);
       return {ast, vocabulary, runnable: node => engine.prepare(node)};
     } catch (error) {

@@ -1,13 +1,13 @@
 /**
- * Values for a condition, by the names of its vocabulary. Unknown values are left out. Facts are never changed: each row
- * has an object of its own.
+ * Values for a condition, by the names of its vocabulary. Unknown values are left out. Facts are never changed: each
+ * row has an object of its own.
  */
 export type Facts = Readonly<Record<string, unknown>>;
 
 export type ReadFacts<T = unknown> = (facts: Facts) => T;
 
 const UNREAD = Symbol('unread');
-/** Facts remembered per row: one object, and one more for each choice among several lookups of a kind. */
+/** Maximum objects of facts to remember. A row has one, and one more for each choice among a kind's several lookups. */
 const MOST_FACTS = 16;
 
 /** Reads that conditions share: a field is read once per row, and a shared part is decided once. */
@@ -56,7 +56,7 @@ export class SharedReads {
 export function reader(path: readonly string[]): ReadFacts {
   const [root = '', field = '', ...deeper] = path;
   if (path.length === 1) return facts => facts[root];
-  // Most conditions read such a field, each in every row: without a further call.
+  // Most conditions read a field at this depth, in every row, so it is read without a further call.
   if (deeper.length === 0)
     return facts => {
       const part = facts[root];

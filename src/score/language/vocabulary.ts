@@ -15,7 +15,7 @@ export type Type =
   | {readonly kind: 'set'}
   | {readonly kind: 'list'; readonly of: Type}
   | {readonly kind: 'object'; readonly fields: Readonly<Record<string, Type>>}
-  /** Texts under any name; these names certainly exist. */
+  /** Texts under these names only: a row's columns. */
   | {readonly kind: 'columns'; readonly names: readonly string[]}
   /** Numbers under any name, or under these names. */
   | {readonly kind: 'counts'; readonly names?: readonly string[]};
@@ -44,7 +44,7 @@ export function typeOf(schema: z.ZodType): Type {
 
 export const riskLevels: readonly RiskLevel[] = ['low', 'medium', 'high', 'unknown'];
 
-/** Names for rules and conditions: answers, each lookup's status, the row's columns. */
+/** Names for rules and conditions: answers, each lookup's status and error code, the row's columns. */
 export function answerVocabulary(
   subjects: Readonly<Record<string, Operation>>,
   columns: readonly string[] | undefined,
@@ -69,7 +69,7 @@ export function rowVocabulary(columns: readonly string[] | undefined): RuleVocab
   return {row: columns === undefined ? {kind: 'dyn'} : {kind: 'columns', names: columns}};
 }
 
-/** The score so far, for the conditions of lookups. */
+/** The score and level of earlier lookups' answers, for the conditions of lookups. */
 export const riskVocabulary: RuleVocabulary = {
   risk: {
     kind: 'object',

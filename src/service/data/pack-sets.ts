@@ -7,7 +7,7 @@ import {packCarriers, packCountryNames, packDisposablePhones, packLines} from '.
 
 const require = createRequire(import.meta.url);
 
-/** A data set, how to pack it, and the target file. */
+/** A data set, how to pack it, and the name of its packed file. */
 export interface PackedSet extends Omit<DataSet, 'version' | 'entries'> {
   file: string;
   pack(): Packed;

@@ -82,7 +82,7 @@ function isOwnName(header: string, host: string): boolean {
   return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || name === host.toLowerCase();
 }
 
-/** Probes of the machinery that runs the service. They reveal nothing, so they stay without pages, too. */
+/** Probes of the machinery that runs the service. They reveal nothing, so they exist even if the pages are off. */
 const probes = ['/healthz', '/readyz'];
 
 /** Pages that need no key. */
@@ -93,7 +93,7 @@ const pages = ({credits, sources}: AppParts): [string, () => object][] => [
   ['/_schemas', describeFiles],
 ];
 
-/** An operation's answer, and if the client is to receive it. */
+/** An operation's answer, and the practice fault that keeps it from the client, if any. */
 interface Served {
   reply: Reply;
   loss?: LosingFault;
@@ -139,7 +139,7 @@ async function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise
   });
 }
 
-/** An expected failure answers with its code. Any other goes to the log only. */
+/** Answers an expected failure with its code, any other with `internal_error`: its details go to the log only. */
 async function attempt(
   {log}: AppParts,
   operate: () => Promise<Served>,

@@ -2,9 +2,9 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {seeded} from '../../job/seeded.ts';
 import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 
-/** Faults to practise a bad night. All are off by default. */
+/** Delays, limits and faults with which users practise a bad night. All are off by default. */
 export interface PracticeOptions {
-  /** Mean milliseconds until an answer; each takes between half and one and a half of it. */
+  /** Mean milliseconds until an answer. Each answer takes 0.5 to 1.5 times as long. */
   latencyMs?: number;
   /** Calls per second; further ones get 429. */
   rateLimit?: number;

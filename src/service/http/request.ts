@@ -11,7 +11,7 @@ export type Body = Record<string, unknown>;
 export interface ServiceCall {
   /** True for test action ids, which are free. */
   free: boolean;
-  /** Makes the success body, and with it all changes of the call. */
+  /** Makes all changes of the call, and returns its success body. */
   answer(): object;
 }
 

@@ -8,7 +8,7 @@ import {errorBodyOf, errorStatus, type ServiceErrorCode} from './error-body.ts';
 import {STALL_MS} from './practice.ts';
 import {fail} from './reply.ts';
 
-/** Milliseconds within which a whole request must arrive. Real ones are one packet. */
+/** Milliseconds within which a whole request must arrive. A real request is one packet. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Milliseconds that an idle connection is kept: longer than clients keep theirs, so that they close first. */
@@ -20,7 +20,7 @@ const SILENCE_MS = STALL_MS + KEEP_ALIVE_MS;
 /** Milliseconds for a refused client to read the reason, before the server closes the other half of the connection. */
 const LINGER_MS = 500;
 
-/** Further connections are closed immediately, so that file descriptors suffice. */
+/** Maximum connections, so that file descriptors suffice. Further connections are closed immediately. */
 const MAX_CONNECTIONS = 4096;
 
 /** Maximum unread answers of one connection: a client that sends more does not read them, and each takes memory. */

@@ -25,7 +25,7 @@ export class Throttle {
   }
 
   /**
-   * Takes a call's place.
+   * Takes one call from the bucket.
    * @throws ServiceError `throttled`, with `Retry-After`
    */
   take(): void {

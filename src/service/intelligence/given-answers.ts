@@ -51,7 +51,7 @@ function canonicalOf(name: Intelligence, text: string): string {
   );
 }
 
-/** A path that differs for other answers, so that clients keep their answers apart by address. */
+/** The path of the service's URL. It differs for other given answers, as clients store answers by URL. */
 export function pathOf(given: GivenAnswers | undefined): string {
   return given === undefined ? '' : `/answers-${hash('sha256', JSON.stringify(given)).slice(0, 12)}`;
 }

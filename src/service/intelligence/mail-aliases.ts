@@ -4,7 +4,7 @@ import type {MailAddress} from './mail-address.ts';
 /** The one spelling of an address's mailbox, and what was removed for it. */
 export interface Normalized {
   address: string;
-  /** A tag (`+news`), or something that looks like one at a domain whose tags are unknown. */
+  /** True if it had a tag (`+news`), or has what looks like a tag at a domain whose tags are unknown. */
   tagged: boolean;
   /** True if it had dots that the provider ignores. */
   dotted: boolean;

@@ -108,8 +108,8 @@ function originOf(data: OpenData, number: PhoneNumber): PhoneData {
 }
 
 /**
- * Left out in countries where fixed and mobile numbers share ranges (North America): VoIP numbers can't be told from
- * them.
+ * `is_virtual`; left out in countries where fixed and mobile numbers share ranges (North America): VoIP numbers can't
+ * be told from them.
  */
 function virtual(type: NumberType): PhoneData {
   if (type === undefined || type === 'FIXED_LINE_OR_MOBILE') return {};

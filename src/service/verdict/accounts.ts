@@ -21,7 +21,7 @@ const DETECTED_FROM = 0.5;
 /** Maximum accounts shown, the surest first: thousands can share a carrier's address. */
 const MAX_ACCOUNTS = 50;
 
-/** Accounts considered per shared trait: keeps a call short if a whole network shares an address. */
+/** Maximum accounts to consider per shared trait: keeps a call short if a whole network shares an address. */
 const MAX_HOLDERS = 1000;
 
 /** Traits of an account at one verification. */

@@ -28,7 +28,7 @@ const sessionsRequest = z.object({sessions: z.array(sessionSchema)});
 export type UserSession = z.infer<typeof sessionSchema>;
 
 /**
- * Reads a file of sessions, one JSON object a line, without blank lines and a byte order mark, which `trim` removes.
+ * Reads a file of sessions, one JSON object a line. Skips blank lines, and a byte order mark, which `trim` removes.
  *
  * @throws ServiceSetupError that names file, line and field, never a value
  */

@@ -84,7 +84,7 @@ function verdict(
   };
 }
 
-/** Looks up the account's companions, then notes the account, unless this is a test. */
+/** Finds the other accounts that share a trait with this one. Then notes this account, unless this is a test. */
 function linkAccounts(
   {accounts, keep}: VerdictParts,
   {id, email, token}: VerifyRequest,

@@ -31,8 +31,8 @@ const listOf = (name: string): readonly ListedNetwork[] =>
 
 /**
  * Networks whose addresses belong to servers, by operator. Taken from the operators' own words, not fitted to any
- * blocklist. Holders whose name says so need no entry. The list is far from complete, and leaves out networks that also
- * sell access lines.
+ * blocklist. Holders with a hosting word in their name need no entry. The list is far from complete, and leaves out
+ * networks that also sell access lines.
  */
 export const hostingNetworks = listOf('hosting');
 
@@ -44,8 +44,8 @@ export const vpnNetworks = listOf('vpn');
 export const torNetworks = listOf('tor');
 
 /**
- * Words in names of holders that rent out servers or rooms for them. `hosting` and `vps` count inside longer words too;
- * the others don't: `Ghost`, `Protocolo`.
+ * Words in names of holders that rent out servers or rooms for them. `hosting` and `vps` count inside longer words too.
+ * All other words don't: `Ghost` and `Protocolo` contain `host` and `colo`.
  */
 const hostingWords =
   /\b(?:\w*hosting|\w*vps\w*|hosts?|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;

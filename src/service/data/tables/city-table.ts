@@ -49,8 +49,8 @@ export class CityTable {
 }
 
 /**
- * The city of districts that the data set has instead of it, by country, state and district. An empty district is any
- * place in that state, an empty state any in that country.
+ * Cities by country, state and district, where the data set has the district instead of the city. An empty district
+ * stands for any place in the state, an empty state for any place in the country.
  */
 const cities = new Map(
   readOwnList<'country' | 'state' | 'districts' | 'city'>(
@@ -60,7 +60,7 @@ const cities = new Map(
   ),
 );
 
-/** Removes a city's quarter after its name: `London (Colindale)`, `Zurich (Zurich (Kreis 11) / Oerlikon)`. */
+/** The city without its quarter: `London (Colindale)`, `Zurich (Zurich (Kreis 11) / Oerlikon)`. */
 function cityOf({city = '', country_code, state1}: CityRecord): string {
   const name = city.replace(/ [([].*$/, '');
   const district = name.replace(/(?:-ku| City| District)$/, '');
@@ -72,7 +72,7 @@ function cityOf({city = '', country_code, state1}: CityRecord): string {
   return (name && keys.map(key => cities.get(key.join())).find(Boolean)) || name;
 }
 
-/** The data set stores 32-bit floats with 7 digits: the rest is noise of the conversion. */
+/** The data set stores 32-bit floats with 7 digits. Further digits are noise of the conversion. */
 const decimal = (value: number): number => Number(value.toPrecision(7));
 
 /** Path of the optional data set's file; undefined if it is not installed. */

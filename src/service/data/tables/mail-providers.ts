@@ -25,8 +25,8 @@ const lines = readOwnList<
 export const mailOperators = lines.map(({domains, ...about}) => ({...about, domains: domains.split(' ')}));
 
 /**
- * By domain. It precedes the packages' lists, which call some providers disposable and miss well-known disposable
- * names.
+ * Listed providers by domain. This table takes precedence over the packages' lists, which call some providers
+ * disposable and miss well-known disposable names.
  */
 export const mailProviders: ReadonlyMap<string, MailProvider> = new Map(
   mailOperators.flatMap(({kind, domains, mailbox_domain, dots, tag}) =>
