@@ -3,12 +3,12 @@ import {InputError} from '../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {expectedCountry} from '../job/settings/expected-country.ts';
 import type {Settings} from '../job/settings.ts';
+import {adviceOf} from '../lookup/codes.ts';
 import {readHeader} from '../lookup/columns/header.ts';
 import type {PlanRow} from '../lookup/plan-row.ts';
 import type {CellReader, Target} from '../lookup/targets.ts';
 import {phoneCountry, saysNoCountry} from '../operations/country.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
-import {adviceOf} from '../report/codes.ts';
 
 /** With fewer rows, one bad row would decide. */
 const FEW_ROWS = 5;

@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import iconv from 'iconv-lite';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {type CodeText, callCodes} from '../../src/report/codes.ts';
+import {type CodeText, callCodes} from '../../src/lookup/codes.ts';
 import {type Service, startService} from '../e2e/service.ts';
 import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
@@ -167,7 +167,7 @@ const sites: Readonly<Record<string, readonly string[]>> = {
   'src/job/endpoint.ts': ['no service'],
   'src/job/parse.ts': ['misspelt value'],
   'src/lookup/targets.ts': ['misspelt column'],
-  'src/report/codes.ts': ['codes', 'codes'],
+  'src/lookup/codes.ts': ['codes', 'codes'],
   'src/report/sections/risk-section.ts': ['rows of high risk'],
   'src/run/destination/pack.ts': ['compression'],
   'src/layout/judged-rows.ts': ['a delimiter more', 'rows of another encoding'],

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {troubleLines} from '../../src/cli/terminal/trouble.ts';
 import type {Settings} from '../../src/job/settings.ts';
-import {meaningOf} from '../../src/report/codes.ts';
+import {meaningOf} from '../../src/lookup/codes.ts';
 
 const heading = {heading: 'Wrong:', most: 2, allIn: 'the summary', settings: {}};
 

@@ -2,13 +2,13 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {INTERRUPTED} from '../../src/ledger/ledger-file.ts';
 import {unaskedCodes} from '../../src/ledger/lookup.ts';
+import {adviceOf, callCodes, meaningOf, rejectCodes, skipCodes, valueAdvice} from '../../src/lookup/codes.ts';
 import {repairCodes} from '../../src/operations/cell.ts';
 import {operationNames, operations} from '../../src/operations/table.ts';
-import {adviceOf, callCodes, meaningOf, rejectCodes, skipCodes, valueAdvice} from '../../src/report/codes.ts';
 import {errorCodes} from '../codes/error-codes.ts';
 
 const path = new URL('../../docs/errors.md', import.meta.url).pathname;
-const MARK = '<!-- codes: what follows is made from src/report/codes.ts and src/operations -->\n';
+const MARK = '<!-- codes: what follows is made from src/lookup/codes.ts and src/operations -->\n';
 const BEGIN = '<!-- errors: this table is made from src/error-codes.ts -->\n';
 const END = '<!-- end of errors -->\n';
 const read = () => readFileSync(path, 'utf8');

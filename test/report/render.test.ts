@@ -1,10 +1,10 @@
 import {describe, expect, test} from 'vitest';
 import {buildReport} from '../../src/report/build.ts';
-import {reasonCodes} from '../../src/report/codes.ts';
 import {bytes, count, duration, moment, percent} from '../../src/report/format.ts';
 import {lines, roundUp} from '../../src/report/render/charts.ts';
 import {renderHtml} from '../../src/report/render/html.ts';
 import {renderMarkdown} from '../../src/report/render/markdown.ts';
+import {reasonCodes} from '../../src/report/sections/risk-section.ts';
 import type {RiskCounts, Summary} from '../../src/report/summary.ts';
 import {defaultRules} from '../../src/score/default-rules.ts';
 import {bareSummary, fullSummary} from './summaries.ts';

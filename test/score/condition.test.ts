@@ -277,6 +277,8 @@ describe('checked before anything is asked', () => {
     'error.email == "email_malformd"',
     'error.email == "phone_malformed"',
     'error.email == "nonsense"',
+    'error.ip == "ECONNRESET"',
+    'error.ip == "other_codes"',
   ])('%s', text => {
     refuse(text);
   });
@@ -284,7 +286,10 @@ describe('checked before anything is asked', () => {
   test.each([
     'error.email == ""',
     'error.ip == "http_503"',
-    'error.ip == "ECONNRESET"',
+    'error.ip == "econnreset"',
+    'error.ip == "enetunreach"',
+    'error.ip == "answer_in_doubt"',
+    'error.phone == "interrupted"',
     'error.ip.startsWith("own")',
   ])('%s is right', text => {
     expect(() => condition(text)).not.toThrow();

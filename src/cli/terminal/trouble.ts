@@ -1,5 +1,5 @@
 import type {Settings} from '../../job/settings.ts';
-import {adviceOf, meaningOf} from '../../report/codes.ts';
+import {adviceOf, meaningOf} from '../../lookup/codes.ts';
 import {count, wrapped} from './lines.ts';
 
 const NAMED_ROWS = 5;

@@ -1,4 +1,4 @@
-import {meaningOf} from '../codes.ts';
+import {meaningOf} from '../../lookup/codes.ts';
 import {count, many} from '../format.ts';
 import type {Section, TableBlock} from '../model.ts';
 import type {Summary} from '../summary.ts';

@@ -1,5 +1,6 @@
+import {getSystemErrorMap} from 'node:util';
 import type {Result} from '../../ledger/lookup.ts';
-import {INVALID_TOKEN} from '../../operations/operation.ts';
+import {callCodes, skipCodes} from '../../lookup/codes.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 
 /** The possible texts of a value: comparing it with another is a mistake. */
@@ -20,34 +21,29 @@ const statuses: Readonly<Record<Result['status'], true>> = {
   unknown: true,
   skipped: true,
 };
-const skips: Readonly<Record<Extract<Result, {status: 'skipped'}>['error'], true>> = {
-  condition: true,
-  filter: true,
-  footer: true,
-  budget: true,
-  deadline: true,
-  outage: true,
-  offline: true,
-};
 
 export const statusCodes: Codes = {what: 'status', known: Object.keys(statuses)};
 
-/** Codes of failed calls. The service's interface names only one of its own codes. */
-const CALLS = [
-  'bad_response',
-  'connection_closed',
-  INVALID_TOKEN,
-  'service_error',
-  'timeout',
-  'verdict_replay_uncertain',
-];
+/** Rows never have this code: it is the summary's. */
+const {other_codes: _, ...rowCodes} = callCodes;
+
+/**
+ * Codes with a shape: a server's failure by its status, such as http_503, and network errors by their names in Node,
+ * such as etimedout, in small letters as everywhere in outputs.
+ */
+const networkCodes = [...getSystemErrorMap().values()].map(([name]) => name.toLowerCase());
+const SHAPED = new RegExp(`^(?:http_\\d{3}|err_[a-z\\d_]+|${networkCodes.join('|')})$`);
 
 export function errorCodesOf(operation: Operation): Codes {
   return {
     what: 'error code',
-    known: ['', ...Object.keys(operations[operation].codes), ...Object.keys(skips), ...CALLS],
-    // A server's failure by its status, such as http_503. Names in capitals are Node's, for network errors.
-    like: /^(?:http_\d{3}|[A-Z][A-Z\d_]+)$/,
+    known: [
+      '',
+      ...Object.keys(operations[operation].codes),
+      ...Object.keys(skipCodes),
+      ...Object.keys(rowCodes),
+    ],
+    like: SHAPED,
     otherwise: 'A code of the service itself can be read by startsWith("…").',
   };
 }
