@@ -1,12 +1,12 @@
 import {readFileSync} from 'node:fs';
-import {isNode, LineCounter} from 'yaml';
+import {isNode, LineCounter, type YAMLError} from 'yaml';
 import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {type Remedy, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
 import {camelCase, sinceRemoved, spelled} from './setting-names.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
-import {readDocument, TooDeep} from './yaml.ts';
+import {faultIn, readDocument, TooDeep} from './yaml.ts';
 
 /** Settings as written, by the schema's names. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -52,11 +52,11 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     }
   };
   const document = guarded(() => readDocument(text, counter));
-  const [problem] = document.errors;
+  const problem = faultIn(document);
   if (problem !== undefined)
     throw new UsageError(
       `${code}_syntax`,
-      `${path}:${counter.linePos(problem.pos[0]).line}: this is not valid YAML (${problem.message}).${code === 'job' ? ' Write one setting a line, such as "input: signups.csv".' : ''}`,
+      `${path}:${counter.linePos(problem.pos[0]).line}: this is not valid YAML (${problem.message}).${adviceOn(problem, code)}`,
     );
   const line = (keys: readonly PropertyKey[]): number | undefined => {
     const node = keys.length === 0 ? document.contents : document.getIn(keys, true);
@@ -66,6 +66,19 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
   };
   return {path, value: guarded(() => document.toJS() as unknown), line};
 }
+
+function adviceOn(problem: YAMLError, code: 'account' | 'job' | 'score'): string {
+  if (LACKS_QUOTES.has(problem.code))
+    return ` Put a text that begins with !, or a condition with brackets, into single quotes: when: '!phone.is_valid'.`;
+  return code === 'job' ? ' Write one setting a line, such as "input: signups.csv".' : '';
+}
+
+/** Faults that signs of a condition cause: a tag, brackets after a text, a colon in braces. */
+const LACKS_QUOTES: ReadonlySet<string> = new Set([
+  'TAG_RESOLVE_FAILED',
+  'UNEXPECTED_TOKEN',
+  'BLOCK_IN_FLOW',
+]);
 
 /** @throws {UsageError} if the file can't be read or is not a YAML mapping; the message has file and line. */
 export function readJobFile(path: string): RawJob {

@@ -1,4 +1,4 @@
-import {type Document, Lexer, LineCounter, Parser, parseDocument} from 'yaml';
+import {type Document, Lexer, LineCounter, Parser, parseDocument, type YAMLError} from 'yaml';
 import {MOST_LEVELS} from './nesting.ts';
 
 /** A text nested deeper than any settings are. */
@@ -29,6 +29,11 @@ export function readDocument(text: string, lineCounter?: LineCounter): Document.
   return parseDocument(text, {prettyErrors: false, ...(lineCounter && {lineCounter})});
 }
 
+/** The first fault of a document. A tag such as `!x` is one, since it would leave the text after it out. */
+export function faultIn({errors, warnings}: Document.Parsed): YAMLError | undefined {
+  return errors[0] ?? warnings[0];
+}
+
 /**
  * The value of YAML or JSON text.
  *
@@ -36,7 +41,7 @@ export function readDocument(text: string, lineCounter?: LineCounter): Document.
  */
 export function yamlValue(text: string): unknown {
   const document = readDocument(text);
-  const [problem] = document.errors;
+  const problem = faultIn(document);
   if (problem !== undefined) throw problem;
   return document.toJS();
 }

@@ -307,9 +307,18 @@ describe('impossible values', () => {
     complaints.push(`${line} => ${said.replace('job.yaml:3: ', '')}`);
   });
 
-  test.each(['a: 1\nb: [1\n', 'rate: 5/s\nrate: 6/s\n', '- a\n', ''])('no YAML mapping: %j', text => {
+  test.each([
+    'a: 1\nb: [1\n',
+    'rate: 5/s\nrate: 6/s\n',
+    '- a\n',
+    '',
+    'score:\n  rules:\n    - {when: !phone.is_valid, add: 30}\n',
+    'score:\n  rules:\n    - {when: row["a b"] == "x", add: 30}\n',
+    'score:\n  rules:\n    - {when: has(ip.city) ? true : false, add: 30}\n',
+    'name: !nightly list\n',
+  ])('no YAML mapping: %j', text => {
     const said = complaintOf(() => fromFile(text));
-    expect(said).toMatch(/^job\.yaml:(?:[23]:)? /);
+    expect(said).toMatch(/^job\.yaml:(?:[123]:)? /);
     complaints.push(`${JSON.stringify(text)} => ${said}`);
   });
 

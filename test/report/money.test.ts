@@ -36,6 +36,17 @@ test('with a price in the account, money stands beside credits wherever they are
   const spend = JSON.parse((await here('spend', '--json')).stdout) as Spend;
   expect([spend.total.money, spend.groups[0]?.money]).toEqual([{EUR: 0.75}, {EUR: 0.75}]);
   expect((await here('spend')).stdout).toMatch(/money.*0\.75 EUR.*3 credits \(0\.75 EUR\) spent/s);
+  // Of a run of several operations, each has its own part of the money.
+  box.write('both.csv', 'ip,email\n203.0.113.4,a@example.com\n203.0.113.5,a@example.com\n');
+  await here('run', 'both.csv');
+  const {groups} = JSON.parse((await here('spend', '--json', '--by', 'operation')).stdout) as Spend;
+  expect(groups.map(({name, money}) => [name, money])).toEqual([
+    ['ip', {EUR: 1.25}],
+    ['email', {EUR: 0.25}],
+  ]);
+  box.write('../home/config/bulk-enrich/accounts/b.yaml', 'endpoint: embedded\nprice: 0.25 EUR\n');
+  await here('run', 'in.csv', '--ip', 'ip', '-o', 'free.csv', '--endpoint', 'embedded');
+  expect((await here('runs')).stdout).toMatch(/ free +– /);
   box.write('../home/config/bulk-enrich/accounts/a.yaml', `endpoint: ${api.url}\nprice: 0.25\n`);
   const refused = await here('run', 'in.csv', '--ip', 'ip', '-o', 'other.csv');
   expect(refused).toMatchObject({code: 2, errorCode: 'account_settings'});

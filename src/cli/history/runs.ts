@@ -54,9 +54,7 @@ function render(runs: readonly RunRecord[], since: string): string {
     column('rows', run => orUnknown(run.rows, count)),
     column('calls', run => count(run.calls)),
     column('credits', creditsOf),
-    column('money', run => (run.price === undefined ? '–' : moneyOf(run.credits.spent, run.price)), {
-      leavesAs: 4,
-    }),
+    column('money', costOf, {leavesAs: 4}),
     column('maybe', run => count(run.credits.maybe_spent), {leavesAs: 2}),
     column('saved', run => orUnknown(run.saved, count), {leavesAs: 0}),
     column('known', run => orUnknown(run.hit_rate, share => percent(share, 1)), {leavesAs: 3}),
@@ -69,8 +67,16 @@ function render(runs: readonly RunRecord[], since: string): string {
 }
 
 /** The embedded service charges nothing. */
-function creditsOf({account, credits}: RunRecord): string {
-  return account.endpoint === 'embedded' ? 'free' : count(credits.spent);
+function creditsOf(run: RunRecord): string {
+  return isFree(run) ? 'free' : count(run.credits.spent);
+}
+
+function costOf(run: RunRecord): string {
+  return run.price === undefined || isFree(run) ? '–' : moneyOf(run.credits.spent, run.price);
+}
+
+function isFree({account}: RunRecord): boolean {
+  return account.endpoint === 'embedded';
 }
 
 function orUnknown(value: number | null, shown: (value: number) => string): string {
