@@ -5,7 +5,7 @@ import {type ResultNames, riskFrom} from './result-columns.ts';
 
 type RowCells = readonly string[];
 
-/** A column of both outputs, with its places. */
+/** A column that both outputs have, with its index in each. */
 interface Common {
   readonly name: string;
   readonly old: number;
@@ -93,7 +93,7 @@ export class ChangeCounts {
   }
 }
 
-/** The compared names by their places. Explaining columns have none. */
+/** The names of the result columns; empty if a column is not compared: those that explain the risk, and the repairs. */
 function comparedIn({results, names}: ResultNames): string[] {
   const answers = riskFrom({results, names});
   const explaining = new Set(['risk_points', 'risk_missing']);

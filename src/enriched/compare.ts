@@ -18,10 +18,10 @@ export interface Comparison {
 }
 
 /**
- * Compares two outputs by the columns of `key`, or by all common columns of the lists. Without an old one all rows are
- * new. Reads both files at the same pace, since rows mostly keep their place.
+ * Compares two outputs by the columns of `key`, or by all common columns of the lists. Without an old output, all rows
+ * are new. Reads both files at the same pace, since rows mostly keep their place.
  *
- * @throws {UsageError} if a column of the key is missing, or none is suitable; {@link InputError}.
+ * @throws {UsageError} if a column of the key is missing, or no column can be the key; {@link InputError}.
  */
 export async function compareFiles(
   old: EnrichedFile | undefined,
@@ -88,7 +88,7 @@ function sharedColumns(old: EnrichedFile, fresh: EnrichedFile): readonly string[
   );
 }
 
-/** In NDJSON any name may be a column. A name that no row has is misspelt. */
+/** Refuses a key that is empty in all rows. In NDJSON any name may be a column, so a misspelt one shows only here. */
 function refuseWithoutKeys(
   {key, rows, without_key: without}: Changes,
   files: Readonly<Record<Side, EnrichedFile | undefined>>,

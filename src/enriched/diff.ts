@@ -12,10 +12,10 @@ import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
 export interface Diff {
-  /** Undefined if all rows are new. */
+  /** Path of the earlier output; undefined if there is none, so that all rows are new. */
   readonly old: string | undefined;
   readonly new: string;
-  /** Format of the new file, if its name does not tell. */
+  /** Format of the new file, if its name does not show it. */
   readonly known?: KnownFormat;
   readonly key?: readonly string[] | undefined;
   readonly to?: string | undefined;
@@ -42,7 +42,7 @@ export async function diffOutputs({old, new: fresh, known, key, to}: Diff): Prom
   }
 }
 
-/** A second reading keeps memory flat and the rows in order: the counterpart of a row may come much later. */
+/** Reads the file again, to keep memory flat and rows in order: a row's old version may come much later in its file. */
 async function writeNews(
   to: string,
   compared: EnrichedFile,

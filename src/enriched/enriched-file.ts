@@ -28,7 +28,7 @@ export interface EnrichedFile extends ResultLayout {
 }
 
 interface ResultLayout {
-  /** The rows as the run read them, as far as the output shows. */
+  /** Format of the rows without results, as the run read them; only as far as the output shows it. */
   readonly own: InputFormat;
   readonly results: ResultColumns;
   /** The results' names in CSV, in order. */
@@ -64,7 +64,7 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
   }
 }
 
-/** Other tools may use the same names. Unreadable rows are reported later. */
+/** False for a status or level that runs don't write: other tools may use these names. Rejects are reported later. */
 function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout): boolean {
   if (record.type !== 'csv' && record.type !== 'ndjson') return true;
   const cells = cellsOf(record);
@@ -79,7 +79,7 @@ function notOutput(path: string, why: string): UsageError {
   return new UsageError('not_output', `${path} is not an output of bulk-enrich: ${why}.`);
 }
 
-/** The summary beside an output; undefined if it is missing or belongs to another output. */
+/** The summary beside an output; undefined if the file is missing or can't be parsed. */
 export function summaryBeside(path: string): Summary | undefined {
   const {summary} = besideOutput(path);
   if (!existsSync(summary)) return undefined;
@@ -90,7 +90,7 @@ export function summaryBeside(path: string): Summary | undefined {
   }
 }
 
-/** A file cut between two rows looks whole, so its summary decides. */
+/** Refuses a file that is shorter than its summary says: a file cut between two rows looks whole. */
 function refuseCut(path: string): void {
   const {size} = statSync(path);
   const written = summaryBeside(path)?.output?.bytes;
@@ -125,7 +125,7 @@ function layoutOf(source: Source): ResultLayout | undefined {
     };
     return {...named(results), own: {...format, ...kept}, cellsOf: row => cellsIn(row, results.own)};
   }
-  // New members of later rows come after those of the first row.
+  // Only the first row's members end with the results: `format.columns` has new members of later rows behind them.
   const [first] = sample;
   const members = first?.type === 'ndjson' ? first.value : {};
   const nested = resultMembersIn(members[ENRICHMENT]);

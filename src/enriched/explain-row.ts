@@ -69,7 +69,7 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
 }
 
-/** Finds the names that a rule used in a row. Undefined if the rule did not hold, or its list is unknown. */
+/** Finds the names that a rule used in a row. Undefined if the rule did not hold, or needs a list that is not here. */
 function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets, operationNames);
@@ -99,7 +99,7 @@ function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   };
 }
 
-/** The neighbouring levels, and the rules that would lead there alone. */
+/** The neighbouring levels, each with the rules of which any one would suffice. */
 function nextLevels(
   level: string,
   points: Readonly<Record<string, number>>,

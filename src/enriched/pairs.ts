@@ -17,7 +17,7 @@ export interface Pair {
   readonly new?: KeyedRow | undefined;
 }
 
-/** Rows that wait in memory. Beyond this, all of them go to a file. */
+/** Maximum rows that wait in memory. If there are more, all of them go to a file. */
 const MOST_WAITING = 20_000;
 const READ_AT_ONCE = 500;
 
@@ -28,7 +28,7 @@ const READ_AT_ONCE = 500;
 export class Pairs {
   readonly #most: number;
   #waiting = noneWaiting();
-  /** Rows to match at the end. */
+  /** Rows to match only at the end, with those in the file. */
   #late = noneWaiting();
   #count = 0;
   #file: WaitingFile | undefined;
@@ -40,7 +40,7 @@ export class Pairs {
   /** Takes the row's waiting partner; undefined if the row must wait for one. */
   match(side: Side, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
-    // The file may hold an earlier row with this key, which comes first.
+    // The file may hold an earlier row with this key, which must be matched first.
     const isLate = isRepeat && this.#file !== undefined;
     const partners = isLate ? undefined : this.#waiting[other].get(key);
     const partner = partners?.shift();
@@ -58,7 +58,7 @@ export class Pairs {
     return undefined;
   }
 
-  /** Rows without a partner, once both files are read. */
+  /** What remains once both files are read: late pairs from the file on disk, and rows without a partner. */
   *rest(): Generator<Pair> {
     if (this.#file === undefined) {
       for (const side of ['old', 'new'] as const)
@@ -128,7 +128,7 @@ class WaitingFile {
     for (const one of old) yield {old: one};
   }
 
-  /** By key, the old rows first, each file's in its order. */
+  /** The rows by key. Of a key, the old rows come first, then the new ones, each in the order of their file. */
   *#inOrder(): Generator<KeyedRow & {readonly key: string; readonly isNew: boolean}> {
     this.#db.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
     const page = this.#db.query(

@@ -13,7 +13,7 @@ import {
 export interface LookupColumns extends NamedColumns {
   /** Undefined if the columns fit several operations, or none. */
   readonly operation: Operation | undefined;
-  /** Its member if answers are nested. */
+  /** Name of the lookup's member under `enrichment`, if answers are nested. */
   readonly key: string;
 }
 
@@ -28,7 +28,7 @@ export interface ResultColumns {
   readonly isNested: boolean;
 }
 
-/** An output's result columns by their names, as its rows have them. */
+/** An output's result columns, with their names in the order of its rows. */
 export interface ResultNames {
   readonly results: ResultColumns;
   readonly names: readonly string[];
@@ -89,7 +89,7 @@ function onlyOne(fitting: readonly Operation[], prefix: string): Operation | und
   return fitting.length === 1 ? fitting[0] : named[0];
 }
 
-/** The result columns that an NDJSON row has in its enrichment member; undefined if that member holds something else. */
+/** The result columns in an NDJSON row's `enrichment` member; undefined if that member is something else. */
 export function resultMembersIn(enrichment: unknown): ResultColumns | undefined {
   if (typeof enrichment !== 'object' || enrichment === null) return undefined;
   const members = Object.entries(enrichment as Record<string, unknown>).filter(([key]) => key !== 'risk');

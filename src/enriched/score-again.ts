@@ -73,7 +73,7 @@ function riskNames(risk: readonly RiskColumn[]): string[] {
   return addedNames([], {risk, repairs: false});
 }
 
-/** Refuses rules that read a field missing in the output: it would be taken for one that answers lacked. */
+/** Refuses rules that read a field which the output leaves out: it would look like a field that answers lacked. */
 function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow: boolean): void {
   if (lacksNow && reads.some(({path: [root]}) => root === 'now'))
     throw new UsageError(
@@ -121,7 +121,7 @@ function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<R
 }
 
 /**
- * The text of a row with another risk. The risk is the last member of a row, so no text after it could be taken for it.
+ * The text of a row with another risk. Only repairs come after the risk, so the last match of its name is the risk.
  */
 function withRisk(
   raw: string,

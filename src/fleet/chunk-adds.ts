@@ -8,20 +8,20 @@ import {clockAheadMs, closing, type FleetPackages, isRefusal, reasonOf} from './
 /** Milliseconds before a chunk that Redis refused is offered again. */
 const ADD_AGAIN_MS = 1_000;
 
-/** Returns 1 if the chunk exists. If not, takes its place, so that an add still on its way is ignored. */
+/** Returns 1 if the chunk exists. Otherwise takes its key and returns 0: an add still on its way is then ignored. */
 const FENCE = `if redis.call('exists', KEYS[1]) == 1 then return 1 end
 redis.call('hset', KEYS[1], 'fenced', '1') redis.call('pexpire', KEYS[1], ARGV[1]) return 0`;
 
 /**
- * How an add ended. `there`: Redis has the chunk. `kept`: it never reached Redis. `doubtful`: it was sent without a reply,
- * and Redis does not have it now, so it may have been carried out.
+ * How an add ended. `there`: Redis has the chunk. `kept`: the chunk never reached Redis. `doubtful`: the add got no
+ * reply, and no chunk was found afterwards: Redis may have lost it after a worker carried it out.
  */
 export type Added = 'there' | 'kept' | 'doubtful';
 
 /** Adds a run's chunks to the queue, each exactly once, whatever happens to Redis. */
 export class ChunkAdds {
   readonly #redis: Redis;
-  /** Its commands are never repeated: an add without a reply may have been carried out before Redis lost it. */
+  /** Never repeats commands: an add without a reply may have been carried out before Redis lost the chunk. */
   readonly #once: Redis;
   readonly #queue: Queue<SealedChunk, string>;
   readonly #now = steadyClock(Date.now());
@@ -69,7 +69,7 @@ export class ChunkAdds {
   async add(id: string, data: SealedChunk): Promise<Added> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
       const timestamp = Math.floor(this.#now() - (await this.#aheadMs));
-      // Without a connection the command would wait in this process, and its failure would not tell if it left.
+      // Without a connection the command would wait in this process. Its failure would not show if it was sent.
       if (this.#once.status !== 'ready') continue;
       try {
         await this.#queue.add('chunk', data, {jobId: id, timestamp});
@@ -84,7 +84,7 @@ export class ChunkAdds {
     return 'kept';
   }
 
-  /** Nothing new is added. */
+  /** Ends all adds: chunks that Redis has not accepted yet are `kept`. */
   stop(): void {
     this.#stopped = true;
   }

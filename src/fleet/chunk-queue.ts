@@ -7,19 +7,19 @@ import {type Chunk, type ChunkAsk, PREFIX, QUEUE, type SealedChunk, sealedAs} fr
 import {closing, type FleetPackages, isRefusal} from './redis.ts';
 import type {Seal} from './seal.ts';
 
-/** A chunk that is out, with its waiting caller. */
+/** A chunk that is out (sent and not returned), with the caller that waits for it. */
 interface Out {
   readonly chunk: Chunk;
   readonly resolve: (attempts: readonly TimedAttempt[]) => void;
-  /** Milliseconds since the epoch at which it left. Its answers were all bought later. */
+  /** Milliseconds since the epoch at which the chunk left. All its answers were bought later. */
   readonly leftAt: number;
   /** True once Redis confirmed the chunk. Until then its absence proves nothing. */
   there: boolean;
-  /** True if the last look at Redis found no trace of it. */
+  /** True if the last look at Redis found no trace of the chunk. */
   missing: boolean;
 }
 
-/** One value with its outcome. */
+/** One value with its attempt. */
 export interface AskedOf {
   readonly ask: ChunkAsk;
   readonly attempt: TimedAttempt;
@@ -29,9 +29,9 @@ type ChunkJob = Job<SealedChunk, string>;
 
 /** Milliseconds that a returned chunk stays in Redis, until the ledger certainly has its outcomes. */
 const REMOVE_AFTER_MS = 1_000;
-/** Milliseconds between two looks for chunks that are out: events may be missed while Redis is away. */
+/** Milliseconds between two checks of chunks that are out: events may be missed while Redis is away. */
 const SWEEP_MS = 5_000;
-/** BullMQ's stream of events is trimmed to about this many; each run reads them when they come. */
+/** BullMQ's stream of events is trimmed to about this many; each run reads events as they come. */
 const EVENTS_KEPT = 2_000;
 const SESSION_BYTES = 6;
 
@@ -102,7 +102,7 @@ export class ChunkQueue {
     });
   }
 
-  /** Values that are out. */
+  /** Number of values in chunks that are out. */
   get values(): number {
     let sum = 0;
     for (const {chunk} of this.#out.values()) sum += chunk.asks.length;
@@ -162,7 +162,7 @@ export class ChunkQueue {
     if (out !== undefined) this.#end(id, this.#opened(id, out, sealed) ?? lost);
   }
 
-  /** A chunk returned: with an attempt for each value, or with one for all. */
+  /** Ends the wait for a chunk, with an attempt for each value, or with one attempt for all. */
   #end(id: string, outcome: readonly TimedAttempt[] | Attempt): void {
     const out = this.#out.get(id);
     if (out === undefined) return;
@@ -187,7 +187,7 @@ export class ChunkQueue {
       const attempts = this.#seal.open(sealed, sealedAs.answers(id)) as readonly TimedAttempt[];
       if (attempts.length !== chunk.asks.length) return undefined;
       const now = this.#now();
-      // A worker's clock may be wrong: keeps its date between the chunk's leaving and now.
+      // A worker's clock may be wrong, so its date is limited to the time from the chunk's leaving to now.
       const within = (at: number) => Math.min(now, Math.max(leftAt, at));
       return attempts.map(attempt => ({...attempt, boughtAt: within(attempt.boughtAt)}));
     } catch {
@@ -196,8 +196,8 @@ export class ChunkQueue {
   }
 
   /**
-   * Removes a chunk from the waiting list. Only if that succeeds has certainly no worker begun it; while Redis refuses
-   * writes, it fails.
+   * Removes a chunk from the waiting list. If this succeeds (true), certainly no worker has begun the chunk. It fails
+   * (false) if a worker has, and while Redis refuses writes.
    */
   async #withdraw(id: string): Promise<boolean> {
     const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {

@@ -14,7 +14,7 @@ const TELL_AGAIN_MS = 5_000;
 /** Milliseconds that values wait for others to fill a chunk. */
 const GATHER_MS = 5;
 
-/** A value that may leave, with its waiting caller. */
+/** A value that may be sent out, with the caller that waits for it. */
 export interface Leaving extends ChunkAsk {
   readonly resolve: (attempt: TimedAttempt) => void;
 }
@@ -51,7 +51,7 @@ export class FleetLane {
     this.#permits = Number.isFinite(rate) ? leaseAt(rate) : UNLIMITED_LEASE;
   }
 
-  /** Full chunks leave at the end of the turn, the rest a little later. */
+  /** Adds a value. Full chunks leave at the end of the event loop's turn, a partial chunk after `GATHER_MS`. */
   add(value: Leaving): void {
     this.#gathered.push(value);
     if (this.#gathered.length >= CHUNK_VALUES) this.#full ??= setImmediate(() => this.#flush(CHUNK_VALUES));

@@ -59,16 +59,16 @@ export type RunMember = Member &
 
 /** Events that the fleet reports to the run. */
 export interface FleetEvents {
-  /** Called with the new maximum number of values that are out. */
+  /** Called with the new maximum number of values that may be out (sent and not returned). */
   readonly slots: (count: number) => void;
   readonly outage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
   /** The fleet's claims have changed: this run does not belong to it any more. */
   readonly refused: (error: unknown) => void;
 }
 
-/** How many times the workers' capacity is sent out at once, so that none of them waits for its next chunk. */
+/** Maximum values that are out, in multiples of the workers' capacity: no worker waits for its next chunk. */
 const AHEAD = 2;
-/** Minimum number of values that are out while no worker is known. */
+/** The maximum of values that are out is never lower than this, even while no worker is known. */
 const FEWEST_SLOTS = 2 * CHUNK_VALUES;
 
 /** A run's fleet: sends values out in chunks, and workers on other machines look them up. */
@@ -143,7 +143,7 @@ export class Fleet implements Outlet {
     return new Promise(resolve => lane.add({dispatch, operation, params, resolve}));
   }
 
-  /** The workers keep the pace; here values leave as soon as they may. */
+  /** Lets values leave as soon as possible: the workers keep the pace. */
   pacer(settings: LaneSettings, controller: RateController, lease: (permits: number) => void): LanePacer {
     const {lanes, timeoutMs, now} = this.#options;
     const lane = new FleetLane(

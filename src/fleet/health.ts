@@ -15,7 +15,7 @@ export interface HealthOptions {
   readonly where: string;
   /** The reason why Redis refuses writes; undefined while it accepts them. */
   readonly refused: () => string | undefined;
-  /** Milliseconds that the fleet may be unable to make calls. */
+  /** Milliseconds that the fleet may be unable to make calls before it reports an outage. */
   readonly maxOutageMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -32,7 +32,7 @@ interface FleetTrouble {
 
 const PATIENCE = 'It resumes by itself, or stops after --max-outage.';
 
-/** Watches if the fleet can make calls: Redis answers, and there are workers. */
+/** Watches if the fleet can make calls: Redis answers and accepts writes, and at least one worker is running. */
 export class Health {
   readonly #options: HealthOptions;
   readonly #timer: NodeJS.Timeout;

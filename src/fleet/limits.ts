@@ -5,7 +5,7 @@ import {PREFIX} from './protocol.ts';
 /** Milliseconds after an error of Redis, such as no memory, until leases are requested again. */
 export const AGAIN_MS = 1_000;
 
-/** Returns the limiter, or fails if Redis refuses to open it: bottleneck can't use one whose opening failed, so ask again. */
+/** Returns the limiter. Fails if Redis refuses to open it. Call again then: the next call opens a new one. */
 export type OpenLimiter = () => Promise<Bottleneck>;
 
 /** The limiters of one process's lanes: bottleneck keeps their state in Redis, over one connection. */
@@ -14,7 +14,7 @@ export class Limiters {
 
   constructor(redis: Redis, RedisClass: typeof Redis) {
     this.#connection = new Bottleneck.IORedisConnection({
-      // bottleneck waits for connections that it does not open itself.
+      // The connection must open by itself: bottleneck only waits for a connection that it is given.
       client: recognizable(redis.duplicate({lazyConnect: false})),
       Redis: RedisClass,
     } as Bottleneck.IORedisConnectionOptions);
@@ -22,7 +22,7 @@ export class Limiters {
     this.#connection.on('error', () => {});
   }
 
-  /** The limiter that all processes share under this name. `minTime` is used if it does not exist yet. */
+  /** The limiter that all processes share under this name. `minTime` is used if the limiter is new. */
   open(lane: string, minTime: number): OpenLimiter {
     let opened: Promise<Bottleneck> | undefined;
     return () => {
@@ -36,7 +36,7 @@ export class Limiters {
 
   async #open(lane: string, minTime: number): Promise<Bottleneck> {
     const limiter = new Bottleneck({id: `${PREFIX}:${lane}`, minTime, connection: this.#connection});
-    // A caller would then wait for its lease forever, unless something makes bottleneck look again.
+    // After an error, callers would wait for their leases forever. A new request makes bottleneck look again.
     limiter.on('error', () => {
       setTimeout(() => void limiter.schedule(async () => {}).catch(() => {}), AGAIN_MS).unref();
     });

@@ -15,7 +15,7 @@ export interface FleetPackages {
   readonly ioredis: Pick<typeof import('ioredis'), 'Redis'>;
 }
 
-/** @throws {UsageError} if one of them is not installed. */
+/** @throws {UsageError} if bullmq or ioredis is not installed. */
 export async function loadPackages(): Promise<FleetPackages> {
   try {
     const [bullmq, ioredis] = await Promise.all([import('bullmq'), import('ioredis')]);
@@ -75,7 +75,7 @@ function demandKeeping(memory: string, where: string): void {
   );
 }
 
-/** A wrong password or certificate stays wrong. Any other fault may pass. */
+/** The error for a failed connection. A wrong password or certificate stays wrong; any other fault may pass. */
 function refusal(where: string, error: unknown): BulkEnrichError {
   const reason = error instanceof Error ? error.message : String(error);
   if (/^(NOAUTH|WRONGPASS|NOPERM|ERR AUTH)/.test(reason))
@@ -96,8 +96,8 @@ function refusal(where: string, error: unknown): BulkEnrichError {
 }
 
 /**
- * Turns Redis's refusal of a new member, such as for lack of memory, into an error for the user; others stay as they
- * are.
+ * Turns Redis's refusal of a new member, such as for lack of memory, into an error for the user. Other errors stay
+ * unchanged.
  */
 export function refusedEntry(url: string, error: unknown): unknown {
   if (!isRefusal(error)) return error;
@@ -112,7 +112,7 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** The error of the command that failed: a transaction's own error does not tell. */
+/** The error of the command that failed: a transaction's own error does not give the reason. */
 export function reasonOf(error: unknown): string {
   const [first] = (error as {previousErrors?: unknown[]}).previousErrors ?? [error];
   return first instanceof Error ? first.message : String(first);

@@ -23,7 +23,7 @@ export interface Member {
 }
 
 export interface Membership {
-  /** The reason why Redis refuses its writes now, such as for lack of memory. */
+  /** The reason why Redis refuses the member's writes now, such as lack of memory; undefined while it accepts them. */
   readonly trouble: string | undefined;
   /** True if Redis took this member's last sign of life and no other is overdue, so the fleet knows it. */
   readonly isHeard: boolean;
@@ -66,7 +66,7 @@ export async function enterRoster(
         trouble = undefined;
       })
       .catch(error => {
-        // The beat waits while Redis is away. Only a refusal is final.
+        // While Redis is away, the beat waits. Only changed claims (UsageError) are final: other trouble may pass.
         if (error instanceof UsageError) onRefused(error);
         else trouble = reasonOf(error);
       })
@@ -155,7 +155,7 @@ async function hold(redis: Redis, {name, value, refusal}: Claim): Promise<void> 
   await redis.pexpire(key, FORGOTTEN_MS);
 }
 
-/** Releases this member's claims, so that the next member need not wait for their end. */
+/** Releases claims that no remaining member holds, so that the next member need not wait until they expire. */
 async function release(redis: Redis): Promise<void> {
   const [runs, workers] = await Promise.all([
     redis.scard(rosterKey('run')),

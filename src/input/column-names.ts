@@ -1,6 +1,6 @@
 /**
- * The names by which columns are addressed: the header cells; repeated ones as `name#2`, unnamed ones as
- * `column_3`, or the next free name of that kind where a cell already has it.
+ * The names by which columns are addressed: the header's cells. A repeated cell becomes `name#2`, an empty one
+ * `column_3`. If another cell already has that name, the next free number follows: `name#3`, `column_3#2`.
  */
 export function columnNames(header: readonly string[]): string[] {
   const taken = new Set(header);

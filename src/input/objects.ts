@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import type {InputRecord, ObjectRow, Reject} from './row.ts';
 import type {Source} from './source.ts';
 
-/** A program's row: its own object. An entry that is not an object is rejected. */
+/** Makes a record of a row that a program gave. Rejects anything but an object, and objects that are too large. */
 export function objectRecord(given: unknown, record: number, maxBytes: number): ObjectRow | Reject {
   if (!isObject(given)) return reject(record, 'not_an_object', `expected an object, found ${kindOf(given)}`);
   const bytes = roughSize(given, maxBytes);
@@ -10,7 +10,7 @@ export function objectRecord(given: unknown, record: number, maxBytes: number): 
   return reject(record, 'too_large', `the row holds more than ${maxBytes} bytes, the limit`);
 }
 
-/** Rows that a program gives instead of a file. `sample`: the first of them, if there are any yet. */
+/** The source of a run whose rows a program gives: it reads no file. `sample`: the first rows, if there are any yet. */
 export function givenRows(sample: readonly InputRecord[]): Source {
   const rows = sample.filter(record => record.type === 'object');
   const columns = [...new Set(rows.flatMap(({value}) => Object.keys(value)))];

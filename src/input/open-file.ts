@@ -31,7 +31,7 @@ export type TextPlace = Pick<ReadOn, 'text' | 'line'>;
 export interface OpenFile {
   readonly name: string;
   readonly size: number | undefined;
-  /** Notes for the user about how it is read. */
+  /** Notes for the user about how the file is read. */
   readonly notes: readonly string[];
   /** The records, in groups of natural size. The file's format is known with the first group. */
   readonly groups: AsyncGenerator<InputRecord[]>;
@@ -39,9 +39,9 @@ export interface OpenFile {
   format(): InputFormat | undefined;
   /** The place from which the next record can be read; undefined if it is not known. */
   place(): TextPlace | undefined;
-  /** Skips ahead to that place, without records for the text before it. */
+  /** Skips ahead to `place`. The text before it yields no records. */
   readOn(place: TextPlace): void;
-  /** The file's bytes from the start, as {@link RawInput} gives them again. */
+  /** The file's bytes from the start, as {@link RawInput.again} gives them. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
@@ -119,14 +119,14 @@ async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
   }
 }
 
-/** Reads a text from its chunks and yields its records in groups, from behind the skipped part on. */
+/** Reads a text from its chunks and yields its records in groups. Text before `skip` is left out. */
 class TextGroups {
   readonly #chunks: AsyncGenerator<Buffer>;
   readonly #reader: RecordReader;
-  /** Bytes of the text so far, and the end of those that the reader skips. */
+  /** Bytes of the text that came until now, and the byte before which the reader gets nothing. */
   #came = 0;
   #skipTo: number;
-  /** Line at which the reader continues. */
+  /** Number of the line at which the reader continues after a skip; undefined without one. */
   #line: number | undefined;
 
   constructor(chunks: AsyncGenerator<Buffer>, reader: RecordReader, skip: number) {
@@ -160,10 +160,10 @@ class TextGroups {
 
 interface OpenedReader {
   readonly reader: RecordReader;
-  /** Bytes of the text that the reader does not get. */
+  /** Bytes at the start of the text that the reader does not get. */
   readonly skip: number;
   readonly format: () => InputFormat | undefined;
-  /** The first line so far whose quotes are part of its text. */
+  /** Number of the first line with quotes that were read as text; undefined until there is one. */
   readonly looseLine?: () => number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Format of the input, and of the output unless the settings change it. `bom` counts a UTF-16 file's mark too. With
- * several inputs it is the first one's.
+ * Format of the input, and of the output unless the settings change it. With several inputs, the format of the first.
+ * `bom`: true after any byte order mark, also that of UTF-16.
  */
 export type InputFormat =
   | {
@@ -8,15 +8,15 @@ export type InputFormat =
       readonly delimiter: string;
       readonly eol: '\n' | '\r\n' | '\r';
       readonly bom: boolean;
-      /** Encoding that its bytes were read in. */
+      /** Encoding in which the file's bytes were read. */
       readonly encoding: string;
-      /** Another likely encoding, if some bytes are invalid in this one. */
+      /** Another likely encoding, if some bytes are invalid in `encoding`. */
       readonly perhaps?: string | undefined;
       /** True if the file began with Excel's `sep=;` line, which is neither a record nor in the header. */
       readonly sepLine?: boolean;
       /** The header's cells in the file; undefined without a header. */
       readonly header: readonly string[] | undefined;
-      /** Each column's group, by a line above the header that names groups of columns. */
+      /** Each column's group, if a line above the header names groups of columns. */
       readonly groups?: readonly string[] | undefined;
       /** The names by which columns are addressed: duplicates as `name#2`, unnamed ones as `column_3`. */
       readonly columns: readonly string[];
@@ -32,7 +32,7 @@ export type InputFormat =
     };
 
 interface RecordPlace {
-  /** Number of the record in the whole input, from 1, with rejected records and without headers. */
+  /** Number of the record in the whole input, from 1. Rejected records count, headers don't. */
   readonly record: number;
   /** The record's first physical line in its file, from 1. */
   readonly line: number;
@@ -54,11 +54,11 @@ export interface NdjsonRow extends RecordPlace {
 /** A row of a file. The output repeats its text. */
 export type TextRow = CsvRow | NdjsonRow;
 
-/** An object of the caller, returned as it is. */
+/** A row that a library caller gave as an object, which is returned as it is. */
 export interface ObjectRow extends RecordPlace {
   readonly type: 'object';
   readonly value: Readonly<Record<string, unknown>>;
-  /** Approximate memory. */
+  /** Approximate bytes in memory. */
   readonly bytes: number;
 }
 
@@ -80,7 +80,7 @@ export interface Reject extends RecordPlace {
   readonly file: string;
   readonly reason: RejectReason;
   readonly detail: string;
-  /** The text as read, cut at 64 KiB. Bytes that are not text are U+FFFD here, and whole in `raw_base64`. */
+  /** The text as read, cut at 64 KiB. U+FFFD stands for bytes that are not text: `raw_base64` has them unchanged. */
   readonly raw: string;
   readonly raw_base64?: string;
   readonly raw_truncated?: true;
@@ -105,14 +105,14 @@ export interface ReadSoFar {
   padded: number;
 }
 
-/** A place in one input's text that begins a record: reading can start there. */
+/** A place in a file's text at which a record begins: reading can start there. */
 export interface ReadOn {
-  /** Number of the input, from 0. */
+  /** Number of the file, from 0. */
   readonly file: number;
-  /** Bytes of its text, as UTF-8, before the place. */
+  /** Bytes of the file's text, as UTF-8, before this place. */
   readonly text: number;
   readonly line: number;
-  /** Counts at that point. */
+  /** Counts at this place. */
   readonly soFar: ReadSoFar;
 }
 

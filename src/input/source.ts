@@ -24,7 +24,7 @@ export interface Source {
   readonly sample: readonly InputRecord[];
   /** Total size of all inputs before decompression; undefined unless all are regular files. */
   readonly bytesTotal: number | undefined;
-  /** Position in the raw input: its end, once batches() ended. */
+  /** Position in the raw input: the end of the input once batches() delivered everything. */
   readonly position: InputPosition;
   /** Records read so far, including those delivered before a resume. */
   readonly recordsRead: number;
@@ -78,12 +78,12 @@ class FileSource implements Source {
   /** The batches read for the sample. */
   readonly #ahead: Batch[] = [];
   #file: OpenFile | undefined;
-  /** Position of the meter before that file. */
+  /** Position of the meter before `#file`. */
   #before: Mark | undefined;
   #first: NamedFormatOf | undefined;
   readonly #notes = new Set<string>();
   #bytesTotal: number | undefined;
-  /** Place of the first unfinished record. Nothing is skipped before the sample is complete. */
+  /** On a resume: place of the first unfinished record. The sample is read first, then text up to here is skipped. */
   readonly #readOn: ReadOn | undefined;
   #from: ReadOn | undefined;
   #sampled = false;
@@ -159,7 +159,7 @@ class FileSource implements Source {
       // After the source is closed, a reading error does not matter.
       if (!this.#closed) throw error;
     } finally {
-      // The file may not have been read to its end.
+      // A file is still open if reading stopped before its end.
       await this.#leaveFile();
       await this.close();
     }
@@ -170,7 +170,7 @@ class FileSource implements Source {
     await this.#closeFile();
   }
 
-  /** Throws if the part that was read has been overwritten since. */
+  /** Closes the file. Throws if the part already read was overwritten meanwhile. */
   async #leaveFile(): Promise<void> {
     try {
       const again = this.#closed ? undefined : await this.#file?.again();
@@ -204,7 +204,7 @@ class FileSource implements Source {
     this.#meter.end();
   }
 
-  /** The file's groups of records, once its columns are checked against the first file's. */
+  /** Delivers the file's groups of records, after a check that its columns are those of the first file. */
   async *#readFile(file: OpenFile): AsyncGenerator<InputRecord[]> {
     let agreed = false;
     for await (const records of file.groups) {
@@ -214,7 +214,7 @@ class FileSource implements Source {
     if (!agreed) throw noRows(file.name);
   }
 
-  /** Notes the start of the next batch. Text before it that an interrupted run had done is hashed and not parsed. */
+  /** Notes the place of the next batch. On a resume, skips finished records: their text is hashed and not parsed. */
   #goOn(file: OpenFile, index: number): void {
     const done = this.#readOn;
     if (this.#sampled && done?.file === index && done.soFar.record > this.#tally.record) {

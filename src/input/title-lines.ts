@@ -2,7 +2,7 @@ import {CsvError, parse} from 'csv-parse/sync';
 import {InputError} from './input-error.ts';
 import {DELIMITERS} from './records/delimiter.ts';
 
-/** The text after its first `lines` lines. */
+/** Cuts off the first `lines` lines. `rest`: the text after them. `last`: the last of them that is not blank. */
 export function skipLines(sample: string, lines: number) {
   let at = 0;
   for (let line = 0; line < lines; line++) {
@@ -22,15 +22,15 @@ export function skipLines(sample: string, lines: number) {
 /** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
 const MOST_TITLE = 20;
-/** Minimum share of the lines below a header that have as many fields as it. */
+/** Minimum share of the lines below a header that must have as many fields as the header. */
 const AGREEING = 0.9;
 const FEWEST_BELOW = 2;
 
 /**
  * Refuses a title above the header (a report's name, its date, a blank line), or a line that names groups of columns:
- * it would be taken for the header. `skipped` lines are gone already.
+ * either would be taken for the header. `skipped`: number of lines above `sample` that are already left out.
  *
- * @throws {InputError} with the flag that skips them.
+ * @throws {InputError} with the flag that skips these lines.
  */
 export function refuseTitle(
   sample: string,
@@ -43,7 +43,7 @@ export function refuseTitle(
   const tables = (delimiter === undefined ? DELIMITERS : [delimiter]).map(candidate =>
     lines.map(line => fieldsOf(line, candidate)),
   );
-  // A delimiter that cuts fewer fields than another one occurs in texts.
+  // The delimiter that makes the most fields is the real one. The others only occur in texts.
   const [table = []] = tables.sort((a, b) => usualWidth(b) - usualWidth(a));
   const title = skipped === 0 ? titleLines(table) : 0;
   const isGrouped = namesGroups(table.slice(title));
@@ -69,7 +69,7 @@ function usualWidth(rows: readonly (readonly string[])[]): number {
 
 /** Apache's, nginx's and others' format: `192.0.2.1 - - [22/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 …`. */
 const COMMON_LOG = /^\S+ \S+ \S+ \[\d\d\/\w{3}\/\d{4}:[^\]\n]*\] "/;
-/** The lines above a log in W3C's extended form, of IIS and CloudFront. */
+/** The lines above the entries of a log in W3C's extended form, as IIS and CloudFront write it. */
 const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
 
 /**
@@ -115,7 +115,7 @@ function titleLines(rows: readonly (readonly string[])[]): number {
   return isHeader && stands && rows.slice(0, header).every(isTitle) && filled(rows[0] ?? []) > 0 ? header : 0;
 }
 
-/** True if the first line names groups of the columns that the second one names: `Employee,,Manager,` above `Name,Email,Name,Email`. */
+/** True if line 1 names groups of the columns that line 2 names: `Employee,,Manager,` above `Name,Email,Name,Email`. */
 function namesGroups([first = [], second = [], ...below]: readonly (readonly string[])[]): boolean {
   const rows = below.filter(row => filled(row) > 0);
   const isNamed = (cell: string, at: number) => cell.trim() !== '' || first[at]?.trim() !== '';
@@ -129,12 +129,12 @@ function namesGroups([first = [], second = [], ...below]: readonly (readonly str
   return isWide && second.some((_, at) => isOfValues(at));
 }
 
-/** True for a cell of rows, not of headers: an address, a number, a date. */
+/** True if a cell holds a value, as rows have and headers don't: an address, a number, a date. */
 function hasValue(cell: string): boolean {
   return /@|(?:\d\D?){4}/.test(cell);
 }
 
-/** The group of each column, by the line above the header. A group extends to the next one. Undefined for a title. */
+/** Each column's group, from the line above the header. A group extends to the next. Undefined for a title. */
 export function groupsIn(line: string, delimiter: string): string[] | undefined {
   const cells = fieldsOf(line, delimiter).map(cell => cell.trim());
   if (cells.slice(1).every(cell => cell === '')) return undefined;
@@ -151,7 +151,7 @@ function filled(row: readonly string[]): number {
 
 /** A line's fields; none if a quote is not closed. */
 function fieldsOf(line: string, delimiter: string): string[] {
-  // Lines without quotes are split by hand: 240 parsers would take longer than the rest of a short run's start.
+  // Lines without quotes are split by hand: 240 parsers would take longer than everything else at a short run's start.
   if (!line.includes('"')) return line === '' ? [] : line.split(delimiter);
   try {
     return (parse(line, {delimiter, relax_quotes: true}) as string[][])[0] ?? [];

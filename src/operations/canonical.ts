@@ -1,8 +1,8 @@
 import {type CellRules, type RepairCode, readCell, withoutPunctuation} from './cell.ts';
 
 /**
- * One spelling per value, so that it is paid for once, and a local verdict on impossible values. Codes are stable: they
- * are in the output's `…_error` column.
+ * A cell's value in its one spelling, so that equal values are paid for once; or nothing; or the code of the cell's
+ * fault, found without a call. Codes are stable: they are in the output's `…_error` column.
  */
 export type Canonical<Code extends string = string> =
   | {readonly state: 'value'; readonly value: string; readonly repairs?: readonly RepairCode[]}
@@ -32,7 +32,7 @@ export const digitCodes = {
 
 export const isScientific = (text: string): boolean => /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text);
 
-/** Judges a cell without its wrapping. */
+/** Judges a cell's text without its wrapping, such as quotes. */
 export function judgeCell<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
@@ -51,7 +51,7 @@ export function judgeCell<Code extends string>(
   }
 }
 
-/** Judges a cell of values that never end in punctuation. Punctuation at the end is removed if only that makes it invalid. */
+/** Judges a cell of values that never end in punctuation. Final punctuation is removed if only it is at fault. */
 export function judgeEntry<Code extends string>(
   raw: string,
   rules: CellRules | undefined,

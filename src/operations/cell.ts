@@ -1,8 +1,8 @@
-/** Context of a cell: the habits of its column, and its row's country. */
+/** Context of a cell: settings for its list, and habits of its column. */
 export interface CellRules {
   /** Texts that count as empty in this list, in lower case. */
   readonly empties?: ReadonlySet<string> | undefined;
-  /** The address to use of several in one cell; `only`: if all are the same. */
+  /** The address to use if a cell has several; `only`: one is used if all are the same. */
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
   /** True if most of the column's phone numbers have a calling code without its plus. */
   readonly plusLost?: boolean;
@@ -30,7 +30,7 @@ export const repairCodes = {
 
 export type RepairCode = keyof typeof repairCodes;
 
-/** A cell without its wrapping. */
+/** A cell's text without its wrapping, such as quotes; or why it has none. */
 export type Cell =
   | {readonly state: 'text'; readonly text: string; readonly repairs: readonly RepairCode[]}
   | {readonly state: 'empty'}
@@ -70,7 +70,7 @@ const wrappings: readonly (readonly [RepairCode, RegExp])[] = [
   ['leading_apostrophe', /^'([^']*)$/],
 ];
 
-/** Repeated, since wrappings may be nested: each pass removes characters. */
+/** Removes wrappings one by one, since they may be nested. It ends, since each pass removes characters. */
 function unwrap(given: string, repairs: RepairCode[]): string {
   for (const [code, wrapping] of wrappings) {
     const inner = wrapping.exec(given)?.[1];

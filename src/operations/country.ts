@@ -33,7 +33,7 @@ export function phoneCountry(text: string | undefined): PhoneCountry | undefined
   return named !== undefined && isSupportedCountry(named) ? {defaultCountry: named} : undefined;
 }
 
-/** `DE - Germany`, `Deutschland (DE)`: all parts name one country. */
+/** The country of `DE - Germany` or `Deutschland (DE)`; undefined if the parts name different countries. */
 function namedTwice(given: string): string | undefined {
   const parts = given.split(/\s[-–—:|]\s|[(),/|]/).filter(part => part.trim() !== '');
   const [first, ...others] = parts.map(
@@ -42,13 +42,13 @@ function namedTwice(given: string): string | undefined {
   return others.length > 0 && others.every(code => code === first) ? first : undefined;
 }
 
-/** True if a cell names no country. `NA` is Namibia. */
+/** True if a cell has a placeholder such as `unknown` for a country. `NA` is Namibia. */
 export function saysNoCountry(text: string): boolean {
   const given = text.trim();
   return isPlaceholder(given) && phoneCountry(given) === undefined;
 }
 
-/** True for a code of up to three letters. */
+/** True for one to three letters, which may be a country's code. */
 export function isShortCode(text: string): boolean {
   return /^\p{L}{1,3}$/u.test(text.trim());
 }
@@ -84,7 +84,7 @@ const withoutUmlaut = (letter: string): string =>
 
 const CLDR_LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'sv', 'cs', 'ru'] as const;
 
-/** Names that neither table has: parts of the United Kingdom, which share its numbers, and short forms. */
+/** Names that i18n-iso-countries and CLDR lack: parts of the United Kingdom, which share its numbers; short forms. */
 const ALIASES: Readonly<Record<string, string>> = {
   england: 'GB',
   scotland: 'GB',

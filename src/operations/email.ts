@@ -64,7 +64,7 @@ const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
 const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
 /** Asterisks are valid in addresses (RFC 5322), but used to hide parts of them. */
 const MASKED = /[*•●]{2}|[*•●].*@|@.*[*•●]/u;
-/** Letters and lines that hide what was there, as in `jxxxxx@example.com`. Shorter runs are in names, such as `maxxx`. */
+/** Letters and lines that hide a part, as in `jxxxxx@example.com`. Shorter runs occur in names, such as `maxxx`. */
 const FILLING = /(?:x{4,}|_{4,}|#{4,})|^.?(?:x{3}|_{3}|#{3}).?$/gi;
 const FILLED_DOMAIN = /(?:^|\.)x{4,}\./i;
 /** RFC 6761: no such name exists. Programs put it in place of an erased person's address. */
@@ -91,7 +91,7 @@ function holdsAddress(text: string): boolean {
 }
 
 /**
- * Judges the text inside mailto: (RFC 6068) or angle brackets. If the rest may be an address too, the first verdict
+ * Judges the address inside mailto: (RFC 6068) or angle brackets. Without such a wrapping, the first verdict (`judged`)
  * stays.
  */
 function judgeWrapped(

@@ -6,7 +6,7 @@ export type FieldType = ValueType | Fields | {readonly items: FieldType};
 export type Fields = ReadonlyMap<string, FieldType>;
 
 export interface ValueType {
-  /** Values with this `typeof` fit as they are, numbers if they are finite; undefined if the field requires more. */
+  /** Values with this `typeof` fit unchanged; numbers must be finite. Undefined if the field requires more. */
   readonly plain: 'string' | 'boolean' | 'number' | undefined;
   /** The value in the field's type; undefined if the conversion would lose something. */
   readonly read: (value: unknown) => unknown;
@@ -46,7 +46,7 @@ function typeOf(field: z.ZodType): FieldType {
   };
 }
 
-/** The type of a field that requires nothing else, such as a format or a range. */
+/** The plain type of a field; undefined if the field also requires a format, a range or the like. */
 function plainOf(field: z.ZodType): ValueType['plain'] {
   const {checks = [], format} = field.def as {readonly checks?: readonly unknown[]; readonly format?: string};
   if (checks.length > 0 || format !== undefined) return undefined;

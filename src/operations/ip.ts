@@ -102,8 +102,8 @@ function judgeIp(
 const MOST_PORT = 65_535;
 
 /**
- * `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`: versions have small parts. Only one in forty addresses that begin like a
- * version has two parts below 20 behind it.
+ * Versions have small parts, as in `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`. Of the addresses that begin like a version,
+ * only one in forty has two parts below 20.
  */
 const SMALL_PART = 20;
 const HIGHEST_VERSION = 191;
@@ -137,10 +137,10 @@ const HOST_MASK = /(?<=^[\d.]+)\/32$|(?<=^[\da-f:.]*:[\da-f:.]*)\/128$/i;
 /** An address without its last part, as statistics programs write it. */
 const MASKED = /^[\d.]+\.(?:0|x+|\*+)$/i;
 
-/** Codes of single addresses, or nearly so. */
+/** Faults of texts that are single addresses, or nearly so: a list may contain such texts. */
 const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);
 
-/** Reads a list like `X-Forwarded-For`: first the client, by its own word; last what the last proxy saw. */
+/** Judges a list like `X-Forwarded-For`: the first address is the client's claim, the last what the last proxy saw. */
 function judgeList(
   text: string,
   repairs: readonly RepairCode[],

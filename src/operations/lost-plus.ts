@@ -2,8 +2,8 @@ import {type PhoneNumber, parsePhoneNumberFromString} from 'libphonenumber-js/ma
 import {isInPlan} from './phone-plan.ts';
 
 /**
- * Kinds of numbers without a plus. A spreadsheet that reads `+491713924001` as a quantity leaves `491713924001`: a valid
- * German number both as it is (0491 …) and with its plus (0171 …).
+ * Kinds of numbers without a plus. A spreadsheet that reads `+491713924001` as a quantity leaves `491713924001`: a
+ * valid German number both as it is (0491 …) and with its plus (0171 …).
  */
 export type BareNumber =
   /** The number begins with its country's calling code and is valid only with it. */
@@ -16,20 +16,20 @@ export type BareNumber =
   | 'national';
 
 /**
- * The other reading of a text without a plus, beside libphonenumber's `number`; undefined if the text is not bare
- * digits.
+ * The kind of a text without a plus, which libphonenumber reads as `number`; undefined if the text has a plus or a
+ * prefix.
  */
 export function bareNumber(text: string, number: PhoneNumber): BareNumber | undefined {
   const digits = digitsOf(text);
   if (text.startsWith('+')) return undefined;
   if (digits.startsWith(number.number.slice(1))) return 'whole';
-  // A trunk or an international prefix shows what it is.
+  // A trunk or international prefix shows how the number is meant.
   if (!digits.startsWith(number.nationalNumber)) return undefined;
   if (withPlus(number) === undefined) return 'national';
   return number.nationalNumber.startsWith(number.countryCallingCode) ? 'unclear' : 'foreign';
 }
 
-/** The number that the digits are with a plus in front; undefined if that is invalid. */
+/** The number that the digits form with a plus in front; undefined if that number is invalid. */
 export function withPlus({nationalNumber}: PhoneNumber): PhoneNumber | undefined {
   const number = parsePhoneNumberFromString(`+${nationalNumber}`, {extract: false});
   return number !== undefined && isInPlan(number) ? number : undefined;
@@ -58,9 +58,9 @@ const SOME = 0.2;
 const LONG_NUMBER = 12;
 
 /**
- * True if most of a column's numbers without a plus begin with a calling code: some with their country's own, or with
- * several others. National numbers may look like those of one other country, as Chinese mobile numbers like American
- * ones.
+ * True if most of a column's numbers without a plus begin with a calling code, and there is evidence: some begin with
+ * their own country's code, or with several others, or all are long. One other code proves nothing: Chinese mobile
+ * numbers look like American ones.
  */
 export function areWrittenWhole(values: number, bare: readonly BareEvidence[]): boolean {
   const count = (...kinds: BareNumber[]) => bare.filter(({kind}) => kinds.includes(kind)).length;

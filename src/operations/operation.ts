@@ -15,7 +15,7 @@ export interface OperationSpec<
   Data extends z.ZodObject = z.ZodObject,
 > {
   readonly name: Name;
-  /** POST with JSON bodies, relative to the base URL. */
+  /** Path relative to the base URL. Calls are POST with JSON bodies. */
   readonly path: `/${string}`;
   /** Purpose, in the interface's words. */
   readonly summary: string;
@@ -29,7 +29,7 @@ export interface OperationSpec<
   readonly title: string;
   /** The word beside a looked-up column: `signup_ip (IP)`. */
   readonly label: string;
-  /** The setting that names its columns, and its sentence. */
+  /** The setting that names the operation's columns, and the sentence that describes the setting. */
   readonly setting: string;
   readonly about: string;
   /** Prefix of its output columns. */
@@ -38,7 +38,7 @@ export interface OperationSpec<
   readonly storedFor: `${number}${'h' | 'd'}` | 'never';
   /** Default credits of one call: the interface does not show them. */
   readonly cost: number;
-  /** Reasons why a text is not such a value: each code with one sentence. */
+  /** Faults of texts that are not valid values: each code with one sentence. */
   readonly codes: Readonly<Record<string, string>>;
   /** The faults that tell something about the person. The others are faults of the list. */
   readonly personFaults: readonly string[];
@@ -82,11 +82,11 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   /** True if a value shows its kind by itself, without a header. Left out if every value does. */
   readonly isTelling?: (text: string) => boolean;
   /**
-   * True if a value without a sign of its kind is probably of it, in its row's country. Left out together with
+   * True if a value that does not show its kind is probably of this kind, in its row's country. Left out with
    * `isTelling`.
    */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
-  /** True if a column without such a header may hold something else that looks the same. */
+  /** True if a column whose header does not name the kind may hold something else that looks the same. */
   readonly mayBeOthers?: (texts: readonly string[]) => boolean;
   /** True if these values were made unrecognizable, such as IP addresses that all end in .0. */
   readonly areMasked?: (values: readonly string[]) => boolean;
@@ -150,8 +150,8 @@ export const errorBody = z.object({
 });
 
 /**
- * Statuses by which a service asks to slow down. A 503 alone means that it is broken; with Retry-After it is
- * throttling.
+ * Statuses by which a service asks to slow down. A 503 alone means that the service is broken; with Retry-After
+ * it is throttling.
  */
 export const throttlingStatuses: Readonly<Record<number, 'always' | 'with Retry-After'>> = {
   429: 'always',

@@ -31,9 +31,9 @@ export function hasPhoneShape(text: string): boolean {
 const NATIONAL = /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^\(\d+\)|^\d{3}[\s.-]\d{3}[\s.-]\d{4}$/;
 
 /**
- * True for a phone number without a header that says so: a valid one of its country, or without a country one in an
- * unmistakable form. Bare digits must have the one length of their country's numbers. In countries with several
- * lengths, such as Germany, any customer number would be valid.
+ * True if a text is probably a phone number even without a header that says so. It must be valid in its country, or
+ * without a country have an unmistakable form. Bare digits count only if their country's numbers have one length. In
+ * countries with several lengths, such as Germany, any customer number would be valid.
  */
 export function isLikelyPhone(given: string, country: string | undefined): boolean {
   const text = given.trim();
@@ -47,10 +47,10 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
   return !/^[1-9]\d*$/.test(text) || !(isValid(`${text}0`) || isValid(text.slice(0, -1)));
 }
 
-/** Digits of a number with its calling code and no plus; shorter ones are valid somewhere too often. */
+/** A number with its calling code and no plus. Shorter digits are too often a valid number of some country. */
 const INTERNATIONAL = /^[1-9]\d{10,14}$/;
 
-/** True for digits that a plus makes a number of any country, or of this one. */
+/** True for digits that are a number with a plus in front: of this region, or of any country if none is given. */
 function hasCallingCode(text: string, region?: PhoneCountry): boolean {
   if (!INTERNATIONAL.test(text)) return false;
   const number = parsePhoneNumberFromString(`+${text}`);

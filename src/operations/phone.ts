@@ -85,8 +85,8 @@ export const phone = intelligence('phone', {
 });
 
 /**
- * A phone number in E.164 form, without its extension. It is invalid only if no number can have this length: the service
- * tells if it is assigned. `country` (a code or name) is for numbers in national form.
+ * A phone number in E.164 form, without its extension. `country` (a code or name) is for numbers in national form. With
+ * a plus, a number is invalid only if no number can have this length: the service tells if it is assigned.
  */
 export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<PhoneCode> {
   return judgeEntry(raw, rules, (text, repairs) => {
@@ -127,10 +127,10 @@ export function phoneHabits(
   return {plusLost: bare.length > 0 && areWrittenWhole(values, bare), zeroLost};
 }
 
-/** libphonenumber-js ignores a plus sign in brackets, and drops a full-width one: the number would be another one. */
+/** libphonenumber-js ignores a plus sign in brackets, and drops a full-width one: it would read another number. */
 const PLUS = /^[\s(]*[+＋﹢]/;
 
-/** Filler of forms for a missing number. */
+/** Zeros only, which people type into a form instead of a number. */
 const ZEROS = /^(?:[+\p{P}\p{Z}]*[0０])+[\p{P}\p{Z}]*$/u;
 
 interface ParseOptions {
@@ -177,10 +177,10 @@ function isPlaced({defaultCountry, defaultCallingCode}: ParseOptions): boolean {
   return defaultCountry !== undefined || defaultCallingCode !== undefined;
 }
 
-/** RFC 3966: libphonenumber silently drops it, as it does an extension. */
+/** A subaddress (RFC 3966). libphonenumber drops it silently, as it does an extension. */
 const SUBADDRESS = /;isub=/i;
 
-/** Judges a number that may have lost its plus. It is read so only if its column shows that. */
+/** Judges a number that may have lost its plus. The plus is added only if the column shows that it was lost. */
 function judgeBare(
   text: string,
   number: PhoneNumber,
@@ -197,8 +197,8 @@ function judgeBare(
 }
 
 /**
- * The fault of a number that can't be of its country as it is written. A plus states the country: then only the length
- * is checked, and the service judges the rest.
+ * The fault of a number that, as it is written, is not valid in its country. A plus states the country: then the
+ * service judges the number, and only its length is checked here.
  */
 function planFault(
   text: string,
@@ -212,19 +212,19 @@ function planFault(
   return isValid ? undefined : invalid('phone_out_of_plan');
 }
 
-/** True if a zero before it makes a valid number that has the zero in E.164 too, as in Italy. */
+/** True if a zero in front makes the number valid and stays in its E.164 form, as in Italy. */
 function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
   if (nationalNumber.startsWith('0')) return false;
   const longer = parsePhoneNumberFromString(`+${countryCallingCode}0${nationalNumber}`, {extract: false});
   return longer?.nationalNumber.startsWith('0') === true && longer.isValid();
 }
 
-/** Codes of digits that lack context. */
+/** Faults of digits whose country or calling code is unclear. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
 /** A decimal number, not a grouped one: many digits, a point, then one or two digits, or zeros. */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
-/** A whole number of at most 15 digits, the precision of a spreadsheet. */
+/** A whole number with `.0` behind it. It has at most 15 digits, the precision of a spreadsheet. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
 
 /**

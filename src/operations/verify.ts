@@ -187,7 +187,7 @@ export function canonicalToken(
 export type Beside = keyof typeof besideToken;
 export const besideNames = Object.keys(besideToken) as readonly Beside[];
 
-/** Makes one entry for each of them. */
+/** Makes one entry for each optional input beside a token. */
 export function perBeside<T>(make: (beside: (typeof besideToken)[Beside]) => T): Record<Beside, T> {
   return Object.fromEntries(besideNames.map(name => [name, make(besideToken[name])])) as Record<Beside, T>;
 }

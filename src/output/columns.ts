@@ -13,7 +13,7 @@ export interface LookupColumn {
   /** The name after the target's prefix. A field's path is joined by `_`: `device.os` is `device_os`. */
   readonly name: string;
   readonly kind: 'scalar' | 'flag' | 'json';
-  /** Its value in a row, whose parsed answer is `data`; null or undefined without a value. */
+  /** The column's value for a result and its parsed answer, `data`; null or undefined without a value. */
   readonly of: (result: Result, data: unknown) => unknown;
 }
 
@@ -26,7 +26,7 @@ export interface AnswerField extends LookupColumn {
 const SAID: readonly LookupColumn[] = [
   {name: 'status', kind: 'scalar', of: result => result.status},
   {name: 'error', kind: 'scalar', of: result => ('error' in result ? result.error : null)},
-  // True if the answer is past its age; null without an answer.
+  // True if the answer exceeds its maximum age; null without an answer.
   {
     name: 'stale',
     kind: 'flag',
@@ -55,7 +55,7 @@ function flatten(schema: z.ZodObject, path: readonly string[]): AnswerField[] {
   });
 }
 
-/** Most fields are at the answer's top, and read in every row. */
+/** Makes the reader of the field at `path`. Most fields are at the answer's top: they take a faster way. */
 function readerAt(path: readonly string[]): LookupColumn['of'] {
   const [top = '', ...deeper] = path;
   if (deeper.length > 0) return (_, data) => valueAt(data, path);
@@ -92,7 +92,7 @@ export function columnsOf({said, fields}: NamedColumns): readonly LookupColumn[]
   return [...said, ...fields];
 }
 
-/** The output's columns, known before the first call. `only` holds names such as `ip.country` or `country`. */
+/** The output's columns, known before the first call. `only`: names of fields, such as `ip.country` or `country`. */
 export function planColumns(
   targets: readonly Target[],
   only: readonly string[] | undefined,
@@ -202,7 +202,7 @@ export function refuseClashes(
       throw new UsageError(
         'column_clash',
         `The output would have "${name}" twice. Give the new columns another prefix, such as ${choice}, or rename the input's column.`,
-        // A named column turns guessing off, so the others must be named too.
+        // A flag that names a column turns detection off, so the other columns need flags too.
         areGuessed
           ? {flags: targets.flatMap(one => choiceOf(one, one === target ? 'checked_' : undefined))}
           : {},
@@ -217,7 +217,7 @@ function choiceOf({operation, column}: Target, prefix: string | undefined): [str
   return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
 
-/** @throws {UsageError} if the answers of two columns, or one and the risk, would have one name under `enrichment`. */
+/** @throws {UsageError} if two columns' answers, or an answer and the risk, would share a name under `enrichment`. */
 export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolean): void {
   refuseClashes(
     risk ? ['enrichment.risk'] : [],

@@ -12,7 +12,7 @@ const MARK = `\0${randomUUID()}`;
 const QUOTED = /["\r\n]/;
 
 /**
- * Only records that may need quotes pass csv-stringify, which makes 1 kB of objects per cell. Others are joined
+ * Only cells that may need quotes pass csv-stringify, which makes 1 kB of objects per cell. Everything else is joined
  * directly.
  */
 export function csvTexts(given: Options & {readonly delimiter: string}): CsvTexts {

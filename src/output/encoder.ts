@@ -48,7 +48,7 @@ export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly results: readonly Result[];
   /** Repairs of the cells, by target; undefined without any. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
-  /** The parsed answer of each lookup that has one, shared by all readers. */
+  /** The parsed answer of each result; undefined without one. All readers share the same objects. */
   readonly answers: readonly unknown[];
   /** Undefined if rows are not scored. */
   readonly risk: Risk | undefined;
@@ -56,7 +56,7 @@ export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly outcomes: RuleOutcomes | undefined;
 }
 
-/** Rows → text. Pure: the same rows give the same bytes. */
+/** Turns rows into text. The same rows always give the same bytes. */
 export interface Encoder {
   /** Text before the first row. */
   readonly head: string;
@@ -76,7 +76,7 @@ export function createEncoder(
   return output.kind === 'csv' ? csvEncoder(input, columns, output) : ndjsonEncoder(input, columns, output);
 }
 
-/** The output's names of the input's columns, and those of columns added in any case. */
+/** `input`: the names that the input's columns have in the output. `added`: names of columns that are always added. */
 export function ownNames(
   input: InputFormat,
   {kind, flatten}: OutputFormat,
@@ -89,7 +89,7 @@ export function ownNames(
 /** Format of CSV apart from its cells. */
 type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
-/** Makes the text of CSV records, and of what precedes the first. */
+/** Makes the text of CSV records (`texts`), and the text before the first of them (`headOf`). */
 export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
   // Many readers end a record at a lone CR or LF inside a cell, whatever this file's own line end is.
   const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
@@ -218,7 +218,7 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
   };
 }
 
-/** CSV's columns as members: all of them in each row, null if empty. */
+/** The columns of CSV as members of the row. Each row has all of them; a member is null if its cell would be empty. */
 function flatAnswers(
   columns: readonly TargetColumns[],
   names: readonly string[],
@@ -254,7 +254,7 @@ function exact(result: Result, answer: unknown, {target}: TargetColumns): unknow
   return marked === text ? answer : usedAnswer(target.operation, JSON.parse(marked));
 }
 
-/** A result's kept answer, with its numbers marked. */
+/** A result's answer as it was received, parsed, with numbers marked that would lose their spelling. */
 function asItCame(result: Result): unknown {
   const text = textOf(result);
   return text === undefined ? undefined : JSON.parse(markNumbers(text));

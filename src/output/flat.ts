@@ -3,13 +3,13 @@ import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputRecord} from '../input/row.ts';
 import {MOST_LEVELS} from '../job/nesting.ts';
 
-/** Files with more columns than this have objects keyed by content, such as identifiers. */
+/** Maximum columns. Files with more have objects whose keys are data, such as identifiers. */
 const MOST_COLUMNS = 2_000;
 
 /**
  * The members of a JSON object, and those of nested objects by dotted paths: `user.name` → the text of its value.
- * Lists, empty objects and too deep ones stay whole. If two have one path, the second is `path#2`, as with equal
- * headers.
+ * Lists, empty objects and objects nested too deep stay whole. If two members have the same path, the second is
+ * `path#2`, as with equal headers.
  */
 export function flatMembers(raw: string): Map<string, string> {
   const flat = new Map<string, string>();

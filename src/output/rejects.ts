@@ -14,7 +14,7 @@ export function headerLine(format: InputFormat): string {
   return stringify([[...format.header]], {delimiter: format.delimiter});
 }
 
-/** Every line begins so. */
+/** The beginning of every line of such a file. */
 const START = '{"file":';
 
 /** True if a file looks like rejected rows, or is empty. Rejects replace no other file. */

@@ -107,7 +107,7 @@ export class StreamSink implements Sink {
   readonly #owned: boolean;
   #error: unknown;
 
-  /** `owned`: it belongs to this run, and ends with it. */
+  /** `owned`: the stream belongs to this run, and is ended with it. */
   constructor(stream: NodeJS.WritableStream, owned: boolean) {
     this.#stream = stream;
     this.#owned = owned;

@@ -4,7 +4,7 @@ import {OutputError} from '../errors.ts';
 import {FileSink} from './sink.ts';
 
 /**
- * Writes a file that is whole or absent, of any length.
+ * Writes a file of any length, either completely or not at all.
  *
  * @throws {OutputError}, and errors of `texts`: then nothing is written.
  */

@@ -6,7 +6,7 @@ import type {FleetGate, Limiters} from '../limits.ts';
 import type {Chunk, ChunkAsk, ChunkPace} from '../protocol.ts';
 import {WorkerPacer} from './worker-pacer.ts';
 
-/** Milliseconds for which the gate stays closed if a throttled answer does not say. */
+/** Milliseconds for which the gate stays closed if a throttled answer does not say how long. */
 const HOLD_MS = 500;
 /** Maximum wait after one throttled answer, in milliseconds. The next one can begin another. */
 const LONGEST_HOLD_MS = 3_600_000;
@@ -22,7 +22,7 @@ export interface LaneOptions {
   readonly limiters: Limiters;
 }
 
-/** `pace → send` in a worker, for the operations that share one rate. */
+/** Paces and sends the calls of a worker, for the operations that share one rate. */
 export class WorkerLane {
   readonly #options: LaneOptions;
   readonly #queue: PQueue;

@@ -1,7 +1,7 @@
 import {AGAIN_MS, type FleetGate, type OpenLimiter} from '../limits.ts';
 import {type ChunkPace, USE} from '../protocol.ts';
 
-/** Least delay in milliseconds for which a lease is given up: it would crowd a later second. */
+/** Minimum delay, in milliseconds, for which a lease is given up: its calls would crowd a later second. */
 const TOO_LATE_MS = 10;
 
 /** Hands out permits in leases, which all workers of a fleet take from one limiter. */
@@ -15,7 +15,7 @@ export class WorkerPacer {
   readonly #punctuality = new Punctuality();
   #scheduled = false;
 
-  /** `lease` is called with the number of calls that may be sent now, or `closed` with how long none may be. */
+  /** Calls `lease` with the number of calls that may be sent now, or `closed` with the milliseconds to wait. */
   constructor(
     open: OpenLimiter,
     gate: FleetGate,
@@ -28,7 +28,7 @@ export class WorkerPacer {
     this.#closed = closed;
   }
 
-  /** Sets the size of leases and their spacing, which leaves a margin: within it, a late one crowds no later second. */
+  /** Sets the size and spacing of leases. The spacing has a margin: a lease late by less crowds no later second. */
   pace({permits, minTimeMs}: ChunkPace): void {
     this.#permits = permits;
     this.#tooLateMs = Math.max(TOO_LATE_MS, (1 - USE) * minTimeMs);

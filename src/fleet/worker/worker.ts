@@ -30,7 +30,7 @@ export interface WorkerOptions {
   readonly concurrency: number;
   /** Milliseconds of silence after which a worker counts as lost. */
   readonly lostAfterMs: number;
-  /** The client whose calls may take this long, in milliseconds. */
+  /** Makes a client whose calls may take at most `timeoutMs` milliseconds. */
   readonly clientFor: (timeoutMs: number) => Sender;
   readonly log: Logger;
   /** Receives the error after which the worker can't continue. */
@@ -58,7 +58,7 @@ export interface FleetView {
 
 export type WorkerMember = Member & WorkerReport;
 
-/** Values taken per slot, so that no slot waits for the next chunk. */
+/** Values taken per call in flight, so that no call waits for the next chunk. */
 const AHEAD = 1.5;
 /** Milliseconds between two checks if an ending worker's calls are done. */
 const LOOK_MS = 250;
@@ -178,7 +178,7 @@ export class FleetWorker {
   async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
     // A coordinator killed while adding the chunk has not set its expiry.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
-    // The job fails. A run that still waits for it counts it as lost, since it may have been carried out.
+    // This fails the job. A run that still waits for the chunk counts it as lost, since it may have been carried out.
     if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
     const chunk = this.#seal.open(data.sealed, sealedAs.asks(id)) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);

@@ -2,8 +2,8 @@ import iconv from 'iconv-lite';
 import type {EncodingName} from './transcode.ts';
 
 /**
- * Letters outside ASCII by language, from CLDR's exemplar characters, under the encodings in which programs keep that
- * language. Names are too short for statistics of letters: chardet was right and certain in 7 of 14 short lists.
+ * Letters outside ASCII by language, from CLDR's exemplar characters. Languages are grouped by the encodings in which
+ * programs write them. Names are too short for letter statistics: chardet was right and certain in 7 of 14 short lists.
  */
 const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]])[] = [
   // windows-1252 contains all of ISO-8859-1, and is the encoding of Windows programs.
@@ -39,8 +39,8 @@ const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]]
 ];
 
 /**
- * Encodings of old Macs and DOS. They conflict with the first languages: a Mac's ü and ö are Polish and Czech letters
- * in Windows-1250. They are only suggested, never used.
+ * Encodings of old Macs and DOS. Their bytes are letters of other encodings too: a Mac's ü and ö are Polish and Czech
+ * letters in Windows-1250. These encodings are only suggested, never used.
  */
 const NEVER_GUESSED: readonly EncodingName[] = ['macintosh', 'cp850'];
 
@@ -48,15 +48,15 @@ const candidates = [...alphabets, [NEVER_GUESSED, alphabets[0]?.[1] ?? []] as co
   ([encodings, some]) => encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
 );
 
-/** Required share of words that fit a language, and required lead over encodings with other words. */
+/** Required share of words that fit a language, and required lead over the best encoding that gives other words. */
 const FITTING = 0.9;
 const MARGIN = 0.1;
-/** Characters in and beside words that any language may have. */
+/** Characters that occur in any language. They separate words. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
 /**
- * Words of languages without capitals, by the order of their letters. Most of Hebrew's bytes are also small letters of
- * Russian and Greek. These encodings are only suggested, never used.
+ * Languages without capitals, whose words are recognized by the order of their letters. Most of Hebrew's bytes are also
+ * small letters of Russian and Greek, so these encodings are only suggested, never used.
  */
 const uncased: readonly (readonly [EncodingName, word: RegExp])[] = [
   // Five letters have special forms at the end of a word.
@@ -84,7 +84,7 @@ export function likelyUncased(head: Buffer): EncodingName | undefined {
 export interface EncodingGuess {
   readonly name: EncodingName;
   readonly words: number;
-  /** True if a list may be read in it without the user's word. */
+  /** True if lists may be read in this encoding though the user did not name it. */
   readonly mayRead: boolean;
 }
 
@@ -117,7 +117,7 @@ function oddWords(head: Buffer): Buffer {
   return Buffer.from(found.slice(0, MOST_WORDS).join(' '), 'latin1');
 }
 
-/** The share of words that fit any language, and the share of the best language. */
+/** `fit`: share of words that fit any of these languages. `score`: `fit` plus the share that fits the best language. */
 function fitOf(text: string, languages: readonly ReadonlySet<string>[]) {
   const words = text.split(NO_LETTERS).filter(word => /[^\p{ASCII}]/u.test(word));
   const sound = words.filter(

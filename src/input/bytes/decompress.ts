@@ -8,7 +8,7 @@ import {peek} from './peek.ts';
 type CreateEngine = (options: {chunkSize: number}) => Transform;
 
 interface Decoder {
-  /** First bytes of its data, whatever the file's name. */
+  /** First bytes of compressed data. They decide, not the file's name. */
   readonly magic: Buffer;
   /** Undefined if this Node has no decoder that notices cut-off data. */
   readonly engine: CreateEngine | undefined;
@@ -27,7 +27,7 @@ function zstdEngine(): CreateEngine | undefined {
   }
 }
 
-/** Recognition and decoder of each compression. Its name is also the command that reads and checks it. */
+/** Recognition and decoder of each compression. The compression's name is also the command that reads and checks it. */
 export const decoders: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
   zstd: {
@@ -38,7 +38,7 @@ export const decoders: Readonly<Record<Compression, Decoder>> = {
 };
 
 /**
- * Decompresses data of the known formats (also gzip with several members), and passes on any other.
+ * Decompresses data of the known formats (also gzip with several members). Other data passes unchanged.
  *
  * @throws {InputError}
  */

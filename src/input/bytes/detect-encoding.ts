@@ -3,9 +3,9 @@ import {likelyUncased, toldByLetters} from './alphabets.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 import {likelyWide} from './wide-letters.ts';
 
-/** An encoding, with notes for the user. */
+/** An encoding, and how certain it is. */
 export interface FoundEncoding extends Encoding {
-  /** Set if it was guessed by its letters. */
+  /** Set if the text is not UTF-8. `sure`: `name` was guessed by the letters. `unsure`: it is read as UTF-8 anyway. */
   readonly guess?: 'sure' | 'unsure';
   /** A likely encoding that is not certain enough to use. */
   readonly perhaps?: EncodingName | undefined;
@@ -22,7 +22,7 @@ export function detectEncoding(head: Buffer, setting: InputEncoding): FoundEncod
   return isUtf8(wholeCharacters(head)) ? {name: 'utf-8', bomBytes: 0} : guessEncoding(head);
 }
 
-/** UTF-16's mark and a NUL, which begins no list. */
+/** Byte order mark of UTF-32. As UTF-16 it would be a mark and a NUL, with which no list begins. */
 const UTF_32LE = Buffer.from('fffe0000', 'hex');
 
 function byteOrderMark(head: Buffer): Encoding | undefined {
@@ -33,14 +33,14 @@ function byteOrderMark(head: Buffer): Encoding | undefined {
   return undefined;
 }
 
-/** Cuts a character off that the end of the sample divides. */
+/** Cuts off a character that the end of the sample divides. */
 function wholeCharacters(head: Buffer): Buffer {
   let end = head.length;
   while (end > 0 && end > head.length - 4 && ((head[end - 1] ?? 0) & 0xc0) === 0x80) end -= 1;
   return end > 0 && (head[end - 1] ?? 0) >= 0xc0 ? head.subarray(0, end - 1) : head;
 }
 
-/** Fewer words with such letters may be damaged ASCII. */
+/** Minimum words outside ASCII for a sure guess: fewer may be damaged ASCII. */
 const FEW_WORDS = 3;
 
 /** Judges only words outside ASCII: the digits and addresses of a list fit any language. */

@@ -24,7 +24,7 @@ export interface RawInput {
   close(): Promise<void>;
 }
 
-/** Inputs that can be read only once, and how long to wait for them. */
+/** Settings for inputs that can be read only once: stdin and pipes. */
 export interface Pipes {
   readonly stdin: NodeJS.ReadableStream;
   /** Ends the reading of stdin and of pipes. */

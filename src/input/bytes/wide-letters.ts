@@ -1,15 +1,12 @@
 import iconv from 'iconv-lite';
 import type {EncodingName} from './transcode.ts';
 
-/**
- * Chinese, Japanese and Korean encodings, with the first bytes of their common letters, and the number of letters of
- * each.
- */
+/** A Chinese, Japanese or Korean encoding, with the first bytes of its common letters. */
 interface WideEncoding {
   readonly name: EncodingName;
-  /** First bytes of kana, and the number of their letters. */
+  /** Range of the first bytes of kana, the Japanese syllables. */
   readonly kana?: readonly [from: number, to: number];
-  /** First bytes of common letters: ideographs of the first level, syllables. */
+  /** Range of the first bytes of other common letters: ideographs of the first level, or Korean syllables. */
   readonly common: readonly [from: number, to: number];
 }
 
@@ -21,7 +18,7 @@ const encodings: readonly WideEncoding[] = [
   {name: 'euc-kr', common: [0xb0, 0xc8]},
 ];
 
-/** Letters per first byte; number of kana and of less common letters. */
+/** Number of letters per first byte, of kana, and of less common letters. */
 const PER_BYTE = 94;
 const KANA = 170;
 const RARE = 10_000;

@@ -7,7 +7,7 @@ export interface BlockRecord {
   readonly lines: number;
 }
 
-/** Exponent of two: maximum number of blocks that are skipped after failures. */
+/** Maximum exponent: after failures, at most 2 ** 6 - 1 blocks are read record by record without a new try. */
 const MOST_FAILURES = 6;
 
 /**
@@ -36,9 +36,9 @@ export class WholeBlocks {
 }
 
 /**
- * Reads all records of a block of whole lines at once, in a third of the time, since csv-parse then does not report
- * their ends. Undefined if an end is needed: for a blank line, and for a record that is unreadable, has another number
- * of fields than the header, or continues after the block.
+ * Reads all records of a block of whole lines at once. This takes a third of the time, since csv-parse need not report
+ * where each record ends. Undefined if an end must be known: for a blank line, and for a record that is unreadable, has
+ * another number of fields than the header, or continues after the block.
  */
 export function recordsOf(
   block: Buffer,

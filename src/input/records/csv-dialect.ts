@@ -31,10 +31,10 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   );
 }
 
-/** Some rows may be short, such as a report's footer. */
+/** Minimum share of rows that must have the extra fields. Other rows may be short, such as a report's footer. */
 const MOST = 0.5;
 
-/** Number of empty fields that each row has beyond the header, if a program ended rows with delimiters. */
+/** Number of empty fields beyond the header's, which rows have if a program ended each with delimiters; otherwise 0. */
 export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect): number {
   const [header = [], ...rows] = firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
   const extras = rows.map(row => row.slice(header.length));

@@ -13,13 +13,13 @@ import {encodingDetail, reject} from './reject.ts';
 
 const QUOTE = 0x22;
 
-/** An incomplete record up to this size is parsed again with every chunk, a larger one each time it doubled. */
+/** An incomplete record up to this size is parsed again at each chunk with a quote; a larger one, once it doubled. */
 const EAGER_BYTES = 64 * 1024;
 
 /**
- * Reads a CSV with csv-parse, which does not resynchronise. If a record can't be read, its first physical line is
- * rejected, and a new parser begins at the next one. Incomplete text is kept, up to the limit. The result depends on
- * the bytes only, not on their chunks.
+ * Reads a CSV with csv-parse, which can't continue after an error. If a record can't be read, its first physical line
+ * is rejected, and a new parser begins at the next line. An incomplete record is kept, up to the limit. The result
+ * depends on the bytes only, not on their chunks.
  */
 export class CsvReader implements RecordReader {
   readonly #settings: CsvSettings;
@@ -30,14 +30,14 @@ export class CsvReader implements RecordReader {
   readonly #limit: number;
   #layout: CsvLayout | undefined;
   #line = 1;
-  /** Whole lines that begin with a record that is not complete. */
+  /** Whole lines that are not parsed yet. They begin with a record, which may be incomplete. */
   #open: Buffer[] = [];
   #openLength = 0;
   #triedLength = 0;
-  /** In a file of one column: blank lines, which are rows if a row follows. */
+  /** In a file of one column: number of blank lines after the last record. They are rows if another record follows. */
   #blanks = 0;
   readonly #whole: WholeBlocks;
-  /** The first line whose quotes were read as letters. */
+  /** Number of the first line whose quotes were read as letters. */
   looseLine: number | undefined;
 
   constructor(settings: CsvSettings) {
@@ -260,7 +260,7 @@ export class CsvReader implements RecordReader {
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
     const line = bytes.subarray(start, end);
     const fields = unclosed ? undefined : looseFields(line.toString(), this.#options);
-    // With another number of fields than the header, the quote may have been a real one.
+    // If the number of fields is not the header's, the quotes may be real ones and no letters.
     if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
       if (!line.includes('="')) this.looseLine ??= this.#line;
       if (this.#layout === undefined) return this.#takeLayout(line, fields) ? end : start;
@@ -279,7 +279,7 @@ export class CsvReader implements RecordReader {
     records.push(reject({record: ++tally.record, line: this.#line, file}, reason, detail, bytes));
   }
 
-  /** A record follows blank lines in a file of one column: they were rows. */
+  /** Delivers the blank lines before a record as rows, which they are in a file of one column. */
   #releaseBlanks(records: InputRecord[]): void {
     for (; this.#blanks > 0; this.#blanks--) {
       const line = this.#line - this.#blanks;

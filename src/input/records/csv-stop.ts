@@ -1,6 +1,6 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
 
-/** Why parsing stopped: the header is known, or the record there can't be read. */
+/** Why parsing stopped: the columns are known now (`layout`), or the record at this place can't be read. */
 export type CsvStop = 'layout' | 'open' | 'bad_quote' | 'too_long';
 
 export class StopParsing extends Error {
@@ -20,8 +20,8 @@ export function stopOf(error: unknown): CsvStop {
 const QUOTE = 0x22;
 
 /**
- * True if a record's bad quote is beyond the limit. The parser sees such a quote only if it gets a large chunk. So
- * that the size of chunks makes no difference, the record then counts as unclosed.
+ * True if a record's bad quote is beyond the limit. The record then counts as unclosed: the parser sees such a quote
+ * only in a large chunk, and the size of chunks must make no difference.
  */
 export function stopsBeyond(bytes: Buffer, limit: number, options: Options): boolean {
   if (bytes.length <= limit) return false;

@@ -5,23 +5,23 @@ import type {CsvDialect} from './record-reader.ts';
 /** In order of preference. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Characters that e-mail addresses may have: they are delimiters only if no other fits, and every record agrees. */
+/** Characters that e-mail addresses may have too. They are delimiters only if no other fits and all records agree. */
 const RARE = ['^', '~'] as const;
 
 /** Maximum records of the sample to read, and maximum bytes. */
 const MOST_RECORDS = 100;
 const MOST_BYTES = 65_536;
-/** Unreadable lines after which a delimiter is ruled out. */
+/** Unreadable lines after which no more records are read with a delimiter. */
 const MOST_FAULTS = 10;
 
 /**
- * The delimiter that reads the most records with as many fields as the first; among equals, the one with more fields. A
- * comma if none gives the first record two fields: a file of one column.
+ * The delimiter with which most records have as many fields as the first; among equals, the one with more fields. A
+ * comma if no delimiter gives the first record two fields: then the file has one column.
  */
 export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   const text = Buffer.from(sample);
   const strict = mostAgreeing(text, eol, false);
-  // Quotes are respected if they can be read.
+  // Quotes count as letters only if too few records agree otherwise.
   const best = strict.agreeing < MOSTLY ? mostAgreeing(text, eol, true) : strict;
   const isParted = (delimiter: string) => {
     const [fields = 1, ...others] = countFields(text, delimiter, eol);
@@ -30,7 +30,7 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
 }
 
-/** If fewer records than this share have the same number of fields, they are counted again, with quotes as letters. */
+/** If a smaller share of records agrees on the number of fields, they are counted again with quotes as letters. */
 const MOSTLY = 0.5;
 
 function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
@@ -48,7 +48,7 @@ function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
   return best;
 }
 
-/** The number of fields of each record; 0 if it can't be read with this delimiter. */
+/** The number of fields of each record; 0 for a record that can't be read with this delimiter. */
 function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol'], loose = false): number[] {
   return firstRecords(text, delimiter, eol, loose).map(fields => fields.length);
 }

@@ -47,7 +47,7 @@ export function refuseMarkup(sample: string, name: string): void {
   if (/^\s*<\?xml\b/i.test(sample)) throw new InputError('input_markup', `${name} is XML. ${EXPORT}`);
 }
 
-/** Detects Unicode by the places of NULs in mostly ASCII text. */
+/** Detects UTF-16 and UTF-32 by the places of NULs in mostly ASCII text. */
 function unicodeOf(head: Buffer): string | undefined {
   const whole = head.length - (head.length % 4);
   const nuls = [0, 1, 2, 3].map(at => {

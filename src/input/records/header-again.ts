@@ -1,6 +1,6 @@
-/** True for a row that repeats the header, as in joined lists. No cell of it is a value. */
+/** True for a row that repeats the header, as in joined lists. Its cells are names, not values. */
 export function isHeaderAgain(fields: readonly string[], header: readonly string[] | undefined): boolean {
-  // In joined lists, the second one may bring its byte order mark.
+  // In joined lists, the second list may begin with a byte order mark.
   const first = fields[0]?.replace(/^\uFEFF/, '');
   if (header === undefined || first !== header[0]) return false;
   const isSame =

@@ -9,9 +9,9 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [byte('['), byte(']')
 const BLANKS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].map(byte));
 
 /**
- * Reads a JSON array of objects, or objects in a row over several lines, and keeps each one's text: parsers that stream
- * JSON give values only, which lose the spelling of numbers. The beginning of an object beyond the limit is kept for
- * the reject.
+ * Reads a JSON array of objects, or objects in a row over several lines, and keeps each object's text: parsers that
+ * stream JSON give values only, which lose the spelling of numbers. If an object exceeds the limit, only its beginning
+ * is kept, for the reject.
  */
 export class JsonReader implements RecordReader {
   /** Undefined: the text before a value may have opened a list, so a resume reads from the start. */
@@ -145,7 +145,7 @@ export class JsonReader implements RecordReader {
   }
 }
 
-/** Line ends occur only between the parts of JSON, never within its texts. */
+/** Removes line ends, which occur only between the parts of JSON, never within its texts. */
 function inOneLine(raw: string): string {
   return raw.replace(/[ \t]*[\r\n]+[ \t]*/g, '');
 }

@@ -3,7 +3,7 @@ import type {InputRecord, NdjsonRow, RejectReason} from '../row.ts';
 import type {ReaderSettings} from './record-reader.ts';
 import {encodingDetail, reject} from './reject.ts';
 
-/** A record from the bytes of one JSON value; undefined for blanks. `sound`: it is certainly UTF-8. */
+/** A record from the bytes of one JSON value; undefined for blanks. `sound`: the bytes are certainly UTF-8. */
 export function jsonRecord(
   bytes: Buffer,
   line: number,

@@ -8,13 +8,13 @@ export type LineBlock =
   | {readonly kind: 'lines'; readonly bytes: Buffer}
   | {readonly kind: 'too_long'; readonly head: Buffer; readonly length: number};
 
-/** More than a reject keeps, to show that there is more. */
+/** Slightly more than a reject keeps, so that the reject shows that its text was cut. */
 const HEAD_BYTES = RAW_LIMIT + 4;
 
 /**
- * Cuts a stream of bytes into blocks of whole lines. No line is longer than `limit` bytes without its line end, which only
- * the last line may lack. Of a longer line, the beginning is kept for the reject and the rest is dropped. The size of the
- * stream's chunks changes only how lines are grouped.
+ * Cuts a stream of bytes into blocks of whole lines, each of at most `limit` bytes and its line end. Only the last line
+ * may lack the line end. Of a longer line, the beginning is kept for the reject and the rest is dropped. The size of
+ * the stream's chunks changes only how lines are grouped.
  */
 export class LineBlocks {
   readonly #eol: number;
@@ -40,7 +40,7 @@ export class LineBlocks {
     this.#dropping = undefined;
   }
 
-  /** Takes a chunk, and returns what is complete. */
+  /** Takes a chunk, and returns the blocks that are complete. */
   push(chunk: Buffer): LineBlock[] {
     const blocks: LineBlock[] = [];
     // A piece is at most as long as a line may be, so only its first line, which began before it, can be too long.

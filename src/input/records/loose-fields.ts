@@ -1,12 +1,12 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
 
 /**
- * The fields of a line with quotes inside fields, from programs that never quote: `5" pipe`, `O"Neil`, and a spreadsheet's
- * `="00123"`. Such quotes are ordinary characters. Undefined if they leave a field open.
+ * The fields of a line with quotes inside fields, from programs that never quote: `5" pipe`, `O"Neil`, and a
+ * spreadsheet's `="00123"`. Such quotes are ordinary characters. Undefined if they leave a field open.
  */
 export function looseFields(line: string, options: Options): readonly string[] | undefined {
   const at = String(options.delimiter).replace(/[|\\{}()[\]^$+*?.]/g, '\\$&');
-  // The delimiter may be inside.
+  // The text of a `="…"` may contain the delimiter.
   const formula = new RegExp(`(^|${at})="([^"\\r\\n]*)"(?=${at}|[\\r\\n]|$)`, 'g');
   const quoted = line.replace(formula, '$1"=""$2"""');
   try {

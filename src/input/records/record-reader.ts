@@ -6,15 +6,15 @@ import type {InputRecord, ReadSoFar} from '../row.ts';
 export interface RecordReader {
   /** Takes the next bytes, and returns the records that they complete. */
   push(chunk: Buffer): InputRecord[];
-  /** Returns the rest at the end of the file. */
+  /** Ends the file, and returns its last records. */
   end(): InputRecord[];
   /** Input that is not yet part of a record; undefined if a resume could not start here. */
   readonly rest: Rest | undefined;
-  /** Drops the rest, and continues at the line with this number, which begins a record. */
+  /** Drops `rest`, and continues at the line with this number, on which a record begins. */
   readOn(line: number): void;
 }
 
-/** Number of bytes that are left, from the start of a record on, and the line of that record. */
+/** Input that is not yet part of a record: its length in bytes, and the line on which it begins. */
 export interface Rest {
   readonly bytes: number;
   readonly line: number;
