@@ -2,7 +2,7 @@ import {test} from 'vitest';
 import {expectNoViolation} from './play-seeds.ts';
 
 test(
-  '600 sequences of commands break no promise, nor do some that nobody has tried',
+  '400 sequences of commands break no promise, nor do some that nobody has tried',
   {timeout: 600_000},
-  () => expectNoViolation(1, 600, 20),
+  () => expectNoViolation(1, 400, 20),
 );
