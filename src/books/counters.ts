@@ -19,7 +19,7 @@ export interface Counters {
   readonly repairs: ErrorCounts;
   /** Cells that were skipped on purpose, by operation and code. */
   readonly skipped: Record<Operation, Record<string, number>>;
-  /** Stale cells by operation, and by the code of why they could not be renewed. */
+  /** Cells with an expired answer, by operation and by the code for why the answer could not be renewed. */
   readonly stale: Record<Operation, Record<string, number>>;
   /** Cells whose value the service rejects. */
   readonly rejected: Record<Operation, number>;
@@ -45,7 +45,7 @@ interface RiskTally {
   readonly missing: Record<string, number>;
   /** The first rows of high risk. */
   readonly highRows: number[];
-  /** Rows by outcome of each rule, by the rule's index. Rules that never held or failed are missing. */
+  /** Number of rows by index of the rule and its outcome. A rule that was false in every row is missing. */
   readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
 }
 
@@ -54,14 +54,14 @@ interface FieldCount {
   true: number;
 }
 
-/** Rows named for each error code. */
+/** Maximum number of rows named for each error code. */
 const NAMED_ROWS = 10;
 /** Maximum number of rows of high risk in the summary. */
 const HIGH_ROWS = 100;
 /** Maximum number of codes per operation: a service may have one for every value. */
 const NAMED_CODES = 50;
 const OTHER_CODES = 'other_codes';
-/** Width of a bar of the histogram. */
+/** Number of bars in the histogram, and width of each in points. */
 const HISTOGRAM = 10;
 
 export function emptyCounters(): Counters {
@@ -170,7 +170,7 @@ function countRule(counts: RiskTally['rules'], index: number): Record<keyof Rule
   return counts[index];
 }
 
-/** Keyed by names that jobs choose, such as `constructor`. */
+/** Counts a name that a job may have chosen. It may be `constructor`, which every object has. */
 function countName(counts: Record<string, number>, name: string): void {
   counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
 }
@@ -244,7 +244,7 @@ export function cellsWith(
   return codes.reduce((sum, code) => sum + (counts[code] ?? 0), 0);
 }
 
-/** Cells without a successful lookup, over all operations. */
+/** Number of cells whose lookup failed or has an unknown outcome, over all operations. */
 export function failures(counters: Counters): number {
   return operationNames.reduce(
     (sum, name) => sum + counters.lookups[name].failed + counters.lookups[name].unknown,

@@ -22,7 +22,8 @@ function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
 }
 
 /**
- * Warns of a rule that no row could decide (most likely a misspelt name), or that never held (perhaps a misspelt name).
+ * Warns of each rule that could not use its values in any row, or that no row could decide (most likely a misspelt
+ * name). Also warns once of all rules that never held (perhaps misspelt names).
  */
 function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number): string[] {
   if (rows === 0) return [];

@@ -23,7 +23,7 @@ interface BooksReading {
 
 /** Milliseconds that a point covers at first. */
 const FIRST_MS = 1_000;
-/** At most this many points: beyond it, neighbours are joined. */
+/** Maximum number of points. When it is exceeded, neighbours are merged in pairs. */
 const MOST_POINTS = 240;
 /** Minimum length of the last point: a shorter one says nothing. */
 const SHORTEST_MS = 50;

@@ -29,7 +29,8 @@ export function emptyTop(): Top {
 }
 
 /**
- * Counts an answer under its names. A name that repeats the cell's value is left out; domains have a rule of their own.
+ * Counts an answer under its names. A name that repeats the cell's value is counted as {@link NAMED_BY_VALUE}. Domains
+ * keep their names, but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
  */
 export function countAnswer(top: Top, operation: Operation, answer: unknown, cell?: string): void {
   for (const [kind, path] of operations[operation].top) {
@@ -42,8 +43,8 @@ export function countAnswer(top: Top, operation: Operation, answer: unknown, cel
 }
 
 /**
- * Once twice as many names as allowed are counted, the rarer half is dropped: so the remaining counts may be too low,
- * but never too high.
+ * Counts a name. At more than twice {@link KEPT} names, the rarer ones are dropped. So counts may be too low, but never
+ * too high.
  */
 export function countName(top: TopCounts, name: string): void {
   const key = name.slice(0, LONGEST_NAME);

@@ -119,7 +119,7 @@ const reasons: Readonly<Record<Aside, string>> = {
   shared: '',
 };
 
-/** A sentence on a column that holds such values and is not looked up, with the flag that adds it. */
+/** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
 export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string {
   const {operation, column, ofKind, national, aside = 'values'} = guess;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
@@ -175,7 +175,7 @@ function tornCountries(
         : `The countries in ${names} give different phone numbers (row ${first.row})`;
   const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
   const own = countries.filter(({confidence}) => confidence === 'sure');
-  // One country for all numbers would make wrong numbers of those that have a column of their own.
+  // One country column for all numbers would be wrong for those that have a column of their own.
   if (own.length > 0)
     return new UsageError(
       'column_unsure',

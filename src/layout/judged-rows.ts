@@ -14,7 +14,7 @@ import {type Intelligence, intelligenceNames, isIntelligence, operations} from '
 const FEW_ROWS = 5;
 const FEW_VALUES = 20;
 const MOSTLY = 0.9;
-/** Rows that a sentence names. */
+/** Maximum number of rows that a sentence names. */
 const SHOWN = 5;
 
 /**
@@ -61,9 +61,10 @@ function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): vo
 }
 
 /**
- * Returns a sentence for each column that seems to hold something else, if it has too few values to stop the run.
+ * Returns a sentence for each column whose values are of another kind, if they are too few to stop the run, and one on
+ * rows below the list.
  *
- * @throws {UsageError} if it has enough.
+ * @throws {UsageError} if nearly all of enough values in a column are not valid.
  */
 export function judgeValues(
   targets: readonly Target[],
@@ -148,8 +149,8 @@ export function doubtCountries(
 }
 
 /**
- * A table below the first one has a header of its own: in each column that is looked up a name of its kind, and no value. Its rows
- * may be another party's, such as the suppliers below the customers.
+ * Refuses a second table below the first one: its rows may be another party's, such as suppliers below customers. The
+ * second header has names of their kind in the columns that are looked up (or leaves some empty), and no value.
  *
  * @throws {InputError} if one of the rows is such a header.
  */
@@ -157,7 +158,7 @@ export function refuseSecondTable(rows: readonly Row[], targets: readonly Target
   const found = targets.flatMap(({operation, cell}) =>
     isIntelligence(operation) ? [{operation, cell}] : [],
   );
-  // Exports of surveys have their header twice or thrice, one below the other.
+  // The first rows are not judged: exports of surveys repeat their header two or three times at the top.
   const second = rows.slice(FEW_ROWS).find(row => {
     const filled = found.filter(({cell}) => (cell(row) ?? '').trim() !== '');
     return (

@@ -89,8 +89,8 @@ export function resolveMapping(
 }
 
 /**
- * A sentence on the columns that would be looked up if the user had named none. Says nothing for tokens, which are
- * often sent alone.
+ * A sentence on the columns that would be looked up if the user had named none. Undefined if the user named a column of
+ * tokens, which are often sent alone.
  */
 function leftOutBeside(
   {choices, mentioned}: MentionedColumns,
@@ -124,7 +124,7 @@ function targetsFrom(
     .flatMap(([operation, some]) => targetsOf(operation, some, columns));
 }
 
-/** Applies the row filter: rows that it leaves out make no calls, but keep the verdicts that cost nothing. */
+/** Applies the row filter: rows that it leaves out make no calls, but keep results that need no call. */
 function filtered(
   planRow: PlanRow,
   {settings, placeOf}: Job,

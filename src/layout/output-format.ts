@@ -26,8 +26,8 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
 }
 
 /**
- * True if the input has a legacy encoding. Its user's program, such as an old Excel, takes UTF-8 without a mark for
- * that encoding.
+ * True if the input has a legacy encoding. The user's program, such as an old Excel, would read UTF-8 without a byte
+ * order mark as that encoding.
  */
 function isConverted({encoding}: InputFormat): boolean {
   return encoding !== 'utf-8';

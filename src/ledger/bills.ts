@@ -3,9 +3,9 @@ import {emptyTally, type SpendingBy, spentSince, type Tally} from './tally.ts';
 
 /** Spending of one session of a run at one endpoint and account. The history has one line for each bill. */
 export interface Bill {
-  /** Identifies the bill: given to the history twice, it is still one line. */
+  /** Identifies the bill: if the history gets it twice, it still has one line. */
   readonly id: string;
-  /** The rest of its line in the history, beside the money, as given when the bill was opened. */
+  /** Facts for the bill's line in the history, all but the money, as given when the bill was opened. */
   readonly about: unknown;
   /** Milliseconds since the epoch of the last booking. */
   readonly at: number;

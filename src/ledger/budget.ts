@@ -27,7 +27,7 @@ export interface Holding {
 }
 
 interface CreditLimit {
-  /** The books use it as the key of what the run took. */
+  /** Key in the books of what the run took of this limit. */
   readonly name: string;
   /** Credits that may still be spent. */
   left(): number;
@@ -40,7 +40,7 @@ export class Budget {
   readonly #books: Tally;
   /** Calls with reserved credits that are not booked yet, by key. */
   readonly #inFlight = new Map<string, {readonly renews: boolean; readonly draws: readonly Draw[]}>();
-  /** The credits that this run could have in all under each limit, when last read: those taken and those left. The key is the limit's name. */
+  /** By the limit's name: credits that the run took plus credits left, when the limit was last read. */
   readonly #lastRoom = new Map<string, number>();
   #reserved = 0;
   #exhausted: PeriodBudget | undefined;
@@ -53,7 +53,7 @@ export class Budget {
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
   }
 
-  /** With it the next session gives back blocks that a kill left unspent. Undefined without shared budgets. */
+  /** Saved so that the next session can give back what a kill left unspent. Undefined without shared budgets. */
   get holding(): Holding | undefined {
     const holder = this.#shared[0]?.holder;
     if (holder === undefined) return undefined;
@@ -118,7 +118,7 @@ export class Budget {
     this.#inFlight.delete(key);
   }
 
-  /** Reserves the credits of a call again whose outcome arrived after the call was given up. */
+  /** Reserves a call's credits again, because its outcome arrived after the call was given up. */
   hold(cost: number): void {
     this.#reserved += cost;
   }
@@ -163,8 +163,8 @@ export class Budget {
   }
 
   /**
-   * Reads the limit again only if half of it may suffice: the run's own calls don't change the sum of taken and left
-   * credits.
+   * True if half of the limit has room for a renewal. The limit is read again only if its last reading allows that: the
+   * run's own calls don't change the sum of taken and left credits.
    */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;

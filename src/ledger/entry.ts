@@ -5,7 +5,7 @@ import type {Operation} from '../operations/table.ts';
 import {COPY_AT_ONCE, INTERRUPTED, stateOf, WAITING} from './ledger-file.ts';
 import type {Answer, LookupKey, Outcome} from './lookup.ts';
 
-/** A value's attempts so far. */
+/** A value's attempts until now. */
 export interface History {
   /** True if the service may have carried out an attempt that brought no answer. */
   readonly mayBeCarriedOut: boolean;
@@ -14,10 +14,10 @@ export interface History {
   readonly lastCode: string;
 }
 
-/** A value's final outcome, or its attempts so far. */
+/** A value's attempts until now, and its final outcome once it has one. */
 export interface LedgerEntry extends History {
   readonly outcome: Outcome | undefined;
-  /** The dispatch whose session ended before its outcome was known. Undefined if the last outcome is known. */
+  /** Number of the value's last sending if its session ended before the outcome was known; else undefined. */
   readonly interrupted: number | undefined;
 }
 

@@ -16,17 +16,17 @@ import {
 export interface Earlier {
   /** Counted in the books and against the limit, since it was spent at the same endpoint and account. */
   readonly counted: Spending;
-  /** In neither: spent at another endpoint or account, or before `--restart fresh`. */
+  /** Not in the books and not against the limit: spent at another endpoint or account, or before `--restart fresh`. */
   readonly notCounted: Spending;
   /** True if saved state was unreadable, so that its cost and its values are unknown. */
   readonly unknown: boolean;
 }
 
 export interface StartOver {
-  /** Starts with books of zero. */
+  /** True if the new attempt starts with empty books: earlier spending counts against no limit. */
   readonly freshBudget?: boolean;
   /**
-   * True if doubtful sends of a value add up with those of the attempt given up; else all earlier ones count as one.
+   * True to keep the number of each value's doubtful sends (perhaps charged, no answer); else all count as one.
    */
   readonly keepsDoubts?: boolean;
 }
@@ -124,7 +124,7 @@ export class GivenUp {
     return answersOf(last => guarded(() => answersFrom.all(scope, String(last?.key ?? ''))).map(withAnswer));
   }
 
-  /** Takes all spending so far out of every limit. Which operations were answered stays known. */
+  /** Takes all earlier spending out of every limit. The books still know which operations were answered. */
   #forgetSpending(): void {
     const {books, forget, keepBooks} = this.#sql;
     for (const {scope, tally} of books.all()) {

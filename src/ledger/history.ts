@@ -10,14 +10,14 @@ import {Sqlite} from '../disk/sqlite.ts';
 import {systemCode} from '../errors.ts';
 
 /**
- * Another run may be adding its line. A writer can leave its line in a file instead of waiting; a reader has to wait.
+ * Wait while another run adds its line. A writer can leave its line in a file instead of waiting; a reader has to wait.
  */
 const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
 /** Lines are kept for a year, up to this number. */
 const KEPT_MS = 366 * DAY_MS;
 const MOST_LINES = 20_000;
-/** Summaries kept of each job: as many of complete runs as of others. */
+/** Number of summaries kept of each job: this many of complete runs, and this many of incomplete ones. */
 const SUMMARIES = 30;
 /** Raise it whenever the table's shape changes. */
 const VERSION = 2;
@@ -87,8 +87,8 @@ export class RunHistory {
   }
 
   /**
-   * Removes the files once their lines are stored. Another process may add them at the same time: a bill stays one
-   * line.
+   * Adds the lines in these files, then removes the files. Another process may add the same lines at the same time: a
+   * bill stays one line.
    */
   #takeIn(directory: string): void {
     const files = namesIn(directory).map(name => join(directory, name));
@@ -180,7 +180,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Returns nothing if another process has taken the file meanwhile. */
+/** Returns nothing if another process has removed the file meanwhile, or if the file is damaged. */
 function entriesIn(file: string): HistoryEntry[] {
   try {
     return JSON.parse(fileText(file)) as HistoryEntry[];

@@ -1,9 +1,9 @@
-/** One bit for each of so many places (1 MiB). Beyond some ten million keys it tells little, and costs as little. */
+/** Number of bits (1 MiB). With more than about ten million keys the filter excludes few, but it also costs little. */
 const PLACES = 2 ** 23;
-/** A key is a hash: some of its characters tell enough. */
+/** Number of a key's characters that are used. A key is a hash, so a few characters suffice. */
 const SAMPLE = 8;
 
-/** Tells most keys that were never added from the others, in fixed memory. */
+/** Recognizes most keys that were never added, in fixed memory. */
 export class KeyFilter {
   readonly #bits = new Uint8Array(PLACES / 8);
 

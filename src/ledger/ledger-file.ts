@@ -44,7 +44,7 @@ const SCHEMA = `
 /** Suffix of the file that keeps space for a ledger on a full disk. */
 export const SPARE = '-spare';
 
-/** State of a value that waits for its first or next call. Others: sent, and the final ones. */
+/** State of a value that waits for its first or next call. Other states: `SENT`, and the final ones in `stateOf`. */
 export const WAITING = 0;
 const SENT = 1;
 export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
@@ -57,14 +57,14 @@ export const INTERRUPTED = 'interrupted';
  */
 export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
 
-/** Keys per statement: all that it finds is one text. */
+/** Maximum keys per statement: all rows that it finds are one JSON text in memory. */
 const FIND_AT_ONCE = 64;
 /** Answers per read when they are copied out of the ledger. */
 export const COPY_AT_ONCE = 500;
 
 /**
- * Opens a ledger's file, or creates it. `full`: reservations survive a power cut, as a budget needs; else they survive
- * the end of the process.
+ * Opens a ledger's file, or creates it. `full`: reservations survive a power cut, as a budget needs; else only the end
+ * of the process.
  *
  * @throws {StateError} if any page is damaged, or the file has another version.
  */
@@ -110,7 +110,7 @@ function ofVersion(version: number): StateError {
 /** Answers per statement: a fifth faster than one each. */
 export const ADOPTED_AT_ONCE = 64;
 
-/** Each value that is bound costs, so what all answers share is written into the statement. */
+/** Binding a value takes time, so values that all answers share are written into the statement. */
 const ADOPTED_ANSWERS = `(?, ?, ${stateOf.ok}, 0, NULL, ?, ?)`;
 
 function adoption(rows: string): string {
@@ -185,8 +185,8 @@ export function unwritable(reason: string, cause: unknown): OutputError {
 }
 
 /**
- * Reads from a ledger that no process has open its run, and if that run sent any call. Throws as {@link openLedgerFile}
- * does.
+ * Reads the run in a ledger that no process has open. `hasCalls`: the run, or an earlier attempt of it, sent a call.
+ * Throws as {@link openLedgerFile} does.
  */
 export function peek<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {
   const db = guarded(() => openLedgerFile(path, false));

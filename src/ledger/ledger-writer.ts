@@ -7,7 +7,7 @@ import {KeyFilter} from './key-filter.ts';
 import {findRows, guarded, type LedgerStatements, unwritable} from './ledger-file.ts';
 import {type Adopted, afterNextSends, Unwritten} from './unwritten.ts';
 
-/** Keys are random: smaller groups would write the same pages more often, larger ones only use memory. */
+/** Adopted outcomes per write. Keys are random: smaller groups rewrite the same pages, larger ones only use memory. */
 const ADOPT_AT_ONCE = 4_096;
 
 interface LedgerWriterOptions {
@@ -15,7 +15,7 @@ interface LedgerWriterOptions {
   readonly sql: LedgerStatements;
   /** Undefined if no session has recorded its calls. */
   readonly calls: CallRecords | undefined;
-  /** Returns what records the calls of one transaction; undefined if this session records none. */
+  /** Returns a function that records the calls of one transaction; undefined if this session records none. */
   readonly recorder: (() => (call: Reservation) => void) | undefined;
   /** Saves the books within the transaction that writes what they count. */
   readonly saveTally: () => void;
@@ -24,7 +24,7 @@ interface LedgerWriterOptions {
 }
 
 /**
- * Writes a ledger's file. Each transaction takes what is about to be sent together with what was booked since.
+ * Writes a ledger's file. Each transaction has the calls that are about to be sent, and what was booked since the last.
  *
  * On a full disk the spare file makes room for the outcomes of calls in flight, and no reservation is taken any more.
  * Any other failed write is final: the books in memory are ahead of the file from then on.

@@ -29,11 +29,11 @@ import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.
 export interface LedgerOptions extends Limits {
   /** True if the run had state that was unreadable. */
   readonly lostState?: boolean | undefined;
-  /** True for a ledger that no run resumes. Its files are unlinked while they are open, so a kill leaves none behind. */
+  /** True for a ledger that no run resumes. Its files are unlinked while open, so a kill leaves none behind. */
   readonly temporary?: boolean | undefined;
   /** True to record each call: see {@link CallRecords}. */
   readonly recordsCalls?: boolean | undefined;
-  /** Gives the unspent rest of a killed session's blocks back. `taken`: what that session took of a limit. */
+  /** Gives back what a killed session took of shared budgets and left unspent. `taken`: its use of a limit. */
   readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }
 
@@ -53,7 +53,7 @@ export class Ledger {
   readonly bills: Bills;
   /** The run's attempts that a restart gave up. */
   readonly givenUp: GivenUp;
-  /** Calls in flight when the last session ended: they may have been charged. */
+  /** Number of calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   readonly #db: Sqlite;
   readonly #sql: LedgerStatements;
@@ -109,7 +109,7 @@ export class Ledger {
     return this.#writer.find(keys);
   }
 
-  /** The first row with this value. It shows the answer unchanged; later rows show it as a repeat. Undefined if none was chosen. */
+  /** The row that shows this value's answer unchanged; undefined if none was chosen. Later rows show a repeat. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
     return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
@@ -190,7 +190,7 @@ export class Ledger {
     return guarded(() => this.#sql.unjudged.all()).map(answerOf);
   }
 
-  /** Yields the answers bought after the `nth`, in groups. From 0 on, those of earlier attempts come first. */
+  /** Yields the answers bought after the `nth`, in groups. If `nth` is 0, answers of earlier attempts come first. */
   *answersAfter(nth: number): Generator<KeptAnswer[]> {
     if (this.#state === 'open') this.#writer.drain();
     if (nth === 0) yield* this.givenUp.answers();
@@ -199,7 +199,7 @@ export class Ledger {
 
   /**
    * Starts the run over at an endpoint and account. Outcomes and checkpoint are deleted. Answers, doubts and spending
-   * are kept; with a fresh budget the spending counts no more.
+   * are kept; with a fresh budget the earlier spending no longer counts.
    */
   restart(scope: string, how: StartOver = {}): void {
     guarded(() =>

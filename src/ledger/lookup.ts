@@ -36,7 +36,7 @@ export type Outcome =
 /** An outcome that holds for other runs too: the answer store keeps it. */
 export type Answer =
   | {readonly status: 'ok'; readonly data: string; readonly boughtAt: number}
-  /** A rejection: the service answers nothing about this value but a code. */
+  /** A rejection: the service answers only with an error code for this value. */
   | {readonly status: 'failed'; readonly error: string; readonly rejected: true; readonly boughtAt: number};
 
 /** Makes a rejection or verdict without its time a type error. */

@@ -19,7 +19,7 @@ export function noRefusals(): Refusals {
 }
 
 export interface RefusalTally {
-  /** Since the operation's last answer. */
+  /** Values refused since the operation's last answer. */
   readonly refused: Refusals;
   /** Length of the longest streak of refusals that may be the account's fault; 0 without one. */
   longestStreak: number;
@@ -56,10 +56,10 @@ export interface Draw {
  * The run's books: the counts of calls and credits. The ledger writes them in the same transaction as what they count.
  */
 export interface Tally {
-  /** Answers bought so far: the number of the last one. */
+  /** Number of answers bought. It is also the number of the last one. */
   bought: number;
   readonly operations: Record<Operation, OperationTally>;
-  /** Attempts by HTTP status, or by code if there was no status. Together they are all attempts. */
+  /** Attempts by HTTP status. `byError` has those without a status, by code. Together they are all attempts. */
   readonly byStatus: Record<string, number>;
   readonly byError: Record<string, number>;
   /** Attempts that provably never reached the service. */
@@ -73,7 +73,7 @@ export interface Tally {
   readonly wrongTypes: Record<string, number>;
   /** Milliseconds since the epoch of the last booking. */
   bookedAt: number;
-  /** By limit, since the run's current attempt began. */
+  /** Use of each limit, since the run began or was restarted. */
   readonly draws: Record<string, Draw>;
 }
 
@@ -174,7 +174,7 @@ export function totalOf({operations}: Tally, what: Exclude<keyof OperationTally,
   return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
 }
 
-/** Saved counts over empty ones: another version's may lack some. */
+/** Saved counts, with zero for each count that they lack: another version may have saved them. */
 export function overEmpty<T extends object>(empty: T, saved: T): T {
   const merged = {...empty, ...saved};
   for (const [name, inner] of Object.entries(empty) as [keyof T, unknown][]) {
@@ -250,7 +250,7 @@ export function bookLost(tally: Tally, operation: Operation, count: number, cost
   countUp(tally.byError, INTERRUPTED, count);
 }
 
-/** Returns true if it was a call: it was certainly sent. */
+/** Counts an attempt. Returns true if it was certainly sent, and so is a call. */
 export function countAttempt(tally: Tally, attempt: Attempt): boolean {
   const status = 'status' in attempt ? attempt.status : undefined;
   if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);

@@ -16,11 +16,11 @@ export class Unwritten {
   /** Each with the number of its answer; null without an answer. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
-  /** By key: the row that shows the answer unchanged, where no call of this session chose it. */
+  /** By key: the row that shows the answer unchanged, if no call of this session chose that row. */
   readonly firstRows = new Map<string, number>();
-  /** By key. A value is never sent again while its answer waits to be written. */
+  /** Outcomes of booked attempts, by key. Such a value is never sent again while its outcome waits to be written. */
   readonly outcomes = new Map<string, Outcome>();
-  /** Keys of values that have no outcome in this map, and whose row in the file is outdated. */
+  /** Keys of values that have no outcome in `outcomes`, and whose row in the file is outdated. */
   readonly open = new Set<string>();
   /** By key of a rejected value: its number if it is kept for other runs, null if it is a failure of this run only. */
   readonly rejections = new Map<string, number | null>();
@@ -29,7 +29,7 @@ export class Unwritten {
     return this.attempts.length + this.adopted.size + this.rejections.size + this.firstRows.size;
   }
 
-  /** The entries of those of these values whose outcomes wait to be written. */
+  /** The entries of the given values whose outcomes wait to be written. */
   entriesOf(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
     for (const key of keys) {
@@ -96,7 +96,7 @@ function writeOne(sql: LedgerStatements, key: string, {operation, outcome}: Adop
   sql.adopt.run(key, operation, ...columnsOf(outcome));
 }
 
-/** Does the work once the calls for the free slots are reserved, so that one transaction holds both. */
+/** Runs `work` once calls for the free slots are reserved, so that one transaction writes both. */
 export function afterNextSends(work: () => void): Promise<void> {
   const next = new Promise(resolve => {
     setImmediate(() => setImmediate(resolve));

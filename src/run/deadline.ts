@@ -8,8 +8,8 @@ export const GRACE_MS = 5_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Ends the run when its time is up, or only its calls if the output is to be published then. Returns a function that
- * cancels this.
+ * Stops the run at the job's time limit. If the job publishes its output then, ends only the calls. Returns a function
+ * that cancels the timer.
  */
 export function startDeadline(session: Session): () => void {
   const {job, clock, stopper} = session;
@@ -26,7 +26,7 @@ export function startDeadline(session: Session): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Ends the calls. Those still in flight after their grace are booked as maybe charged. */
+/** Ends the calls. Calls still in flight after {@link GRACE_MS} are booked as maybe charged. */
 function closeAt({job, io, asking: {executor, connection}}: Session): NodeJS.Timeout {
   io.warn(publishedInstead(deadlineStop(job)));
   executor.close('deadline');

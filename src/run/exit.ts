@@ -16,8 +16,8 @@ export interface End {
 
 /**
  * The exit code of a run that wrote all its rows, with the reason. Rejections that the store keeps count as answers,
- * since other runs would not look those values up either. A streak of refusals counts even if every row has an earlier
- * answer.
+ * since other runs would not look those values up either. A streak of refusals makes the run incomplete, even if every
+ * row has an earlier answer.
  */
 export function completedExit(
   counters: Counters,
@@ -35,7 +35,7 @@ export function completedExit(
   return {exitCode: exitCodes.ok, reason: 'done'};
 }
 
-/** True if `count` of `total` exceeds a limit such as `100` or `1%`. A share is not judged for the first few. */
+/** True if `count` of `total` exceeds a limit such as `100` or `1%`. A share applies once `total` is {@link FEW}. */
 export function exceeds(
   limit: {count: number} | {share: number} | undefined,
   {count, total}: Counted,

@@ -16,7 +16,7 @@ import {dataVersion} from '../service/data/data-version.ts';
 import {type Scope, scopeKey} from '../store/store-file.ts';
 
 /*
- * The identity of each thing that lasts from one session or run to the next:
+ * Left: a thing that lasts from one session or run to the next. Right: what must be equal to find it again.
  *
  *   the lock, the state's directory   the output's path
  *   resuming                          rows were written; equal input, output, scope and settings that shape the
@@ -27,14 +27,14 @@ import {type Scope, scopeKey} from '../store/store-file.ts';
  *   credits of a day and a month      the scope, however the account's files are named
  */
 
-/** Facts of a run that hold over all its sessions. */
+/** Facts of a run that all its sessions share. */
 export interface RunIdentity {
   readonly runId: string;
-  /** Milliseconds since the epoch of its first start. Stored answers are judged as of this time. */
+  /** Milliseconds since the epoch of the run's first start. Validity of stored answers is judged as of this time. */
   readonly startedAt: number;
   /** Everything that shapes the output, by name: settings, and {@link HEAD}. */
   readonly shape: Readonly<Record<string, unknown>>;
-  /** Set once the run is to be given up when the next one begins. */
+  /** Set once the run must not resume: the next command gives it up and begins a new run. */
   readonly isOver?: true;
   sessions: number;
 }
@@ -43,15 +43,16 @@ export interface RunIdentity {
  * How a run begins:
  *
  * - `resume`: it continues from its state.
- * - `anew`: no row was written, so another run begins by itself. It keeps the count of each value's doubtful sends.
- * - `over`: the user, the job or the run's end demands a restart. All doubtful sends of a value count as one.
+ * - `anew`: no row was written, so a new run begins without a demand. It keeps each value's number of doubtful sends:
+ *   perhaps charged, and without an answer.
+ * - `over`: the user, the job or the last run's end demands a restart. All doubtful sends of a value count as one.
  */
 export type Beginning = 'resume' | 'anew' | 'over';
 
 /** The words that give a restarted run its full limit again. */
 export const FRESH_BUDGET_HINT = '--restart fresh (in a job file: restart: fresh)';
 
-/** Endpoint and account that answers and money belong to. They never serve another. */
+/** Endpoint and account that answers and money belong to. No other endpoint or account uses them. */
 export function scopeOf(endpoint: Endpoint, settings: Job['settings']): Scope {
   return {endpoint: endpointName(endpoint), label: settings.account};
 }
@@ -78,21 +79,21 @@ export function endpointName(endpoint: Endpoint): string {
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
-/** By the error code of a saved state that does not fit. */
+/** Reasons why a saved state does not fit the job, by error code. */
 const stale: Readonly<Record<string, string>> = {
   input_changed: 'The input changed since the unfinished run',
   settings_changed: 'The settings changed since the unfinished run',
   partial_short: 'The unfinished output has lost rows',
 };
 
-/** Why the saved state does not fit; undefined if the error has another cause, or the job does not start over by itself. */
+/** Reason why the saved state does not fit; undefined for other errors, or if the job never starts over by itself. */
 export function staleReason(error: unknown, job: Job): string | undefined {
   return error instanceof BulkEnrichError && job.restarts !== 'never' ? stale[error.code] : undefined;
 }
 
 /**
- * Decides how a run begins, given the state found. Only written rows bind a run to its input: before that, the input
- * may be another night's.
+ * Decides how a run begins, given the state found. Only written rows bind a run to its input: before the first row, the
+ * next run may have another input, such as the next night's.
  */
 export function beginningIn(
   ledger: Ledger,
@@ -108,7 +109,7 @@ export function beginningIn(
   return 'anew';
 }
 
-/** Marks the run as given up, so that the next command begins another, however this one ends. */
+/** Marks the run as given up: the next command begins a new run, however the current command ends. */
 export function endRun(ledger: Ledger): void {
   const run = ledger.getMeta<RunIdentity>('run');
   if (run !== undefined) ledger.setMeta('run', {...run, isOver: true});
@@ -164,7 +165,7 @@ function beginRun(
   startedAt: number,
   beginning: Beginning,
 ): RunIdentity {
-  // Restarts keep what was paid for, or may have been.
+  // A restart keeps answers that were paid for, and doubtful sends that may have been charged.
   const freshBudget = job.settings.restart === 'fresh';
   ledger.restart(answersKey(job), {freshBudget, keepsDoubts: beginning === 'anew'});
   const identity: RunIdentity = {runId: randomUUID(), shape, startedAt, sessions: 1};
@@ -177,10 +178,10 @@ function changedNames(before: RunIdentity['shape'], after: RunIdentity['shape'])
   return [...names].filter(name => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
 
-/** The output's first bytes, among what shapes it. No setting has this name. */
+/** Name of the output's first bytes in {@link RunIdentity.shape}. No setting has this name. */
 const HEAD = 'head';
 
-/** Everything that shapes the output: a run resumes only if it is equal. */
+/** Everything that shapes the output. A run resumes only if all of it is unchanged. */
 function shapeOf(job: Job, layout: Layout): RunIdentity['shape'] {
   const values = namesThatShape('output').map(name => [spelled(name, '_'), job.settings[name] ?? null]);
   return {
@@ -205,7 +206,7 @@ function resolvedOf(
       when,
     ]),
     encoding,
-    // In NDJSON a whole answer has more than all fields by name: the service may add unknown ones.
+    // A whole answer in NDJSON may have fields that the names lack: the service may add unknown ones.
     fields: columns.map(column => [
       column.whole,
       columnsOf(column)
@@ -219,7 +220,7 @@ function resolvedOf(
   };
 }
 
-/** SHA-256 (hex) of all settings that affect the result. The summary has it, to tell what the output was made with. */
+/** SHA-256 (hex) of all settings that affect the result. The summary has it, to identify the output's settings. */
 export function settingsDigest(job: Job): string {
   const settings: Partial<Settings> = {...job.settings};
   for (const name of namesThatShape('nothing')) delete settings[name];

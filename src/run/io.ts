@@ -30,7 +30,7 @@ export async function during<T>(
   }
 }
 
-/** The date that shared files agree on. One object per run, so that a jump is reported once. */
+/** The date that shared files agree on. One object per run, so that a leap of the clock is reported once. */
 export function dateOf({date, now, warn}: World): SharedDate {
   return date ?? new SharedDate(now, warn);
 }
@@ -40,7 +40,7 @@ export interface World {
   readonly env: Env;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Set by the run. */
+  /** Set by the run, for all its parts. Without it, see {@link dateOf}. */
   readonly date?: SharedDate;
   /** Time to wait for an answer store that another program has locked, in milliseconds. */
   readonly storePatienceMs?: number;

@@ -4,7 +4,7 @@ import type {Session} from './session.ts';
 
 const EVERY_MS = 15_000;
 
-/** Metrics under way have no exit code. */
+/** Placeholders: while the run is under way, its metrics have no exit code and no published files. */
 const UNDER_WAY = {
   end: {status: 'interrupted', reason: 'under_way', exitCode: 0},
   published: {output: null, rejects: null},

@@ -4,7 +4,7 @@ import type {Summary} from '../report/summary.ts';
 import type {ReadyRecord} from './rows/in-order.ts';
 import type {Session} from './session.ts';
 
-/** A run's log: rows by number, never by value, and never the key. */
+/** A run's log. It names rows by their numbers, and never contains a value or the API key. */
 
 export function logStart({io, job, identity, input, asking}: Session): void {
   const {layout, checkpoint} = input;
@@ -75,7 +75,7 @@ export function pauseLog({io, clock, asking: {executor}}: Session): () => void {
   };
 }
 
-/** Logs the rows with a lookup that has no answer. */
+/** Logs rows that could not be read, and lookups without an answer. */
 export function logTrouble({io, input: {layout}}: Session, entries: readonly ReadyRecord[]): void {
   if (!io.log.isLevelEnabled('debug')) return;
   for (const {record, results} of entries) {

@@ -22,7 +22,7 @@ import {closeStages, openSession, type Session, sampleTimeline} from './session.
 import {type Checkpoint, closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
 import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
 
-/** Called once a session is under way. Its result is called at the end. */
+/** Called once a session is under way. Returns a function that is called when the session's work has ended. */
 export type Watch = (session: Session) => () => void;
 
 /** The work of an open session. The run ends when it resolves, or when the run stops. */
@@ -36,7 +36,7 @@ const READER_MS = 1_000;
 /**
  * One run, from its inputs to its published output, or to saved state from which the same command resumes.
  *
- * @throws {BulkEnrichError} if it can't start. The outcome tells what ends it later.
+ * @throws {BulkEnrichError} if the run can't start. If a started run stops early, the outcome has the reason.
  */
 export function run(
   job: Job,
@@ -66,7 +66,7 @@ async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<vo
   try {
     await runOnce(left.job, silent, stopper, throughFiles, () => {});
   } catch {
-    // Another command may be at it; otherwise its files stay for the next run.
+    // Another command may be using the sample's files. Otherwise they stay for the next run.
   } finally {
     left.close();
   }
@@ -158,7 +158,7 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
     sampleTimeline(session);
     notePause();
   }, SAMPLE_EVERY_MS);
-  // A program that gives rows ends when it likes: the timer must not keep it alive.
+  // In library use the timer must not keep the calling program alive.
   if (session.job.output.kind === 'rows') sampling.unref();
   await work(session);
   endDeadline();
@@ -185,7 +185,7 @@ async function throughFiles(session: Session): Promise<void> {
   await callsEnd(session);
   window.abort();
   if (session.job.output.lasts) return writing;
-  // Nothing of a stream is saved, and its reader may never read the rest.
+  // A stream can't be resumed, and its reader may have stopped reading: waits only a moment.
   await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
 }
 
@@ -208,7 +208,7 @@ async function read(session: Session): Promise<void> {
   }
 }
 
-/** Admits a batch in small groups. Each group waits until there is room for its rows among those that wait for answers. */
+/** Admits a batch in small groups. Each group waits until the window of unfinished rows has room. */
 async function admitAll(admission: Admission, {records, position}: Batch, stopper: Stopper): Promise<void> {
   for (let from = 0; from < records.length && stopper.reason === undefined; from += ADMIT_AT_ONCE)
     await admission.admit({records: records.slice(from, from + ADMIT_AT_ONCE), position});
@@ -230,7 +230,7 @@ async function write(session: Session): Promise<void> {
   await save(session);
 }
 
-/** Output first, then the checkpoint: it must never cover bytes that may be lost. */
+/** Flushes the output, then saves the checkpoint: a checkpoint must never cover bytes that may be lost. */
 async function save({input: {checkpoint}, asking: {ledger, store}, output}: Session): Promise<void> {
   const {writer, timeline} = output;
   await store.flush();

@@ -12,9 +12,8 @@ export interface SampleJob {
 }
 
 /**
- * The job for these rows only. It leaves nothing behind but answers, their cost and the
- * record of its calls. Its state is beside the output, so
- * that the next command takes over what a killed sample paid for.
+ * The sample's job: only the rows in `only`. It leaves behind answers, their cost and the record of its calls. Its
+ * state is beside the job's state, so that the next command takes over what a killed sample paid for.
  */
 export function sampleJob(job: Job, only: ReadonlySet<number>): SampleJob {
   const {path: directory, remove} = directoryFor(job);
@@ -44,7 +43,7 @@ export function sampleJob(job: Job, only: ReadonlySet<number>): SampleJob {
   };
 }
 
-/** The job of no rows that takes over what a killed sample of this job paid for; undefined if there is none. */
+/** A job without rows that takes over what a killed sample of `job` paid for; undefined if no sample was left. */
 export function leftSample(job: Job): SampleJob | undefined {
   const path = pathFor(job);
   if (path === undefined || !existsSync(path)) return undefined;

@@ -38,7 +38,7 @@ import type {Running, Stopper} from './stop.ts';
 interface Input {
   readonly source: Source;
   readonly layout: Layout;
-  /** The point that the last session reached. */
+  /** The last session's checkpoint, from which this one resumes. */
   readonly checkpoint: Checkpoint | undefined;
 }
 
@@ -56,7 +56,7 @@ interface SessionOutput {
 export interface Session extends Running {
   readonly state: RunState;
   readonly identity: RunIdentity;
-  /** By {@link Running.clock}. */
+  /** Start of this session, by {@link Running.clock}. */
   readonly startedAt: number;
   readonly input: Input;
   readonly asking: Asking;
@@ -66,7 +66,7 @@ export interface Session extends Running {
 const UNASKED =
   'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came late (after 100 ms, or as long as three calls take). Tell the operator of the service.';
 
-/** Maximum that gathers behind one slow value before reading stops. */
+/** Maximum bytes of rows that wait behind one slow value. Reading stops there. */
 export const WINDOW_BYTES = 64 * 1_048_576;
 
 /**
@@ -167,7 +167,7 @@ export function openSession(
   });
 }
 
-/** For all clients of a service: warns if it sends an answer to no request. */
+/** Returns a controller for all clients of a service. They abort it on an answer to no request, and it then warns. */
 export function warningOfUnasked(warn: (sentence: string) => void): AbortController {
   const unasked = new AbortController();
   unasked.signal.onabort = () => warn(UNASKED);
@@ -204,7 +204,7 @@ export function sampleTimeline(session: Session, isLast = false): void {
 }
 
 /**
- * Gives the store the answers that an earlier session could not.
+ * Writes to the store the answers that an earlier session could not write.
  *
  * @throws {OutputError} if the store can't be used, and the job requires it.
  */

@@ -3,7 +3,7 @@ import type {Sink} from '../../output/sink.ts';
 import type {RunFiles} from './partial.ts';
 import type {PublishFacts, PublishRecord} from './publish.ts';
 
-/** The target of a run's rows, from the checks before anything is paid for to the publishing. */
+/** The place that a run's rows go to, from the checks before anything is paid for to the publishing. */
 export interface Destination {
   /** Local files that it writes. No other file of the job may be one of them. */
   readonly writes: readonly string[];

@@ -49,7 +49,7 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
   };
 }
 
-/** The saved state needs the partial file. */
+/** The error for a missing partial file, which the saved state needs. */
 function gone(partial: string): StateError {
   return new StateError(
     'publish_lost',

@@ -7,7 +7,7 @@ import {syncPath} from '../../disk/replace.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {type Compression, withoutCompression} from '../../job/name-endings.ts';
 
-/** Undefined if this version of Node lacks it. */
+/** Creates compressors; undefined for one that this version of Node lacks. */
 const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
   gzip: zlib.createGzip,
   zstd: Reflect.get(zlib, 'createZstdCompress') as (() => Transform) | undefined,
@@ -25,8 +25,8 @@ export function demandEngine(compression: Compression, path: string): void {
 }
 
 /**
- * Compresses a finished output as a whole. Before, it can be cut back to a checkpoint; and equal rows give equal bytes,
- * however often the run was interrupted.
+ * Compresses a finished output as a whole. Until then the plain output can be cut back to a checkpoint. And equal rows
+ * give equal bytes, however often the run was interrupted.
  *
  * @throws {OutputError}
  */

@@ -9,7 +9,7 @@ import {besideOf, orUnwritable} from '../../disk/replace.ts';
 export interface RunFiles {
   /** Directory of the ledger and of the record of the publishing. */
   readonly directory: string;
-  /** The state's directory, and the output's own if that is another. */
+  /** The output's own directory if the state is in another, then the state's. Empty for a temporary state. */
   readonly locked: readonly {readonly path: string}[];
   readonly written: WrittenPaths;
 }
@@ -20,15 +20,15 @@ export interface WrittenPaths {
   readonly summary: string | undefined;
 }
 
-/** The files until they are published. `packed` is the output, compressed. */
+/** Names of the files until they are published. `packed` is the output, compressed. */
 export const partialNames = ['output', 'packed', 'rejects'] as const;
 
 export type PartialName = (typeof partialNames)[number];
 
 /**
- * Path of a file until it is published. This is in the state's directory if a rename can reach the target from there,
- * else in the output's own. There, a run with another state may have left one too. Only a trial shows if a rename can:
- * two mounts of one file system have the same device, but no rename between them.
+ * Path of a file until it is published: in the state's directory if a rename from there can reach `target`, else in the
+ * output's own, under a name unique to this state. Only a trial shows if a rename can: two mounts of one file system
+ * have the same device, but no rename works between them.
  */
 export function partialPath({directory, locked}: RunFiles, name: PartialName, target: string): string {
   const near = join(directory, `${name}.partial`);
@@ -38,7 +38,7 @@ export function partialPath({directory, locked}: RunFiles, name: PartialName, ta
   return !existsSync(apart) && canRename(directory, target) ? near : apart;
 }
 
-/** Name of such a file in the output's own directory, unique to this state. */
+/** Name of an unpublished file in the output's own directory, unique to the state in `directory`. */
 export function partialApart(name: PartialName, directory: string): string {
   return `${name}.${createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16)}.partial`;
 }

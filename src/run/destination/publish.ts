@@ -16,11 +16,11 @@ const digest = z.object({bytes: z.number(), sha256: z.string()});
  * written to: the file may not be trusted.
  */
 const publishRecord = z.object({
-  /** Target of the output. A different one shows that the record is another job's. */
+  /** Path of the output. A different path shows that the record is another job's. */
   output_path: z.string(),
-  /** Target of the rejects, if they go to a file. */
+  /** Path of the rejects, if they go to a file. */
   rejects_path: z.string().optional(),
-  /** Digest of the settings, as in the summary. The next field, too, is as there: the input as far as it was read. */
+  /** Digest of the settings, as in the summary. `input` is as in the summary too: the input as far as it was read. */
   settings_sha256: z.string(),
   input: digest,
   output: digest.nullable(),

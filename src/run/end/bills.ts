@@ -10,9 +10,9 @@ import type {World} from '../io.ts';
 import {spendingSummary} from './build-summary.ts';
 import {listKey, ownEntry, remember} from './history.ts';
 
-/** The rest of a session's line in the history, kept in case it is killed. */
+/** Facts for a session's line in the history, saved with its bill in case the session is killed. */
 interface BillFacts extends RecordedSession {
-  /** Identifies its list across runs. */
+  /** Identifies the session's list across runs. */
   readonly list_key: string | null;
 }
 
@@ -38,7 +38,7 @@ export function openBill(
   if (untold.length > 0 && tellBills(untold, io)) ledger.bills.told(untold);
 }
 
-/** Gives the history this session's summary, and the bills that it may lack. Returns true once it has all. */
+/** Gives the history this session's summary, and the bills that the history may lack. Returns true once it has all. */
 export function tellEnd(job: Job, summary: Summary, bills: readonly Bill[], io: World): boolean {
   const others = bills.filter(({id}) => id !== summary.session.id);
   return remember(io, () => [...others.map(cutOffEntry), ownEntry(job, summary)]);
@@ -52,7 +52,7 @@ export function tellBills(bills: readonly Bill[], io: World): boolean {
 /** The history line of a killed session. */
 function cutOffEntry({id, at, about, by}: Bill): HistoryEntry {
   const {list_key: list, ...facts} = about as BillFacts;
-  // A session killed during its first calls has booked none.
+  // A session that is killed during its first calls has booked nothing since its start.
   const endedAt = Math.max(at, Date.parse(facts.started_at));
   const spent = Object.entries(by).filter(([, each]) => Object.values(each).some(count => count !== 0));
   const inCredits = spent.map(([name, each]) => [name, {calls: each.calls, ...spendingSummary(each)}]);

@@ -41,7 +41,7 @@ export interface Books {
   /** All attempts of the run together. */
   readonly tally: Tally;
   readonly earlier: Earlier;
-  /** This session's spending, under the name by which the history knows it. */
+  /** This session's spending. The history knows it by its `id`. */
   readonly bill: Pick<Bill, 'id' | 'by'>;
   readonly timeline: TimelineState;
 }
@@ -58,7 +58,7 @@ export interface UnderWay {
   /** Price of a credit, if the account's file has one. */
   readonly price: Price | undefined;
   readonly rules: RuleSet | undefined;
-  /** The operations that columns are looked up by. Others appear only if they were counted. */
+  /** Operations of the columns that are looked up. Other operations are in the summary only if they were counted. */
   readonly operations: readonly Operation[];
   readonly published: Published;
 }

@@ -14,7 +14,8 @@ export async function deliverMetrics(to: string | undefined, summary: Summary, i
 }
 
 /**
- * Writes metrics while the run is under way. Failures are reported at its end. A stream gets only the final metrics.
+ * Writes metrics while the run is under way. Failures are silent, as the final delivery reports its own. A stream gets
+ * only the final metrics.
  */
 export async function deliverLive(
   to: string,
@@ -31,8 +32,8 @@ export async function deliverLive(
 }
 
 /**
- * Writes metrics for a run that could not begin, and so has no summary. The file may not be the job's: it is replaced
- * only if it contains metrics. `job` is null without a name, undefined if the name is unknown.
+ * Writes metrics for a run that could not begin, and so has no summary. The file may be another program's, so it is
+ * replaced only if it contains metrics. `job` is null without a name, undefined if the name is unknown.
  */
 export async function deliverEnd(
   to: string | undefined,
@@ -47,8 +48,8 @@ export async function deliverEnd(
 }
 
 /**
- * The same for a job that could not be parsed: `metrics` and `name` may be anything. `isPart`: the job file could not
- * be read to its end, so it may contain a name.
+ * Calls {@link deliverEnd} for a job that could not be parsed: `metrics` and `name` may be anything. `isPart`: the job
+ * file could not be read to its end, so its unread part may contain a name.
  */
 export async function deliverUnresolved(
   {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,
@@ -80,7 +81,7 @@ async function deliver(
   }
 }
 
-/** POST keeps metrics that it does not name, so the time of the last success survives nights that fail. */
+/** Sends a POST: the gateway keeps metrics that the body lacks, so the last success's time survives failed runs. */
 async function push(to: string, job: string | null, body: string, {env, warn}: World): Promise<void> {
   const auth = env.BULK_ENRICH_METRICS_AUTH;
   const contentType = 'text/plain; version=0.0.4; charset=utf-8';

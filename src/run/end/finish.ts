@@ -108,7 +108,7 @@ async function readyToPublish(session: Session): Promise<Published> {
   return {...published, changes: await writeChanges(session)};
 }
 
-/** Judges a run that wrote all its rows: did it pass a threshold, or differ from its earlier runs? */
+/** Judges a run that wrote all its rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */
 function judge(
   session: Session,
   published: Published,
@@ -168,7 +168,7 @@ export function storeSentence({store}: {readonly store?: Summary['store']}): str
   return ` The answer store could not be used${trouble === null ? ' for a while' : ` (${trouble})`}: ${costs.join('; ')}.`;
 }
 
-/** The saved state is safe. The summary says so if it can still be written. */
+/** Ends a run that stopped. Its saved state is safe already. The summary is written if that is still possible. */
 async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const {job, state, io, asking, output} = session;
   const {ledger} = asking;
@@ -191,7 +191,7 @@ function callsMissing(error: unknown): string {
   return `The calls could not be written (--calls): ${stopFor(error).message}`;
 }
 
-/** A ledger that can't be written becomes the reason of the stop, whatever the first reason was. */
+/** Ends the ledger. If that fails, the failure replaces the stop's reason, unless that is such an error already. */
 function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   try {
     if (stop.startsOver === true) endRun(ledger);
@@ -204,7 +204,7 @@ function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   }
 }
 
-/** Notes which bills the history has. If that fails, the next session adds the same bills again: each replaces its line. */
+/** Saves which bills the history has. If that fails, the next session adds them again, and each still has one line. */
 function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
   try {
     if (told.length > 0) ledger.bills.told(told);
@@ -225,8 +225,8 @@ function writeStopped(job: Job, io: RunIo, summary: Summary): void {
 }
 
 /**
- * Delivers the summary of a run that could not start. After a mistake of the user only metrics are written. A run that
- * leaves the output to another writes nothing: the other one reports.
+ * Delivers the summary of a run that could not start. After a mistake of the user only metrics are written. Nothing is
+ * written if another run has the output, since that run reports, or if the user interrupted this one.
  */
 export async function reportFailure(
   job: Job,
@@ -237,7 +237,7 @@ export async function reportFailure(
   const stop = stopFor(error);
   const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
   if (callers.includes(stop.exitCode)) return;
-  // A mistyped name leaves nothing behind. A job whose input did not arrive reports it.
+  // A mistyped input name leaves no files behind. A job from a file reports that its input did not arrive.
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
     await deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);

@@ -2,13 +2,13 @@ import {notify} from '../../client/notify.ts';
 import {BulkEnrichError, exitCodes, isSuccess} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
 
-/** Called once the run has work to do and no other run is writing its output. Only then does it ping. */
+/** Called once the run holds its output's lock, so that no other run writes the output. Sends the start ping. */
 export type Begun = () => void;
 
 /**
  * Does the work between two pings of the job's health check: one at the start, one with the exit code. Failed pings
- * don't fail the job; they delay its end by a few seconds at most. A run that finds another one at its output does not
- * ping.
+ * don't fail the job; they delay its end by a few seconds at most. A run does not ping if another run writes its
+ * output.
  */
 export async function withHealthCheck<Outcome extends {readonly exitCode: number}>(
   {settings: {pingUrl}}: Job,

@@ -15,14 +15,14 @@ import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName, scopeOf} from '../identity.ts';
 import {dateOf, type World} from '../io.ts';
 
-/** The history is opened with the date that runs agree on, by which it deletes old lines. */
+/** The history deletes old lines by the date that runs agree on, since one run's clock may be wrong. */
 
 /** True if the job's runs are compared with each other, which needs a name. */
 export function isCompared({name, settings}: Job): boolean {
   return name !== undefined && settings.drift !== 'off';
 }
 
-/** Finds and reports what jumped compared with the job's last runs. Trouble with the history is a warning. */
+/** Finds and reports figures that differ much from the job's last runs. Trouble with the history is a warning. */
 export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift[] {
   const {drift: setting} = job.settings;
   if (!isCompared(job) || setting === 'off') return [];
@@ -42,7 +42,6 @@ export function ownEntry(job: Job, summary: Summary): HistoryEntry {
   const account = accountIn(summary, job);
   const endedAt = Date.parse(summary.finished_at);
   return {
-    // Summaries of older versions name no bill.
     bill: summary.session.id,
     runId: summary.run_id,
     endedAt,
@@ -65,8 +64,8 @@ function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job:
 }
 
 /**
- * Adds lines to the history, or leaves them for it while it is locked. Returns true on success. Without a state
- * directory there is no history; a job that needs one has been told so already.
+ * Adds lines to the history, or leaves them in a file while it is locked. Returns true on success, and without a state
+ * directory: then there is no history, and a job that compares its runs has been warned already.
  */
 export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   const {env, warn} = io;
@@ -88,7 +87,7 @@ export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   }
 }
 
-/** All lines of the last run of this list together, for its cost; undefined if there is none. */
+/** All lines of the last complete run of this list: together they have its cost. Undefined if there is none. */
 export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | undefined {
   const list = listKey(job, scopeOf(job.endpoint, job.settings));
   if (list === undefined || !hasHistory(env)) return undefined;
@@ -135,8 +134,8 @@ export function hasHistory(env: Env): boolean {
 }
 
 /**
- * Identifies a list at an account, since its cost differs by account. A named job has one list, whatever its file is
- * called tonight; others are known by their input paths. It is a hash, as paths are private.
+ * Identifies a list at an account, since its cost differs by account. A job with a name has one list, whatever its
+ * input is called. Without a name the input paths identify the list. They are hashed, as paths are private.
  */
 export function listKey({name, inputs}: Job, scope: Scope): string | undefined {
   if (name === undefined && inputs.includes('-')) return undefined;

@@ -10,7 +10,7 @@ export interface RejectedList {
 }
 
 /**
- * Reads the rows in a file of rejects under their old header, to be fixed and run again.
+ * Reads rejected rows from their file, and puts their old header above them: the user can fix them and run the list.
  *
  * @throws {UsageError}
  */

@@ -21,7 +21,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
   return buildSummary({
     job,
     end,
-    // This session must not end before it began either.
+    // A clock that was set back must not make this session end before it began.
     finishedAt: Math.max(io.now(), Math.round(session.clock())),
     books: {
       runId: identity.runId,
@@ -79,7 +79,7 @@ function booksSoFar({paths}: Job, {now}: RunIo, state: RunState | undefined): Bo
   };
 }
 
-/** The ledger of a state that could not be opened may exist, and is not read. */
+/** Reads the run's books from its ledger. The ledger of a state that could not be opened is not read. */
 function ledgerSoFar(directory: string | undefined, state: RunState | undefined) {
   const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
   try {

@@ -21,8 +21,8 @@ export function prepareCalls(job: Job, ledger: Ledger): void {
 }
 
 /**
- * Writes a line for each attempt in the ledger's books, and one for the spending of sessions without a record. So the
- * lines add up to the summary's credits after any kill.
+ * Writes a line for each attempt in the ledger's books, and lines for the spending of sessions that did not record
+ * their calls. So the lines add up to the summary's credits after any kill.
  *
  * @throws {OutputError}
  */

@@ -19,8 +19,8 @@ export interface Account extends AccountFile {
 /**
  * Finds the file of the job's account.
  *
- * @throws {UsageError} if any account file can't be read or checked, or two are of one account: an unreadable limit may
- * be this job's.
+ * @throws {UsageError} if any account file can't be read or checked, since its limit may be this job's; or if two files
+ * are of the job's account.
  */
 export function findAccount(scope: Scope, env: Env, warn: (sentence: string) => void): Account | undefined {
   const files = accountFiles(env).map(readAccount);

@@ -53,8 +53,8 @@ export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
 }
 
 /**
- * Deletes what no job can use from the store, at the end of a run. The run has reported trouble with the store; the
- * next one deletes what is left.
+ * Deletes from the store what no job can use, at the end of a run. Errors are silent: the run has reported trouble with
+ * the store already, and the next run deletes what is left.
  */
 export async function keepUpStore(job: Job, io: World): Promise<void> {
   const {store, maxStoreSize} = job.settings;
@@ -73,7 +73,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
   }
 }
 
-/** `own` gives the store the run's own answers. */
+/** Opens the job's answer store. The store takes the run's own answers from `own`. */
 export function openAnswerStore(
   {settings: {store}}: Job,
   scope: string,

@@ -42,8 +42,8 @@ export function openBudgets(account: Account | undefined, io: World, holder?: st
 }
 
 /**
- * Gives back what a killed session took of its account's budgets and did not spend, even if this session has another
- * account.
+ * Returns a function that gives back what a killed session took of its account's budgets and did not spend, even if
+ * this session has another account.
  */
 export function giverBack(io: World): LedgerOptions['giveBack'] {
   return (holder, taken) => {

@@ -11,7 +11,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** The client, account and ledger of a run's calls. */
+/** The client, account, ledger and lanes (operations that share one rate) of a run's calls. */
 export interface Calling {
   readonly connection: Connection;
   readonly account: Account | undefined;

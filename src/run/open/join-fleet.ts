@@ -61,8 +61,8 @@ export async function joinFleet(
 }
 
 /**
- * Books the calls that an earlier session of this run had sent out. Its end gave them up as lost, but workers finished
- * them, and their answers are paid for.
+ * Books the calls that an earlier session of this run had sent out. When that session ended, it gave them up as lost.
+ * But workers finished them, and their answers are paid for.
  */
 export async function bookCollected(
   collected: Promise<readonly AskedOf[]>,
@@ -76,7 +76,7 @@ export async function bookCollected(
   for (const {ask, attempt} of await collected) {
     const lookup = lookupOf(ask.operation, ask.params);
     const known = ledger.find([lookup.key]).get(lookup.key);
-    // The outcome belongs to this sending alone. A later session, ended too, may have sent the value again.
+    // `attempt` is about this one sending. A later session, which ended too, may have sent the value again.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
     const doubt = leavesDoubt(attempt, settings);

@@ -10,7 +10,7 @@ export const DEFAULT_CONCURRENCY = 16;
 /** Default rate of a live service, whose limits are unknown. */
 const LIVE_RATE: Rate = {count: 20, perMs: 1_000};
 
-/** Rate of operations without one of their own: the job's, else the account's. */
+/** Rate of operations that have no own rate: the job's, else the account's, else the default. At most the account's. */
 export function sharedRate({settings, endpoint}: Job, account: Limited): Rate | 'unlimited' {
   const otherwise = account?.rate ?? (endpoint.kind === 'embedded' ? 'unlimited' : LIVE_RATE);
   return atMost(settings.rate?.all ?? otherwise, account);
@@ -22,7 +22,7 @@ function atMost(rate: Rate | 'unlimited', account: Limited): Rate | 'unlimited' 
   return account?.rate !== undefined && perSecond(account.rate) < perSecond(rate) ? account.rate : rate;
 }
 
-/** One lane for all operations, and one for each with a rate of its own. The slots are shared out. */
+/** A lane for each operation with a rate of its own, and one for all other operations. All get equally many slots. */
 export function lanesOf(job: Job, operations: readonly Operation[], account: Limited): LaneSettings[] {
   const {rate, concurrency = DEFAULT_CONCURRENCY} = job.settings;
   const rest = sharedRate(job, account);

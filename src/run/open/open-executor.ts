@@ -90,8 +90,8 @@ async function openFleetExecutor(
 }
 
 /**
- * Books the fleet's finished calls of the attempt that is about to be given up: they are paid for, and would be made
- * twice. Calls that no worker has begun are withdrawn.
+ * Books the calls that the fleet finished for the attempt that is about to be given up. They are paid for; without
+ * their answers they would be made again. Calls that no worker has begun are withdrawn.
  */
 export async function bookGivenUp(run: Running, calling: Calling): Promise<void> {
   const {job, stopper} = run;
@@ -100,7 +100,7 @@ export async function bookGivenUp(run: Running, calling: Calling): Promise<void>
   const fleet = await joinFleet(run, calling, job.redisUrl, identity.runId, () => 0);
   try {
     watchFleet(fleet, run, calling, () => {});
-    // The new run takes its answers over.
+    // Needs no store: the new run takes the answers over from the ledger.
     await stopper.unlessStopped(bookCollected(fleet.collect(), run, calling.ledger, noStore));
   } finally {
     await fleet.close();
@@ -122,8 +122,8 @@ function watchFleet(
 }
 
 /**
- * True if any number of refusals ends nothing. A program that gives rows sees each failure, and others may choose its
- * values.
+ * True if the run continues however many values are refused. A program that gives rows (the library) sees each failure
+ * itself, and its own users may choose the values.
  */
 function mayAllFail({output, settings: {maxErrors}}: Job): boolean {
   return output.kind === 'rows' || (maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1);

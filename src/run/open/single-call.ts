@@ -25,7 +25,7 @@ export interface SingleCall {
  * Makes a call outside of runs within its account's limits. It waits for its turn in the account's pace, and takes its
  * credits from the day and the month. A free call gives them back.
  *
- * @throws {BulkEnrichError} with exit code 7 if they are used up; whatever the call throws.
+ * @throws {BulkEnrichError} with exit code 7 if a budget is used up; every error of the call.
  */
 export async function callWithinAccount<T>(
   {endpoint, settings, operation}: SingleCall,
@@ -67,7 +67,7 @@ function demand(budgets: readonly PeriodBudget[], allows: (budget: PeriodBudget)
     throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(exhausted));
 }
 
-/** A mistake in the command is found before anything is sent. Any other error may come after. */
+/** A mistake in the command is found before anything is sent. After any other error, the call may have been charged. */
 function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Charge {
   if (error instanceof ClientError) return chargeOf(error.attempt, settings);
   return error instanceof BulkEnrichError ? 'free' : 'maybe';

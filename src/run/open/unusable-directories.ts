@@ -15,10 +15,10 @@ const kept = {
 } as const;
 
 /**
- * The job without what an unusable directory would hold, as for a user without a home. Such a run continues and says so
- * once, before it pays for anything.
+ * Returns the job without what it would keep in an unusable directory, such as that of a user without a home. The run
+ * continues, and warns once before it pays for anything.
  *
- * @throws {OutputError} if that is the answer store, and the job requires it.
+ * @throws {OutputError} if the job requires the answer store, and its directory is unusable.
  */
 export function withoutUnusable(job: Job, {env, warn}: World): Job {
   const unusable = (['cache', 'state'] as const)

@@ -60,7 +60,7 @@ export async function beginningOf(
     forgetLedger(state.directory);
   }
   if (isUnpublished(state.directory)) {
-    // Its rejects may be in place already, so that no later command can resume it.
+    // The unpublished run's rejects may be in place already, so no later command can resume that run.
     if (record === undefined) giveUpRun(state);
     forgetPublishing(state.directory, job.output.name);
   }
@@ -87,7 +87,7 @@ function giveUpRun(state: RunState): void {
   try {
     fromLedger(state, endRun);
   } catch {
-    // The run itself says that its ledger can't be read.
+    // A ledger that can't be read is reported when the run opens it.
   }
 }
 
@@ -137,7 +137,7 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
   return {...outcomeOf(exitCode, told, rowsWritten, message), found: 'unpublished'};
 }
 
-/** Without an answer store, the answers that an attempt to run it again paid for are in its ledger only. */
+/** A later run that was interrupted (`isCutOff`) may have bought answers that, without a store, only its ledger has. */
 function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
   const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';
@@ -148,7 +148,7 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
   return {...outcomeOf(summary.exit_code, summary, rows, message), found: 'complete'};
 }
 
-/** Says why the run starts over. Stdin can't be read again, so the state is reset for the next run. */
+/** Warns why the run starts over. With stdin or a pipe, which can't be read again, gives the run up and throws. */
 export function startOver(job: Job, io: RunIo, state: RunState, why: string, cause: unknown): void {
   if (!job.inputs.some(isReadOnce)) {
     io.warn(`${why}, so the run starts over. Answers already paid for are kept.`);

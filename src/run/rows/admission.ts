@@ -14,7 +14,7 @@ interface Stages {
   readonly window: InOrder;
   readonly answers: Answers;
   readonly stopper: Stopper;
-  /** False once its rows are no longer wanted. Always wanted without this function. */
+  /** Returns false once the caller no longer wants its rows. Without this function, rows are always wanted. */
   readonly isWanted?: () => boolean;
   /** True if each row is a request: it can't wait for the end of an outage, and session tokens are verified anew. */
   readonly isRequest?: boolean;
@@ -26,19 +26,19 @@ interface WaitingRow {
   readonly planned: readonly PlannedCell[];
   /** The next stage to decide. */
   stage: number;
-  /** Lookups submitted and not answered. */
+  /** Number of lookups that are submitted and not answered yet. */
   open: number;
   /** Decides the next stage once no lookup is open. */
   readonly advance: () => void;
 }
 
-/** A cell that is looked up. It has few fields, since each cell of the window has one. */
+/** A cell that is looked up. The class has few fields, since the window has one object for each such cell. */
 class AskedCell implements Waiter {
   readonly lookup: Lookup;
   readonly #stages: Stages;
   readonly #entry: PendingRecord;
   readonly #index: number;
-  /** Set if other lookups of the row wait for it. */
+  /** Set if other lookups of the row may wait for this cell. */
   readonly #row: WaitingRow | undefined;
 
   constructor(
@@ -77,15 +77,15 @@ class AskedCell implements Waiter {
     return this.#stages.isRequest === true;
   }
 
-  /** A cell that was given up has its result already. */
+  /** True while the cell has no result. A cell that was given up has one. */
   get #isOpen(): boolean {
     return this.#entry.results[this.#index] === undefined;
   }
 }
 
 /**
- * plan → answers: rows enter the window in input order, and their lookups go to the chain. A lookup with a condition
- * waits until those before it are answered. Its condition depends on that row only.
+ * plan → answers: rows enter the window in input order, and their lookups go to {@link Answers}. A lookup with a
+ * condition waits until the row's lookups before it are answered. Its condition depends on its own row only.
  */
 export class Admission {
   readonly #stages: Stages;
@@ -97,7 +97,7 @@ export class Admission {
     this.#stages = stages;
   }
 
-  /** Takes these records. Resolves when it may take more. */
+  /** Takes these records. Resolves when the caller may give more. */
   async admit({records, position}: Batch): Promise<void> {
     const {window, answers} = this.#stages;
     await window.room();
@@ -145,7 +145,7 @@ export class Admission {
     return row;
   }
 
-  /** Decides the row's next stage: all that its conditions depend on is known. */
+  /** Decides the row's next stages while everything that their conditions depend on is known. */
   #advance(row: WaitingRow): void {
     const {layout, window} = this.#stages;
     const {entry, planned} = row;
@@ -181,7 +181,7 @@ export class Admission {
     return layout.mapping.targets.map((_, index) => (later.has(index) ? undefined : results[index]));
   }
 
-  /** Submits what has gathered. A stopped run submits nothing. */
+  /** Submits the cells whose condition holds. A stopped run submits nothing. */
   async #askSecond(): Promise<void> {
     const {answers, stopper} = this.#stages;
     clearImmediate(this.#turn);
@@ -198,8 +198,8 @@ export class Admission {
 }
 
 /**
- * Memory of a waiting row: its text, and JavaScript's overhead. Measured with a window full of unanswered rows: 1.6 kB
- * for three short cells with two lookups.
+ * Bytes that JavaScript adds to the text of a waiting row: for the row, each field and each lookup. Measured with a
+ * window full of unanswered rows: 1.6 kB for three short cells with two lookups.
  */
 const BESIDE = {row: 400, field: 48, question: 450} as const;
 

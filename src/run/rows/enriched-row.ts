@@ -32,7 +32,7 @@ const RECENT_BYTES = 8_388_608;
 /** Memory of an answer as text and as parsed data, in multiples of its text. */
 const WITH_DATA = 3;
 
-/** Parses a repeated answer once. Rows share the result, so nothing may change it. */
+/** Returns a parser that parses equal answers once. Rows share the parsed answer, so nothing may change it. */
 export function sharedAnswers(): typeof parsedAnswer {
   const recent = perOperation(() => new Recent<unknown>(RECENT_BYTES, text => WITH_DATA * text.length));
   return (result, operation) => {

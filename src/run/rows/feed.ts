@@ -17,15 +17,15 @@ export interface FedRow {
 }
 
 /**
- * plan → answers → in order, for the rows of one caller. Callers share the session's answers, pace and books, but have
- * an order and an end of their own.
+ * plan → answers → in order, for the rows of one caller. Callers share the session's answers, pace and books. Each has
+ * its own order and end.
  */
 export class Feed {
   readonly #session: Session;
   readonly #window = new InOrder(WINDOW_BYTES);
   readonly #admission: Admission;
   readonly #position: InputPosition;
-  /** The rows in the window, in its order. */
+  /** The caller's rows that are in the window, in input order. */
   readonly #given: unknown[] = [];
   #left = false;
 
@@ -44,7 +44,7 @@ export class Feed {
     });
   }
 
-  /** Takes these rows. The first one is number `first` of the session. Resolves when it may take more. */
+  /** Takes these rows. The first one is number `first` of the session. Resolves when the caller may give more. */
   async give(rows: readonly unknown[], first: number): Promise<void> {
     const {job, stopper} = this.#session;
     const {maxRecordSize} = job.settings;
@@ -57,7 +57,7 @@ export class Feed {
         await this.#admission.admit({records, position: this.#position});
       }
     } catch (error) {
-      // The ledger's trouble concerns every caller. A row's trouble, such as a getter that throws, concerns its own.
+      // The ledger's errors stop the run for all callers. A row's own error, such as a getter that throws, does not.
       if (error instanceof BulkEnrichError) stopper.stop(stopFor(error));
       throw error;
     }

@@ -22,14 +22,14 @@ export interface PendingRecord {
 
 export type ReadyRecord = PendingRecord & {readonly results: readonly Result[]};
 
-/** Few enough that rows are freed before the garbage collector moves them to its old generation. */
+/** Records taken at once: few enough to be freed before the garbage collector moves them to its old generation. */
 const TAKE_AT_ONCE = 256;
-/** Finished rows that only wait for the writer: reading more would fill the memory and gain nothing. */
+/** Rows in the window at which reading pauses if the writer is behind: more would fill the memory and gain nothing. */
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
 
 /**
- * Releases entries in input order, each once its results are complete. Bounded in bytes: a slow value stalls the rest
- * only after that much has gathered behind it.
+ * The window: releases records in input order, each once its results are complete. Its size is limited in bytes. Behind
+ * a slow value, reading continues until the window is full.
  */
 export class InOrder {
   readonly #maxBytes: number;
@@ -77,7 +77,7 @@ export class InOrder {
     }
   }
 
-  /** True if the window is full: all that was read waits for its head. */
+  /** True if the window is full: no more is read until its first record leaves. */
   get full(): boolean {
     return this.#bytes >= this.#maxBytes && !this.#aborted;
   }

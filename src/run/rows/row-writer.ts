@@ -64,7 +64,7 @@ export class RowWriter {
     return writer;
   }
 
-  /** Counts of what was written. Rejections are counted by what is known of them now. */
+  /** Counts of the written rows. Rejections that turned out to be about the account are taken out first. */
   get counters(): Counters {
     judgeRejected(this.#counters, lookup => this.#rejections.isRejected(lookup));
     return this.#counters;

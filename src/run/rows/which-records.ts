@@ -1,7 +1,7 @@
 import type {Batch} from '../../input/row.ts';
 import type {Source} from '../../input/source.ts';
 
-/** The source's batches, reduced to these records. */
+/** The source's batches, reduced to the record numbers in `only`; whole batches without it. */
 export async function* picked(
   batches: AsyncGenerator<Batch>,
   only: ReadonlySet<number> | undefined,

@@ -54,7 +54,7 @@ export function hasEarlierRejects(job: Job): boolean {
 
 const digest = z.object({bytes: z.number().nullable(), sha256: z.string().nullable()});
 
-/** The fields that are read from a summary. Others may have changed that file. */
+/** The fields that are read from a summary. They are checked, since another program may have changed the file. */
 const readable = z.object({
   settings_sha256: z.string(),
   status: z.string(),

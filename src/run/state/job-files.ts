@@ -68,7 +68,7 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job): NamedFile[] {
   ];
 }
 
-/** Pipes and devices may be named repeatedly. */
+/** The files that the job writes. Pipes and devices are left out: several settings may name the same one. */
 function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): NamedFile[] {
   const {report, changes, calls} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
@@ -138,7 +138,7 @@ function refuseForeignLink({setting, path}: NamedFile): void {
     );
 }
 
-/** Refuses a file that this program did not write. */
+/** Refuses to replace a file that is not a file of rejected rows. */
 function refuseOthers(rejects: string | undefined): void {
   if (
     rejects !== undefined &&

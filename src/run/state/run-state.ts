@@ -90,8 +90,8 @@ function temporaryState(destination: Destination, written: WrittenPaths): RunSta
 }
 
 /**
- * The files that this run may leave beside the output. A run with another state keeps its own until it was being
- * published.
+ * The files beside the output that this run may remove. A run that has its state there keeps its files, unless it was
+ * being published.
  */
 function filesBeside(own: string, directory: string): readonly string[] {
   const apart = partialNames.map(name => partialApart(name, directory));
@@ -108,8 +108,8 @@ function busy(who: string): string {
 }
 
 /**
- * Opens the ledger. If the job allows a restart, renames one that is damaged or of another version. That loses the
- * count of what was spent, so a job with a limit must give it up explicitly.
+ * Opens the ledger. If the job allows a restart, a ledger that is damaged or of another version is renamed, and a new
+ * one begins. That loses the count of what was spent, so a job with a limit must demand `restart: fresh`.
  */
 export function openLedger(
   {directory, written, temporary}: RunState,
@@ -184,7 +184,7 @@ function leftLedger(directory: string): Ledger | undefined {
   return existsSync(path) ? new Ledger(path, {lostState: hasLostState(directory)}) : undefined;
 }
 
-/** True if a ledger was renamed, and the run after it is not complete. */
+/** True if an unreadable ledger was renamed, and no run has completed since. */
 function hasLostState(directory: string): boolean {
   return existsSync(ledgerPath(directory) + UNREADABLE);
 }
@@ -217,8 +217,8 @@ export function forgetLedger(directory: string): void {
 
 /**
  * Releases the state. `all`: nothing is left to resume, so its files and the directories made for it are removed; files
- * of others stay. `made`: only what this session made is removed. Files that can't be removed say as much as before: the
- * next run removes those of a complete one.
+ * of others stay. `made`: only what this session made is removed. Files that can't be removed are still valid: the next
+ * run removes those of a complete run.
  */
 export function closeState(
   state: RunState,
