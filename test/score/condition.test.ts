@@ -251,6 +251,7 @@ describe('checked before anything is asked', () => {
     'status.mail == "ok"',
     'verify.rules.exists(r, r.acton == "x")',
     'verify.verdict.canpass',
+    'verify.can_pass',
     'ip.city > 3',
     'ip.is_vpn == "yes"',
     'ip.asn_number + 1',

@@ -102,7 +102,13 @@ export function typeAt(vocabulary: RuleVocabulary, path: readonly string[]): Typ
       if (!Object.hasOwn(fields, name))
         throw owner === ''
           ? unknownRoot(name, vocabulary)
-          : unknown(`field "${owner}.${name}"`, name, Object.keys(fields), `${owner}.`);
+          : unknown(
+              `field "${owner}.${name}"`,
+              name,
+              Object.keys(fields),
+              `${owner}.`,
+              partsWith(name, fields),
+            );
       type = fields[name];
     } else return undefined;
   }
@@ -123,8 +129,22 @@ function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
   return new UnknownName(`there is no "${name}" to read. Did you mean ${quoted.join(' or ')}?`);
 }
 
-function unknown(what: string, name: string, known: readonly string[], prefix: string): UnknownName {
-  const near = closest(name, known);
+/** The field of this name in each part, such as `verdict.can_pass`: columns leave the part's name out. */
+function partsWith(name: string, fields: Readonly<Record<string, Type>>): string[] {
+  return Object.entries(fields).flatMap(([part, type]) =>
+    type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${part}.${name}`] : [],
+  );
+}
+
+/** `deeper`: fields of exactly this name elsewhere, which are meant rather than similar ones. */
+function unknown(
+  what: string,
+  name: string,
+  known: readonly string[],
+  prefix: string,
+  deeper: readonly string[] = [],
+): UnknownName {
+  const near = deeper[0] ?? closest(name, known);
   const hint =
     near === undefined
       ? `Known: ${known.map(other => prefix + other).join(', ') || 'none'}.`
