@@ -1,29 +1,36 @@
 import {expect, test} from 'vitest';
 import {startService} from '../e2e/service.ts';
+import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
 const IPS = Array.from({length: 9}, (_, n) => `192.0.2.${n}`);
 const LIST = `ip,token\n${[...IPS, ...IPS].map((ip, n) => `${ip},token-${n % 4}\n`).join('')}`;
 
-test.each<[string, readonly string[], {limit: number; need: number; calls: number}]>([
+test.each<[string, readonly string[], {limit: number; need: number; calls: number; lost?: number}]>([
   ['with an answer store', [], {limit: 2, need: 9, calls: 9}],
   ['without one', ['--no-store'], {limit: 2, need: 9, calls: 9}],
   ['at another price', ['--cost', 'ip=1.5'], {limit: 4, need: 14, calls: 9}],
   // Verdicts are never stored.
   ['with verdicts', ['--verdict', 'token=token,action=a'], {limit: 5, need: 13, calls: 13}],
-])('a run that stops at its limit names what all rows need, %s', async (_, flags, {limit, need, calls}) => {
-  await using service = await startService();
-  using sandbox = createSandbox();
-  sandbox.write('list.csv', LIST);
-  const run = (...words: readonly string[]) => runHere(sandbox, ['run', ...words], {env: service.env});
-  const args = ['list.csv', '--ip', 'ip', ...flags, '--rate', 'unlimited', '--score', 'none'];
-  const stopped = await run(...args, '--max-credits', String(limit));
-  const [, command = ''] = /^To continue: bulk-enrich run (.*)$/m.exec(stopped.stderr) ?? [];
-  expect([stopped.code, command]).toEqual([7, `${args.join(' ')} --max-credits ${need}`]);
-  expect((await run(...command.split(' '))).code).toBe(0);
-  expect(service.ledger.calls).toBe(calls);
-});
+  ['with calls that brought no answer', [], {limit: 4, need: 11, calls: 11, lost: 2}],
+])(
+  'a run that stops at its limit names what all rows need, %s',
+  async (_, flags, {limit, need, calls, lost = 0}) => {
+    await using service = await startService({
+      script: ({call}) => (call <= lost ? reply.drop() : undefined),
+    });
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', LIST);
+    const run = (...words: readonly string[]) => runHere(sandbox, ['run', ...words], {env: service.env});
+    const args = ['list.csv', '--ip', 'ip', ...flags, '--rate', 'unlimited', '--score', 'none'];
+    const stopped = await run(...args, '--max-credits', String(limit));
+    const [, command = ''] = /^To continue: bulk-enrich run (.*)$/m.exec(stopped.stderr) ?? [];
+    expect([stopped.code, command]).toEqual([7, `${args.join(' ')} --max-credits ${need}`]);
+    expect((await run(...command.split(' '))).code).toBe(0);
+    expect(service.ledger.calls).toBe(calls);
+  },
+);
 
 test('a pipe can not be counted again: the limit is doubled', async () => {
   await using service = await startService();

@@ -120,6 +120,16 @@ test('the last lines show the output, its cost and the next step', () => {
   expect(said(piped, {summary: failed})).not.toContain('To retry');
 });
 
+test('the lookups to retry are those that are asked again: not values that the service rejects', () => {
+  const email = summary.lookups.email as Summary['lookups'][string];
+  const of = (failed: number, rejected: number) => {
+    const lookups = {email: {...email, failed, rejected, unknown: 0}};
+    return said(fileJob, {summary: {...summary, reason: 'lookups_failed', lookups}});
+  };
+  expect(of(103, 100)).toMatch(/^To retry 3 failed lookups: /m);
+  expect(of(100, 100)).not.toContain('To retry');
+});
+
 test('the embedded service is free, and the cost of a live one is shown', () => {
   const embedded = {...summary, endpoint: {kind: 'embedded', base_url: null}};
   expect(said(fileJob, {summary: embedded})).toMatch(

@@ -143,6 +143,21 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     }
   });
 
+  test('an answer that the next session of the run collects has the time at which a worker was given it', async () => {
+    const hour = 3_600_000;
+    const told = Date.now() + hour;
+    void ask(1);
+    await expect.poll(() => server.client.keys(`${PREFIX}:${QUEUE}:run.*`)).toHaveLength(1);
+    await queue.close();
+    work(id => seal.close([{...answered, boughtAt: told}], sealedAs.answers(id)));
+    await expect.poll(() => done).toHaveLength(1);
+    queue = new ChunkQueue(redis, await loadPackages(), 'run', seal, () => Date.now() + 2 * hour, SWEEP_MS);
+    await queue.ready();
+    expect(await queue.collect()).toMatchObject([
+      {ask: {dispatch: 1}, attempt: {...answered, boughtAt: told}},
+    ]);
+  });
+
   test("another chunk's answers are none", async () => {
     const answers: string[] = [];
     work(id => {

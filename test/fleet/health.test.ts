@@ -11,22 +11,28 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('an outage begins with the first trouble, even if another follows, and each is told once', async () => {
-  const start = Date.now();
+/** Watches a Redis of which only what is given is looked at. */
+function watch(redis: object, refused: () => string | undefined = () => undefined) {
   const warnings: string[] = [];
   const outages: StopReason[] = [];
-  let refusal: string | undefined;
-  const redis = {status: 'connecting'};
   const health = new Health({
-    redis: whole<Redis>(redis as unknown as Redis),
+    redis: whole<Redis>(redis as Redis),
     where: 'queue',
-    refused: () => refusal,
+    refused,
     maxOutageMs: 20_000,
     now: Date.now,
     warn: sentence => warnings.push(sentence),
     onCapacity: () => {},
     onOutage: reason => outages.push(reason),
   });
+  return {health, warnings, outages};
+}
+
+test('an outage begins with the first trouble, even if another follows, and each is told once', async () => {
+  const start = Date.now();
+  let refusal: string | undefined;
+  const redis = {status: 'connecting'};
+  const {health, warnings, outages} = watch(redis, () => refusal);
   await vi.advanceTimersByTimeAsync(2_000);
   expect([health.pause?.detail, warnings]).toEqual(["the fleet's Redis at queue can't be reached", []]);
   await vi.advanceTimersByTimeAsync(10_000);
@@ -38,4 +44,24 @@ test('an outage begins with the first trouble, even if another follows, and each
   health.stop();
   expect(warnings).toHaveLength(2);
   expect(outages[0]).toMatchObject({kind: 'outage', sinceMs: start});
+});
+
+test('a Redis that is connected, but does not answer, is told of, and is an outage after its time', async () => {
+  const redis = {status: 'ready', smembers: () => new Promise(() => {})};
+  const {health, warnings, outages} = watch(redis);
+  const silent = "the fleet's Redis at queue does not answer";
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(health.pause).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect([health.pause?.detail, warnings, outages]).toEqual([
+    silent,
+    [
+      "The fleet's Redis at queue does not answer: the run waits. It resumes by itself, or stops after --max-outage.",
+    ],
+    [],
+  ]);
+  await vi.advanceTimersByTimeAsync(20_000);
+  health.stop();
+  expect(warnings).toHaveLength(1);
+  expect(outages[0]).toMatchObject({kind: 'outage', cause: silent, why: 'too long'});
 });

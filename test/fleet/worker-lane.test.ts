@@ -45,14 +45,14 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
   });
 
   /** A lane as another process would have it, on connections of its own. */
-  function lane(name: string): WorkerLane {
+  function lane(name: string, slots = 100): WorkerLane {
     const redis = new Redis(server.url, {maxRetriesPerRequest: null});
     const limiters = new Limiters(redis, Redis);
     open.push(async () => {
       await limiters.close();
       redis.disconnect();
     });
-    return new WorkerLane({name, slots: 100, gate: new FleetGate(redis), limiters});
+    return new WorkerLane({name, slots, gate: new FleetGate(redis), limiters});
   }
 
   test('send no more than the rate together, in any second', async () => {
@@ -146,5 +146,17 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
     draining.drain();
     const codes = (await asked).map(attempt => ('code' in attempt ? attempt.code : attempt.kind));
     expect(codes.filter(code => code === 'worker_stopping').length).toBeGreaterThanOrEqual(9);
+  });
+
+  test('a drained worker without a limit ends its calls in flight, and gives back what it has not sent', async () => {
+    const draining = lane('unlimited', 1);
+    const asked = draining.ask(chunkOf(4, undefined), {
+      async send() {
+        draining.drain();
+        return answered;
+      },
+    });
+    const back = {kind: 'not_sent', code: 'worker_stopping'};
+    expect(await asked).toMatchObject([answered, back, back, back]);
   });
 });

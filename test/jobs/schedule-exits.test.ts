@@ -1,6 +1,6 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
@@ -101,7 +101,10 @@ test('a run whose key was refused is started once more, with the key as it is by
   }
 });
 
-/** The crontab's second line after this end of the first one, if there is something to resume. */
+/**
+ * The fate of a night that ends like this, by the crontab's second line. The job's files are missing: it must not
+ * depend on their names.
+ */
 function fateInCrontab(end: string): Fate {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-cron-'));
   const [first = '', second = ''] = [...read('schedule/crontab').matchAll(/^(?:[\d*]+\s+){5}(.*)$/gm)].map(
@@ -112,7 +115,6 @@ function fateInCrontab(end: string): Fate {
     return spawnSync('/bin/sh', ['-c', command], {env: {PATH: `${folder}:/usr/bin:/bin`}}).status;
   };
   try {
-    mkdirSync(join(folder, 'signups.enriched.csv.run'));
     const code = sh(first, end);
     sh(second, `echo >again; exit ${exitCodes.limit}`);
     const isRepeated = existsSync(join(folder, 'again'));
@@ -129,7 +131,7 @@ function fateInCrontab(end: string): Fate {
 
 test("the crontab's second line resumes after the exit codes that the unit repeats, and after no other", () => {
   for (const [name, code] of ends) {
-    // Another run is active. If it is killed, there is something to resume; otherwise nothing is done.
+    // Another run is active. If it was killed since, this resumes it; if not, this ends with the same code.
     const fate = name === 'locked' ? 'again' : fateInSystemd(code);
     expect([name, fateInCrontab(`exit ${code}`)]).toEqual([name, fate]);
   }

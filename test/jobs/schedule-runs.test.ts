@@ -1,4 +1,4 @@
-import {existsSync, readFileSync, rmSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, rmSync} from 'node:fs';
 import {beforeEach, expect, test} from 'vitest';
 import {type Service, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
@@ -21,18 +21,26 @@ beforeEach(async () => {
 const started = (line: Line) => runIn(site, line.command, line);
 const SILENT_SUCCESS = {code: 0, stdout: '', stderr: ''};
 
-test('crontab: a night with an outage is caught up on by the second line, which else does nothing', async () => {
+test.each([
+  ['the output of the example', 'signups.enriched.csv'],
+  ['an output with the date in its name', 'scored/signups-{date}.csv'],
+])('crontab, with %s: the second line resumes after an outage, and does nothing else', async (_, output) => {
   setUpLive(site, 'jobs/nightly-signups.yaml', 'nightly-signups.yaml');
+  const job = site.read('nightly-signups.yaml');
+  site.write('nightly-signups.yaml', job.replace(/^output: .*$/m, `output: ${output}`));
+  mkdirSync(site.path('scored'));
+  const today = new Date().toISOString().slice(0, 10);
+  const written = output.replace('{date}', today);
   const [nightly, later, ...others] = crontabLines(site, service.url) as [Line, Line];
   expect(others).toEqual([]);
   service.setScript(({call}) => (call > 10 ? reply.unavailable(3_600) : undefined));
   const down = await started(nightly);
   expect(down).toMatchObject({code: 5, stdout: '', stderr: expect.stringMatching(/^Stopped: /)});
-  expect(existsSync(site.path('signups.enriched.csv'))).toBe(false);
+  expect(existsSync(site.path(written))).toBe(false);
 
   service.setScript(undefined);
   expect(await started(later)).toEqual({...SILENT_SUCCESS, signal: undefined});
-  expect(site.summary('signups.enriched.summary.json')).toMatchObject({
+  expect(site.summary(written.replace(/\.csv$/, '.summary.json'))).toMatchObject({
     rows: {written: ROWS},
     resumed: {times: 1},
   });

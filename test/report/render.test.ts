@@ -187,6 +187,16 @@ describe('Markdown', () => {
     expect(wholeTables(text)).toBeGreaterThan(12);
   });
 
+  test('gives the shares of missing signals among all rows, also those that could not be scored', () => {
+    const risk = {
+      ...(fullSummary().risk as RiskCounts),
+      ...{scored: 1, unknown: 3, reasons: {own: 1}, missing: {ip: 3}},
+    };
+    const text = markdown(fullSummary({risk}));
+    expect(text).toContain('| ip | 3 | 75% |');
+    expect(text).toContain('| own | 1 | 100% |');
+  });
+
   test('lets no text become markup, nor break its table', () => {
     const text = markdown(hostile);
     expect(text).not.toMatch(/(?<!\\)<(?!wbr>)|(?<!\\)\[x/);

@@ -106,6 +106,30 @@ test('a doubtful call is told once: by the session that made it', async () => {
   expect(stage.api.ledger.credits).toBe(12);
 });
 
+test.each([
+  ['a restart', {restart: true}],
+  ['a resume', {}],
+])(
+  'the spending of %s that was killed during its first call is told of the day on which it was sent',
+  async (_, how) => {
+    await using stage = await openStage();
+    const lasting = {...one, maxAge: '30d'};
+    const on = (day: number) => ({now: () => Date.UTC(2031, 4, day)});
+    stage.write('list.csv', ips(10));
+    await stage.run({...lasting, maxCredits: 3}, on(5));
+    await stage.killAt(1, {...lasting, ...how}, on(6));
+    expect(await stage.run(lasting, on(7))).toMatchObject({code: 0});
+    const byDay = stage
+      .history()
+      .map(line => [line.ended_at.slice(0, 10), told(line).spent, told(line).maybe]);
+    expect(byDay).toEqual([
+      ['2031-05-05', 3, 0],
+      ['2031-05-06', 0, 1],
+      ['2031-05-07', 7, 0],
+    ]);
+  },
+);
+
 test('spending while the history is locked is added to it later, once', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));

@@ -16,7 +16,7 @@ describe('over HTTP', () => {
         `| \`${token}\` | ${json.score} | ${json.verdict.can_pass} | ${ids.join(', ')} | ${json.multi_accounting.risk} |`,
       );
     }
-    expect(readFileSync('docs/service.md', 'utf8')).toContain(rows.join('\n'));
+    expect(readFileSync('samples/README.md', 'utf8')).toContain(rows.join('\n'));
   });
 
   it('a session is found as soon as it was added, and one with its token replaces it', async () => {

@@ -85,6 +85,24 @@ test('beyond a size the oldest go, and the file gets smaller', async () => {
   expect(await run(365, 0, 1_000_000)).toBe(0);
 });
 
+test('space that a reduction left free counts for no later run: its answers stay', async () => {
+  fill('ip', [0]);
+  await run(365);
+  fill(
+    'email',
+    Array.from({length: 300}, (_, n) => n),
+    4_000,
+  );
+  const {size} = statSync(join(directory, STORE_FILE));
+  const limit = Math.floor(size * 0.97);
+  const removed = await run(365, 0, limit);
+  expect(removed).toBeGreaterThan(0);
+  // Few pages: they wait in the file for the next answers.
+  expect(statSync(join(directory, STORE_FILE)).size).toBeGreaterThan(limit);
+  expect(await run(365, 0, limit)).toBe(0);
+  expect(kept()).toHaveLength(301 - removed);
+});
+
 test('upkeep does not wait for a run that writes, and does not stop one that reads', async () => {
   fill('ip', [0]);
   await run(1, -1);

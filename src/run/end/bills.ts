@@ -14,6 +14,8 @@ import {listKey, ownEntry, remember} from './history.ts';
 interface BillFacts extends RecordedSession {
   /** Identifies the session's list across runs. */
   readonly list_key: string | null;
+  /** Start of the session, in milliseconds since the epoch. */
+  readonly opened_at?: number;
 }
 
 /** Opens the session's bill, and adds the bills of killed sessions to the history. */
@@ -33,6 +35,7 @@ export function openBill(
     account,
     ...(price && {price}),
     list_key: listKey(job, account) ?? null,
+    opened_at: io.now(),
   } satisfies BillFacts);
   const {untold} = ledger.bills;
   if (untold.length > 0 && tellBills(untold, io)) ledger.bills.told(untold);
@@ -51,9 +54,9 @@ export function tellBills(bills: readonly Bill[], io: World): boolean {
 
 /** The history line of a killed session. */
 function cutOffEntry({id, at, about, by}: Bill): HistoryEntry {
-  const {list_key: list, ...facts} = about as BillFacts;
-  // A session that is killed during its first calls has booked nothing since its start.
-  const endedAt = Math.max(at, Date.parse(facts.started_at));
+  const {list_key: list, opened_at: openedAt = 0, ...facts} = about as BillFacts;
+  // A session killed during its first calls has booked none: the last booking is then that of an earlier session.
+  const endedAt = Math.max(at, openedAt, Date.parse(facts.started_at));
   const spent = Object.entries(by).filter(([, each]) => Object.values(each).some(count => count !== 0));
   const inCredits = spent.map(([name, each]) => [name, {calls: each.calls, ...spendingSummary(each)}]);
   const record = recordOfCutOff(facts, new Date(endedAt).toISOString(), Object.fromEntries(inCredits));

@@ -1,0 +1,38 @@
+import {EventEmitter} from 'node:events';
+import type {Redis} from 'ioredis';
+import {expect, test} from 'vitest';
+import {Snapshot} from '../../src/fleet/worker/snapshot.ts';
+
+const UP_SECONDS = 100;
+
+/** A Redis that keeps snapshots only, and has been up for a while. */
+class RestartingRedis extends EventEmitter {
+  startedAt = 10_000;
+
+  async info(section: string): Promise<string> {
+    return section === 'persistence' ? 'aof_enabled:0\r\n' : `uptime_in_seconds:${UP_SECONDS}\r\n`;
+  }
+
+  async time(): Promise<[string, string]> {
+    return [String(this.startedAt + UP_SECONDS), '0'];
+  }
+
+  restart(): void {
+    this.startedAt += 1_000;
+    this.emit('close');
+  }
+}
+
+test('a worker takes no chunk out of a snapshot for a new one, however often Redis restarts', async () => {
+  const redis = new RestartingRedis();
+  const snapshot = new Snapshot(redis as unknown as Redis);
+  const addedSecondsAfterStart = async (seconds: number) =>
+    await snapshot.mayHold((redis.startedAt + seconds) * 1_000);
+  for (const life of [1, 2, 3]) {
+    expect([await addedSecondsAfterStart(-10), await addedSecondsAfterStart(10)], `life ${life}`).toEqual([
+      true,
+      false,
+    ]);
+    redis.restart();
+  }
+});
