@@ -58,7 +58,7 @@ export class Pairs {
     return undefined;
   }
 
-  /** What remains once both files are read: late pairs from the file on disk, and rows without a partner. */
+  /** Yields the rest once both files are read: late pairs from the file on disk, and rows without a partner. */
   *rest(): Generator<Pair> {
     if (this.#file === undefined) {
       for (const side of ['old', 'new'] as const)

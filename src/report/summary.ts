@@ -34,7 +34,9 @@ const lookup = z
     refused_in_a_row: whole.describe(
       'Values of the longest series of ten or more rejections without an answer between them. The cause may be the account.',
     ),
-    deduplicated: whole.describe('Cells whose value another cell had already paid for.'),
+    deduplicated: whole.describe(
+      'Cells with the same value as an earlier cell, which made no call of their own.',
+    ),
     calls: whole,
     retries: whole,
   })

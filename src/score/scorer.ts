@@ -233,7 +233,7 @@ class RowFacts {
   }
 }
 
-/** The points of each reason, which rules may share. A reason may be `constructor`: then `before` is no number. */
+/** The points of each reason, which rules may share. A reason may be `constructor`: then `before` is a function. */
 function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
   const points: Record<string, number> = {};
   for (const {reason, add} of held) {

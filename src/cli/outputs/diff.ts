@@ -1,5 +1,5 @@
 import {diffOutputs, refusePath} from '../../enriched/diff.ts';
-import {count} from '../terminal/lines.ts';
+import {many} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {changeTable} from './change-table.ts';
 
@@ -20,7 +20,7 @@ export async function diffCommand(old: string, fresh: string, flags: DiffFlags):
   if (to !== undefined)
     print(
       'stderr',
-      `${count(changes.new + changes.changed + changes.without_key.new)} rows written to ${to}.\n`,
+      `${many(changes.new + changes.changed + changes.without_key.new, 'row')} written to ${to}.\n`,
     );
   return 0;
 }

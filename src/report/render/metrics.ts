@@ -85,15 +85,19 @@ function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, 
     gauge('last_run_timestamp_seconds', 'When the last run finished, in seconds since the epoch.', finished),
     gauge(
       'last_run_success',
-      '1 if the last run wrote its output (exit code 0 or 3), else 0.',
+      '1 if the last run ended with exit code 0 or 3, which have an output, else 0.',
       success ? 1 : 0,
     ),
     gauge(
       'last_run_complete',
-      '1 if the last run wrote its output without gaps (exit code 0), else 0.',
+      '1 if the last run ended with exit code 0, an output without gaps, else 0.',
       exit_code === exitCodes.ok ? 1 : 0,
     ),
-    gauge(LAST_SUCCESS, 'When a run last wrote its output, in seconds since the epoch.', lastSuccess),
+    gauge(
+      LAST_SUCCESS,
+      'When a run last ended with exit code 0 or 3, in seconds since the epoch.',
+      lastSuccess,
+    ),
     gauge('last_run_exit_code', 'Exit code of the last run.', exit_code),
     gauge(
       'last_run_duration_seconds',
