@@ -15,7 +15,8 @@ import {
   resultCells,
 } from '../../src/output/columns.ts';
 import {createEncoder} from '../../src/output/encoder.ts';
-import {answerOf, looked, ndjsonInput, ok, output} from './formats.ts';
+import {csvRows} from '../lookup/rows.ts';
+import {answerOf, csvInput, enriched, looked, ndjsonInput, ok, output} from './formats.ts';
 
 const names = {
   ip: 'is_vpn is_datacenter_proxy is_residential_proxy is_bogon is_tor_node is_threat city postal_code country continent latitude longitude asn_number asn_organization isp',
@@ -191,6 +192,17 @@ describe('cells', () => {
       outcomes: undefined,
     };
     expect(encoder.encode([enriched])).toContain(`,"stale":${member},"data"`);
+  });
+
+  test('rows with the same answer, fresh or stale, each say which it was', () => {
+    const columns = planColumns(targetsOf('ip', [{column: 'ip'}], ['ip']), ['city'], true);
+    const encoder = createEncoder(csvInput(['ip']), columns, output());
+    const fresh: Result = {status: 'ok', data: '{"city":"X"}', boughtAt: 0};
+    const stale: Result = {...fresh, stale: 'outage'};
+    const row = (result: Result) => enriched(csvRows(['192.0.2.1'])[0] as never, [result]);
+    const rows = [fresh, fresh, fresh, stale, stale, stale, fresh].map(row);
+    const marks = rows.map(each => encoder.encode([each]).split(',')[3]);
+    expect(marks).toEqual(['false', 'false', 'false', 'true', 'true', 'true', 'false']);
   });
 
   test('an unknown outcome shows the answer that it has', () => {

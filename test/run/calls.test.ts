@@ -29,6 +29,18 @@ const linesOf = (stage: Stage) =>
     .filter(Boolean)
     .map(line => JSON.parse(line) as Line);
 
+/** An IP address's hash by a key, as docs/decisions.md describes it. */
+function hashOf(value: string, key: string): string {
+  const known = createHash('sha256').update(`ip\0${value}`).digest('base64url').slice(0, 22);
+  return createHmac('sha256', key).update(known).digest('base64url').slice(0, 22);
+}
+
+/** All texts in a value, at any depth. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
 /** The lines add up to the summary's credits, to the last one. */
 function expectSum(lines: readonly Line[], summary: Summary | undefined): void {
   expect(lines.filter(({credits}) => credits < 0)).toEqual([]);
@@ -57,12 +69,13 @@ test('a line for each attempt has its outcome, rows and charge, but no value and
   const {summary, code} = await stage.run({...one, cost: 0.7}, {env});
   expect(code).toBe(0);
   const lines = linesOf(stage);
-  const hashOf = (value: string) => {
-    const known = createHash('sha256').update(`ip\0${value}`).digest('base64url').slice(0, 22);
-    return createHmac('sha256', 'auditor').update(known).digest('base64url').slice(0, 22);
+  const first = {
+    run: summary?.run_id,
+    operation: 'ip',
+    rows: [1, 3],
+    value: hashOf('203.0.113.1', 'auditor'),
   };
-  const first = {run: summary?.run_id, operation: 'ip', rows: [1, 3], value: hashOf('203.0.113.1')};
-  const second = {...first, rows: [2], value: hashOf('203.0.113.2')};
+  const second = {...first, rows: [2], value: hashOf('203.0.113.2', 'auditor')};
   const times = {sent_at: expect.stringMatching(/Z$/), ended_at: expect.stringMatching(/Z$/)};
   const answered = {outcome: 'answered', status: 200, code: null, booked: 'spent', credits: 0.7};
   const nothing = {request_id: null, booked: 'free', credits: 0};
@@ -97,8 +110,9 @@ test('over kills and resumes the lines add up to the counts, calls in flight inc
   ]);
   expect(lines).toHaveLength(12);
   expect(lines.filter(({attempt}) => attempt === 2).map(({rows}) => rows)).toEqual([[4], [6]]);
-  // By a key of each run's own.
+  // By a key of each run's own, which is in no file: otherwise all addresses could be tried.
   const values = lines.map(({value}) => value);
+  for (const text of textsIn([summary, lines])) expect(values).not.toContain(hashOf('203.0.113.1', text));
   await stage.run({...one, force: true});
   expect(linesOf(stage).some(({value}) => values.includes(value))).toBe(false);
 });

@@ -93,7 +93,8 @@ ${more}tests: [{score: 0}]
 });
 
 test('a shadow rule changes nothing of the rows, and is counted and shown', async () => {
-  box.write('in.csv', 'ip,mail\n192.0.2.1,\n8.8.8.8,\n');
+  // The second address can't be looked up: a rule that counts and reads it could not score the row.
+  box.write('in.csv', 'ip,mail\n192.0.2.1,\n8.8.8.8,"x@example.com, y@example.com"\n');
   const run = (output: string, rules: string) => {
     box.write('rules.yaml', `rules:\n  - {when: ip.is_bogon, add: 60, reason: bogon}\n${rules}`);
     return runHere(box, [
