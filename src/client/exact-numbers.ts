@@ -26,7 +26,7 @@ export function markNumber(spelled: string): string {
   return `${MARK}${spelled}`;
 }
 
-/** JSON text with marked numbers in their own spelling. */
+/** Returns JSON text without marks: each marked number as the answer spelled it. */
 export function unmarkNumbers(json: string): string {
   return json.includes(MARK) ? json.replace(MARKED, '$1') : json;
 }

@@ -34,7 +34,7 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
       return above ?? here;
     }
   }
-  // A process may have been killed just after it created the parent. All directories above were made durable before.
+  // Another process may have created the parent and been killed before it synced the parent's name: sync that too.
   if (isMade) syncPath(dirname(dirname(path)));
   syncPath(dirname(path));
   return isMade ? path : undefined;

@@ -99,7 +99,7 @@ function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   };
 }
 
-/** The neighbouring levels, each with the rules of which any one would suffice. */
+/** The next higher and lower level, each with the rules that lead there: any one of them is enough. */
 function nextLevels(
   level: string,
   points: Readonly<Record<string, number>>,

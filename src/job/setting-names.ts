@@ -33,7 +33,7 @@ const formerSettings: Readonly<Record<string, string>> = {
   logFormat: 'Write log: json (--log json).',
   cache: 'Write store: DIR, or store: false (--store DIR, --no-store).',
   threads:
-    'Leave it out: one process makes 3,500 to 5,000 calls a second. For more, start workers on other machines (docs/fleet.md).',
+    'Leave it out: one process makes 3,500 to 5,000 calls a second. For more, run parts of the list on several machines.',
   maxCreditsPerDay:
     'A day has one limit for all runs of an account: write max_credits_per_day below the endpoint in a file for the account, such as ~/.config/bulk-enrich/accounts/main.yaml.',
 };

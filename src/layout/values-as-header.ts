@@ -21,7 +21,7 @@ export function isRowOfValues(header: readonly string[], rows: readonly Row[]): 
   return header.some(isValue) || phoneColumns(header, rows).length > 0;
 }
 
-/** @throws {UsageError} if the header is a row of values; with the flags that read it as a row. */
+/** @throws {UsageError} if the header is itself a row of values. Its message names the flags that read it as one. */
 export function refuseValuesAsHeader(
   header: readonly string[],
   rows: readonly Row[],

@@ -157,7 +157,7 @@ function withAnswer(row: SqlRow): SqlRow {
 
 function statements(db: Sqlite) {
   return {
-    // An answer settles all doubt before it.
+    // An answer settles the doubts before it, so it is kept with 0 doubts.
     answers: db.prepare(
       'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, 0, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),

@@ -14,8 +14,9 @@ import {systemCode} from '../errors.ts';
  */
 const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
-/** Lines are kept for a year, up to this number. */
+/** Lines are kept for a year. */
 const KEPT_MS = 366 * DAY_MS;
+/** Maximum number of lines, even of one year. */
 const MOST_LINES = 20_000;
 /** Number of summaries kept of each job: this many of complete runs, and this many of incomplete ones. */
 const SUMMARIES = 30;

@@ -115,7 +115,7 @@ export class Ledger {
     return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
   }
 
-  /** Chooses the first row with this value: see {@link firstRow}. Durable with the next checkpoint. */
+  /** Notes `row` as the first row with this value: see {@link firstRow}. Durable with the next checkpoint. */
   setFirstRow(key: string, row: number): void {
     this.#writer.unwritten.firstRows.set(key, row);
   }

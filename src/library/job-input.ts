@@ -69,7 +69,7 @@ export interface JobInput {
   readonly escapeFormulas?: Setting<'escapeFormulas'>;
   /** Maximum rate of calls, such as 20/s, 100/m or 5/h, or unlimited; by operation: ip=50/s,email=10/s. The number is at most 1000000; the slowest rate is one call a day, 0.0417/h. Default: 20/s live, unlimited embedded. */
   readonly rate?: Setting<'rate'>;
-  /** Maximum of calls in flight, from 1 to 10000. Default: 16; for the run of a fleet, the sum of its workers. */
+  /** Maximum of calls in flight, from 1 to 10000. Default: 16; of a run with a fleet, twice the sum of its workers. */
   readonly concurrency?: Setting<'concurrency'>;
   /** Maximum time for one call, from 100ms to 1h. Default: 30s. */
   readonly timeout?: Setting<'timeout'>;
@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file: start over only if the input or the settings changed, else resume; with false, stop instead (exit 8 or 10). */
+  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, restart: true starts over only if the input or the settings changed. With restart: false the run then stops (exit 8 or 10). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Values that failed are looked up again. Default: false. */
   readonly force?: Setting<'force'>;

@@ -72,7 +72,7 @@ export interface PaceReport {
  * two differ.
  */
 export interface Executor {
-  /** True while an outage delays even the values that requests wait for. */
+  /** True while an outage delays even urgent tasks, for which a program waits. */
   readonly isDown: boolean;
   /** Takes a task. Resolves when it may take another. */
   submit(task: Task): Promise<void>;

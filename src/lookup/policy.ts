@@ -212,8 +212,9 @@ export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: nu
 }
 
 /**
- * Milliseconds that all wait after throttling: at least what the service asks for, else full jitter. `streak` counts
- * throttled calls without an answer in between, since the time asked for may be too short.
+ * Milliseconds for which no call is sent after a throttled one: a random backoff, but never less than the service asked
+ * for. The backoff grows with `streak`, the throttled calls without an answer in between: the service may ask for too
+ * little.
  */
 export function throttleMs(asked: number | undefined, streak: number, random: number): number {
   const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, policyNumbers.gateCapMs, random));

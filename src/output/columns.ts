@@ -71,7 +71,7 @@ function kindOf(schema: z.ZodType): AnswerField['kind'] {
 /** The parts of a target's columns that decide their names. */
 export interface NamedColumns {
   readonly target: {readonly prefix: string};
-  /** Its columns before the answer's fields. */
+  /** The target's columns before those of the answer's fields: status, error and, in some runs, stale. */
   readonly said: readonly LookupColumn[];
   readonly fields: readonly AnswerField[];
 }

@@ -52,7 +52,7 @@ export interface Waterfall {
 interface ReadyCondition {
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
-  /** Lookups with a condition whose answers this condition reads: they are decided first. */
+  /** Lookups that this condition reads and that have a condition of their own: those are decided first. */
   readonly after: readonly number[];
   readonly place: string;
 }

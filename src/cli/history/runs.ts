@@ -1,3 +1,4 @@
+import {userDirectory} from '../../disk/user-directory.ts';
 import {UsageError} from '../../errors.ts';
 import {csvTable} from '../../output/csv-table.ts';
 import {percent} from '../../report/format.ts';
@@ -39,7 +40,8 @@ function summaryOf(run: string): string {
 }
 
 function render(runs: readonly RunRecord[], since: string): string {
-  if (runs.length === 0) return `No run has ended in the last ${since}.\n`;
+  if (runs.length === 0)
+    return `No run has ended in the last ${since}, by the history in ${userDirectory('state', process.env)}.\n`;
   const year = new Set(runs.map(({ended_at: ended}) => ended.slice(0, 4)));
   const column = columnIn(runs);
   const columns = [

@@ -93,7 +93,7 @@ class Punctuality {
     this.#beforeTimer = performance.now() - this.#free;
   }
 
-  /** Ends the wait. Returns the maximum delay in milliseconds. */
+  /** Ends the measuring. Returns by how much the timer may have been late, in milliseconds, at most. */
   stop(): number {
     clearInterval(this.#ticking);
     this.#ticking = undefined;

@@ -25,7 +25,7 @@ export const callSettings = {
   concurrency: callSetting(whole(1, 10_000).optional(), {
     value: 'N',
     description: 'Maximum of calls in flight, from 1 to 10000.',
-    defaultText: '16; for the run of a fleet, the sum of its workers',
+    defaultText: '16; of a run with a fleet, twice the sum of its workers',
     uses: ['run', 'library', 'worker'],
     shapes: 'summary',
   }),

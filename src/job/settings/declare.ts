@@ -62,7 +62,7 @@ export interface DeclaredSetting extends SettingMeta {
   readonly group: string;
 }
 
-/** Declares the settings of a group, as help and docs order them. */
+/** Declares the settings of one group. Help and docs have a heading for each group. */
 export function settingsIn(group: string) {
   return <T extends z.ZodType, const M extends SettingMeta>(schema: T, meta: M) => ({
     ...meta,

@@ -21,12 +21,12 @@ export interface Guess {
   readonly distinct: number;
   /**
    * `plain`: the header names the kind, and every other word of it is known as harmless. `strange`: it names the kind,
-   * and perhaps another party. `silent`: it does not name the kind.
+   * and has an unknown word, which may name another party (`agent_phone`). `silent`: it does not name the kind.
    */
   readonly header: 'plain' | 'strange' | 'silent';
   /** The most frequent fault of the misfits, with the first row that has it. */
   readonly fault?: Fault | undefined;
-  /** Phone columns that a country column was chosen for, or may be. */
+  /** Of a guessed country column: the phone columns whose numbers it serves, or may serve. */
   readonly numbers?: readonly string[] | undefined;
   /** The first row that shows why a country column is unsure. */
   readonly row?: number | undefined;

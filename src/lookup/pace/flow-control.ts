@@ -25,7 +25,7 @@ export interface FlowControlOptions extends OutageOptions {
   readonly onStop: (reason: StopReason) => void;
   /** Called once per session and streak: so many calls were refused in a row that the values are not to blame. */
   readonly onStreak: (operation: Operation, streak: Streak) => void;
-  /** True if a streak of any length counts as the values' fault. */
+  /** True if refusals never stop the run, however many come in a row: the values are blamed. */
   readonly mayAllFail?: boolean | undefined;
 }
 

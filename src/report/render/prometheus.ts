@@ -19,7 +19,7 @@ export function gauge(name: string, help: string, value: SampleValue): Family {
   return familyOf('gauge', name, help, value);
 }
 
-/** A family of counters, whose names end in `_total`, or of one counter if given one value. */
+/** A family of counters; with a single value, of one counter. Their names end in `_total`. */
 export function counter(name: `${string}_total`, help: string, value: SampleValue): Family {
   return familyOf('counter', name, help, value);
 }

@@ -263,7 +263,7 @@ function storeSummary({job, books: {tally}, session}: SummaryFacts) {
   const notLookedUp = (name: Operation) => tally.operations[name].notLookedUp;
   return {
     trouble: store?.cause ?? null,
-    /** Values looked up without reading the store, and the credits spent on them. */
+    /** Values that were bought while the store could not be read, and their cost, which may have been paid before. */
     not_looked_up: totalOf(tally, 'notLookedUp'),
     perhaps_paid_again: inCredits(
       operationNames.reduce((sum, name) => sum + notLookedUp(name) * costOf(name), 0),

@@ -104,7 +104,7 @@ function hold(path: string, ours: boolean, files: readonly string[]): LockedDire
 }
 
 function busy(who: string): string {
-  return `Another run is writing this output: ${who}. Nothing was sent. Wait for it, or run with another -o, and with another --state if you name one.`;
+  return `Another run is writing this output: ${who}. Nothing was sent. Wait for it, or choose another output (-o). If you use --state, choose another directory there, too.`;
 }
 
 /**

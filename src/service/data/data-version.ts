@@ -15,7 +15,7 @@ export function dataVersion(ownLists = dirname(fileURLToPath(import.meta.url))):
   const {fingerprint} = readManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
   const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})
-    // Only the build has pack-sets.csv, which is in the fingerprint.
+    // pack-sets.csv exists only in a build, and the manifest's fingerprint covers it.
     .filter(file => file.endsWith('.csv') && file !== 'pack-sets.csv')
     .sort()
     .map(file => readFileSync(join(ownLists, file), 'utf8'));
