@@ -14,6 +14,7 @@ import type {Lookup} from '../ledger/lookup.ts';
 import type {Guess} from '../lookup/columns/guess.ts';
 import type {LaneSettings} from '../lookup/outlet.ts';
 import {perSecond} from '../lookup/pace/rate-controller.ts';
+import {mostSends} from '../lookup/policy.ts';
 import {isStored, type Operation, operationNames, perOperation} from '../operations/table.ts';
 import {exact, isOwn, type RunRecord} from '../report/run-record.ts';
 import {destinationOf} from '../run/destination/destinations.ts';
@@ -256,7 +257,7 @@ function countsOf(
       at_least: inCredits(firm.cost),
       /** Cost if every condition holds and no call is sent again. */
       all_sent_once: inCredits(calls.cost),
-      at_most: inCredits(calls.cost * (1 + job.settings.resends)),
+      at_most: inCredits(calls.cost * mostSends(job.settings)),
     },
     ...timeAt(lanesOf(job, [...cells.keys()], account), name => calls.operations[name].calls),
   };

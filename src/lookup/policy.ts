@@ -106,9 +106,14 @@ export function leavesDoubt(attempt: Attempt, settings: PolicySettings): boolean
   return attempt.kind !== 'answered' && chargeOf(attempt, settings) !== 'free';
 }
 
+/** Maximum number of sends of a value, whatever fails: `plan` shows it as the worst case. */
+export function mostSends({resends}: PolicySettings): number {
+  return 1 + resends;
+}
+
 /** Number of sends left to a value. Each attempt that left a doubt uses one up. */
 export function sendsLeft({doubts}: History, settings: PolicySettings): number {
-  return Math.max(0, 1 + settings.resends - doubts);
+  return Math.max(0, mostSends(settings) - doubts);
 }
 
 /**

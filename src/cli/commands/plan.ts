@@ -2,6 +2,7 @@ import {BulkEnrichError, exitCodes, UsageError} from '../../errors.ts';
 import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
 import {durationFrom} from '../../job/values.ts';
+import {mostSends} from '../../lookup/policy.ts';
 import {percent} from '../../report/format.ts';
 import {exceeds} from '../../run/exit.ts';
 import {limitStop} from '../../run/stop.ts';
@@ -120,7 +121,7 @@ function costOf(report: PlanReport, {endpoint, settings}: Job): string {
   if (callsOf(report) === 0) return 'A run makes no calls, and costs nothing.';
   const {all_sent_once: once, at_most: worst} = report.credits;
   const worstCase =
-    worst === once ? '' : ` At worst, every call has to be sent ${settings.resends + 1} times.`;
+    worst === once ? '' : ` At worst, every call has to be sent ${mostSends(settings)} times.`;
   return `A run makes ${forecast(report, endpoint.kind)}.${worstCase}${limitOf(report, settings)}`;
 }
 
