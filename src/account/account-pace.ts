@@ -44,19 +44,19 @@ export class AccountPace {
   readonly #db: Sqlite;
   readonly #sql: {readonly read: Query; readonly write: Statement};
   #holder = `${process.pid}.${randomBytes(4).toString('hex')}`;
-  /** Permits that expire at the end of this turn of the event loop. */
+  /** Number of permits that expire at the end of this turn of the event loop. */
   #fresh = 0;
   #moment: NodeJS.Immediate | undefined;
-  /** Calls that have a permit, and still wait for their connection. */
+  /** Number of calls that have a permit, and still wait for their connection. */
   #onTheWay = 0;
   /** Times of used permits that are not reported yet. */
   #used: number[] = [];
-  /** Number of this process's permits that the other processes count as granted and not used. */
+  /** Number of this process's permits that the file shows to other processes as granted and not used. */
   #told = 0;
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
   #holding: NodeJS.Timeout | undefined;
-  /** Time by the machine's clock since which others have left no permit; infinite once reported. */
+  /** Time by the machine's clock since which others have left no permit; infinite once the user was told. */
   #emptySince: number | undefined;
 
   constructor(options: AccountPaceOptions) {
@@ -240,7 +240,7 @@ function open(path: string): Sqlite {
   }
 }
 
-/** Milliseconds of the monotonic clock that all processes of the machine share. A change of the time of day does not move it. */
+/** Milliseconds of the monotonic clock that the machine's processes share. Changes of the time of day don't move it. */
 function machineClock(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

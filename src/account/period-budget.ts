@@ -8,12 +8,12 @@ import {inCredits, thousandths} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
 import type {Charge} from '../job/settings/cost.ts';
 
-/** Another run may be taking its block at this moment. */
+/** Maximum wait for the file, while another run takes its block of credits. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Credits are taken in blocks of this share of the budget, up to a maximum: one durable write per block. */
 const BLOCK_SHARE = 0.01;
 const BLOCK_AT_MOST = thousandths(100);
-/** Raise it whenever the table's shape changes: a program that does not know the shape must not spend by it. */
+/** Raise this version whenever the tables change shape: a program that does not know the shape must not spend by it. */
 const VERSION = 2;
 
 const FILE = 'daily-credits.db';
@@ -21,9 +21,9 @@ const FILE = 'daily-credits.db';
 /** A day or a month in UTC. */
 export type Period = 'day' | 'month';
 
-/** The file of all budgets. */
+/** The file with all budgets, and the clock to use it by. */
 interface BudgetFile {
-  /** In the user's state directory, so that it outlives the runs. */
+  /** The user's state directory, so that the file outlives the runs. */
   readonly directory: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -48,7 +48,7 @@ export interface PeriodBudgetOptions extends BudgetFile {
 }
 
 /**
- * Credits that an account may spend in one day or month, over all its runs. A run takes credits in durable blocks before it
+ * Credits that all runs of an account may spend in one day or month. A run takes credits in durable blocks before it
  * spends them, so a crash never exceeds the limit. A session that resumes a run gives back the unspent part of a block.
  *
  * @throws {OutputError} when its file can't be read or written: then nothing may be spent.
@@ -60,7 +60,7 @@ export class PeriodBudget {
   readonly #sql: ReturnType<typeof open>['sql'];
   /** Thousandths of a credit that were taken from `#current` in advance, and not spent yet. */
   #left = 0;
-  /** By call in flight: the period that its credits were taken from. */
+  /** By key of a call in flight: the period that the call's credits were taken from. */
   readonly #inFlight = new Map<string, string>();
   #current: string;
   #warned = false;
@@ -147,7 +147,7 @@ export class PeriodBudget {
     }
   }
 
-  /** Begins a new period. Unspent credits of the last block go back to the period that they were taken from. */
+  /** Turns to a new period if one has begun. Unspent credits go back to the period that they were taken from. */
   #turn(): void {
     const current = this.#period();
     if (current === this.#current) return;
@@ -218,8 +218,7 @@ export class PeriodBudget {
 }
 
 /**
- * Gives back the credits that a killed session took in advance and did not spend, of all accounts and periods. `taken`
- * returns the credits that its calls took from a period, by {@link PeriodBudget.name}.
+ * Gives back a killed session's unspent credits in all budgets. `taken`: its use of one, by {@link PeriodBudget.name}.
  *
  * @throws the errors of SQLite and the file system.
  */
@@ -249,7 +248,7 @@ const DAY_MS = 86_400_000;
 /** Time for which a finished period's counts are kept. */
 const KEPT_MS = 62 * DAY_MS;
 
-/** `2031-05-06`, or `2031-05`. */
+/** Key of the period at `now`: `2031-05-06` for a day, `2031-05` for a month. */
 function keyOf(period: Period, now: number): string {
   return utcDate(now).slice(0, period === 'month' ? 7 : 10);
 }
@@ -285,7 +284,7 @@ function open(directory: string, path: string, date: SharedDate) {
 
 /**
  * Creates the tables. `used`: thousandths of a credit taken from a period, with blocks that are not spent yet. `taken`:
- * the same for each session, until it closes; a killed session leaves its rows.
+ * the same for each session, until the session closes; a killed session leaves its rows.
  */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {

@@ -2,15 +2,15 @@ import {LONGEST_AWAY_MS} from '../disk/shared-date.ts';
 import {type Rate, windowOf} from '../job/values.ts';
 
 /**
- * Past and next send times of one account, for all processes of a machine. In milliseconds of the machine's monotonic
- * clock, which a change of the time of day does not move.
+ * Past and next send times of one account, for all processes of a machine. Times are in milliseconds of the machine's
+ * monotonic clock, which a change of the time of day does not move.
  */
 export interface Schedule {
-  /** Due time of the next permit. Earlier permits count as evenly spaced before it (GCRA's virtual scheduling, ITU-T I.371). */
+  /** Due time of the next permit. Earlier ones count as evenly spaced (GCRA's virtual scheduling, ITU-T I.371). */
   readonly due: number;
-  /** Calls that were sent, in order: their time and number. */
+  /** Sent calls, in order: for each time, the number of calls. */
   readonly sent: readonly SentCalls[];
-  /** By holder: permits that are out, since the time of their use is not reported yet. */
+  /** Permits that are out, by holder: they were granted, and the time of their use is not reported yet. */
   readonly out: Readonly<Record<string, PermitsOut>>;
 }
 
@@ -47,8 +47,9 @@ const CATCH_UP_MS = 100;
  * call: at most 500 entries.
  */
 const GRAIN = 0.002;
-/** Milliseconds of silence after which a holder is checked, and after which it counts as gone. */
+/** Milliseconds without a request of a holder after which its process is checked. */
 const SILENT_MS = 1_000;
+/** Milliseconds without a request after which a holder counts as gone. */
 const GONE_MS = 60_000;
 /** Milliseconds until the next look at a window that others keep full. */
 const AGAIN_MS = 5;
@@ -119,7 +120,7 @@ function total(counts: readonly number[]): number {
 
 /**
  * Moves the schedule to the clock that began anew when the machine restarted. By the old clock it is now
- * `now + shiftMs`, if the time of day is right. If that can't be right, only the time since the restart counts.
+ * `now + shiftMs`, if the time of day is right. If the last call is then too old, only the time since restart counts.
  */
 export function shifted({due, sent, out}: Schedule, now: number, shiftMs: number): Schedule {
   const permits = Object.values(out);

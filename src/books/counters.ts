@@ -11,13 +11,13 @@ import {countAnswer, emptyTop, type Top} from './top-counts.ts';
 /** Counts over the written rows. Saved with each checkpoint, so they cover exactly the rows up to there. */
 export interface Counters {
   readonly rows: {written: number; rejected: number; ok: number; with_errors: number};
-  /** Cells by status. Their sum is all cells. */
+  /** Number of cells by status. The numbers add up to all cells. */
   readonly lookups: Record<Operation, Record<Result['status'], number>>;
   readonly errors: ErrorCounts;
   /** Cells that were repaired before their lookup, by operation. */
   readonly repaired: Record<Operation, number>;
   readonly repairs: ErrorCounts;
-  /** Cells that were skipped on purpose, by operation and code. */
+  /** Skipped cells, by operation and code: on purpose, or because their lookup was impossible. */
   readonly skipped: Record<Operation, Record<string, number>>;
   /** Cells with an expired answer, by operation and by the code for why the answer could not be renewed. */
   readonly stale: Record<Operation, Record<string, number>>;
@@ -28,24 +28,24 @@ export interface Counters {
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
   readonly risk: RiskTally;
-  /** By operation and field: number of answers that have it, and in which it is true. */
+  /** By operation and field: number of answers that have the field, and of those in which it is true. */
   readonly fields: Record<Operation, Record<string, FieldCount>>;
 }
 
-/** By code: how often, and the first rows. */
+/** By code: how often it was counted, and the numbers of the first rows with it. */
 type ErrorCounts = Record<string, {count: number; rows: number[]}>;
 
 interface RiskTally {
   readonly levels: Record<RiskLevel, number>;
   /** Sum of all scores. */
   sum: number;
-  /** Scores by tens: 0 to 9, 10 to 19, …, 90 to 100. */
+  /** Number of rows by the tens of their scores: 0 to 9, 10 to 19, …, 90 to 100. */
   readonly histogram: number[];
   readonly reasons: Record<string, number>;
   readonly missing: Record<string, number>;
-  /** The first rows of high risk. */
+  /** Numbers of the first rows of high risk. */
   readonly highRows: number[];
-  /** Number of rows by index of the rule and its outcome. A rule that was false in every row is missing. */
+  /** Number of rows by the rule's index and its outcome. A rule that was false in every row is missing. */
   readonly rules: Record<number, Record<keyof RuleOutcomes, number>>;
 }
 
@@ -54,14 +54,14 @@ interface FieldCount {
   true: number;
 }
 
-/** Maximum number of rows named for each error code. */
+/** Maximum number of rows that are named for each error code. */
 const NAMED_ROWS = 10;
 /** Maximum number of rows of high risk in the summary. */
 const HIGH_ROWS = 100;
 /** Maximum number of codes per operation: a service may have one for every value. */
 const NAMED_CODES = 50;
 const OTHER_CODES = 'other_codes';
-/** Number of bars in the histogram, and width of each in points. */
+/** Number of bars in the histogram, and also the width of each bar in points. */
 const HISTOGRAM = 10;
 
 export function emptyCounters(): Counters {
@@ -132,8 +132,8 @@ export function countRow(
 }
 
 /**
- * Takes cells out of the rejected ones if their rejection was not about the value. `isRejected` returns undefined until
- * that is known.
+ * Takes cells out of `rejected` if their rejection was not about the value. `isRejected` returns undefined until it is
+ * known if the value or the account is to blame.
  */
 export function judgeRejected(
   {rejected, unjudged}: Counters,
@@ -170,7 +170,7 @@ function countRule(counts: RiskTally['rules'], index: number): Record<keyof Rule
   return counts[index];
 }
 
-/** Counts a name that a job may have chosen. It may be `constructor`, which every object has. */
+/** Counts a name that a job may have chosen. The name may be `constructor`, a property of every object. */
 function countName(counts: Record<string, number>, name: string): void {
   counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
 }
@@ -223,7 +223,7 @@ export function countError(errors: ErrorCounts, code: string, row: number): void
   if (entry.rows.length < NAMED_ROWS) entry.rows.push(row);
 }
 
-/** The summary's list of errors, most often first. */
+/** The summary's list of errors, the most frequent first. */
 export function listErrors(errors: Counters['errors']) {
   return Object.entries(errors)
     .map(([code, {count, rows}]) => ({code, count, rows}))
@@ -236,7 +236,7 @@ export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
   return cells.reduce((sum, count) => sum + count);
 }
 
-/** Number of cells counted by code: all, or those with these codes. */
+/** Sum of numbers of cells by code: of all codes, or of `codes` only. */
 export function cellsWith(
   counts: Readonly<Record<string, number>>,
   codes: readonly string[] = Object.keys(counts),
@@ -252,7 +252,7 @@ export function failures(counters: Counters): number {
   );
 }
 
-/** Number of cells with a lookup, over all operations. */
+/** Number of cells whose lookup was answered, failed or has an unknown outcome, over all operations. */
 export function asked(counters: Counters): number {
   return operationNames.reduce((sum, name) => sum + counters.lookups[name].ok, failures(counters));
 }

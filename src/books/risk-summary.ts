@@ -8,7 +8,7 @@ type Counts = Counters['risk']['rules'];
 
 const NEVER = {held: 0, undecided: 0, wrong: 0};
 
-/** The rules that the job brought, with their counts. */
+/** The job's own rules, not the default ones, with their counts. */
 function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
   return ownRules(rules).map(({rule: {reason, when, add, shadow, description, owner}, index}) => ({
     reason,
@@ -22,8 +22,8 @@ function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
 }
 
 /**
- * Warns of each rule that could not use its values in any row, or that no row could decide (most likely a misspelt
- * name). Also warns once of all rules that never held (perhaps misspelt names).
+ * Warns of each rule that no row could decide: its values were of the wrong type or missing (most likely a misspelt
+ * name) in every row. Also warns once of all rules that never held (perhaps misspelt names).
  */
 function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number): string[] {
   if (rows === 0) return [];

@@ -6,7 +6,7 @@ export interface TimelinePoint {
   readonly ms: number;
   readonly calls: number;
   readonly rows: number;
-  /** Latency in milliseconds; null if no call ended. */
+  /** Latency in milliseconds (median, 95th percentile); null if no call ended. */
   readonly p50: number | null;
   readonly p95: number | null;
   /** Average calls in flight. */
@@ -21,11 +21,11 @@ interface BooksReading {
   readonly inFlightMs: number;
 }
 
-/** Milliseconds that a point covers at first. */
+/** Milliseconds that each point covers at first, before any are merged. */
 const FIRST_MS = 1_000;
 /** Maximum number of points. When it is exceeded, neighbours are merged in pairs. */
 const MOST_POINTS = 240;
-/** Minimum length of the last point: a shorter one says nothing. */
+/** Minimum milliseconds of a run's last point: a shorter one says nothing. */
 const SHORTEST_MS = 50;
 
 /** Saved state of the timeline. */
@@ -50,7 +50,7 @@ export class Timeline {
     return {everyMs: this.#everyMs, points: this.#points};
   }
 
-  /** Adds a point once the current one is long enough. The last one may be shorter. */
+  /** Adds a point if enough time has passed since the last one. The last point of the run may be shorter. */
   sample(now: number, reading: BooksReading, isLast = false): void {
     const last = this.#last;
     const ms = Math.round(now - last.at);
@@ -100,7 +100,7 @@ function merged(a: TimelinePoint, b: TimelinePoint): TimelinePoint {
   };
 }
 
-/** Merges two medians by their share of the calls: close enough for a chart. */
+/** Merges two points' medians, weighted by their calls: close enough for a chart. */
 function weighted(a: TimelinePoint, b: TimelinePoint): number | null {
   if (a.p50 === null || b.p50 === null) return a.p50 ?? b.p50;
   const calls = Math.max(1, a.calls + b.calls);

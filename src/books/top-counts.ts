@@ -6,7 +6,7 @@ import {ranked} from '../report/format.ts';
 
 /** The most common names among many, in bounded memory. Plain data: it is saved with each checkpoint. */
 export interface TopCounts {
-  /** Number of names counted in all. */
+  /** Number of occurrences counted in all, of any name. */
   counted: number;
   /** At most this many occurrences of one name may be missing from its count. */
   missed: number;
@@ -15,11 +15,11 @@ export interface TopCounts {
 
 export type Top = Record<TopKind, TopCounts>;
 
-/** Number of names kept. A name more common than one in this many is never lost. */
+/** Number of names kept. A name with more than one in this many occurrences is never lost. */
 const KEPT = 200;
 const LONGEST_NAME = 80;
 const SHOWN = 10;
-/** A domain with fewer rows may be one person's own. */
+/** Minimum count of a domain that is shown: a rarer domain may be one person's own. */
 const FEWEST_OF_A_DOMAIN = 5;
 
 export function emptyTop(): Top {
@@ -29,8 +29,8 @@ export function emptyTop(): Top {
 }
 
 /**
- * Counts an answer under its names. A name that repeats the cell's value is counted as {@link NAMED_BY_VALUE}. Domains
- * keep their names, but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
+ * Counts an answer under its names. A new name that repeats the cell's value is counted as {@link NAMED_BY_VALUE}.
+ * Domains keep their names, but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
  */
 export function countAnswer(top: Top, operation: Operation, answer: unknown, cell?: string): void {
   for (const [kind, path] of operations[operation].top) {

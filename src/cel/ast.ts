@@ -14,14 +14,14 @@ export function pathOf(node: ASTNode): readonly string[] | undefined {
   return owner !== undefined && name !== undefined ? [...owner, name] : undefined;
 }
 
-/** The path in `has(path)`. */
+/** The path in `has(path)`; undefined for any other expression. */
 export function hasPath(node: ASTNode): readonly string[] | undefined {
   const [name, given] = node.op === 'call' ? node.args : [];
   const inner = name === 'has' ? given?.[0] : undefined;
   return inner === undefined ? undefined : pathOf(inner);
 }
 
-/** The text of a literal. */
+/** The text of a literal; undefined for any other expression. */
 export function literalText(node: ASTNode | undefined): string | undefined {
   return node?.op === 'value' && typeof node.args === 'string' ? node.args : undefined;
 }

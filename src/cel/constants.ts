@@ -14,7 +14,7 @@ export function constantText(node: ASTNode | undefined, constants: Constants): s
 /**
  * Evaluates each part that is the same for all rows, to find a fault such as `duration("7d")` before the first row.
  *
- * @throws {Error} with the reason why a part can never be right.
+ * @throws {Error} if a part can never be right. Its message gives the reason.
  */
 export function checkConstants(
   ast: ASTNode,

@@ -57,7 +57,7 @@ function dates(): Read {
 /** Length of a fraction with its point and at most three digits: the library counts milliseconds. */
 const MILLISECONDS = 4;
 
-/** One error for all rows, since the result may be no number in many of them. */
+/** One error for all rows, since making an error is slow, and many rows may need it. */
 export const NO_NUMBER = new Error('its result is not a number, as after a division by zero');
 
 /** Passes a result of arithmetic. Throws for infinity and NaN, which compare like numbers but mean nothing. */

@@ -32,7 +32,7 @@ export class Engine {
   /**
    * Type of an expression's result. Also evaluates the constant parts, to find faults before the first row.
    *
-   * @throws {Error} with the fault in `summary` or `message`.
+   * @throws {Error} if the expression has a fault. The error names the fault in `summary` or `message`.
    */
   typeOf(ast: ASTNode, constants: Constants = {}): string {
     const {valid, type, error} = this.#checking.parse(engineText(ast, false)).check();
@@ -51,7 +51,7 @@ export class Engine {
     };
   }
 
-  /** Refuses a pattern from a row, which can't be checked beforehand and may take long to compile. */
+  /** Compiles the patterns of matches(). Refuses one from a row: it can't be checked beforehand, and may take long. */
   #compilePatterns(node: ASTNode, constants: Constants): void {
     if (node.op === 'rcall' && node.args[0] === 'matches') {
       const pattern = constantText(node.args[2][0], constants);

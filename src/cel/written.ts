@@ -2,7 +2,7 @@ import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
 import {childrenOf, LOOPS, pathOf} from './ast.ts';
 import {convertible} from './convertible.ts';
 
-/** An engine's names: for `matches` and `list`, whose own names the library keeps, and for the engine's functions. */
+/** Names in an engine: `matches_` and `list_`, since the library keeps `matches` and `list`; then its own functions. */
 export const ENGINE_NAMES = {
   matches: 'matches_',
   list: 'list_',
@@ -26,7 +26,7 @@ export function parsed(text: string): ASTNode {
   return parse(withDoubles(text, ast)).ast;
 }
 
-/** Maximum nesting. Functions over expressions recurse for each level, and rows need room on the stack too. */
+/** Maximum nesting. Functions over expressions recurse at each level, and need stack again when they run for rows. */
 const MOST_LEVELS = 1_000;
 const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, such as terms of && or +';
 const MANY_SIGNS = /(?:[!-]\s*){250}/;
@@ -54,7 +54,7 @@ function withDoubles(text: string, ast: ASTNode): string {
   return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
 }
 
-/** The text of a part for an engine. With `bounded`, it checks steps, searches, conversions and arithmetic. */
+/** The text of a part for an engine. `bounded`: with calls that check steps, searches, conversions and arithmetic. */
 export function engineText(node: ASTNode, bounded: boolean): string {
   return serialize(shaped(node, {bounded, inLoop: false, bound: new Set()}) as ASTNode);
 }
@@ -91,7 +91,7 @@ function shaped(node: ASTNode, within: Within): Shape {
 
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
 
-/** Nested arithmetic as one sum. Only the result and the divisors are checked for infinity and NaN. */
+/** Writes nested arithmetic as one part: only its result and its divisors are checked for infinity and NaN. */
 function sum(node: ASTNode, within: Within): Shape {
   const [left, right] = node.args as [ASTNode, ASTNode];
   const side = (child: ASTNode) => (ARITHMETIC.has(child.op) ? sum(child, within) : shaped(child, within));
@@ -125,7 +125,7 @@ function grouped(node: ASTNode, shape: Shape): Shape {
 
 const inBrackets = (shape: Shape) => id(`(${serialize(shape as ASTNode)})`);
 
-/** A call; a conversion gets a check of its argument. */
+/** Returns a call unchanged, or with a check around its argument if it is a conversion. */
 function checked(inner: Shape): Shape {
   const [name, [given]] = inner.args as [string, Shape[]];
   return given !== undefined && isConversion(name) ? call(name, call(convertibleBy(name), given)) : inner;

@@ -10,13 +10,13 @@ export async function begin(): Promise<void> {
     ' ',
   );
   process.exitCode = await main(process.argv);
-  // An interrupted run ends, even if a reader of its output never takes the rest.
+  // An interrupted command ends within 1 s, even if a reader never takes the rest of its output.
   if (process.exitCode >= exitCodes.interrupted) setTimeout(() => process.exit(), 1_000).unref();
 }
 
 /**
- * Continues when the reader of stdout closes it, as `head` does: that is not an error, and a run continues to its end.
- * Any other error of stdout, such as a full disk, fails the command.
+ * If the reader of stdout closes the pipe, as `head` does, that is not an error: a run continues to its end. Any other
+ * error of stdout, such as a full disk, fails the command.
  */
 function outliveReaders(): void {
   process.stderr.on('error', () => {});

@@ -4,13 +4,13 @@ import {dirname, join} from 'node:path';
 import {userDirectory} from '../disk/user-directory.ts';
 import type {Env} from '../job/endpoint.ts';
 
-/** Node's function, from 22.8 on. It does nothing under NODE_DISABLE_COMPILE_CACHE. */
+/** `module.enableCompileCache`, which Node has from 22.8 on. It does nothing under NODE_DISABLE_COMPILE_CACHE. */
 type EnableCompileCache = (directory: string) => unknown;
 const nodes = (module as {readonly enableCompileCache?: EnableCompileCache}).enableCompileCache;
 
 /**
- * Lets Node keep the compiled code of this command for the next one, in the user's cache directory. That code is
- * executed, so the directory must be the user's own and closed to others. Otherwise, commands start more slowly.
+ * Lets Node keep compiled code for the next command, in the user's cache directory. That code is executed, so only
+ * a directory of the user's own that is closed to others is used. Without it, commands start more slowly.
  */
 export function keepCompiledCode(env: Env, enable: EnableCompileCache | undefined = nodes): void {
   if (enable === undefined) return;
@@ -27,7 +27,7 @@ function makeClosed(path: string): void {
   try {
     mkdirSync(path, {mode: 0o700});
   } catch {
-    // It exists, or can't be created.
+    // The directory exists, or can't be created: the caller finds out.
   }
 }
 

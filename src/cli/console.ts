@@ -12,7 +12,7 @@ export interface Console {
   readonly quiet: boolean;
   /** True if a program reads the messages: each one is then an event of the log. */
   readonly forMachine: boolean;
-  /** True if a person can answer. */
+  /** True if a person at the terminal can answer questions. */
   readonly interactive: boolean;
   /** Characters that fit in a line; infinite without a terminal. */
   readonly width: number;
@@ -62,7 +62,7 @@ export function createConsole(settings: ConsoleSettings): Console {
   };
 }
 
-/** True if a person is at the terminal: a CI runner may provide a terminal too, but sets CI. */
+/** True if a person is at the terminal. A CI runner may provide a terminal too, but sets CI. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? '') === '';
 }
@@ -79,8 +79,8 @@ function createLog(level: string, write: (text: string) => void): Logger {
 }
 
 /**
- * Logs why a command failed, for programs that read its log. An unexpected error may contain anything, so only its name
- * is logged.
+ * Logs why a command failed, for programs that read the log, and returns the exit code. An unexpected error may contain
+ * anything, so only its name is logged.
  */
 export function logFailure(error: unknown): number {
   const {log} = createConsole({quiet: false, log: {format: 'json'}});

@@ -15,10 +15,10 @@ import {lookedUp} from './terminal/opening.ts';
 import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
- * Counts a run's calls for a user who watches the bar or must agree to the cost. A list that can be read only once is
- * not counted. Undefined if conditions decide the number. Before a question, `warn` receives the plan's doubts.
+ * Counts a run's calls, for the progress bar or a question about the cost. Undefined if there is neither, if the list
+ * can be read only once, or if conditions decide the number. `warn` receives the plan's warnings before the question.
  *
- * @throws {BulkEnrichError} with exit code 130 if the answer is no.
+ * @throws {BulkEnrichError} with exit code 130 if the user does not agree to the cost.
  */
 export async function countFirst(
   job: Job,
@@ -29,7 +29,7 @@ export async function countFirst(
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
   if (job.settings.offline || !(asks || hasBar(job, console))) return undefined;
-  // If the plan fails, the run is about to report the same error.
+  // A plan that fails reports nothing here: the run is about to report the same error.
   const doubts: string[] = [];
   const plan = await planOf(
     job,
@@ -73,8 +73,8 @@ async function demandAgreement(plan: PlanReport, {settings}: Job, console: Conso
 }
 
 /**
- * The `--max-credits` that is enough for all rows of a run which stopped at that limit; undefined with --quiet, and for
- * a list that can't be read again.
+ * The `--max-credits` that is enough for all rows of a run that stopped at its own. Undefined for other runs, with
+ * --quiet, and for a list that can't be read again.
  */
 export async function creditsNeeded(
   job: Job,
@@ -90,8 +90,8 @@ export async function creditsNeeded(
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * inCredits(price(name));
-    // The plan also counts verdicts that are answered already, since the answer store does not keep them. The run does
-    // not call for those again.
+    // The plan also counts calls that this run has made, if the store does not keep their answers: verdicts, and all
+    // calls with --no-store. The resumed run does not make them again.
     const isKept = job.settings.store !== false && isStored(name);
     if (!isKept) need -= byOperation[name]?.spent ?? 0;
   }

@@ -3,17 +3,17 @@ import type {Use} from '../job/settings/declare.ts';
 import type {Grouping} from '../report/spend.ts';
 import type {RiskCounts} from '../report/summary.ts';
 
-/** A command's work: its result is the exit code. Loaded on demand, so that other commands start fast. */
+/** A command's work, which returns the exit code. It is loaded on demand, so that other commands start fast. */
 export type Action = (...given: never[]) => Promise<number>;
 
 export type RunCommand = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
 
 export type WithSettings = (command: Command, use: Use) => Command;
 
-/** Empty texts for `--help`, before operations are loaded. */
+/** Empty help texts about operations, for commands that do not load the operations. */
 export const NOTHING_SAID = {lookups: '', values: '', ages: ''};
 
-/** The flags of commands, and the texts of their help that are about operations. */
+/** A function that adds the flags of settings to a command, and the help texts about operations. */
 export interface CommandSettings {
   readonly withSettings: WithSettings;
   readonly said: typeof NOTHING_SAID;
@@ -41,7 +41,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
   addServe(add('serve', 'Run the embedded service, which has open data.')).action(
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
-  // The completion scripts pass the typed words.
+  // The completion scripts pass the words that the user has typed as further arguments.
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
     .allowExcessArguments()
@@ -57,7 +57,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
 
 const HELP_COMMAND = ['help [command]', 'Print the help of a command.'] as const;
 
-/** A command's name, its line in the list of commands, and further words in its own help. */
+/** Adds a command: its name, its line in the list of commands, and further words for its own help. */
 type Add = (name: string, summary: string, more?: string) => Command;
 type AddWith = (use: Use, ...named: Parameters<Add>) => Command;
 
@@ -102,7 +102,7 @@ function addVerify(addWith: AddWith, run: RunCommand): void {
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));
 }
 
-/** Adds the flags of commands that write rows of an output again. */
+/** Adds the flags of `diff` and `score`, which can write rows of an output to a new file. */
 function withOutput(command: Command, what: string): Command {
   return command
     .option('-o, --output <FILE>', what)
@@ -110,7 +110,7 @@ function withOutput(command: Command, what: string): Command {
     .option('--json', 'Print the changes as JSON.');
 }
 
-/** Commands that read a run's files. */
+/** Adds the commands that read a run's files. */
 function addReaders(add: Add, run: RunCommand): void {
   const diff = add('diff', 'Show the changes between two outputs of run.')
     .argument('<old>', 'an output of run, CSV or NDJSON')

@@ -15,7 +15,7 @@ function fitted(line: string): string {
   return isTTY && line.length > columns ? line.replace(/ {3,}(?=\S)/, '\n      ') : line;
 }
 
-/** `lookup`, `store purge`. */
+/** A command's name after that of its group: `lookup`, `store purge`. */
 function nameOf(command: Command): string {
   const above = command.parent?.parent ? `${nameOf(command.parent)} ` : '';
   return above + command.name();

@@ -6,7 +6,7 @@ import {explained, tried, writtenInstead} from './terminal/mistyped.ts';
 import {print} from './terminal/printable.ts';
 import {remedied} from './terminal/remedied.ts';
 
-/** Renders an error of a command, here and nowhere else, and returns the exit code. */
+/** Shows an error that ended a command, which no other place does, and returns the exit code. */
 export async function failed(
   error: unknown,
   argv: readonly string[],
@@ -38,7 +38,7 @@ function misuse({message}: CommanderError, argv: readonly string[], program: Com
   return explained(`${message}\n`, argv, program).replace(/^error:/, inRed('Error:'));
 }
 
-/** True if the flags ask for a log in JSON. A job file's `log` does not count, since it is not read after a failure. */
+/** True if the flags ask for a log in JSON. A job file's `log` does not count: the file is not read after a failure. */
 function asksForJson(argv: readonly string[]): boolean {
   const given = argv.flatMap((word, at) =>
     word === '--log' ? (argv[at + 1] ?? []) : (word.split('--log=')[1] ?? []),
@@ -46,12 +46,12 @@ function asksForJson(argv: readonly string[]): boolean {
   return given.some(words => words.split(',').includes('json'));
 }
 
-/** Prints a sentence, and no stack trace for a user's mistake. */
+/** Prints a foreseen error as a sentence, any other with its stack trace, and returns the exit code. */
 function report(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) return exitCodes.usage;
   if (error instanceof CodedError) {
     const stop = /[.!?…]$/.test(error.message) ? '' : '.';
-    // A question answered with no is not an error.
+    // With this exit code, the user answered a question with no: that is not an error.
     const mark = error.exitCode === exitCodes.interrupted ? '' : `${inRed('Error:')} `;
     print('stderr', `${broken(`${mark}${error.message}${stop}`)}\n`);
     print('stderr', tried(remedied(argv, error.remedy)));

@@ -11,7 +11,7 @@ export const said = {
   ages: defaultAges,
 };
 
-/** Flags that `--help` shows. `--help-all` shows all flags. */
+/** Settings whose flags `--help` of `run` and `plan` shows. `--help-all` shows all flags. */
 const common: ReadonlySet<SettingName> = new Set<SettingName>([
   ...Object.values(operations).map(({setting}) => setting as SettingName),
   ...(['endpoint', 'country', 'defaultCountry', 'where', 'sample'] as const),
@@ -34,7 +34,7 @@ export function addSettings(command: Command, use: Use, showsAll: boolean): Comm
     if (!setting.uses.includes(use)) continue;
     const isShown = showsAll || use !== 'run' || common.has(setting.name);
     command.addOption(optionOf(setting).hideHelp(!isShown));
-    // A default of true would override a job file's false.
+    // Commander gives a `--no-…` flag the value true by default, which would override a job file's false.
     if (setting.negated === true) command.setOptionValue(setting.name, undefined);
     if (setting.name === 'store')
       command.addOption(

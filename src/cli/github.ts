@@ -30,7 +30,7 @@ export async function tellGitHub(env: Env, outcome: RunOutcome, console: Console
 /** In GitHub Actions: annotates the error that kept a run from starting. */
 export function tellGitHubOfError(env: Env, error: unknown): void {
   if (!inGitHubActions(env)) return;
-  // An unexpected error's message may contain anything.
+  // An unexpected error's message may contain anything, so it is not shown.
   const message = error instanceof CodedError ? error.message : 'Internal error: see the log.';
   printCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
 }

@@ -10,7 +10,7 @@ import {type Console, createConsole, isInteractive} from './console.ts';
 /** A command's flags with those of a job, as commander passes them. */
 export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
 
-/** Job file and flags → a checked job, and its console. `fallback`: the output if none is named. */
+/** Makes a checked job, and its console, from job file and flags. `fallback`: the output if neither names one. */
 export function jobFrom(
   inputs: readonly string[],
   flags: JobFlags,
@@ -35,7 +35,7 @@ export function jobFrom(
     },
     env,
     isInteractive(),
-    // `--quiet` does not hide the stderr of the key's command.
+    // `--quiet` does not hide the stderr of the command that prints the API key.
     createConsole({...rest, quiet: false}).warn,
   );
   return {job, console: createConsole(rest)};
@@ -48,8 +48,8 @@ export function envOfCounting(env: Env): Env {
 }
 
 /**
- * Unchecked settings from the job file and the flags, for a job that could not be read. `isPart`: the file has a mistake,
- * so some of its settings may be missing here.
+ * Unchecked settings from the job file and the flags, for the report on a run that could not begin. `isPart`: the file
+ * has a mistake, so some of its settings may be missing here.
  */
 export function unchecked({job: path, ...flags}: JobFlags): {said: RawSettings; isPart: boolean} {
   const given = cleaned(flags);
@@ -61,7 +61,7 @@ export function unchecked({job: path, ...flags}: JobFlags): {said: RawSettings; 
   }
 }
 
-/** The flags that were given. */
+/** The flags that were given, without those that commander left undefined. */
 export function cleaned(flags: RawSettings): RawSettings {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
@@ -69,7 +69,7 @@ export function cleaned(flags: RawSettings): RawSettings {
 /**
  * Value of a command's own flag, which is not a setting of a job.
  *
- * @throws {UsageError} naming the flag and the expected value.
+ * @throws {UsageError} if the value is wrong. The message names the flag and the expected value.
  */
 export function readFlag<T>(flag: string, schema: z.ZodType<T>, text: string): T {
   const read = schema.safeParse(text);

@@ -14,7 +14,7 @@ import {
 import {examplesOf} from './examples.ts';
 import {canRedraw, draw, print} from './terminal/printable.ts';
 
-/** Runs the command line and returns its exit code. `heard` receives an error that ends it, before it is shown. */
+/** Runs a command line and returns the exit code. `heard` receives an error that ends it, before the error is shown. */
 export async function main(
   given: readonly string[],
   heard: (error: unknown) => void = () => {},
@@ -78,7 +78,7 @@ async function createProgram(run: RunCommand, argv: readonly string[], showsAll:
     .allowUnknownOption();
   addCommands(program, run, await settingsOf(argv, showsAll));
   const [, , help, topic] = argv;
-  // For an unknown command Commander would show the general help.
+  // For `help` with an unknown command, Commander would show the general help.
   if (help === 'help' && topic !== undefined && !program.commands.some(command => command.name() === topic))
     throw unknownCommand(topic, program);
   addExamples(program);
@@ -92,13 +92,13 @@ function addExamples(parent: Command): void {
   }
 }
 
-/** Shows the settings that `--help` leaves out. */
+/** The flag that also shows the settings that `--help` leaves out. */
 const HELP_ALL = '--help-all';
 
 /** Words after "help" that ask for the program's own help. */
 const HELPS: ReadonlySet<string> = new Set(['help', '--help', '-h']);
 
-/** Width without a terminal: each flag gets one line, for `grep`. */
+/** Width of the help without a terminal: each flag gets one line, for `grep`. */
 const ONE_LINE_EACH = 250;
 
 function termOf(command: Command): string {

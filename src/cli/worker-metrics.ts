@@ -9,7 +9,7 @@ interface Address {
   readonly port: number;
 }
 
-/** `9464`, or `0.0.0.0:9464`. */
+/** Reads `9464` or `0.0.0.0:9464`. A port alone is one of 127.0.0.1. */
 export function parseAddress(text: string): Address {
   const match = /^(?:(.+):)?(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
@@ -21,7 +21,7 @@ export function parseAddress(text: string): Address {
   return {host: match[1] ?? '127.0.0.1', port};
 }
 
-/** A worker as its pages show it, with its fleet. */
+/** A worker as its pages (/metrics, /healthz, /readyz) show it, with its fleet. */
 export interface WatchedWorker {
   readonly report: WorkerReport;
   readonly hasRedis: boolean;
@@ -66,7 +66,7 @@ async function page(path: string, worker: WatchedWorker): Promise<Page> {
       type: 'text/plain; version=0.0.4',
       text: workerMetrics(worker, await worker.fleet().catch(() => undefined)),
     };
-  // A worker waits for its Redis by itself: a restart would not bring Redis back.
+  // Ok even without Redis: a worker waits for it by itself, and a restart would not bring Redis back.
   if (path === '/healthz') return {text: 'ok\n'};
   if (path !== '/readyz') return {status: 404, text: 'Only /metrics, /healthz and /readyz are here.\n'};
   if (worker.isReady) return {text: 'ok\n'};

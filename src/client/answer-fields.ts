@@ -60,7 +60,7 @@ interface OddFields {
   readonly wrongTypes: Set<string>;
 }
 
-/** A value's kept form and its used form; `used` is undefined if the value is unusable. */
+/** A value as it is kept, and as it is used: in the interface's type, or undefined if the value does not fit. */
 interface Both<Value = unknown> {
   readonly kept: Value;
   readonly used: Value | undefined;
@@ -114,7 +114,7 @@ function readList(items: FieldType, list: readonly unknown[], path: string, told
   return {kept, used: read.some(item => item.used === undefined) ? undefined : read.map(item => item.used)};
 }
 
-/** Numbers keep their spelling when converted to text and back. */
+/** Converts a value to the field's type. A number keeps its spelling, also when it becomes text or was text. */
 function readValue({read}: ValueType, value: unknown): unknown {
   const spelled = markedNumber(value);
   if (spelled === undefined) {

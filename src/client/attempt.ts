@@ -33,10 +33,10 @@ export interface Answered extends Responded {
  *
  * - `not_sent`: nothing reached the service; free.
  * - `throttled`: the service asks to slow down.
- * - `ambiguous`: it may have been carried out and charged, but no answer came.
- * - `unreadable`: carried out, but the answer breaks the interface.
- * - `rejected`: refused for this value.
- * - `rekeyed`: its key was refused and has been replaced since; free, to be sent again.
+ * - `ambiguous`: the call may have been carried out and charged, but no answer came.
+ * - `unreadable`: the call was carried out, but the answer breaks the interface.
+ * - `rejected`: the service refuses this value.
+ * - `rekeyed`: the call's key was refused, and has been replaced since. The call was free, and can be sent again.
  * - `fatal`: no call can succeed before a person fixes the cause.
  */
 export type Attempt =

@@ -82,7 +82,7 @@ function readAnswer(
   return {kind: 'answered', ...responded, ...answer};
 }
 
-/** Reads an answer by the interface's types. `exact` is its text, if `data` lacks something. */
+/** Reads an answer by the interface's types. `exact` is the whole answer's text, if `data` lacks a part of it. */
 function answerOf(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
   const {kept, data, unknownFields, wrongTypes} = readFields(fieldTypes[operation], given, isMarked);
   if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
@@ -99,8 +99,8 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
 }
 
 /**
- * The service's code for a failure, or `service_error` if its text is not a code. Undefined if the body is not an
- * error.
+ * The service's code for a failure; `service_error` if its message is not a code, or repeats the value. Undefined if
+ * the body is not an error.
  */
 function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): string | undefined {
   if (!isObject(json) || json.success !== false) return undefined;

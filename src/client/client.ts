@@ -44,7 +44,7 @@ export interface CallOptions {
 /** A request's fields without the key. */
 export type Params = Readonly<Record<string, string>>;
 
-/** `client.ip` and the like: a promise of the answer, or a thrown {@link ClientError}. */
+/** `client.ip` and the like: each returns a promise of the answer, which may reject with a {@link ClientError}. */
 type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promise<AnswerData<Name>>};
 
 /** Sends values. */

@@ -6,14 +6,14 @@ import {NUMBER} from '../operations/field-types.ts';
  * which is written differently. So such a number is a marked string in memory, and has its own spelling in text.
  */
 
-/** Random, so that no service can send it by chance. */
+/** The mark before a number's spelling. Random, so that no service can send it by chance. */
 const MARK = `#${randomUUID()}:`;
 const STRING_OR_NUMBER = new RegExp(`"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${NUMBER}`, 'g');
 const MARKED = new RegExp(`"${MARK}(${NUMBER})"`, 'g');
 /** Matches every text with a number that a double would spell differently, and few other texts. */
 const SUSPECT = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0|\.0{6}/;
 
-/** JSON text in which numbers that would lose their spelling are marked; `json` itself if there are none. */
+/** JSON text in which numbers that would lose their spelling are marked; `json` itself if it has no such number. */
 export function markNumbers(json: string): string {
   if (!SUSPECT.test(json)) return json;
   return json.replace(STRING_OR_NUMBER, token =>

@@ -1,6 +1,6 @@
 import {type Redact, redactorOf} from './redact.ts';
 
-/** Reads the key again after a refusal. */
+/** Reads the key again after the service refused the key `rejected`. */
 export type ReadKeyAgain = (rejected: string) => Promise<string>;
 
 /** The result of reading a refused key again. */
@@ -33,8 +33,8 @@ export class KeyInUse {
   readonly redact: Redact = (parsed, body) => this.#redact(parsed, body);
 
   /**
-   * Notes that the service accepted this key. While the key is read again this is ignored: the acceptance is older than
-   * the refusal.
+   * Notes that the service accepted this key. Ignored while the key is read again: that acceptance is older than the
+   * refusal that led to the reading.
    */
   accepted(key: string): void {
     if (key === this.#current && !this.#isReading) this.#renewal = undefined;

@@ -3,7 +3,7 @@ import {markedNumber} from './exact-numbers.ts';
 /** Removes the key from a parsed body. `body` is the same body as text. */
 export type Redact = (parsed: unknown, body: string) => unknown;
 
-/** A shorter key may occur in an answer by chance. */
+/** Minimum length of a key that is removed: a shorter one may occur in an answer by chance. */
 const SHORTEST_SECRET = 8;
 const REPLACEMENT = '[key]';
 
@@ -22,7 +22,7 @@ export function redactorOf(key: string): Redact {
     body.includes('\\') || secrets.some(secret => body.includes(secret)) ? redacted(parsed, clean) : parsed;
 }
 
-/** Spellings of a key inside longer Base64 texts, in both alphabets, for each of its three offsets. */
+/** Spellings of a key inside longer Base64 texts: in both alphabets, at each of the key's three possible offsets. */
 function inBase64(key: string): readonly string[] {
   const spelled = [0, 1, 2].flatMap(before => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);

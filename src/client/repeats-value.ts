@@ -1,15 +1,15 @@
 import {isIPv4} from 'node:net';
 
-/** Counts all field names that repeat the value under this one name, so that none of them is shown. */
+/** The one name under which all field names that repeat the value are counted, so that none of them is shown. */
 export const NAMED_BY_VALUE = '[value]';
 
 /** Parameters without personal data. */
 const PLAIN = new Set(['action_id']);
-/** A shorter text may occur in a code by chance. */
+/** Minimum length of a spelling to look for: a shorter text may occur in a code by chance. */
 const SHORTEST = 4;
 /** A part of this many characters counts as the whole value: services may repeat a value cut off. */
 const PART = 12;
-/** Digits that identify a phone number without its country. */
+/** Number of final digits that identify a phone number without its country. */
 const NATIONAL = 7;
 
 /**
@@ -46,7 +46,7 @@ function hasNumbers(said: string, octets: readonly number[]): boolean {
   return isWithin(octets, numbers) || isWithin(octets.toReversed(), numbers);
 }
 
-/** The ASCII letters and digits of a text. */
+/** The ASCII letters and digits of a text in lower case. */
 function bare(text: string): string {
   return text.replace(/[^a-z0-9]/g, '');
 }
@@ -62,7 +62,7 @@ function encoded(value: string): string[] {
   );
 }
 
-/** An IPv4 address as one number, and as four numbers of three digits each. */
+/** An IPv4 address as one number (decimal, hexadecimal), and as four numbers of three digits each. */
 function numbersOf(octets: readonly number[]): string[] {
   if (octets.length === 0) return [];
   const number = octets.reduce((sum, octet) => sum * 256 + octet, 0);

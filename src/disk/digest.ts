@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {statSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
 
-/** Size and SHA-256 (hex). */
+/** Size and SHA-256 (hex) of a file, or of several files read one after another. */
 export interface FileDigest {
   readonly bytes: number;
   readonly sha256: string;

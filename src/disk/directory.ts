@@ -18,8 +18,8 @@ import {syncPath} from './replace.ts';
 /**
  * Creates a directory that only its owner can read, and its parents. Returns the topmost directory that it created.
  * Makes the names durable even if the directories existed: the process that created them may have been killed. Creates
- * one at a time: Node's `recursive` never ends if an existing directory refuses with ENOENT, as /proc does, and reports
- * ENOENT for a read-only file system.
+ * one directory at a time: Node's `recursive` never ends if an existing directory refuses with ENOENT, as /proc does,
+ * and reports ENOENT for a read-only file system.
  */
 export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
   let isMade = true;
@@ -40,7 +40,7 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
   return isMade ? path : undefined;
 }
 
-/** Another run may create or remove the same directories. */
+/** Attempts to create a directory: another run may create or remove the same directories meanwhile. */
 const MAKING_TRIES = 3;
 
 /**
@@ -69,7 +69,7 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
       : `Name a directory of this user: --state ${join(path, 'bulk-enrich')}, or anywhere else.`;
     throw notPrivate(path, `belongs to another user (uid ${found.uid})`, other);
   }
-  // Some file systems keep no modes: they can't close a directory to others.
+  // If even a new directory is open to others, the file system keeps no modes, and can't close any.
   if (!isShared(found) || isShared(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const mode = (found.mode & 0o7777).toString(8);

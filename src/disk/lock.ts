@@ -16,7 +16,7 @@ export interface Lock {
 export interface LockOptions {
   /** True if the directory's name is the program's own. */
   readonly ours: boolean;
-  /** The message when `who` has the lock. */
+  /** Returns the message that `who` has the lock. */
   readonly busy: (who: string) => string;
 }
 
@@ -40,8 +40,8 @@ const TRIES = 20;
  * Takes the lock in `directory`, which is created with mode 0700 if missing. The lock is SQLite's own on an empty
  * database, so the operating system releases it however its holder ends.
  *
- * @throws {LockedError} naming the holder, if another process has it; {@link OutputError} if the directory is not this
- * user's alone.
+ * @throws {LockedError} that names the holder, if a process has the lock; {@link OutputError} if the directory is not
+ * this user's alone.
  */
 export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   const path = join(directory, LOCK);
@@ -67,7 +67,7 @@ export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   throw new LockedError(busy(holderOf(directory)));
 }
 
-/** The inode of the lock's file; undefined if another process has just removed its directory. */
+/** Creates the lock's file if missing. Returns its inode; undefined if a process has just removed the directory. */
 function makeFile(path: string): number | undefined {
   try {
     closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600));

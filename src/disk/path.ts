@@ -20,12 +20,12 @@ export function isStream(path: string): boolean {
   return (there?.isFIFO() === true || there?.isSocket() === true) && isOwn(resolve(path));
 }
 
-/** True for a pipe, which can be read once. */
+/** True for a pipe, which can be read only once. */
 export function isPipe(path: string): boolean {
   return found(path)?.isFIFO() === true;
 }
 
-/** The kind of an entry that is neither a file nor a stream: it is never replaced or waited for. */
+/** The kind of an entry that must not be replaced, and not be waited for; undefined for a file or a stream. */
 export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
   const there = isStream(path) ? undefined : found(path);
   if (there?.isDirectory()) return 'a directory';
@@ -52,7 +52,7 @@ export function textOf(path: string): string | undefined {
   return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Throws a sentence if a path holds something other than a file: opening a pipe would wait for its other end. */
+/** Throws if the path is neither a file nor a device: opening a pipe would wait for the pipe's other end. */
 export function refuseNotFile(path: string): void {
   const kind = isPipe(path) ? 'a named pipe' : notFile(path);
   if (kind !== undefined) throw new Error(`it is ${kind}, not a file`);
@@ -98,7 +98,7 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** A file's identity for the system, existing or not. */
+/** The identity of a file, which need not exist. */
 export interface FileId {
   readonly path: string;
   /** Device and inode; undefined if nothing exists there. */

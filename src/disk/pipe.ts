@@ -4,14 +4,14 @@ import {systemCode} from '../errors.ts';
 import {isPipe} from './path.ts';
 
 /**
- * Opens pipes and devices without waiting for their other end: a waiting thread can't be cancelled, and would even keep
- * a signal from ending the process.
+ * Flag to open pipes and devices without waiting for their other end: a waiting thread can't be cancelled, and would
+ * even keep a signal from ending the process.
  */
 const AT_ONCE = constants.O_NONBLOCK ?? 0;
 
 export interface OpenedPipe {
   readonly stream: Socket;
-  /** False if no process seems to have it open for writing yet. */
+  /** False if no process seems to have the pipe open for writing yet. */
   readonly hasWriter: boolean;
 }
 
@@ -30,7 +30,7 @@ export function openPipe(path: string): OpenedPipe {
 
 const PROBE_BYTES = 65_536;
 
-/** Bytes in a pipe; empty if it has no writer, undefined if its writer has written nothing yet. */
+/** Bytes that are in a pipe now; empty if it has no writer, undefined if its writer has written nothing yet. */
 function firstBytes(file: number): Buffer | undefined {
   const bytes = Buffer.alloc(PROBE_BYTES);
   try {
@@ -53,7 +53,7 @@ export function openStream(path: string): NodeJS.WritableStream {
   return new Socket({fd: file, readable: false, writable: true});
 }
 
-/** Writes all of a text to a stream. Fails if its reader accepts nothing for a while. */
+/** Writes all of a text to a stream. Fails if the stream's reader accepts nothing for 5 s. */
 export function writeStream(path: string, text: string | Buffer): void {
   const file = openSync(path, constants.O_WRONLY | AT_ONCE);
   try {

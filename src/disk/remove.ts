@@ -14,7 +14,7 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Removes a directory with its content in the same way. */
+/** Removes a directory with its content. On Windows, files that can't be removed are emptied. */
 export function removeDirectory(path: string): void {
   try {
     rmSync(path, {recursive: true, force: true});

@@ -23,12 +23,12 @@ import {writeStream} from './pipe.ts';
  * created exclusively, so that a link planted under their name is never followed.
  */
 
-/** @throws {OutputError} */
+/** @throws {OutputError} if the file at `path` can't be replaced by `text`. */
 export function writeAtomically(path: string, text: string): void {
   orUnwritable(path, () => replaceFile(path, text));
 }
 
-/** @throws {OutputError} */
+/** @throws {OutputError} if the file at `from` can't be moved to `to`. */
 export function moveAtomically(from: string, to: string): void {
   orUnwritable(to, () => {
     makeReady(from, to);
@@ -37,7 +37,7 @@ export function moveAtomically(from: string, to: string): void {
   });
 }
 
-/** @throws {OutputError} naming `path`, if it can't be written. */
+/** @throws {OutputError} that names `path`, if `work`, which writes to it, fails. */
 export function orUnwritable<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -79,8 +79,8 @@ export function besideOf(path: string, token = randomBytes(8).toString('hex')): 
 }
 
 /**
- * Moves a finished file to its place. If a rename can't reach it, copies the file beside its place first. The caller
- * syncs the directory.
+ * Moves a finished file to its place. If a rename can't reach that place, as on another disk, copies the file beside
+ * the place first. The caller syncs the directory.
  */
 export function moveFile(from: string, to: string, beside: string): void {
   if (isStream(to)) {
@@ -131,7 +131,7 @@ function dress(file: number, target: string): void {
     try {
       fchownSync(file, replaced.uid, replaced.gid);
     } catch {
-      // Only root can change a file's owner.
+      // The owner stays: only root can change a file's owner.
     }
     fchmodSync(file, replaced.mode & 0o777);
   } else fchmodSync(file, 0o666 & ~process.umask());

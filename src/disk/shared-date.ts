@@ -3,9 +3,9 @@ import type {Sqlite, SqlRow} from './sqlite.ts';
 const HOUR_MS = 3_600_000;
 /** Two runs agree on a date if they are at least this far apart: a clock is seldom wrong for longer. */
 const APART_MS = 20 * HOUR_MS;
-/** A larger step of the clock is a leap. A monthly job pauses for less than this. */
+/** A larger step of the clock between two runs is a leap. A monthly job pauses for less than this. */
 export const LONGEST_AWAY_MS = 35 * 24 * HOUR_MS;
-/** A clock that is behind by at most this was corrected: that is no leap. */
+/** A clock that is behind the last run's by at most this was corrected: that is not a leap. */
 const BEHIND_MS = HOUR_MS;
 
 /** A shared file's knowledge of the date: milliseconds since the epoch, 0 for none. */
@@ -33,9 +33,9 @@ export function dateAfter(known: KnownDate, now: number): {readonly date: KnownD
   return {date, leap: now > said ? 'ahead' : 'behind'};
 }
 
-/** The date that a run may rely on, whatever its own clock says. */
+/** The date that a run may rely on, whatever the run's own clock says. */
 export interface NotedDate {
-  /** `agreed`, or this run's clock if that is earlier: it has passed. Only entries that are old by it are deleted. */
+  /** The earlier of `agreed` and this run's clock: a date that has passed. Only entries old by it are deleted. */
   readonly certain: number;
   /** The date that two runs agreed on. Unlike `certain`, it may be later than this run's own clock, which may be behind. */
   readonly agreed: number;

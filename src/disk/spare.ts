@@ -26,7 +26,7 @@ export class Spare {
     this.#isHeld = true;
   }
 
-  /** Frees the space. Returns false if none was kept. */
+  /** Frees the space. Returns false if no space was kept. */
   release(): boolean {
     this.#isHeld = false;
     try {

@@ -96,7 +96,7 @@ export class Sqlite {
     this.#db.exec(sql);
   }
 
-  /** Arguments are always one array: the driver takes a lone object for named arguments. */
+  /** The driver gets all arguments as one array: it would take a lone object for named arguments. */
   prepare(sql: string): Statement {
     const statement = this.#db.prepare(sql);
     return {run: (...values) => statement.run(values).changes};
@@ -117,7 +117,7 @@ export class Sqlite {
       const {found} = statement.get(values) as {found: ArrayBuffer};
       const lists = JSON.parse(decoded(found)) as unknown[][];
       return lists.map(list => {
-        // Object.fromEntries takes as long as SQLite's own search.
+        // A loop, since Object.fromEntries takes as long as SQLite's own search.
         const row: SqlRow = {};
         for (let at = 0; at < names.length; at++) row[names[at] as string] = list[at];
         return row;
@@ -143,8 +143,8 @@ export class Sqlite {
   }
 
   /**
-   * `begin` takes the lock. It is not a prepared statement: the driver does not reset one that finds the file locked, and
-   * this connection would then keep all others from writing.
+   * `begin` takes the lock. It is not a prepared statement: the driver does not reset a statement that finds the file
+   * locked, and this connection would then keep all others from writing.
    */
   #transact<T>(begin: string, work: () => T): T {
     try {
@@ -223,7 +223,7 @@ export function isDamage(error: unknown): boolean {
   return code !== undefined && /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(code);
 }
 
-/** Advice on a database that can't be used: `remove` for a damaged one. Others are full, locked or not permitted. */
+/** Advice on a database that can't be used: `remove` if damaged, else to fix the cause (full, locked, no access). */
 export function repairOf(error: unknown, remove: string): string {
   return isDamage(error) || error instanceof SyntaxError ? remove : 'Fix the cause';
 }

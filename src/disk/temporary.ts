@@ -13,7 +13,7 @@ export interface TemporaryDirectory {
 /**
  * Creates a directory for short-lived files. The caller removes it; the end of the process does too.
  *
- * @throws {OutputError}
+ * @throws {OutputError} if the directory can't be created.
  */
 export function temporaryDirectory(): TemporaryDirectory {
   const path = made();
@@ -32,7 +32,7 @@ function made(): string {
 /**
  * Runs `work`, which writes to a temporary directory.
  *
- * @throws {OutputError} if the disk does not take it.
+ * @throws {OutputError} if the disk refuses the files of `work`.
  */
 export function inTemporary<T>(work: () => T): T {
   try {

@@ -39,7 +39,7 @@ function homeOf(env: Variables): string {
   throw new Error(home ? `the home directory ${home} does not exist` : 'there is no home directory');
 }
 
-/** Undefined for a user unknown to the system, as in containers. */
+/** The home directory in the system's list of users; undefined for a user who is not in it, as in containers. */
 function homeInPasswd(): string | undefined {
   try {
     return homedir();

@@ -74,7 +74,7 @@ export class ChangeCounts {
     for (const reason of old) if (!now.has(reason)) countIn(this.#went, reason);
   }
 
-  /** Rows have the same few lists of reasons, so each is parsed once. */
+  /** Parses a cell's list of reasons. Rows have the same few lists, so each list is parsed once. */
   #reasonsIn(text: string): ReadonlySet<string> {
     const known = this.#reasons.get(text);
     if (known !== undefined) return known;
@@ -93,7 +93,7 @@ export class ChangeCounts {
   }
 }
 
-/** The names of the result columns; empty if a column is not compared: those that explain the risk, and the repairs. */
+/** Names of the result columns. Those that explain the risk, and the repairs, are not compared: their name is ''. */
 function comparedIn({results, names}: ResultNames): string[] {
   const answers = riskFrom({results, names});
   const explaining = new Set(['risk_points', 'risk_missing']);

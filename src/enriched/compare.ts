@@ -13,7 +13,7 @@ import {type KeyedRow, type Pair, Pairs, type Side} from './pairs.ts';
 
 export interface Comparison {
   readonly changes: Changes;
-  /** True if the row of this number is new, changed or without a key: then it needs attention. */
+  /** True if the new file's row with this number needs attention: it is new, changed or without a key. */
   isNews(number: number): boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Comparison {
  * Compares two outputs by the columns of `key`, or by all common columns of the lists. Without an old output, all rows
  * are new. Reads both files at the same pace, since rows mostly keep their place.
  *
- * @throws {UsageError} if a column of the key is missing, or no column can be the key; {@link InputError}.
+ * @throws {UsageError} if a key column is missing or no column can be the key; {@link InputError} for unreadable rows.
  */
 export async function compareFiles(
   old: EnrichedFile | undefined,
@@ -72,7 +72,7 @@ export async function compareFiles(
   }
 }
 
-/** The side to read next: the one that is behind. */
+/** Yields the side to read next: the one that is behind, until both have ended. */
 function* inTurn(readers: Readonly<Record<Side, KeyedReader>>): Generator<Side> {
   const {old, new: fresh} = readers;
   while (!old.ended || !fresh.ended)
@@ -102,9 +102,9 @@ function refuseWithoutKeys(
 }
 
 interface KeyedText {
-  /** Undefined in a row without a key. */
+  /** The row's key: its cells in the columns of the key, joined; undefined if all of them are empty. */
   readonly text: string | undefined;
-  /** The hash of the text. */
+  /** Hash of `text`; empty without a text. */
   readonly key: string;
   readonly row: KeyedRow;
 }

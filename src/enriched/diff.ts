@@ -42,7 +42,7 @@ export async function diffOutputs({old, new: fresh, known, key, to}: Diff): Prom
   }
 }
 
-/** Reads the file again, to keep memory flat and rows in order: a row's old version may come much later in its file. */
+/** Writes new and changed rows in a second reading: memory stays flat, and rows in order if old versions come late. */
 async function writeNews(
   to: string,
   compared: EnrichedFile,

@@ -31,7 +31,7 @@ interface ResultLayout {
   /** Format of the rows without results, as the run read them; only as far as the output shows it. */
   readonly own: InputFormat;
   readonly results: ResultColumns;
-  /** The results' names in CSV, in order. */
+  /** Names of the result columns in CSV, in order. */
   readonly names: readonly string[];
   /** The results of a row as texts, in the order of their names. */
   cellsOf(row: TextRow): readonly string[];
@@ -64,7 +64,7 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
   }
 }
 
-/** False for a status or level that runs don't write: other tools may use these names. Rejects are reported later. */
+/** False for a row whose status or level no run writes: other tools may use these names. Rejects are reported later. */
 function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout): boolean {
   if (record.type !== 'csv' && record.type !== 'ndjson') return true;
   const cells = cellsOf(record);
@@ -162,7 +162,7 @@ function nestedCells(row: TextRow, {lookups, risk}: ResultColumns): readonly str
   ];
 }
 
-/** A value as CSV text. */
+/** A JSON value as the text of a CSV cell. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -24,7 +24,7 @@ export interface Explained {
   readonly used: readonly Used[];
 }
 
-/** Explains rows of an output; undefined for a row without points. */
+/** Makes an explainer of an output's rows. It returns undefined for a row without points. */
 export function explainerOf(
   file: EnrichedFile,
   summary: Summary | undefined,
@@ -69,7 +69,7 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
 }
 
-/** Finds the names that a rule used in a row. Undefined if the rule did not hold, or needs a list that is not here. */
+/** Makes a finder of the names that rules used in a row: undefined for a rule that did not hold, or needs a list. */
 function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets, operationNames);

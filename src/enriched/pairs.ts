@@ -3,7 +3,7 @@ import {Sqlite} from '../disk/sqlite.ts';
 import {inTemporary, temporaryDirectory} from '../disk/temporary.ts';
 import {removeNames} from '../ledger/ledger-file.ts';
 
-/** A row with its key: its number in its file, and its results. */
+/** A row to match: its number in its file, and its results. */
 export interface KeyedRow {
   readonly number: number;
   readonly cells: readonly string[];
@@ -37,7 +37,7 @@ export class Pairs {
     this.#most = most;
   }
 
-  /** Takes the row's waiting partner; undefined if the row must wait for one. */
+  /** Pairs the row with its waiting partner. If no partner waits, the row waits itself, and the result is undefined. */
   match(side: Side, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
     // The file may hold an earlier row with this key, which must be matched first.
@@ -91,7 +91,7 @@ function noneWaiting(): WaitingRows {
   return {old: new Map(), new: new Map()};
 }
 
-/** Unlinks its directory while the files are open: the rows are personal data, and even a kill leaves none behind. */
+/** Waiting rows on disk, in an unlinked directory: they are personal data, and even a kill leaves none behind. */
 class WaitingFile {
   readonly #db: Sqlite;
 
@@ -128,7 +128,7 @@ class WaitingFile {
     for (const one of old) yield {old: one};
   }
 
-  /** The rows by key. Of a key, the old rows come first, then the new ones, each in the order of their file. */
+  /** The rows by key. Among rows of one key the old ones come first, then the new ones, each in their file's order. */
   *#inOrder(): Generator<KeyedRow & {readonly key: string; readonly isNew: boolean}> {
     this.#db.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
     const page = this.#db.query(

@@ -9,7 +9,7 @@ import {ENRICHMENT} from '../output/encoder.ts';
 import type {LookupStatus, RowView} from '../score/subjects.ts';
 import type {EnrichedFile} from './enriched-file.ts';
 
-/** A row as its rules saw it. */
+/** Reads a row's results and answers as rules see them. */
 export type ReadRow = (row: TextRow, cells: readonly string[]) => RowView;
 
 /**

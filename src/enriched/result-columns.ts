@@ -48,7 +48,7 @@ export function resultColumnsIn(names: readonly string[]): ResultColumns | undef
   return undefined;
 }
 
-/** Returns undefined if one of the names from `own` on is not a result's. */
+/** Reads all names from index `own` on as result columns; undefined if one of them is not a result's. */
 function resultsFrom(names: readonly string[], own: number): ResultColumns | undefined {
   const lookups: LookupColumns[] = [];
   let at = own;
@@ -83,7 +83,7 @@ function lookupAt(names: readonly string[], at: number): LookupColumns | undefin
   return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), said, fields};
 }
 
-/** Of several operations, the one that the prefix names, such as `ip_` or `signup_ip_`. */
+/** The only fitting operation; of several, the one that the prefix names, such as `ip_` or `signup_ip_`. */
 function onlyOne(fitting: readonly Operation[], prefix: string): Operation | undefined {
   const named = fitting.filter(name => `_${prefix}`.endsWith(`_${operations[name].prefix}`));
   return fitting.length === 1 ? fitting[0] : named[0];

@@ -27,12 +27,12 @@ export function rowTexts<One>(
   return {head: headOf([header]), encode: rows => ended(texts(rows.map(fieldsOf)))};
 }
 
-/** A row's fields, at most the first `end`. */
+/** The first `end` fields of a CSV row, or all without `end`; empty for NDJSON. */
 export function fieldsIn(row: TextRow, end?: number): readonly string[] {
   return row.type === 'csv' ? row.fields.slice(0, end) : [];
 }
 
-/** A row's line without blanks around it. */
+/** An NDJSON row's line without blanks around it; empty for CSV. */
 export function lineIn(row: TextRow): string {
   return row.type === 'ndjson' ? row.raw.trim() : '';
 }

@@ -73,7 +73,7 @@ function riskNames(risk: readonly RiskColumn[]): string[] {
   return addedNames([], {risk, repairs: false});
 }
 
-/** Refuses rules that read a field which the output leaves out: it would look like a field that answers lacked. */
+/** Refuses rules that read a field which the output leaves out: all answers would seem to lack it. */
 function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow: boolean): void {
   if (lacksNow && reads.some(({path: [root]}) => root === 'now'))
     throw new UsageError(

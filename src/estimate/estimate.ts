@@ -34,7 +34,7 @@ import {Forecast} from './forecast.ts';
 /** A run's forecast. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
-/** Connections of a plan to the outside. */
+/** Everything outside of the program that a plan uses. */
 export interface PlanIo extends World {
   readonly stdin: RunIo['stdin'];
   readonly phase?: RunIo['phase'];
@@ -42,7 +42,7 @@ export interface PlanIo extends World {
   readonly isWanted?: () => boolean;
 }
 
-/** Reads the whole input like a run, and counts the calls, of `ahead` coming days too. Sends and stores nothing. */
+/** Reads the whole input like a run. Counts its calls, and those of `ahead` coming days. Sends and stores nothing. */
 export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
@@ -109,7 +109,7 @@ function lastTime(job: Job, env: World['env']) {
   };
 }
 
-/** Lookups of rows, and those of them without a condition. */
+/** All lookups of some rows, and `firm`: those of them without a condition. */
 interface Asked {
   readonly all: Lookup[];
   readonly firm: Lookup[];
@@ -166,9 +166,9 @@ const NONE: ReadonlyMap<string, KnownAnswer> = new Map();
 
 /** Counts distinct lookups, and the calls that they need. */
 class CallCount {
-  /** In thousandths of a credit. */
+  /** Cost of the calls, in thousandths of a credit. */
   cost = 0;
-  /** Known values are those with a fresh answer in the store. */
+  /** `known` counts the distinct lookups with a fresh answer in the store. */
   readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
   readonly #keys: DistinctKeys;
   readonly #store: AnswerStore;
@@ -208,7 +208,7 @@ class CallCount {
   }
 }
 
-/** One entry for each day in UTC, from tomorrow on. */
+/** An entry for each coming day, in UTC, from tomorrow on. */
 function daysOf({days}: Forecast, now: number) {
   return days.map(({calls, cost}, index) => ({
     date: utcDate(now + (index + 1) * 86_400_000),
@@ -217,7 +217,7 @@ function daysOf({days}: Forecast, now: number) {
   }));
 }
 
-/** All columns in use, the columns whose values are sent along included, and guessed columns that are left out. */
+/** All columns in use, also those whose values are only sent along, and the guessed columns that are left out. */
 function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
   type Used = {readonly operation: Operation | 'country'; readonly column: string};
   const described = ({operation, column}: Used) => ({
@@ -263,7 +263,7 @@ function countsOf(
   };
 }
 
-/** `countries of the phone numbers`, with the names of the phone columns unless all of them use this one. */
+/** `countries of the phone numbers`, with the names of the phone columns unless all use this country column. */
 function belongsTo(country: string, countries: Mapping['countries']): string {
   const phones = [...countries].filter(([, column]) => column === country).map(([phone]) => `"${phone}"`);
   const isAll = phones.length === 0 || phones.length === countries.size;

@@ -4,10 +4,10 @@ import {dueAge, endOf, type KnownAnswer, type Term} from '../store/validity.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Lookups of one day. */
+/** The calls of one coming day, and their cost. */
 export interface DayAhead {
   calls: number;
-  /** In thousandths of a credit. */
+  /** Cost of the calls, in thousandths of a credit. */
   cost: number;
 }
 
@@ -24,7 +24,7 @@ export class Forecast {
     this.#now = now;
   }
 
-  /** Adds a lookup on the days it falls due. A call of today, for want of a fresh answer, is not counted. */
+  /** Adds a lookup on the days when it falls due. Today's call of a lookup without a fresh answer is not counted. */
   add({operation, key}: Lookup, known: KnownAnswer | undefined, cost: number): void {
     const isFresh = known?.validity === 'fresh';
     const term = endOf(known?.outcome.status ?? 'ok', this.#terms[operation]);

@@ -19,11 +19,11 @@ import {makePlan, type PlanReport} from './estimate.ts';
 
 /** Results of a sample of rows, and the forecast for all rows. */
 export interface SampleReport {
-  /** All readable rows, and the sampled ones. */
+  /** Number of all readable rows, and of the sampled rows. */
   readonly rows: number;
   readonly sampled: number;
   readonly outcome: RunOutcome;
-  /** Credits of a run over all rows without an earlier sample. Repeated calls are as frequent as in the sample. */
+  /** Credits of a run over all rows without an earlier sample. `expected`: calls are repeated as often as in it. */
   readonly credits: {readonly expected: number; readonly at_most: number};
   /** Credits of the sample, and the part that a run pays again, since no store keeps those answers. */
   readonly paid: {readonly once: number; readonly again: number};
@@ -48,7 +48,7 @@ export async function runSample(
       'sample_stdin',
       '--sample reads its input twice, but stdin or a pipe can be read only once. Name a file.',
     );
-  // The run gives the same warnings.
+  // The sample's run gives the same warnings as the plan.
   const plan = await makePlan(job, {...io, warn: () => {}});
   const chosen = await chooseRows(job, io, size);
   const sample = sampleJob(job, chosen);
@@ -83,7 +83,7 @@ async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySe
   return new Set(chosen);
 }
 
-/** Fixed, so that a second sample of the same size costs nothing. */
+/** Fixed: a second sample of the same size has the same rows, and so costs nothing. */
 const SEED = 20_260_101;
 
 /**
@@ -137,7 +137,7 @@ function paidAgain({settings}: Job, summary: Summary | undefined): number {
   );
 }
 
-/** Credits per value in the sample, repeated calls included; its price if there was no call. */
+/** Credits per value in the sample, repeated calls included; the operation's price if the sample made no call. */
 function perValue(operation: Operation, job: Job, summary: Summary | undefined): number {
   const seen = summary?.lookups[operation];
   const paid = summary?.credits.by_operation[operation];

@@ -21,7 +21,7 @@ export type Added = 'there' | 'kept' | 'doubtful';
 /** Adds a run's chunks to the queue, each exactly once, whatever happens to Redis. */
 export class ChunkAdds {
   readonly #redis: Redis;
-  /** Never repeats commands: an add without a reply may have been carried out before Redis lost the chunk. */
+  /** A connection that never repeats commands: an add without a reply may have run before Redis lost the chunk. */
   readonly #once: Redis;
   readonly #queue: Queue<SealedChunk, string>;
   readonly #now = steadyClock(Date.now());
@@ -65,11 +65,11 @@ export class ChunkAdds {
     return this.#trouble;
   }
 
-  /** Offers the chunk until Redis has it, or until no more are added. */
+  /** Offers the chunk to Redis until Redis has it, or until `stop` ends all adds. */
   async add(id: string, data: SealedChunk): Promise<Added> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
       const timestamp = Math.floor(this.#now() - (await this.#aheadMs));
-      // Without a connection the command would wait in this process. Its failure would not show if it was sent.
+      // Without a connection the add would wait in this process, and its failure would not tell if the chunk was sent.
       if (this.#once.status !== 'ready') continue;
       try {
         await this.#queue.add('chunk', data, {jobId: id, timestamp});
@@ -95,7 +95,7 @@ export class ChunkAdds {
     this.#once.disconnect();
   }
 
-  /** Looks for a chunk whose add got no reply. */
+  /** Looks for a chunk whose add got no reply. If the chunk is missing, that add can't succeed any more. */
   async #find(id: string): Promise<Added> {
     for (; ; await sleep(ADD_AGAIN_MS)) {
       try {

@@ -47,7 +47,7 @@ export class ChunkQueue {
   readonly #events: QueueEvents;
   readonly #runId: string;
   readonly #now: () => number;
-  /** Random, not the clock, which may be set back: no two chunks of a run may share an identifier. */
+  /** Part of each chunk's identifier, which must be unique in a run. Random, since a clock may be set back. */
   readonly #session = randomBytes(SESSION_BYTES).toString('hex');
   readonly #out = new Map<string, Out>();
   /** Returned chunks that are still in Redis: the recent ones, and those before them. */
@@ -80,7 +80,7 @@ export class ChunkQueue {
     this.#events = new bullmq.QueueEvents(QUEUE, options);
     this.#events.on('completed', ({jobId, returnvalue}) => this.#completed(jobId, returnvalue));
     this.#events.on('failed', ({jobId}) => this.#end(jobId, lost));
-    // The connection shows that Redis is away; commands wait meanwhile.
+    // Not handled here: the connection's state shows if Redis is away, and commands wait meanwhile.
     this.#queue.on('error', () => {});
     this.#events.on('error', () => {});
     this.#timers = [
@@ -93,7 +93,7 @@ export class ChunkQueue {
     await Promise.all([this.#queue.waitUntilReady(), this.#events.waitUntilReady(), this.#adds.ready()]);
   }
 
-  /** Sends chunks out. Each returns one attempt per value. */
+  /** Sends chunks out. Each promise resolves with one attempt per value of its chunk. */
   ask(chunks: readonly Chunk[]): Promise<readonly TimedAttempt[]>[] {
     return chunks.map(chunk => {
       const id = this.#newId();
@@ -196,8 +196,8 @@ export class ChunkQueue {
   }
 
   /**
-   * Removes a chunk from the waiting list. If this succeeds (true), certainly no worker has begun the chunk. It fails
-   * (false) if a worker has, and while Redis refuses writes.
+   * Removes a chunk from the waiting list. Returns true if it was there: then certainly no worker has begun it. Returns
+   * false if a worker may have begun it, and while Redis refuses writes.
    */
   async #withdraw(id: string): Promise<boolean> {
     const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {

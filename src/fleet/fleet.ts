@@ -66,7 +66,7 @@ export interface FleetEvents {
   readonly refused: (error: unknown) => void;
 }
 
-/** Maximum values that are out, in multiples of the workers' capacity: no worker waits for its next chunk. */
+/** Maximum values that are out, in multiples of the workers' capacity, so that no worker waits for its next chunk. */
 const AHEAD = 2;
 /** The maximum of values that are out is never lower than this, even while no worker is known. */
 const FEWEST_SLOTS = 2 * CHUNK_VALUES;
@@ -136,14 +136,14 @@ export class Fleet implements Outlet {
     await this.#queue.withdraw();
   }
 
-  /** Gathers values into chunks. Resolves with this value's attempt. */
+  /** Sends a value out, in a chunk with others. Resolves with this value's attempt. */
   send(operation: Operation, params: Params, dispatch: number): Promise<TimedAttempt> {
     const lane = this.#lanes.get(operation);
     if (lane === undefined) throw new Error(`no lane for ${operation}`);
     return new Promise(resolve => lane.add({dispatch, operation, params, resolve}));
   }
 
-  /** Lets values leave as soon as possible: the workers keep the pace. */
+  /** Makes a pacer that lets all values leave at once, since the workers keep the pace. */
   pacer(settings: LaneSettings, controller: RateController, lease: (permits: number) => void): LanePacer {
     const {lanes, timeoutMs, now} = this.#options;
     const lane = new FleetLane(

@@ -5,7 +5,7 @@ import {PREFIX} from './protocol.ts';
 /** Milliseconds after an error of Redis, such as no memory, until leases are requested again. */
 export const AGAIN_MS = 1_000;
 
-/** Returns the limiter. Fails if Redis refuses to open it. Call again then: the next call opens a new one. */
+/** Returns the limiter. Fails if Redis refuses to open it; the next call then tries to open it anew. */
 export type OpenLimiter = () => Promise<Bottleneck>;
 
 /** The limiters of one process's lanes: bottleneck keeps their state in Redis, over one connection. */
@@ -18,7 +18,7 @@ export class Limiters {
       client: recognizable(redis.duplicate({lazyConnect: false})),
       Redis: RedisClass,
     } as Bottleneck.IORedisConnectionOptions);
-    // The connection shows that Redis is away; its commands wait meanwhile.
+    // Not handled here: the connection's state shows if Redis is away, and its commands wait meanwhile.
     this.#connection.on('error', () => {});
   }
 
@@ -67,7 +67,7 @@ function recognizable(client: Redis): Redis {
 }
 
 const GATE_KEY = `${PREFIX}:gate`;
-/** Closes the gate. Of several requested waits the longest counts. */
+/** Closes the gate for some milliseconds. If several callers close it, the longest time counts. */
 const CLOSE_GATE = `if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('set', KEYS[1], '1', 'px', ARGV[1]) end`;
 
 /** The gate that one throttled call closes for the whole fleet; it opens by itself. */
@@ -78,7 +78,7 @@ export class FleetGate {
     this.#redis = redis;
   }
 
-  /** Milliseconds for which nothing may be sent yet; 0 while it is open. */
+  /** Milliseconds for which nothing may be sent yet; 0 while the gate is open. */
   async closedMs(): Promise<number> {
     return Math.max(0, await this.#redis.pttl(GATE_KEY));
   }

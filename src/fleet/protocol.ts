@@ -8,7 +8,7 @@ import type {Operation} from '../operations/table.ts';
  */
 export const PROTOCOL = 1;
 
-/** Names of the keys in Redis. All begin with the prefix. */
+/** Prefix of the names of all keys in Redis. */
 export const PREFIX = 'bulk-enrich';
 /** BullMQ's queue of chunks. */
 export const QUEUE = 'chunks';
@@ -26,7 +26,7 @@ export interface ChunkAsk {
   readonly params: Params;
 }
 
-/** Share of the rate in use: 2% are for differences between clocks and for late timers. */
+/** Share of the rate that is used. The other 2% are a margin for differences between clocks and for late timers. */
 export const USE = 0.98;
 
 /** The pace of a lane: `permits` calls per `minTimeMs` milliseconds, over all workers together. */

@@ -35,7 +35,7 @@ const FIRST_CONTACT_MS = 10_000;
 const RECONNECT_CAP_MS = 2_000;
 
 /**
- * A connection to a fleet's Redis. Once open it is kept: commands wait while Redis is away.
+ * Opens a connection to a fleet's Redis. Once open, the connection is kept: commands wait while Redis is away.
  *
  * @throws {FleetUnreachableError} if Redis can't be reached, or refuses the password.
  */
@@ -49,7 +49,7 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
     connectTimeout: FIRST_CONTACT_MS,
     retryStrategy: times => (established ? Math.min(100 * times, RECONNECT_CAP_MS) : null),
   });
-  // ioredis prints errors without a listener to the console. Their effect shows in the connection's state.
+  // Without a listener, ioredis prints errors to the console. Their effect shows in the connection's state.
   redis.on('error', error => {
     last = error;
   });

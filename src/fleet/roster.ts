@@ -6,7 +6,7 @@ import {KEEP_MS, PREFIX, PROTOCOL} from './protocol.ts';
 import {reasonOf} from './redis.ts';
 import type {Seal} from './seal.ts';
 
-/** Milliseconds between a member's signs of life; without several of them it is forgotten. */
+/** Milliseconds between a member's signs of life, and of silence after which the member is forgotten. */
 const BEAT_MS = 2_000;
 const FORGOTTEN_MS = 4 * BEAT_MS;
 
@@ -31,8 +31,8 @@ export interface Membership {
 }
 
 /**
- * Enters a member into the roster and keeps it there. `report` returns its state. `onRefused` is called if the fleet's
- * claims changed meanwhile.
+ * Enters a member into the roster and keeps it there. `report` returns the member's state. `onRefused` is called if the
+ * fleet's claims changed meanwhile.
  */
 export async function enterRoster(
   redis: Redis,
@@ -126,7 +126,7 @@ export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
   ];
 }
 
-/** One quota is for the whole fleet, so all its runs must have the same rate. */
+/** The whole fleet shares one quota, so all its runs must have the same rate. */
 export function rateClaim(rate: string): Claim {
   return {
     name: 'rate',

@@ -7,9 +7,9 @@ import {readKey} from '../job/secrets/api-key.ts';
 export interface Seal {
   /** Seals a value for the purpose `as`. The sealed text opens for no other purpose. */
   close(value: unknown, as: string): string;
-  /** @throws {UnsealError} if it was sealed with another key, or for another purpose. */
+  /** @throws {UnsealError} if the text was sealed with another key, or for another purpose. */
   open(sealed: string, as: string): unknown;
-  /** The same for all members with the same key. It does not reveal the key. */
+  /** A text that is the same for all members with the same key, and does not reveal the key. */
   readonly fingerprint: string;
 }
 
@@ -46,7 +46,7 @@ export function sealingSecret(endpoint: Endpoint, env: Env): string {
   );
 }
 
-/** The secret never travels: all members derive the same key from it. */
+/** Makes a seal from a secret, which never travels: all members derive the same key from it. */
 export function sealWith(secret: string): Seal {
   const derive = (purpose: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `bulk-enrich fleet ${purpose}`, bytes));

@@ -37,7 +37,7 @@ export interface OpenFile {
   readonly groups: AsyncGenerator<InputRecord[]>;
   /** The format; undefined while the header was not read. */
   format(): InputFormat | undefined;
-  /** The place from which the next record can be read; undefined if it is not known. */
+  /** The place from which the next record can be read; undefined if that place is not known. */
   place(): TextPlace | undefined;
   /** Skips ahead to `place`. The text before it yields no records. */
   readOn(place: TextPlace): void;
@@ -123,10 +123,11 @@ async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
 class TextGroups {
   readonly #chunks: AsyncGenerator<Buffer>;
   readonly #reader: RecordReader;
-  /** Bytes of the text that came until now, and the byte before which the reader gets nothing. */
+  /** Bytes of the text received so far. */
   #came = 0;
+  /** Number of bytes at the start of the text that the reader does not get. */
   #skipTo: number;
-  /** Number of the line at which the reader continues after a skip; undefined without one. */
+  /** Number of the line at which the reader continues after a skip; undefined without a skip, or after it. */
   #line: number | undefined;
 
   constructor(chunks: AsyncGenerator<Buffer>, reader: RecordReader, skip: number) {

@@ -8,7 +8,8 @@ export interface NamedFormatOf {
 }
 
 /**
- * @throws {InputError} `input_headers_differ` if two inputs can't go into one output; names both and the difference.
+ * @throws {InputError} `input_headers_differ` if two inputs can't go into one output. The message names both
+ * and the difference.
  */
 export function demandAgreement(first: NamedFormatOf, other: NamedFormatOf): void {
   const difference = findDifference(first, other);

@@ -78,7 +78,7 @@ class FileSource implements Source {
   /** The batches read for the sample. */
   readonly #ahead: Batch[] = [];
   #file: OpenFile | undefined;
-  /** Position of the meter before `#file`. */
+  /** The meter's count and hash of the bytes before `#file`. */
   #before: Mark | undefined;
   #first: NamedFormatOf | undefined;
   readonly #notes = new Set<string>();

@@ -30,7 +30,7 @@ const FEWEST_BELOW = 2;
  * Refuses a title above the header (a report's name, its date, a blank line), or a line that names groups of columns:
  * either would be taken for the header. `skipped`: number of lines above `sample` that are already left out.
  *
- * @throws {InputError} with the flag that skips these lines.
+ * @throws {InputError} for such a line. The message names the flag that skips it.
  */
 export function refuseTitle(
   sample: string,
@@ -67,7 +67,7 @@ function usualWidth(rows: readonly (readonly string[])[]): number {
   return widths.sort((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
 }
 
-/** Apache's, nginx's and others' format: `192.0.2.1 - - [22/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 …`. */
+/** A log line of Apache, nginx and others: `192.0.2.1 - - [22/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 …`. */
 const COMMON_LOG = /^\S+ \S+ \S+ \[\d\d\/\w{3}\/\d{4}:[^\]\n]*\] "/;
 /** The lines above the entries of a log in W3C's extended form, as IIS and CloudFront write it. */
 const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
@@ -75,7 +75,7 @@ const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
 /**
  * Refuses a web server's log, which has no readable header.
  *
- * @throws {InputError} with the flags that read it.
+ * @throws {InputError} for such a log. The error's remedy has the flags that read the log.
  */
 export function refuseLog(sample: string, name: string): void {
   const [above = '', fields] = EXTENDED_LOG.exec(sample) ?? [];

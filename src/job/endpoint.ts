@@ -5,7 +5,7 @@ import type {Settings} from './settings.ts';
 /** A process's environment. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The service to call. The key is in no other object. */
+/** The service to call. No other object contains the API key. */
 export type Endpoint =
   | {
       readonly kind: 'embedded';
@@ -30,7 +30,7 @@ const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
  * Finds the service to call, from the settings and the environment. Without any configuration, a user at a terminal
- * gets the embedded service. Programs must name it, since a missing secret must not change a nightly job. With
+ * gets the embedded service. Programs must name that, since a missing secret must not change a nightly job. With
  * `offline` the service is only named and needs no key. Variables are read only if the settings leave a choice. `warn`
  * receives the stderr of the key's command.
  *

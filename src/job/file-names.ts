@@ -4,8 +4,8 @@ import {textOf} from '../disk/path.ts';
 import {withoutCompression} from './name-endings.ts';
 
 /**
- * Default paths of summary and rejects: `out.summary.json` for `out.csv`. If another output such as out.ndjson already
- * has that name, `out.csv.summary.json`.
+ * Default paths of summary and rejects: `out.summary.json` for `out.csv`. If the summary of another output, such as
+ * out.ndjson, already has that name: `out.csv.summary.json`.
  */
 export function besideOutput(output: string): {readonly summary: string; readonly rejects: string} {
   const stem = stemOf(output);
@@ -25,7 +25,7 @@ function stemOf(output: string): string {
   return withoutCompression(output).replace(/\.[^./]+$/, '');
 }
 
-/** True if another output of this stem has the default names, or an unfinished one will have them. */
+/** True if another output has the default names, an unfinished one will have them, or this one has the longer names. */
 function isTaken(stem: string, output: string): boolean {
   const owner = summarizedOutput(namesOf(stem).summary);
   if (owner !== undefined) return owner !== basename(output);

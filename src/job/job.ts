@@ -32,9 +32,9 @@ export interface Job {
   readonly jobFile?: string | undefined;
   /** When the run starts over: now, only if its saved state does not fit, or never. */
   readonly restarts: 'now' | 'changed' | 'never';
-  /** The place of a setting, for messages. */
+  /** Returns the place of a setting (file and line, or flag), for messages. */
   readonly placeOf: PlaceOf;
-  /** The numbers of the only records to look up: a sample. */
+  /** In a sample: the numbers of the only records to look up. */
   readonly onlyRecords?: ReadonlySet<number>;
   /** The date for `{date}`; undefined if no path has it. */
   readonly date?: string | undefined;
@@ -42,13 +42,13 @@ export interface Job {
   readonly unfinished?: readonly UnfinishedDay[];
   /** Path of the previous output: the file in its place, or the last earlier day's output; undefined without one. */
   readonly outputBefore?: () => string | undefined;
-  /** Milliseconds since the epoch of `until`, known once the command has begun. */
+  /** The moment that `until` sets, in milliseconds since the epoch. It is known once the command has begun. */
   readonly untilMs?: number | undefined;
 }
 
 export interface UnfinishedDay {
   readonly date: string;
-  /** Directory of its unfinished run. */
+  /** Directory of the day's unfinished run. */
   readonly directory: string;
   /** @throws {UsageError} as {@link resolveJob}. */
   readonly resolve: () => Job;
@@ -83,9 +83,9 @@ export interface JobSource
   extends Partial<Pick<Job, 'name' | 'jobFile'>>,
     Pick<Job, 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
-  /** True if the command itself demands a restart, rather than its job file. */
+  /** True if the command itself demands a restart, not only its job file. */
   readonly restartsNow?: boolean;
-  /** Rows come from the program itself, and go back to it. */
+  /** True if rows come from the program itself, and go back to it. */
   readonly givenRows?: boolean;
 }
 
@@ -150,7 +150,7 @@ function restartsOf({settings: {restart}, fromFile, restartsNow}: JobSource): Jo
   return isSaid || (fromFile && restart === undefined) ? 'changed' : 'never';
 }
 
-/** Earlier days that a run completes. None if `date` is set: then that day is the only one. */
+/** Earlier days whose unfinished runs a run completes. None if `date` is set: that day is then the only one. */
 function unfinishedDays({output, settings}: JobSource, today: string): string[] {
   if (settings.date !== undefined || output === undefined || !mentionsDate([output])) return [];
   return earlierDays(`${output}.run`, today);
@@ -207,7 +207,7 @@ function withOutputFormat(source: JobSource): JobSource {
   if (advice !== undefined)
     throw new UsageError('output_format', `${output} can't be written in the format of its name. ${advice}`);
   const named = formatByName(output);
-  // A tab-separated .csv stays tab-separated in another .csv.
+  // If both names give the same format, the delimiter stays: a tab-separated .csv gives a tab-separated .csv.
   if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))
     return source;
   return {...source, settings: {...settings, outputFormat: named}};
@@ -246,7 +246,7 @@ export function defaultOutput(inputs: readonly string[], outputFormat?: Settings
   }
   const name = withoutCompression(basename(input));
   const extension = /\.(csv|tsv|tab|txt|ndjson|jsonl|json)$/i.exec(name)?.[0] ?? '';
-  // An array of objects becomes one object per line.
+  // A .json input, an array of objects, becomes .ndjson: one object a line.
   const kept = extension === '' ? '.csv' : extension.replace(/^\.json$/i, '.ndjson');
   const stem = name.slice(0, name.length - extension.length);
   return join(dirname(input), `${stem}.enriched${outputFormat === undefined ? kept : `.${outputFormat}`}`);

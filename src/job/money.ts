@@ -1,7 +1,7 @@
 /** Money is counted in whole thousandths of a credit: as binary fractions, ten calls at 0.7 would be more than 7. */
 const PER_CREDIT = 1_000;
 
-/** Credits of settings, in thousandths. */
+/** Credits as settings give them, in thousandths of a credit. */
 export function thousandths(credits: number): number {
   return Math.round(credits * PER_CREDIT);
 }
@@ -11,7 +11,7 @@ export function inCredits(amount: number): number {
   return amount / PER_CREDIT;
 }
 
-/** True if this amount can be counted exactly. */
+/** True if this amount can be counted exactly in thousandths of a credit. */
 export function isExact(credits: number): boolean {
   return Number.isSafeInteger(thousandths(credits)) && inCredits(thousandths(credits)) === credits;
 }

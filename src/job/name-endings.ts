@@ -17,7 +17,7 @@ export function compressionOf(path: string): Compression | undefined {
   return all.find(([, endings]) => ending !== undefined && endings.includes(ending))?.[0];
 }
 
-/** Other formats by name endings, with advice. */
+/** Name endings of formats that are not written, each with advice. */
 const otherFormats: Readonly<Record<string, string>> = {
   ...perEnding(
     'xlsx xls xlsm ods numbers',
@@ -53,7 +53,7 @@ const formats = new Map<string | undefined, NamedFormat>(
   Object.entries({csv: 'csv', tsv: 'tsv', tab: 'tsv', ndjson: 'ndjson', jsonl: 'ndjson'} as const),
 );
 
-/** The format by a file's name, without compression endings; undefined if it gives none. */
+/** The format by a file's name, without compression endings; undefined if the name gives none. */
 export function formatByName(path: string): NamedFormat | undefined {
   return formats.get(/\.([a-z]+)$/i.exec(withoutCompression(path))?.[1]?.toLowerCase());
 }

@@ -1,4 +1,4 @@
-/** Maximum nesting of JSON from others. Real data has a few levels. */
+/** Maximum levels of nesting in JSON from others. Real data has a few levels. */
 export const MOST_LEVELS = 100;
 
 /**

@@ -27,7 +27,7 @@ export interface RawJob extends YamlFile {
 /** The place of a setting by its path in the schema: file, line and key, or the flag. */
 export type PlaceOf = (path: readonly PropertyKey[]) => string;
 
-/** @throws {UsageError} if the file can't be read or is not YAML; the message has file and line. */
+/** @throws {UsageError} if the file can't be read or is not YAML. The message has the file, and a fault's line. */
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
@@ -45,7 +45,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     try {
       return work();
     } catch (error) {
-      // Aliases that multiply, or endless nesting.
+      // The cause: aliases that multiply, or endless nesting.
       const why = error instanceof Error ? error.message : String(error);
       const at = error instanceof TooDeep ? `${path}:${error.line}` : path;
       throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
@@ -73,7 +73,7 @@ function adviceOn(problem: YAMLError, code: 'account' | 'job' | 'score'): string
   return code === 'job' ? ' Write one setting a line, such as "input: signups.csv".' : '';
 }
 
-/** Faults that signs of a condition cause: a tag, brackets after a text, a colon in braces. */
+/** YAML faults that a condition without quotes causes: a tag, brackets after a text, a colon in braces. */
 const LACKS_QUOTES: ReadonlySet<string> = new Set([
   'TAG_RESOLVE_FAILED',
   'UNEXPECTED_TOKEN',
@@ -116,7 +116,7 @@ export function salvageJobFile(path: string): RawSettings {
   }
 }
 
-/** How messages name settings and their places. */
+/** The way in which messages name settings and their places. */
 export interface Manner {
   readonly placeOf: PlaceOf;
   spell(name: string): string;
@@ -204,12 +204,12 @@ export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 
 }
 
 interface Complaint {
-  /** Path of the value below the place of the issue itself. */
+  /** Path of the faulty value, relative to the issue's own path. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
-/** The message of an issue. In a union each alternative has its own; the one that got furthest counts. */
+/** The message of an issue. In a union each alternative has its own issue; the one that got furthest counts. */
 function complaint(issue: z.core.$ZodIssue): Complaint {
   switch (issue.code) {
     case 'unrecognized_keys':

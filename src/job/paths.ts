@@ -42,7 +42,7 @@ export function expandPatterns(
   });
 }
 
-/** A backslash escapes a pattern's sign, unless it separates directories: on Windows `/` separates too. */
+/** The path as a pattern, in which `\` escapes a sign. On Windows `\` separates instead, so it becomes `/`. */
 function patternOf(path: string, separator: string = sep): string {
   return separator === '\\' ? path.replaceAll('\\', '/') : path;
 }

@@ -55,7 +55,7 @@ export type NamesFor<U extends Use> = {
 }[SettingName];
 export type SettingsFor<U extends Use> = Pick<Settings, NamesFor<U>>;
 
-/** The names of the settings that shape this part of a run. */
+/** The names of the settings that shape this part of a run's result. */
 export function namesThatShape(what: Shapes): readonly SettingName[] {
   return names.filter(name => declared[name].shapes === what);
 }
@@ -64,7 +64,7 @@ export function namesThatShape(what: Shapes): readonly SettingName[] {
 type Described = Omit<DeclaredSetting, 'schema'> & {
   readonly name: SettingName;
   readonly default: unknown;
-  /** Its possible words, if they are few. */
+  /** The setting's possible words, if they are few. */
   readonly choices: readonly string[];
 };
 
@@ -77,7 +77,7 @@ export function describeSettings(): readonly Described[] {
       ...said,
       name,
       default: hasDefault ? schema.def.defaultValue : undefined,
-      // Computed on demand: it takes time, and commands describe all settings at the start.
+      // Computed on demand: finding the words takes time, and commands describe all settings at the start.
       get choices() {
         return choicesOf(schema);
       },

@@ -6,7 +6,7 @@ import {type Operation, operationNames, rejectedFor} from '../operations/table.t
 /** A value that is text in a flag, and perhaps a number in a job file. */
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
-/** A text of this form. The schema's reader checks it; the type is for callers in code. */
+/** A text of this form. The setting's `transform` checks it; the type only helps callers in code. */
 const textLike = <Form extends string>(error: string) =>
   z.string({error}) as unknown as z.ZodType<Form, Form>;
 
@@ -76,7 +76,7 @@ const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, 
 
 type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
 
-/** Bounds of a rate: at least one call a day, at most a million in its unit. Their remembered send times take 8 MB. */
+/** Bounds of a rate: at least one call a day, at most a million in its unit, whose remembered send times take 8 MB. */
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 
@@ -88,14 +88,14 @@ function parseRate(text: string): Rate | 'unlimited' | OutOfBounds | undefined {
   if (match === null || perMs === undefined || given <= 0) return undefined;
   if (perMs / given > SLOWEST_MS || given > MOST_IN_A_UNIT)
     return {bounds: `expected a rate from one call a day to ${MOST_IN_A_UNIT} in the unit`};
-  // 1.9 a second is 2 in 1,052 ms.
+  // `count` must be whole: 1.9 calls a second are 2 in 1,052 ms.
   const count = Math.ceil(given);
   return {count, perMs: (perMs * count) / given};
 }
 
 const RATE = 'expected a rate such as 20/s, 300/m or 1000/h';
 
-/** One rate for everything. */
+/** A single rate, not one for each operation. */
 export const rate = z.string(RATE).transform((text, context): Rate => {
   const read = parseRate(text);
   if (typeof read === 'object' && !isOutOfBounds(read)) return read;
@@ -103,7 +103,7 @@ export const rate = z.string(RATE).transform((text, context): Rate => {
   return z.NEVER;
 });
 
-/** A readable value outside of its bounds. */
+/** A value that can be read, but is outside of its `bounds`. */
 interface OutOfBounds {
   readonly bounds: string;
 }
@@ -117,7 +117,7 @@ export function pairsOf(text: string): [string, string][] | undefined {
   });
 }
 
-/** Values given for operations by name, and for all of them. */
+/** Values given for operations by name; `all`: the value for operations that are not named. */
 export type PerOperation<T, Other extends string = never> = Partial<Record<Operation | 'all' | Other, T>>;
 
 /** The value given for an operation, by its name or for all. */
@@ -216,7 +216,7 @@ export const share = textOrNumber(SHARE).transform((given, context) => {
   return z.NEVER;
 });
 
-/** The share, between 0 and 1; undefined for any other text. */
+/** The share, from 0 to 1, that a text such as `10%` or `0.1` gives; undefined for any other text. */
 export function shareOf(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
   const value = Number(match?.[1]) / (match?.[2] === '%' ? 100 : 1);
@@ -235,7 +235,7 @@ export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   });
 };
 
-/** One text or several; `a,b` is two with a `separator`. */
+/** One text or several. With the `separator` `,` the text `a,b` is two. */
 export const list = (separator?: string) =>
   z
     .union([z.string(), z.array(z.string())], {error: 'expected a text or a list of texts'})
@@ -246,7 +246,7 @@ export const list = (separator?: string) =>
         : texts.flatMap(text => text.split(separator).map(part => part.trim()));
     });
 
-/** A column to look up, and the prefix of its output columns if not the default. */
+/** A column to look up; the prefix of its output columns, if not the default; and the condition of its lookups. */
 export interface ColumnChoice {
   readonly column: string;
   readonly prefix?: string | undefined;
@@ -258,7 +258,7 @@ const columnText = z.string().transform((text): ColumnChoice => {
   const at = text.lastIndexOf('=');
   return at > 0 ? {column: text.slice(0, at), prefix: text.slice(at + 1)} : {column: text};
 });
-/** An object of these keys only. Its error names the known keys. */
+/** The schema of an object with no other keys than these. Its error names the known keys. */
 export function only<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {

@@ -1,7 +1,7 @@
 import {type Document, Lexer, LineCounter, Parser, parseDocument, type YAMLError} from 'yaml';
 import {MOST_LEVELS} from './nesting.ts';
 
-/** A text nested deeper than any settings are. */
+/** The error for a text that is nested deeper than any settings are. */
 export class TooDeep extends Error {
   /** The line that is nested too deep. */
   readonly line: number;
@@ -13,7 +13,7 @@ export class TooDeep extends Error {
 }
 
 /**
- * Reads YAML or JSON that a user wrote. The library recurses for each level, and V8 ends the process if a regular
+ * Reads YAML or JSON that a user wrote. The YAML library recurses for each level, and V8 ends the process if a regular
  * expression meets the end of the stack. So the depth is measured first, token by token.
  *
  * @throws {TooDeep}
@@ -29,7 +29,7 @@ export function readDocument(text: string, lineCounter?: LineCounter): Document.
   return parseDocument(text, {prettyErrors: false, ...(lineCounter && {lineCounter})});
 }
 
-/** The first fault of a document. A tag such as `!x` is one, since it would leave the text after it out. */
+/** The first fault of a document. A tag such as `!x` counts as one, since the text after it would be left out. */
 export function faultIn({errors, warnings}: Document.Parsed): YAMLError | undefined {
   return errors[0] ?? warnings[0];
 }

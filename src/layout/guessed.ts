@@ -22,7 +22,7 @@ export function isLookup(only: readonly Operation[] | undefined) {
 /** Share of fitting values below which a column is not worth naming in a suggestion. */
 const LEAST_WORTH_NAMING = 0.1;
 
-/** The flags that name these columns in a suggested command, sure or not. */
+/** The flags that name the guessed columns, sure ones or not, in a suggested command. */
 export function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
@@ -48,7 +48,7 @@ function countryFlags(
   return column === undefined ? ['--default-country', 'COUNTRY'] : ['--country', column];
 }
 
-/** Names with `=` get an explicit prefix: without it, `a=b` means column `a` with prefix `b`. */
+/** The column as a flag's value. A name with `=` gets an explicit prefix: `a=b` alone means column `a`, prefix `b`. */
 function asChoice(operation: Guess['operation'], column: string): string {
   return operation !== 'country' && column.includes('=')
     ? `${column}=${operations[operation].prefix}`
@@ -58,7 +58,7 @@ function asChoice(operation: Guess['operation'], column: string): string {
 /**
  * Stops the run before it spends credits on a column that may hold something else.
  *
- * @throws {UsageError} if a column is unsure, or no column is sure; with the flags that name the columns.
+ * @throws {UsageError} if a column is unsure, or no column is sure. The error has the flags that name the columns.
  */
 export function demandSure(
   all: readonly Guess[],
@@ -145,7 +145,7 @@ function repeats({values, distinct}: Guess): string {
   return ` (only ${few} in ${values} rows, where other columns differ: they may be another party's)`;
 }
 
-/** A sentence for each repeated name in the header by which a column is looked up. */
+/** A sentence for each column that is looked up by a name that the header repeats. */
 export function repeatedNames(guesses: readonly LookupGuess[], format: InputFormat): string[] {
   const {header = [], columns} = format.kind === 'csv' ? format : {columns: []};
   return guesses.flatMap(({operation, column, confidence}) => {
@@ -175,7 +175,7 @@ function tornCountries(
         : `The countries in ${names} give different phone numbers (row ${first.row})`;
   const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
   const own = countries.filter(({confidence}) => confidence === 'sure');
-  // One country column for all numbers would be wrong for those that have a column of their own.
+  // One country column for all numbers would be wrong for numbers with a country column of their own.
   if (own.length > 0)
     return new UsageError(
       'column_unsure',
@@ -190,7 +190,7 @@ function tornCountries(
   );
 }
 
-/** The error for one column of numbers and several country columns that give different numbers. */
+/** The error for one column of phone numbers, if several country columns turn them into different numbers. */
 export function tornFor(phone: string, countries: readonly string[]): UsageError {
   return new UsageError(
     'column_unsure',
@@ -198,15 +198,15 @@ export function tornFor(phone: string, countries: readonly string[]): UsageError
   );
 }
 
-/** The name of the property that holds the rows. Exports often wrap them: `{"rows": [{…}, {…}]}`. */
+/** The name of the property that holds the rows. Exports often wrap rows in an object: `{"rows": [{…}, {…}]}`. */
 function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
   const isRows = (some: unknown) => Array.isArray(some) && typeof some[0] === 'object' && some[0] !== null;
   return Object.keys(value).find(name => /^[a-z_]\w*$/i.test(name) && isRows(value[name]));
 }
 
 /**
- * The error for a column of national phone numbers. First it says how to add their country, and last how to leave the
- * column out, since it may be the column that matters.
+ * The error for a column of national phone numbers. It says first how to add their country, since the column may be the
+ * one that matters, and last how to leave the column out.
  */
 function nationalForm({column, national}: Guess, others: readonly Guess[], list: Looked): UsageError {
   const phones = others.filter(lacksCountry).map(other => other.column);

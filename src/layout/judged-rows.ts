@@ -10,7 +10,7 @@ import type {CellReader, Target} from '../lookup/targets.ts';
 import {phoneCountry, saysNoCountry} from '../operations/country.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
 
-/** With fewer rows, one bad row would decide. */
+/** Minimum number of rows for a judgement: with fewer rows, one bad row would decide. */
 const FEW_ROWS = 5;
 const FEW_VALUES = 20;
 const MOSTLY = 0.9;
@@ -19,7 +19,7 @@ const SHOWN = 5;
 
 /**
  * @throws {InputError} if nearly all of the first rows are unreadable: the file is then read in the wrong way.
- * `isBorne`: the job sets a limit of rejects, which decides instead.
+ * `isBorne`: the job has its own limit of rejects, which decides instead.
  */
 export function refuseMostlyRejected(
   sample: readonly InputRecord[],
@@ -42,7 +42,7 @@ export function refuseMostlyRejected(
   );
 }
 
-/** @throws {InputError} if nearly all rows end in a delimiter that the header lacks; with the flag that reads them. */
+/** @throws {InputError} if nearly all rows end in a delimiter that the header lacks. The error has the flag to add. */
 function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): void {
   const ends = sample.filter(
     record =>
@@ -61,10 +61,10 @@ function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): vo
 }
 
 /**
- * Returns a sentence for each column whose values are of another kind, if they are too few to stop the run, and one on
- * rows below the list.
+ * Returns sentences: one for each column whose values are all of another kind, but too few to stop the run, and one on
+ * totals and notes below the list.
  *
- * @throws {UsageError} if nearly all of enough values in a column are not valid.
+ * @throws {UsageError} if a column has enough values, and nearly all of them are not valid.
  */
 export function judgeValues(
   targets: readonly Target[],
@@ -101,7 +101,7 @@ export function judgeValues(
   return doubts;
 }
 
-/** A sentence on the rows below the list, if there are some. */
+/** A sentence on the totals and notes below the list, if there are some. */
 function footersIn(rows: readonly Row[], planned: readonly ReturnType<PlanRow>[]): string[] {
   const isFooter = (_: Row, n: number) =>
     planned[n]?.some(cell => cell.status === 'skipped' && cell.error === 'footer') === true;
@@ -149,8 +149,8 @@ export function doubtCountries(
 }
 
 /**
- * Refuses a second table below the first one: its rows may be another party's, such as suppliers below customers. The
- * second header has names of their kind in the columns that are looked up (or leaves some empty), and no value.
+ * Refuses a second table below the first one: its rows may be another party's, such as suppliers below customers. In
+ * the columns that are looked up, the second header has only names such as `email`, or empty cells, and no value.
  *
  * @throws {InputError} if one of the rows is such a header.
  */

@@ -30,7 +30,7 @@ export interface Layout {
   readonly header: string;
   readonly format: OutputFormat;
   readonly encoder: Encoder;
-  /** Undefined if the job asks for no score. */
+  /** Judges the risk of rows; undefined if the job wants no score. */
   readonly scorer: Scorer | undefined;
   readonly rules: RuleSet | undefined;
   /** Decides on the lookups with a condition; undefined if no lookup has one. */

@@ -22,7 +22,7 @@ import {refuseValuesAsHeader} from './values-as-header.ts';
 export interface Mapping {
   readonly targets: readonly Target[];
   readonly guesses: readonly Guess[];
-  /** Country column by phone number column. */
+  /** The country column of each phone number column. */
   readonly countries: ReadonlyMap<string, string>;
   readonly planRow: PlanRow;
   /** Each column that a setting names, with that setting. */
@@ -90,7 +90,7 @@ export function resolveMapping(
 
 /**
  * A sentence on the columns that would be looked up if the user had named none. Undefined if the user named a column of
- * tokens, which are often sent alone.
+ * session tokens: these are often looked up alone.
  */
 function leftOutBeside(
   {choices, mentioned}: MentionedColumns,
@@ -180,7 +180,7 @@ function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): s
   return verdict?.phone === undefined ? phones : [...phones, verdict.phone];
 }
 
-/** @throws {UsageError} if several country columns fit one column of numbers and would make different numbers. */
+/** @throws {UsageError} if several country columns fit one column of phone numbers, and give different numbers. */
 function countriesOf(phones: readonly string[], choices: CountryChoices): Map<string, string> {
   const found = new Map<string, string>();
   for (const phone of phones) {

@@ -51,7 +51,7 @@ export function refuseValuesAsHeader(
 
 const MOSTLY = 0.9;
 
-/** Columns whose header and cells are written as phone numbers. Returns no column if any header is a known name. */
+/** Indexes of columns whose header and cells are written as phone numbers. None if any header is a known name. */
 function phoneColumns(header: readonly string[], rows: readonly Row[]): number[] {
   const isPhone = (text = '') => hasPhoneShape(text.trim());
   if (rows.length === 0 || header.some(cell => readHeader(cell).size > 0)) return [];

@@ -15,7 +15,7 @@ export interface Bill {
 interface Open {
   readonly id: string;
   readonly about: unknown;
-  /** The books when this bill was opened. */
+  /** Calls and credits by operation that the run's books had counted when this bill was opened. */
   readonly before: SpendingBy;
   /** The part of the bill that the history of runs already has. */
   readonly told: SpendingBy | undefined;
@@ -28,8 +28,8 @@ export interface SavedBills {
 }
 
 /**
- * The bills of a run's sessions, until the history has them. A bill is the difference between the books now and when it
- * was opened, so calls that a killed session leaves in flight are on that session's bill.
+ * The bills of a run's sessions, until the history has them. A bill has the calls and credits booked since its opening.
+ * So calls that a killed session left in flight are on that session's bill.
  */
 export class Bills {
   readonly #books: Tally;
@@ -37,7 +37,7 @@ export class Bills {
   #open: Open;
   #ended: readonly Bill[];
 
-  /** `save` must be durable on return. */
+  /** `save` must have the bills on disk when it returns. */
   constructor(books: Tally, saved: SavedBills | undefined, save: (bills: SavedBills) => void) {
     this.#books = books;
     this.#save = save;
@@ -45,7 +45,7 @@ export class Bills {
     this.#ended = saved?.ended ?? [];
   }
 
-  /** The bill that is being booked on: before {@link begin}, that of the last session. */
+  /** The bill that grows with each booking: the last session's until {@link begin}, then this session's. */
   get open(): Bill {
     const {id, about, before} = this.#open;
     return {id, about, at: this.#books.bookedAt, by: spentSince(this.#books, before)};
@@ -65,7 +65,7 @@ export class Bills {
     this.#save({open: this.#open, ended: this.#ended});
   }
 
-  /** Marks bills as known to the history. */
+  /** Notes that the history has these bills. */
   told(bills: readonly Bill[]): void {
     this.#ended = this.#ended.filter(bill => !bills.includes(bill));
     const open = bills.find(({id}) => id === this.#open.id);

@@ -7,7 +7,7 @@ export interface Limits {
    * Limit of spent, maybe spent and reserved credits together. All money in this file is in thousandths of a credit.
    */
   readonly maxCredits?: number | undefined;
-  /** Budgets that this run shares with others: its account's of the day and the month. */
+  /** The account's budgets of the day and the month, which other runs share. */
   readonly shared?: readonly PeriodBudget[] | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface Holding {
 }
 
 interface CreditLimit {
-  /** Key in the books of what the run took of this limit. */
+  /** Key under which the books have the credits that the run took of this limit. */
   readonly name: string;
   /** Credits that may still be spent. */
   left(): number;
@@ -53,7 +53,7 @@ export class Budget {
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
   }
 
-  /** Saved so that the next session can give back what a kill left unspent. Undefined without shared budgets. */
+  /** Saved so that after a kill the next session can give back unspent credits. Undefined without shared budgets. */
   get holding(): Holding | undefined {
     const holder = this.#shared[0]?.holder;
     if (holder === undefined) return undefined;
@@ -66,7 +66,7 @@ export class Budget {
     return name => (this.#books.draws[name]?.taken ?? 0) - (taken[name] ?? 0);
   }
 
-  /** Spent, maybe spent and reserved credits, with those of attempts that were given up. */
+  /** Spent, maybe spent and reserved credits, with those of earlier attempts at the same endpoint and account. */
   get committed(): number {
     const {spent, maybeSpent} = spendingOf(this.#books);
     return spent + maybeSpent + this.#reserved;
@@ -163,7 +163,7 @@ export class Budget {
   }
 
   /**
-   * True if half of the limit has room for a renewal. The limit is read again only if its last reading allows that: the
+   * True if half of the limit has room for a renewal. The limit is read again only if its last reading had room: the
    * run's own calls don't change the sum of taken and left credits.
    */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {

@@ -4,8 +4,8 @@ import type {BookedAttempt, Reservation} from './entry.ts';
 import {guarded, INTERRUPTED} from './ledger-file.ts';
 
 /**
- * The table is created when a run first records its calls. `scope` becomes NULL when a restart with a fresh budget
- * takes the call out of the books.
+ * The table of calls is created when a run first records them. `scope` (endpoint and account) becomes NULL when a
+ * restart with a fresh budget takes the call out of the run's books.
  */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS call (
@@ -31,7 +31,7 @@ const COLUMNS = [
   ...['request_id', 'charge'],
 ];
 const READ_AT_ONCE = 500;
-/** Maximum number of rows named for a value, which may be in millions of rows. */
+/** Maximum number of row numbers stored with a call, whose value may be in millions of rows. */
 const MOST_ROWS = 20;
 
 /** One attempt, and the charge that was booked for it. */
@@ -40,7 +40,7 @@ export interface CallRecord {
   /** The ledger's key of operation and value. */
   readonly key: string;
   readonly operation: string;
-  /** The first rows that waited for the call when it was sent. */
+  /** Numbers of the first rows that waited for the call when it was sent. */
   readonly rows: readonly number[];
   /** Number of the attempt among those of its value, from 1. */
   readonly nth: number;
@@ -58,8 +58,8 @@ export interface CallRecord {
 }
 
 /**
- * A row for each attempt, written in the ledger's own transactions: when its credits are reserved, and when its charge
- * is booked. So the rows add up to the books after any kill.
+ * Keeps the table of calls. An attempt's row is written in the ledger's own transactions: when credits are reserved for
+ * the attempt, and when its charge is booked. So after any kill the rows add up to the run's books.
  */
 export class CallRecords {
   readonly #db: Sqlite;
@@ -89,7 +89,7 @@ export class CallRecords {
     this.#sql.settle.run(...values);
   }
 
-  /** Books attempts that were in flight when their session ended as maybe charged. */
+  /** Books as maybe charged the attempts that were in flight when their session ended. */
   lose(): void {
     this.#sql.lose.run();
   }
@@ -99,7 +99,7 @@ export class CallRecords {
     this.#sql.forget.run();
   }
 
-  /** Yields the attempts that count in the books of a scope, in the order of their sending. */
+  /** Yields the attempts that count in the books of a scope (endpoint and account), in the order of their sending. */
   *of(scope: string): Generator<CallRecord> {
     guarded(() => this.#db.exec('CREATE INDEX IF NOT EXISTS call_key ON call (key, id)'));
     for (let after = 0; ; ) {

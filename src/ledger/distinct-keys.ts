@@ -2,7 +2,7 @@ import {Sqlite, type Statement} from '../disk/sqlite.ts';
 import {inTemporary} from '../disk/temporary.ts';
 import {KEY_LENGTH} from './lookup.ts';
 
-/** In memory at most 64 MiB of slots, filled to {@link FULL}: six million keys. Later keys go to a file. */
+/** Maximum slots in memory: 64 MiB. Filled to {@link FULL} they hold six million keys; later keys go to a file. */
 const MOST_SLOTS = 2 ** 23;
 const FIRST_SLOTS = 2 ** 14;
 const FULL = 0.75;
@@ -16,18 +16,18 @@ export class DistinctKeys {
   readonly #mostSlots: number;
   readonly #bytes = Buffer.allocUnsafeSlow(KEY_LENGTH);
   readonly #words = new Int32Array(this.#bytes.buffer, 0, 2);
-  /** Two words per slot; both are zero if it is free. */
+  /** Two words per slot; both are zero in a free slot. */
   #slots = new Int32Array(2 * FIRST_SLOTS);
   #used = 0;
   #file: KeyFile | undefined;
 
-  /** The file is created at `path`, in a temporary directory, when memory is full. */
+  /** When memory is full, a file for further keys is created at `path`, in a temporary directory. */
   constructor(path: string, mostSlots = MOST_SLOTS) {
     this.#path = path;
     this.#mostSlots = mostSlots;
   }
 
-  /** Returns the lookups whose key is new, and remembers them. */
+  /** Returns the lookups whose key is new, and remembers their keys. */
   fresh<Keyed extends {readonly key: string}>(lookups: readonly Keyed[]): Keyed[] {
     const beyond: Keyed[] = [];
     const fresh = lookups.filter(lookup => {
@@ -73,7 +73,7 @@ export class DistinctKeys {
   }
 }
 
-/** The index of the slot with these words, else of a free one. */
+/** Index of the slot with these words; if no slot has them, index of a free slot. */
 function slotOf(slots: Int32Array, first: number, second: number): number {
   const mask = slots.length - 1;
   let at = (first << 1) & mask;

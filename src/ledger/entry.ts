@@ -46,7 +46,7 @@ interface Booking extends LookupKey {
 export interface BookedAttempt extends Booking {
   readonly attempt: TimedAttempt;
   readonly charge: Charge;
-  /** True if it brought no answer and may have been charged. */
+  /** True if the attempt brought no answer and may have been charged. */
   readonly doubt: boolean;
   /** True if the value had an attempt before. */
   readonly retry: boolean;
@@ -80,7 +80,7 @@ export function entryOf(row: SqlRow): LedgerEntry {
   return {mayBeCarriedOut: doubts > 0, doubts, lastCode, interrupted, outcome: outcomeOf(row)};
 }
 
-/** The final outcome in a row; undefined while it has none. */
+/** The final outcome in a value's row; undefined while the value has none. */
 export function outcomeOf(row: SqlRow): Outcome | undefined {
   const error = String(row.error);
   const boughtAt = Number(row.bought_at);

@@ -18,7 +18,7 @@ export interface Earlier {
   readonly counted: Spending;
   /** Not in the books and not against the limit: spent at another endpoint or account, or before `--restart fresh`. */
   readonly notCounted: Spending;
-  /** True if saved state was unreadable, so that its cost and its values are unknown. */
+  /** True if an attempt's saved state was unreadable, so that the attempt's cost and values are unknown. */
   readonly unknown: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface ScopedAnswers {
   readonly answers: readonly KeptAnswer[];
 }
 
-/** The value of {@link Earlier} without an earlier attempt. */
+/** {@link Earlier} of a run without a readable earlier attempt: its known cost is 0. */
 export function nothingEarlier(unknown: boolean): Earlier {
   return {counted: sumOf([]), notCounted: sumOf([]), unknown};
 }
@@ -63,8 +63,8 @@ export class GivenUp {
   }
 
   /**
-   * Gives up the current attempt and begins one in `scope`. Returns its books: empty with a fresh budget. The caller
-   * holds the transaction.
+   * Gives up the current attempt and begins one in `scope`. Returns the new attempt's books, without
+   * earlier spending if the budget is fresh. The caller holds the transaction.
    */
   begin(tally: Tally, scope: string, {freshBudget = false, keepsDoubts = false}: StartOver): Tally {
     const {answers, doubts, countAsOne, forget, keepBooks, clear, setScope} = this.#sql;
@@ -92,7 +92,7 @@ export class GivenUp {
   }
 
   /**
-   * Returns an earlier attempt's entry of a value; undefined if no attempt sent it. If `serves` refuses an answer, the
+   * Returns a value's entry from earlier attempts; undefined if none sent the value. If `serves` refuses an answer, the
    * entry only says that the value was sent.
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
@@ -111,7 +111,7 @@ export class GivenUp {
     return this.#answersIn(this.#scope);
   }
 
-  /** Yields the answers of all other scopes, which are worth keeping for other runs and of no use to this one. */
+  /** Yields the earlier attempts' answers in all other scopes: other runs may use them, but this run can't. */
   *answersElsewhere(): Generator<ScopedAnswers> {
     for (const row of guarded(() => this.#sql.scopes.all(this.#scope))) {
       const scope = String(row.scope);
@@ -150,7 +150,7 @@ export class GivenUp {
   }
 }
 
-/** Returns a row with its answer, even if a later doubt has set its state to waiting. */
+/** Returns the row, in the state `ok` if it has an answer that a later doubt set to waiting. */
 function withAnswer(row: SqlRow): SqlRow {
   return row.state === WAITING && row.data !== null ? {...row, state: stateOf.ok} : row;
 }
@@ -161,7 +161,7 @@ function statements(db: Sqlite) {
     answers: db.prepare(
       'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, 0, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),
-    // An earlier answer stays beside the doubt.
+    // The value's answer from an earlier attempt stays beside the doubt.
     doubts: db.prepare(
       `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
     ),

@@ -10,37 +10,37 @@ import {Sqlite} from '../disk/sqlite.ts';
 import {systemCode} from '../errors.ts';
 
 /**
- * Wait while another run adds its line. A writer can leave its line in a file instead of waiting; a reader has to wait.
+ * Maximum wait while another run adds its line. A run that adds one can leave it in a file instead; a reader must wait.
  */
 const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
 /** Lines are kept for a year. */
 const KEPT_MS = 366 * DAY_MS;
-/** Maximum number of lines, even of one year. */
+/** Maximum number of lines, even if all of them are of the last year. */
 const MOST_LINES = 20_000;
 /** Number of summaries kept of each job: this many of complete runs, and this many of incomplete ones. */
 const SUMMARIES = 30;
-/** Raise it whenever the table's shape changes. */
+/** Version of the history's table: raise it whenever the table's shape changes. */
 const VERSION = 2;
 
 /** One session of a run, as the history keeps it. */
 export interface HistoryEntry {
-  /** Adding the same bill again merges it into its line. */
+  /** Identifies the session's bill. An entry of a known bill is merged into that bill's line. */
   readonly bill: string;
   readonly runId: string;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
   readonly job: string | null;
-  /** Identifies a list across runs; null if it has no identity. */
+  /** Identifies the input list across runs; null if the list has no identity. */
   readonly list: string | null;
   /** True if all rows were written. */
   readonly isComplete: boolean;
   readonly line: string;
-  /** Null if the session was killed: the next one adds its line. */
+  /** The run's summary as JSON. Null if the session was killed: then the next session adds this line. */
   readonly summary: string | null;
 }
 
-/** Returns the line to keep of a bill that is added again. */
+/** Returns the line to keep of a bill that is added again: `known` is the history's line, `told` the new one. */
 type Merge = (known: string, told: string) => string;
 
 /** Directory of lines that runs left while the history was locked. The next process to open the history adds them. */
@@ -88,7 +88,7 @@ export class RunHistory {
   }
 
   /**
-   * Adds the lines in these files, then removes the files. Another process may add the same lines at the same time: a
+   * Adds the lines in a directory's files, then removes these. Another process may add the same lines meanwhile: a
    * bill stays one line.
    */
   #takeIn(directory: string): void {
@@ -98,7 +98,7 @@ export class RunHistory {
     for (const file of files) removeFile(file);
   }
 
-  /** Adds lines, or merges them with those of their bills. With a date, also deletes lines that are too old. */
+  /** Adds lines, or merges them with known lines of their bills. With `date`, also deletes old and surplus lines. */
   add(entries: readonly HistoryEntry[], date?: SharedDate): void {
     this.#db.transaction(() => {
       for (const entry of entries) this.#addOne(entry);
@@ -126,7 +126,7 @@ export class RunHistory {
       .run(job, Number(isComplete), job, Number(isComplete));
   }
 
-  /** Lines since a time (milliseconds since the epoch), oldest first. */
+  /** Lines of sessions that ended at `since` (milliseconds since the epoch) or later, in the order of their adding. */
   lines(since: number): string[] {
     return texts(this.#db.query(['line AS text'], 'FROM run WHERE ended >= ? ORDER BY id').all(since));
   }
@@ -181,7 +181,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Returns nothing if another process has removed the file meanwhile, or if the file is damaged. */
+/** Returns a file's entries: an empty list if another process has removed the file meanwhile, or it is damaged. */
 function entriesIn(file: string): HistoryEntry[] {
   try {
     return JSON.parse(fileText(file)) as HistoryEntry[];

@@ -1,4 +1,4 @@
-/** Number of bits (1 MiB). With more than about ten million keys the filter excludes few, but it also costs little. */
+/** Number of the filter's bits (1 MiB). With over ten million keys it excludes few keys, but it also costs little. */
 const PLACES = 2 ** 23;
 /** Number of a key's characters that are used. A key is a hash, so a few characters suffice. */
 const SAMPLE = 8;
@@ -7,7 +7,7 @@ const SAMPLE = 8;
 export class KeyFilter {
   readonly #bits = new Uint8Array(PLACES / 8);
 
-  /** `isFull`: keys may have been added before. Then every key may be known. */
+  /** With `isFull`, {@link mayHave} is true for every key: the keys that were added before are unknown here. */
   constructor(isFull: boolean) {
     if (isFull) this.#bits.fill(0xff);
   }
@@ -24,7 +24,7 @@ export class KeyFilter {
   }
 }
 
-/** FNV-1a, folded. */
+/** Index of a key's bit: the FNV-1a hash of the key's first characters, folded. */
 function placeOf(key: string): number {
   let mixed = 0x811c9dc5;
   const end = Math.min(key.length, SAMPLE);

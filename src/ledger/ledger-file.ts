@@ -3,9 +3,7 @@ import {IN_LIST, isDamage, listOf, Sqlite, type SqlRow} from '../disk/sqlite.ts'
 import {isOfDisk, OutputError, StateError, systemReason} from '../errors.ts';
 import {damageOf} from './sound.ts';
 
-/**
- * Raise it whenever the tables, the tally, the checkpoint or a run's identity change shape: other versions are refused.
- */
+/** Raise this version whenever tables, tally, checkpoint or a run's identity change shape: other ones are refused. */
 const VERSION = 9;
 
 /** `nth` numbers the answers that this run bought, in order. It is NULL for answers that the run took over. */
@@ -53,11 +51,12 @@ export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 export const INTERRUPTED = 'interrupted';
 
 /**
- * SQL: number of a value's doubtful sends. With dispatch 0 the run never sent it: the error is an earlier attempt's.
+ * SQL for the number of a value's sends that may have been charged and brought no answer. With dispatch 0 this attempt
+ * of the run never sent the value, and the error is an earlier attempt's.
  */
 export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
 
-/** Maximum keys per statement: all rows that it finds are one JSON text in memory. */
+/** Maximum keys per statement: all rows that a statement finds are one JSON text in memory. */
 const FIND_AT_ONCE = 64;
 /** Answers per read when they are copied out of the ledger. */
 export const COPY_AT_ONCE = 500;
@@ -88,7 +87,7 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
 
 /**
  * Removes the names of an open ledger's files: the files vanish when they are closed, however the process ends. The log
- * exists by now, so SQLite opens nothing by name again. (Windows keeps the names until then.)
+ * exists by now, so SQLite opens nothing by name again. (On Windows this fails, and the names stay.)
  */
 export function removeNames(path: string): void {
   for (const suffix of ['', '-wal']) {
@@ -107,7 +106,7 @@ function ofVersion(version: number): StateError {
   );
 }
 
-/** Answers per statement: a fifth faster than one each. */
+/** Adopted answers per statement: a fifth faster than one answer per statement. */
 export const ADOPTED_AT_ONCE = 64;
 
 /** Binding a value takes time, so values that all answers share are written into the statement. */

@@ -13,25 +13,25 @@ const ADOPT_AT_ONCE = 4_096;
 interface LedgerWriterOptions {
   readonly db: Sqlite;
   readonly sql: LedgerStatements;
-  /** Undefined if no session has recorded its calls. */
+  /** The file's table of calls; undefined if no session has recorded its calls. */
   readonly calls: CallRecords | undefined;
-  /** Returns a function that records the calls of one transaction; undefined if this session records none. */
+  /** Returns a function that records the calls of one transaction; undefined if this session records no calls. */
   readonly recorder: (() => (call: Reservation) => void) | undefined;
-  /** Saves the books within the transaction that writes what they count. */
+  /** Saves the books (the counts of calls and credits) within the transaction that writes the counted calls. */
   readonly saveTally: () => void;
-  /** Undefined for a temporary ledger: no session resumes from it. */
+  /** Keeps space on a full disk. Undefined for a temporary ledger, from which no session resumes. */
   readonly spare: Spare | undefined;
 }
 
 /**
- * Writes a ledger's file. Each transaction has the calls that are about to be sent, and what was booked since the last.
+ * Writes a ledger's file. A transaction has the calls that are about to be sent, and the bookings since the one before.
  *
  * On a full disk the spare file makes room for the outcomes of calls in flight, and no reservation is taken any more.
  * Any other failed write is final: the books in memory are ahead of the file from then on.
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
-  /** Keys that have a row in the file, or will have one. */
+  /** Recognizes most keys that have no row in the file and none to be written. */
   readonly #keys: KeyFilter;
   #unwritten = new Unwritten();
   #flush: Promise<void> | undefined;
@@ -50,12 +50,12 @@ export class LedgerWriter {
     return this.#unwritten;
   }
 
-  /** Error of every further write, after one failed or the writer was closed. */
+  /** The error that every further write throws, once a write failed or the writer is closed; until then undefined. */
   get refusal(): unknown {
     return this.#failure ?? (this.#isOpen ? undefined : new Error('the ledger is closed'));
   }
 
-  /** The entries of these values. */
+  /** Returns the ledger entries under these keys. A new key has no entry. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const known = keys.filter(key => this.#keys.mayHave(key));
     if (known.some(key => this.#unwritten.open.has(key))) this.drain();
@@ -66,14 +66,14 @@ export class LedgerWriter {
     return found;
   }
 
-  /** Takes over an outcome. The books have it already. */
+  /** Takes over an outcome that the books have counted already. */
   adopt(key: string, adopted: Adopted): void {
     this.#keys.add(key);
     this.#unwritten.adopt(key, adopted);
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.drain();
   }
 
-  /** Writes with the next reservations; a moment later if there are none. */
+  /** Resolves once the waiting bookings are written: with the next reservations, or a moment later without any. */
   soon(): Promise<void> {
     this.#flush ??= afterNextSends(() => {
       this.#flush = undefined;
@@ -82,18 +82,18 @@ export class LedgerWriter {
     return this.#flush;
   }
 
-  /** Writes what is waiting. Throws if it can't be written, or an earlier write failed. */
+  /** Writes the waiting bookings. Throws if they can't be written, or an earlier write failed. */
   drain(): void {
     if (this.#unwritten.size > 0 || this.#failure !== undefined) this.write([]);
   }
 
-  /** Writes what is waiting; nothing is written afterwards. */
+  /** Writes the waiting bookings; nothing is written afterwards. */
   close(): void {
     this.drain();
     this.#isOpen = false;
   }
 
-  /** Writes what is waiting, these reservations, and what `more` writes: all of it, or nothing. */
+  /** Writes the waiting bookings, these reservations, and what `more` writes: all three, or nothing. */
   write(reservations: readonly Reservation[], more?: () => void): void {
     const {refusal} = this;
     if (refusal !== undefined) throw refusal;
@@ -115,7 +115,7 @@ export class LedgerWriter {
     }
   }
 
-  /** Makes sure that the outcome of what is sent can be written, also on a disk that others fill meanwhile. */
+  /** Throws unless the outcomes of the calls to send can be written, even on a disk that others fill meanwhile. */
   #demandSpace(): void {
     if (this.#full !== undefined) throw this.#full;
     try {

@@ -27,13 +27,13 @@ import {isKept, type Outcome} from './lookup.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
 
 export interface LedgerOptions extends Limits {
-  /** True if the run had state that was unreadable. */
+  /** True if an earlier attempt of the run left a state that was unreadable. */
   readonly lostState?: boolean | undefined;
   /** True for a ledger that no run resumes. Its files are unlinked while open, so a kill leaves none behind. */
   readonly temporary?: boolean | undefined;
   /** True to record each call: see {@link CallRecords}. */
   readonly recordsCalls?: boolean | undefined;
-  /** Gives back what a killed session took of shared budgets and left unspent. `taken`: its use of a limit. */
+  /** Gives back shared credits that a killed session (`holder`) left unspent. `taken`: its use, by a limit's name. */
   readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }
 
@@ -51,13 +51,13 @@ export class Ledger {
   readonly tally: Tally;
   readonly budget: Budget;
   readonly bills: Bills;
-  /** The run's attempts that a restart gave up. */
+  /** The run's earlier attempts, which restarts gave up. */
   readonly givenUp: GivenUp;
   /** Number of calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
   readonly #db: Sqlite;
   readonly #sql: LedgerStatements;
-  /** Undefined if no session has recorded its calls. */
+  /** The file's table of calls; undefined if no session has recorded its calls. */
   readonly #calls: CallRecords | undefined;
   readonly #writer: LedgerWriter;
   readonly #spare: Spare | undefined;
@@ -99,7 +99,7 @@ export class Ledger {
     }
   }
 
-  /** False after it was closed, or after a write failed. */
+  /** True while entries can be read: until the ledger is closed, or a write failed. */
   get isReadable(): boolean {
     return this.#state === 'ended' || (this.#state === 'open' && this.#writer.refusal === undefined);
   }
@@ -109,7 +109,7 @@ export class Ledger {
     return this.#writer.find(keys);
   }
 
-  /** The row that shows this value's answer unchanged; undefined if none was chosen. Later rows show a repeat. */
+  /** The row that shows a value's answer unchanged, if one was chosen. Later rows show a repeated call's answer. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
     return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
@@ -120,15 +120,12 @@ export class Ledger {
     this.#writer.unwritten.firstRows.set(key, row);
   }
 
-  /** Forgets each first row after this one: the run resumes here, and the input may have other rows from here on. */
+  /** Forgets each first row after `row`: the run resumes there, and the input may have other rows from there on. */
   forgetRowsAfter(row: number): void {
     guarded(() => this.#sql.forgetRowsAfter.run(row));
   }
 
-  /**
-   * Reserves the credits of these calls in order, as far as the budgets allow, and marks their values as sent. Durable
-   * on return. Returns how many may be sent.
-   */
+  /** Reserves credits for calls in order, and marks them as sent: durably. Returns how many calls the budgets allow. */
   reserve(batch: readonly Reservation[]): number {
     const granted: Reservation[] = [];
     try {
@@ -149,7 +146,7 @@ export class Ledger {
     return granted.length;
   }
 
-  /** Books an attempt. Resolves once the file has it, and rejects if it never will. */
+  /** Books an attempt. Resolves once the file has the booking, and rejects if the file never will have it. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);
     const nth = bookAttempt(this.tally, booked);
@@ -185,7 +182,7 @@ export class Ledger {
     this.#writer.unwritten.judge(key, isKept ? ++this.tally.bought : null);
   }
 
-  /** Rejections that a killed session left unjudged. */
+  /** Rejections that an earlier session left unjudged: they may be about their value, or about the account. */
   unjudged(): KeptAnswer[] {
     return guarded(() => this.#sql.unjudged.all()).map(answerOf);
   }
@@ -220,17 +217,17 @@ export class Ledger {
     return row && saved<T>(row.value);
   }
 
-  /** Saves a value together with all outcomes that arrived. Durable on return. */
+  /** Saves `value` under `name`, together with all outcomes that arrived. Durable on return. */
   setMeta(name: string, value: unknown): void {
     this.#writer.write([], () => this.#saveMeta(name, value));
   }
 
-  /** Yields the attempts that count in the books. */
+  /** Yields the recorded calls that count in the books; no calls if no session has recorded its calls. */
   *callRecords(): Generator<CallRecord> {
     if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
-  /** Books calls in flight as maybe spent, and writes. The books don't change after this, even if it throws. */
+  /** Books calls in flight as maybe spent, and writes all that waits. After its return no attempt is booked. */
   end(): void {
     if (this.#state !== 'open') return;
     if (this.#loseInFlight()) this.#writer.write([], () => this.#saveLost());
@@ -286,7 +283,7 @@ export class Ledger {
     return lost.reduce((sum, {n}) => sum + Number(n), 0);
   }
 
-  /** Books this session's own calls without an outcome, in memory; true if there were any. */
+  /** Books this session's calls in flight as maybe spent, in memory only. Returns true if there were any. */
   #loseInFlight(): boolean {
     if (this.#inFlight.size === 0) return false;
     for (const {operation, cost} of this.#inFlight.values()) bookLost(this.tally, operation, 1, cost);

@@ -5,7 +5,7 @@ import {type Intelligence, type Operation, operations} from '../operations/table
 /** Two rows with the same key share one call. */
 export interface LookupKey {
   readonly operation: Operation;
-  /** Identifies operation and canonical value in memory, ledger and store. The value can't be read from it. */
+  /** Identifies operation and canonical value in memory, ledger and store. The value can't be read from the key. */
   readonly key: string;
 }
 
@@ -29,7 +29,7 @@ export type SkipCode = 'condition' | 'filter' | 'footer' | UnaskedCode;
  */
 export type Outcome =
   | Answer
-  /** A verdict that may describe an earlier call of this program. */
+  /** A verdict that a token is redeemed: an earlier call by this program may be the reason. */
   | {readonly status: 'unknown'; readonly error: string; readonly data: string; readonly boughtAt: number}
   | (Unbought & {readonly status: 'failed' | 'unknown'; readonly error: string});
 
@@ -39,32 +39,30 @@ export type Answer =
   /** A rejection: the service answers only with an error code for this value. */
   | {readonly status: 'failed'; readonly error: string; readonly rejected: true; readonly boughtAt: number};
 
-/** Makes a rejection or verdict without its time a type error. */
+/** Makes it a type error to write a rejection or a verdict without its time of purchase. */
 interface Unbought {
   readonly boughtAt?: never;
   readonly rejected?: never;
   readonly data?: never;
 }
 
-/** A lookup as its row reports it: the outcome, or why it has none. */
+/** A lookup as its row reports it: the outcome, or the reason why there is none. */
 export type Result =
   | Outcome
-  /**
-   * A rejection of which it is not yet known if it is about its value or about the account. It carries the value's key.
-   */
+  /** A rejection that is not judged yet: it may be about its value or the account. `unjudged` is the value's key. */
   | (Answer & {readonly unjudged: string})
-  /** An expired answer of an earlier run, given since the service can't be called for this reason. */
+  /** An expired answer of an earlier run, used because the service can't be called: `stale` is the reason. */
   | (Answer & {readonly stale: UnaskedCode})
   | {readonly status: 'skipped'; readonly error: SkipCode}
   | {readonly status: 'empty'}
   | {readonly status: 'invalid'; readonly error: string};
 
-/** True if the answer store keeps it. */
+/** True if the answer store keeps the outcome. */
 export function isKept(outcome: Outcome): outcome is Answer {
   return outcome.status === 'ok' || 'rejected' in outcome;
 }
 
-/** Characters of base64url: 132 bits. */
+/** Length of a key in characters of base64url: 132 bits. */
 export const KEY_LENGTH = 22;
 
 /** The key is 132 bits of SHA-256: collisions are out of reach, and values can't be read from it. */
@@ -77,7 +75,7 @@ function keyOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
 }
 
-/** A copy of the lookup under a new key, so that it shares no known answer and no call in flight. */
+/** Copies the lookup under a new key, so that the copy shares no known answer and no call in flight. */
 export function askedAnew(lookup: Lookup, occurrence: number): Lookup {
   return {...lookup, key: keyOf(`${lookup.key}\0${occurrence}`)};
 }

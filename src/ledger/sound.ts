@@ -7,7 +7,7 @@ const ROWS_AT_ONCE = 500;
 const IS_SOUND = `operation IN (${operationNames.map(name => `'${name}'`).join(', ')}) AND typeof(state) = 'integer' AND typeof(cost) = 'integer'`;
 
 /**
- * Describes the damage of a ledger's file, in any page; undefined if it is sound. Damage is found here before anything
+ * Describes the damage in any page of a ledger's file; undefined if the file is sound. Damage is found before anything
  * is sent, and not in mid-run. Costs 1 µs a value.
  *
  * @throws SQLite's errors if pages or texts can't be read.

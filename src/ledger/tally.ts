@@ -6,9 +6,9 @@ import {INTERRUPTED} from './ledger-file.ts';
 /** Distinct values refused in a row, without an answer in between. */
 export interface Refusals {
   count: number;
-  /** The last code, or an empty string. */
+  /** Code of the last refusal; empty before the first. */
   code: string;
-  /** True if there were several codes. */
+  /** True if the refusals had several codes. */
   isMixed: boolean;
   /** True if all codes speak of the caller's credentials. */
   credentials: boolean;
@@ -40,7 +40,7 @@ export interface OperationTally extends RefusalTally {
   calls: number;
   /** Calls beyond a value's first. */
   retries: number;
-  /** Thousandths of a credit. */
+  /** Thousandths of a credit that calls surely cost; in `maybeSpent`, that other calls may have cost. */
   spent: number;
   maybeSpent: number;
 }
@@ -56,7 +56,7 @@ export interface Draw {
  * The run's books: the counts of calls and credits. The ledger writes them in the same transaction as what they count.
  */
 export interface Tally {
-  /** Number of answers bought. It is also the number of the last one. */
+  /** Number of answers bought. It is also the number of the last answer. */
   bought: number;
   readonly operations: Record<Operation, OperationTally>;
   /** Attempts by HTTP status. `byError` has those without a status, by code. Together they are all attempts. */
@@ -129,7 +129,7 @@ export function sumOf(all: readonly Spending[]): Spending {
 
 export type SpendingBy = Readonly<Record<Operation, Spending>>;
 
-/** The difference to earlier books. Negative if a booked cost was taken back. */
+/** Calls and credits booked since `before`, by operation. Negative if a booked cost was taken back. */
 export function spentSince({operations}: Tally, before: SpendingBy | undefined): SpendingBy {
   return perOperation(name => less(operations[name], before?.[name]));
 }
@@ -169,12 +169,12 @@ export function withAnswersAlone({operations}: Tally): Tally {
   };
 }
 
-/** One count, summed over all operations. */
+/** The count `what`, summed over all operations. */
 export function totalOf({operations}: Tally, what: Exclude<keyof OperationTally, 'refused'>): number {
   return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
 }
 
-/** Saved counts, with zero for each count that they lack: another version may have saved them. */
+/** Saved counts, and the counts of `empty` that they lack: another version of the program may have saved them. */
 export function overEmpty<T extends object>(empty: T, saved: T): T {
   const merged = {...empty, ...saved};
   for (const [name, inner] of Object.entries(empty) as [keyof T, unknown][]) {
@@ -188,9 +188,9 @@ function isCounts(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Buckets grow by 5%, so percentiles are exact to 5%. */
+/** Each latency bucket ends 5% above the one before it, so percentiles are exact to 5%. */
 const GROWTH = Math.log(1.05);
-/** The service may send any field names: at most this many are counted. */
+/** Maximum number of names that are counted: the service may send any field names. */
 const MOST_NAMES = 200;
 
 function latencyBucket(ms: number): number {
@@ -250,7 +250,7 @@ export function bookLost(tally: Tally, operation: Operation, count: number, cost
   countUp(tally.byError, INTERRUPTED, count);
 }
 
-/** Counts an attempt. Returns true if it was certainly sent, and so is a call. */
+/** Counts an attempt. Returns true if the attempt was certainly sent: then it counts as a call. */
 export function countAttempt(tally: Tally, attempt: Attempt): boolean {
   const status = 'status' in attempt ? attempt.status : undefined;
   if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);

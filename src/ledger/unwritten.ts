@@ -5,7 +5,7 @@ import {attemptColumns, type BookedAttempt, columnsOf, type LedgerEntry} from '.
 import {ADOPTED_AT_ONCE, type LedgerStatements} from './ledger-file.ts';
 import type {Outcome} from './lookup.ts';
 
-/** An outcome that was taken over. */
+/** An outcome that was taken over without a call, such as from the store. */
 export interface Adopted {
   readonly operation: Operation;
   readonly outcome: Outcome;
@@ -13,7 +13,7 @@ export interface Adopted {
 
 /** Bookings that are not in the ledger's file yet. */
 export class Unwritten {
-  /** Each with the number of its answer; null without an answer. */
+  /** Booked attempts, each with the number of its answer: null without an answer. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
   /** By key: the row that shows the answer unchanged, if no call of this session chose that row. */
@@ -22,7 +22,7 @@ export class Unwritten {
   readonly outcomes = new Map<string, Outcome>();
   /** Keys of values that have no outcome in `outcomes`, and whose row in the file is outdated. */
   readonly open = new Set<string>();
-  /** By key of a rejected value: its number if it is kept for other runs, null if it is a failure of this run only. */
+  /** By a rejected value's key: the rejection's number if kept for other runs; null if only a failure of this run. */
   readonly rejections = new Map<string, number | null>();
 
   get size(): number {
@@ -40,7 +40,7 @@ export class Unwritten {
     return found;
   }
 
-  /** The caller holds the transaction. */
+  /** Writes all bookings into the file. The caller holds the transaction. */
   writeTo(sql: LedgerStatements, calls: CallRecords | undefined): void {
     for (const [booked, nth] of this.attempts) {
       sql.settle.run(...attemptColumns(booked, nth));
@@ -96,7 +96,7 @@ function writeOne(sql: LedgerStatements, key: string, {operation, outcome}: Adop
   sql.adopt.run(key, operation, ...columnsOf(outcome));
 }
 
-/** Runs `work` once calls for the free slots are reserved, so that one transaction writes both. */
+/** Runs `work` after the next calls are reserved, whose transaction also writes the bookings that wait. */
 export function afterNextSends(work: () => void): Promise<void> {
   const next = new Promise(resolve => {
     setImmediate(() => setImmediate(resolve));

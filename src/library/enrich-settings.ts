@@ -15,7 +15,7 @@ type RowKey<Row> = [Row] extends [never]
 /** A column: a key of the rows, or a path that begins with a key. */
 type ColumnName<Row> = RowKey<Row> | `${RowKey<Row>}.${string}`;
 
-/** A column, alone or with the prefix of its answers. */
+/** A column, alone or with the prefix of its answers and the condition of its lookups. */
 type LookedUp<Row> =
   | ColumnName<Row>
   | `${RowKey<Row>}=${string}`
@@ -43,7 +43,7 @@ type VerdictColumns<Row> =
 
 type LibrarySettings = Pick<JobInput, 'name' | NamesFor<'library'>>;
 
-/** Settings of a run whose rows come from and go to the program itself: columns are keys of the rows. */
+/** Settings of a run that takes rows from the program and gives them back: columns are keys of the rows. */
 export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
   readonly [Name in keyof LibrarySettings]: Name extends Intelligence
     ? OneOrMore<LookedUp<Row>> | undefined

@@ -12,7 +12,7 @@ import type {RunJobOptions} from './run-job.ts';
 import type {SharedRun} from './shared-run.ts';
 import {Turns} from './turns.ts';
 
-/** Number of rows by which unnamed columns are found, as for a file. */
+/** Number of first rows in which unnamed columns are searched for, as in a file. */
 const FIRST_ROWS = 1_000;
 
 /**

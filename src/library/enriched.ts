@@ -5,7 +5,7 @@ import type {EnrichSettings} from './enrich-settings.ts';
 
 /** Result of one lookup; `error` is a stable code. */
 export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
-  /** True if an expired answer serves, since no call was possible; null without an answer. Only with `stale`. */
+  /** True for an expired answer: no call was possible. Null without an answer. Only with the setting `stale`. */
   readonly stale?: boolean | null;
   /** Repairs of the cell before its lookup; left out without any. */
   readonly repairs?: readonly RepairCode[];
@@ -23,7 +23,7 @@ type StatusAndData<Data> =
 
 /** Why a row was not looked up. Each of its lookups is `skipped`, with the code `rejected`. */
 export interface RejectedRow {
-  /** Its index among the given rows, from 0. */
+  /** The row's index among the given rows, from 0. */
   readonly index: number;
   readonly reason: 'not_an_object' | 'too_large';
   readonly detail: string;
@@ -45,7 +45,7 @@ type ColumnKey<Column> = Column extends {readonly prefix: infer Prefix}
       : Column;
 type WithoutEnd<Prefix> = Prefix extends `${infer Key}_` ? Key : Prefix;
 
-/** Lookups that settings certainly name, and those that they may name. */
+/** Lookups that settings certainly name; {@link Perhaps}: those that they may name. */
 type NamedAnswers<S> = {
   readonly [Name in Operation as SettingOf<Name> extends infer K extends keyof S
     ? undefined extends S[K]

@@ -25,7 +25,7 @@ export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
   one<Row extends object>(row: RowFor<Row, S>, options?: OneOptions): Promise<Enriched<Row, S>>;
   /**
    * Enriches many rows, in their order. Also throws the source's errors. Rows wait for the end of an outage, for
-   * `maxOutage` at most. Later rows of a session token say without a call that the token is redeemed.
+   * `maxOutage` at most. Later rows with the same session token say without a call that the token is redeemed.
    */
   many<Row extends object>(
     rows: Iterable<RowFor<Row, S>> | AsyncIterable<RowFor<Row, S>>,
@@ -39,7 +39,7 @@ export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
 /**
  * Opens an enricher. The caller closes it.
  *
- * @throws {BulkEnrichError} if its run can't start.
+ * @throws {BulkEnrichError} if the enricher's run can't start.
  */
 export async function createEnricher<const S extends EnricherSettings>(
   settings: OnlyKnown<S, EnricherSettings>,

@@ -12,7 +12,7 @@ const ENRICHMENT = 'enrichment';
  */
 const OURS = Symbol('bulk-enrich');
 
-/** Puts results on the rows themselves, and touches nothing else of them. */
+/** Puts results on the rows themselves, and changes nothing else in the rows. */
 export class Enrichments {
   readonly #columns: readonly TargetColumns[];
   readonly #isScored: boolean;
@@ -22,7 +22,7 @@ export class Enrichments {
     this.#isScored = scorer !== undefined;
   }
 
-  /** @throws {UsageError} before any cost, if the row has a property of its own where the answers go. */
+  /** @throws {UsageError} before any cost, if the row has a property `enrichment` of its own. */
   demandRoom(given: unknown, index: number): void {
     if (typeof given !== 'object' || given === null || !(ENRICHMENT in given)) return;
     const {enrichment} = given;

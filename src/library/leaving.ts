@@ -2,7 +2,7 @@ import {exitCodes} from '../errors.ts';
 import type {Stop, Stopper} from '../run/stop.ts';
 import {AbortError} from './on-abort.ts';
 
-/** The caller takes no more rows. */
+/** The stop for a caller that takes no more rows. */
 export const NOT_WANTED: Stop = {
   status: 'interrupted',
   reason: 'signal',

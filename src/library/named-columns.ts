@@ -28,7 +28,7 @@ export class ExpectedColumns {
     for (const [setting, column] of this.#unseen) this.#warn(nothingIn(column, [...this.#keys], setting));
   }
 
-  /** @throws {UsageError} for a column that no row had. */
+  /** @throws {UsageError} for a column that settings name and that no row had. */
   demandSeen(): void {
     if (this.#rows === 0) return;
     for (const [setting, column] of this.#unseen) requireColumn(column, [...this.#keys], 'csv', setting);

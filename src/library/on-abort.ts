@@ -1,7 +1,7 @@
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
 
-/** The caller's signal ended the run. The error's `cause` is the signal's reason. Paid answers are kept. Exit 130. */
+/** The caller's signal ended the run; its reason is the error's `cause`. Paid answers are kept. Exit code: 130. */
 export class AbortError extends BulkEnrichError {
   constructor(signal: AbortSignal) {
     super('aborted', exitCodes.interrupted, 'The run was aborted by its signal.', {cause: signal.reason});

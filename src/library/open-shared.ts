@@ -11,18 +11,18 @@ import {Shared, type SharedRun} from './shared-run.ts';
 import {ofSettings} from './spoken.ts';
 
 interface Opening {
-  /** Ends the run. */
+  /** The stopper by which the caller ends the run. */
   readonly stopper?: Stopper;
   /** The rows in which unnamed columns are found. */
   readonly first?: readonly unknown[];
-  /** True if no outage ends the run. */
+  /** True if no outage ends the run, however long it lasts. */
   readonly outlastsOutages?: boolean;
 }
 
 /**
  * Opens a run that lasts until it is closed or stopped.
  *
- * @throws {BulkEnrichError} if it can't start.
+ * @throws {BulkEnrichError} if the run can't start.
  */
 export async function openShared(
   settings: object,
@@ -53,7 +53,7 @@ export async function openShared(
   }
 }
 
-/** True if settings name the columns; otherwise the rows must show them. */
+/** True if settings name the columns to look up. Otherwise the columns are found in the rows. */
 export function namesColumns(settings: object): boolean {
   const given = new Map<string, unknown>(Object.entries(settings));
   return operationNames.some(name => given.get(operations[name].setting) !== undefined);

@@ -7,7 +7,7 @@ export interface RowGroups {
   readonly turns: Turns;
   /** The next rows; undefined after the last. Throws the source's error after all rows before it. */
   next(): Promise<readonly unknown[] | undefined>;
-  /** Releases the source, even while waiting for it. */
+  /** Releases the source of the rows, even while `next` waits for it. */
   close(): void;
 }
 
@@ -37,7 +37,7 @@ function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {
     close() {
       if (ended) return;
       ended = true;
-      // A waiting iterator may never end, and its errors no longer matter.
+      // An iterator that waits may never end: its end is not awaited, and its errors no longer matter.
       Promise.resolve(iterator.return?.()).catch(() => {});
     },
   };

@@ -45,7 +45,7 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
   }
 }
 
-/** A job that can't be resolved still writes its metrics. */
+/** Prepares the run. Metrics are written even if the job can't be resolved. */
 async function prepared(settings: JobInput, options: RunJobOptions): Promise<PreparedRun> {
   try {
     return prepareRun(settings, options);

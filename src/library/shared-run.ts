@@ -17,9 +17,9 @@ import {ofSettings} from './spoken.ts';
 
 /** Options for one row. */
 export interface OneOptions {
-  /** Milliseconds after which a lookup without an answer is `unknown`. An unsent call is then not sent. */
+  /** Milliseconds after which a lookup without an answer is `unknown`. If its call is unsent then, it is never sent. */
   readonly budgetMs?: number;
-  /** Gives the row up: unsent calls are not sent. */
+  /** Gives the row up when it aborts: calls that are still unsent are never sent. */
   readonly signal?: AbortSignal;
 }
 
@@ -27,9 +27,9 @@ export interface OneOptions {
 export interface SharedRun {
   one(row: object, options?: OneOptions): Promise<object>;
   many(rows: RowGroups): AsyncGenerator<object>;
-  /** Summary until now; once closed, of the whole run. */
+  /** Summary of the run until now; once the run is closed, of the whole run. */
   summary(): Summary;
-  /** @throws {UsageError} for a column that no row had. */
+  /** @throws {UsageError} for a column that settings name and that no row had. */
   demandColumns(): void;
   /** Ends the run. Calls in flight get the `graceMs` of the run's options. */
   close(): Promise<RunOutcome>;
@@ -48,7 +48,7 @@ export class Shared implements SharedRun {
   #close = () => {};
   #isClosed = false;
   #ended: RunOutcome | undefined;
-  /** Number of rows that callers gave: the number of the last row. */
+  /** Number of rows that all callers gave, which is also the number of the last row. */
   #rows = 0;
 
   constructor(session: Session, outcome: () => Promise<RunOutcome>) {

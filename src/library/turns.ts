@@ -1,6 +1,6 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/** Half of the time that a program's other work can wait: planning and looking up the turn's rows takes time too. */
+/** Half of the time that other work of the program can wait: planning and looking up a turn's rows takes time too. */
 const LONGEST_TURN_MS = 10;
 
 /**

@@ -26,17 +26,17 @@ export interface AnswersOptions {
   readonly executor: Executor;
   /** Cost of one call, in thousandths of a credit. */
   readonly costOf: (lookup: Lookup) => number;
-  /** Judges if an earlier answer is still valid. The store must use the same judge. */
+  /** Returns an earlier answer's validity. The store must use the same judge. */
   readonly judge: Judge;
 }
 
-/** The lookups of one call of `ask` that no earlier call has begun, by key. */
+/** By key: the lookups of one `ask` that no earlier `ask` has under way. */
 type Fresh = Map<string, Pending>;
 
-/** The knowledge about lookups that need a call, by key. */
+/** By key: earlier knowledge about lookups that need a call. `carried` is from earlier attempts of the run. */
 interface LeftOver {
   readonly carried: ReadonlyMap<string, LedgerEntry>;
-  /** Earlier answers, to be renewed. */
+  /** Earlier answers that are not fresh any more: the call may renew them. */
   readonly stored: ReadonlyMap<string, KnownAnswer>;
 }
 
@@ -44,7 +44,7 @@ const RECENT_BYTES = 4_194_304;
 
 const NOTHING: ReadonlyMap<string, KnownAnswer> = new Map();
 
-/** Returns the store's answer or the carried one, whichever was bought later. */
+/** Returns the store's answer (`found`), or an earlier attempt's (`carried`) if that is valid and was bought later. */
 function newer(
   found: KnownAnswer | undefined,
   carried: Answer,
@@ -55,7 +55,7 @@ function newer(
   return {outcome: carried, validity};
 }
 
-/** Returns the outcome of a value that must not be sent again: its earlier answer if still valid, else unknown. */
+/** A value with the outcome `unknown` must not be sent again: returns its due answer, else `unknown`. */
 function unknownOf(last: Outcome | undefined, known: KnownAnswer | undefined): Outcome | undefined {
   if (last === undefined || isKept(last)) return undefined;
   return known?.validity === 'due' ? known.outcome : last;
@@ -132,7 +132,7 @@ export class Answers {
     this.#tell(lookup.key, withoutAsking(before, reason));
   }
 
-  /** Answers the task if another run bought its answer since it was queued: no call is needed. */
+  /** Answers the task and returns true if another run bought its answer since it was queued: no call is needed. */
   #isAnsweredMeanwhile({lookup: {operation, key}, known}: Task, pending: Pending): boolean {
     const {store, ledger} = this.#options;
     const version = store.version();
@@ -183,7 +183,7 @@ export class Answers {
     return {carried: carriedOver, stored: left};
   }
 
-  /** Makes all lookups left pending, before the first is submitted. Returns their tasks. */
+  /** Makes pending all lookups that still need a call, before the first is submitted. Returns their tasks. */
   #open(
     fresh: Fresh,
     known: ReadonlyMap<string, LedgerEntry>,
@@ -226,7 +226,7 @@ export class Answers {
     pending?.tell(result);
   }
 
-  /** Answers with an outcome that the ledger has. */
+  /** Gives a lookup's waiters an outcome that the ledger has. */
   #deliver(fresh: Fresh, key: string, outcome: Outcome): void {
     const pending = fresh.get(key);
     if (pending === undefined) return;
@@ -235,7 +235,7 @@ export class Answers {
     this.#recent.set(key, pending.tell(this.#options.rejections.told(pending.lookup, outcome)));
   }
 
-  /** The first row of a lookup; undefined if its rows are all answered alike. */
+  /** The row that shows a lookup's answer unchanged; undefined if none is chosen, or if all rows are answered alike. */
   #firstRow({operation, key}: Lookup): number | undefined {
     return operations[operation].again && this.#options.ledger.firstRow(key);
   }

@@ -9,7 +9,7 @@ export interface CodeText {
   readonly advice?: string;
 }
 
-/** Rows that can't be read. */
+/** Codes of rows that can't be read. */
 export const rejectCodes: Readonly<Record<RejectReason, CodeText>> = {
   column_count: {
     meaning: 'It has more or fewer fields than the header.',
@@ -36,7 +36,7 @@ export const rejectCodes: Readonly<Record<RejectReason, CodeText>> = {
   not_an_object: {meaning: 'The line is JSON, but not an object.', advice: 'write {"name": value}'},
 };
 
-/** Values that were not looked up, on purpose or at a limit. */
+/** Codes of values that were not looked up, on purpose or at a limit. */
 export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   condition: {meaning: "The lookup's `when` was not true for the row."},
   filter: {meaning: '--where left the row out.'},
@@ -54,7 +54,7 @@ export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   offline: {meaning: '--offline makes no calls, and the store has no answer.'},
 };
 
-/** Calls without a usable answer: the program's own codes. All others are the service's. */
+/** The program's own codes of calls without a usable answer. All other codes of calls are the service's. */
 export const callCodes = {
   bad_response: {
     meaning: 'The answer breaks the interface; the call counts as spent.',
@@ -109,7 +109,7 @@ export const callCodes = {
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 
-/** HTTP statuses of answers without a code: those after which the call is sent again, and all others. */
+/** Codes such as `http_503`, for answers without a code: `failed` if such a call is sent again, else `refused`. */
 const statusCodes = {
   failed: {
     meaning: 'The service failed with this HTTP status; the call may have been charged.',
@@ -119,7 +119,7 @@ const statusCodes = {
 } as const satisfies Readonly<Record<string, CodeText>>;
 const STATUS = /^http_(?<failed>408|425|429|5\d\d)?\d*$/;
 
-/** Advice for values that can't be looked up, if their operation's sentence does not give any. */
+/** Advice for values that can't be looked up, if their operation's sentence gives no advice. */
 export const valueAdvice: Readonly<Record<string, string>> = {
   calling_code_unclear: 'write the plus, or the zero before the area code',
   country_unknown: 'add --country COLUMN or --default-country COUNTRY',
@@ -131,7 +131,7 @@ export const valueAdvice: Readonly<Record<string, string>> = {
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
 };
 
-/** Advice for a code if the setting of its usual advice is set already. The first set setting counts. */
+/** By code and setting: advice if the setting that the usual advice names is set already. The first set one counts. */
 const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   country_unknown: {
     defaultCountry: 'fix the country column: it has no known country in this row',

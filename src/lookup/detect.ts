@@ -18,7 +18,7 @@ export interface ColumnHints extends Headers {
   /** Phone and country columns that settings name. */
   readonly numbers?: readonly string[] | undefined;
   readonly countries?: readonly string[] | undefined;
-  /** The country of rows without one. */
+  /** The default country, for rows without a country. */
   readonly fallback?: string | undefined;
   readonly rules?: CellRules | undefined;
 }
@@ -81,7 +81,7 @@ function phonesOf(columns: readonly Column[], numbers: readonly string[]): Colum
   return columns.filter(column => isMeant(column) || own.includes(column));
 }
 
-/** The most frequent fault of an unsure column, to explain the question. */
+/** The most frequent fault of an unsure column's cells, to explain to the user why the column is unsure. */
 function faultOf(
   {operation, confidence}: Guess,
   cells: ColumnCells,
@@ -98,7 +98,7 @@ function faultOf(
   return code === undefined ? undefined : {code, row: sample[codes.indexOf(code)]?.record};
 }
 
-/** The surest guess. Among equals, one that the header names. */
+/** The surest guess of a column. Among equally sure ones, one that the header names. */
 function best(some: readonly Guess[]): Guess[] {
   return [...some]
     .sort(
@@ -254,7 +254,7 @@ const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 /** Codes that depend on how the column usually writes its values: knowing these habits may change any cell's code. */
 const BY_HABIT: ReadonlySet<string> = new Set(['calling_code_unclear', 'leading_zero_lost']);
 
-/** Counts a column's cells by what they are. */
+/** Counts a column's cells: valid values, and the others by fault. `isKnown`: `rules` has the column's habits. */
 function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules | undefined, isKnown = false) {
   const {canonical, habits, isTelling} = operations[operation];
   const distinct = new Set<string>();

@@ -7,7 +7,7 @@ import type {Pause, StopReason} from './pace/pause.ts';
 
 /**
  * How a task ended: with its outcome, which is written to the ledger next; with the reason why this run may not make
- * its call; or `unwanted`: never sent, because no cell waits for it any more.
+ * the task's call; or `unwanted`: not sent, or not again, because no cell waits for the task any more.
  */
 export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode} | 'unwanted';
 
@@ -16,11 +16,11 @@ export interface Task extends History {
   readonly lookup: Lookup;
   /** Cost of one call, in thousandths of a credit. */
   readonly cost: number;
-  /** True if the ledger has an entry for it. */
+  /** True if the ledger has an entry for the lookup. */
   readonly known: boolean;
   /** The row that gets the answer unchanged, chosen when the call is sent; undefined if all rows get the same. */
   firstRow(): number | undefined;
-  /** The rows that wait for it now. */
+  /** Numbers of the rows that wait for the task now. */
   rows(): readonly number[];
   /**
    * True if a program that requested one value waits for the task. In an outage the program gets the stored answer or a
@@ -30,20 +30,20 @@ export interface Task extends History {
   /** An earlier answer. Unless it is too old to use, it serves if the call can't be made. */
   readonly before?: KnownAnswer | undefined;
   ended(end: Ended): void;
-  /** False once no cell waits: no call is made. */
+  /** False once no cell waits for the task: then no call is made. */
   isWanted(): boolean;
-  /** True if another run bought the answer since the task was queued. The waiting cells then have it. */
+  /** True if another run bought the answer since the task was queued. The waiting cells then have the answer. */
   isAnsweredMeanwhile(): boolean;
-  /** Called when an outage delays the task. Answers requests now, and all rows if the outage is overdue. */
+  /** Called when an outage delays the task. Answers waiting programs now, and all rows if the outage is overdue. */
   heldUp(isOverdue: boolean): void;
 }
 
 export interface ExecutorEvents {
-  /** So many calls of an operation were refused in a row that the values are not to blame. */
+  /** Called when so many calls of an operation were refused in a row that the values are not to blame. */
   refused?(operation: Operation, streak: Streak): void;
-  /** The run stops: nothing new is sent. */
+  /** Called when the run stops: nothing new is sent. */
   stopped(reason: ExecutorStop): void;
-  /** Nothing new is sent. Tasks without an outcome end as unasked, and the run continues to its end. */
+  /** Called when nothing new is sent, but the run continues to its end. Tasks without an outcome end as unasked. */
   closed(reason: ExecutorStop): void;
 }
 
@@ -79,7 +79,7 @@ export interface Executor {
   stop(): void;
   /** Sends nothing new. Calls in flight may end; tasks without an outcome end as unasked for this reason. */
   close(reason: UnaskedCode): void;
-  /** Drops values that no caller waits for: they must not hold a slot or keep the process alive. */
+  /** Drops tasks that no cell waits for: they must not hold a slot or keep the process alive. */
   dropUnwanted(): void;
   /** Resolves once no call is in flight, at the latest after `graceMs`. */
   drained(graceMs: number): Promise<void>;

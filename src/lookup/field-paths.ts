@@ -1,13 +1,14 @@
 import type {Row} from '../input/row.ts';
 import {typedText} from './targets.ts';
 
-/** Values to look up are not expected deeper than this, or in more fields. */
+/** Maximum depth of nesting at which values to look up are expected. */
 const MOST_LEVELS = 5;
+/** Maximum number of fields that are considered. */
 const MOST_PATHS = 500;
 
 /**
- * The fields of NDJSON rows, with those of nested objects as dotted paths: `user.ip`. The first entry stands for a
- * list: `user.emails.0`.
+ * The fields of NDJSON rows, with those of nested objects as dotted paths: `user.ip`. A list has only
+ * its first entry: `user.emails.0`.
  */
 export function fieldPaths(names: readonly string[], rows: readonly Row[]): string[] {
   const paths = new Set(names);

@@ -4,7 +4,7 @@ import {type LanePacer, type LaneSettings, LEAVE_AT_ONCE, type Outlet} from './o
 import {perSecond, RateController} from './pace/rate-controller.ts';
 import type {TaskState} from './task-state.ts';
 
-/** Tasks that may wait in a lane's queue, per slot: enough to keep it busy, few enough for the memory. */
+/** Tasks per slot that may wait in a lane's queue: enough to keep the lane busy, few enough for the memory. */
 const QUEUED_PER_SLOT = 4;
 
 const URGENT = {priority: 1};
@@ -49,7 +49,7 @@ export class Lane {
     return this.#queue.onIdle();
   }
 
-  /** Waits for a permit. Returns false if the task must not be sent. */
+  /** Waits for a permit. Resolves with true if the task is to be sent now, with false if it must not be sent. */
   permit(task: TaskState): Promise<boolean> {
     return new Promise(resolve => {
       task.permit = resolve;
@@ -124,7 +124,7 @@ export class Lanes implements Iterable<Lane> {
     return lane;
   }
 
-  /** Shares a new limit of calls in flight out among the lanes. */
+  /** Sets the limit of calls in flight, shared out evenly among the lanes: at least one each. */
   set slots(total: number) {
     for (const lane of this.#turns) lane.slots = Math.max(1, Math.floor(total / this.#turns.length));
   }
@@ -133,7 +133,7 @@ export class Lanes implements Iterable<Lane> {
     for (const lane of this.#turns) lane.wake();
   }
 
-  /** Moves the lane behind the others, which are offered the next free slot first. */
+  /** Moves the lane that has sent behind the others: they are offered the next free slot first. */
   sentBy(lane: Lane): void {
     this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
   }

@@ -17,12 +17,12 @@ export interface LaneSettings {
 
 /** The way out for values: this process, or a fleet. */
 export interface Outlet {
-  /** Sends one value. `dispatch` is the number of its reservation in the ledger. */
+  /** Sends one value. `dispatch` is the number of the value's reservation in the ledger. */
   send(operation: Operation, params: Params, dispatch: number): Promise<TimedAttempt>;
   pacer(lane: LaneSettings, controller: RateController, lease: Lease): LanePacer;
-  /** Takes back the values whose sending has not begun, since nothing new is sent. */
+  /** Called when nothing new is sent any more. Takes back the values whose sending has not begun. */
   withdraw?(): Promise<void>;
-  /** The outlet's own reason to pause. */
+  /** The outlet's own pause, such as a fleet's; undefined while it sends. */
   readonly pause?: Pause | undefined;
 }
 
@@ -37,23 +37,23 @@ export const LEAVE_AT_ONCE = 16;
 
 /** Permits of the account, which other processes take from too. */
 export interface SharedPermits {
-  /** Takes up to `most`, to be used in this turn of the event loop. If there are none, returns how long to wait. */
+  /** Takes up to `most` permits, for this turn of the event loop. If there are none, returns how long to wait. */
   take(most: number): {readonly permits: number; readonly waitMs: number};
   use(): PermitUse;
 }
 
 export interface PermitUse {
-  /** The call has its connection and begins to leave. */
+  /** Called when the call has its connection and begins to leave. */
   left(): void;
-  /** The call ended; `sent` if it may have left. */
+  /** Called when the call has ended. `sent`: it may have left. */
   over(sent: boolean): void;
 }
 
-/** Hands out permits in leases. */
+/** Hands out permits in leases: each lets a number of calls leave now. */
 export interface LanePacer {
   /**
-   * Requests a lease; repeated requests share one. `isGroup`: enough calls for a full group are
-   * waiting already, so the lease need not wait for more.
+   * Requests a lease; repeated requests share one. `isGroup`: enough calls for a full group are waiting already, so the
+   * lease need not wait for more.
    */
   request(isGroup?: boolean): void;
   /** Notes that a permit was used now. */

@@ -6,19 +6,19 @@ import {withoutAsking} from './task-state.ts';
 /** A planned cell that waits for an outcome. */
 export interface Waiter {
   readonly lookup: Lookup;
-  /** Number of its row in the run. */
+  /** Number of the cell's row in the run. */
   readonly row: number;
   tell(result: Result): void;
-  /** False once its outcome is no longer wanted. Always wanted without this function. */
+  /** False once the cell no longer wants an outcome. Without this function it always wants one. */
   isWanted?(): boolean;
-  /** True for a request, which is answered immediately in an outage. */
+  /** True if a program requested this one value: in an outage it is answered immediately. */
   readonly isUrgent?: boolean;
 }
 
 /** A lookup under way, with all cells that share its one call. */
 export class Pending {
   readonly lookup: Lookup;
-  /** The earlier answer. */
+  /** An earlier answer, if there is one. */
   before: KnownAnswer | undefined;
   /** The store's version when the value was last sought there. */
   version = 0;
@@ -60,7 +60,7 @@ export class Pending {
     return later;
   }
 
-  /** Gives urgent cells, or all cells, their result without a call: the earlier answer, or `skipped`. */
+  /** Gives urgent cells, or with `isAll` all cells, their result without a call: the earlier answer, or `skipped`. */
   tellInOutage(isAll = false): void {
     for (const waiter of this.#waiters)
       if (isWanted(waiter) && (isAll || waiter.isUrgent === true))

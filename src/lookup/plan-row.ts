@@ -17,7 +17,7 @@ export type PlannedCell =
 
 /** Cells beside the target's own that its lookup depends on. */
 export interface PlanCells {
-  /** Reads the country of a column's phone numbers. */
+  /** Returns a phone column's reader of countries; undefined if the column has no country column. */
   readonly countryOf?: ((column: string) => CellReader | undefined) | undefined;
   readonly defaultCountry?: string | undefined;
   readonly rules?: CellRules | undefined;
@@ -29,12 +29,12 @@ export type VerdictCells = {readonly actionId: string; readonly country?: CellRe
 };
 
 /**
- * Plans a row: one cell for each of `targets`, in that order. Pure: the result depends only on the row,
- * and on how the first rows write their columns.
+ * Plans a row: one cell for each target, in the targets' order. Pure: the plan depends only on the row, and on how the
+ * first rows write their columns.
  */
 export type PlanRow = (row: Row) => PlannedCell[];
 
-/** `first`: the rows that show how columns are written. */
+/** Returns the plan of rows. `first`: the first rows, which show how columns write their values. */
 export function createPlan(
   targets: readonly Target[],
   cells: PlanCells,
@@ -60,7 +60,7 @@ function rulesOf(
   return {...cells.rules, ...habits?.(shown)};
 }
 
-/** Repairs of the cells that are looked up; undefined if there are none, as in most rows. */
+/** Repairs of a row's cells, in the cells' order; undefined if no cell was repaired, as in most rows. */
 export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly RepairCode[])[] | undefined {
   const some = planned.some(cell => cell.status === 'ask' && cell.repairs !== undefined);
   return some ? planned.map(cell => (cell.status === 'ask' ? (cell.repairs ?? []) : [])) : undefined;
@@ -116,9 +116,9 @@ function planned(canonical: Canonical, ask: (value: CanonicalValue) => PlannedCe
   }
 }
 
-/** About 16,000 texts. */
+/** Memory of remembered cells: about 16,000 texts. */
 const REMEMBERED_BYTES = 4_000_000;
-/** A lookup, its key and their container. */
+/** Memory of one remembered cell: a lookup, its key and their container. */
 const CELL_BYTES = 150;
 
 /**

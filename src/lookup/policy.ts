@@ -22,17 +22,17 @@ export const policyNumbers = {
    * the end.
    */
   probeCapMs: 30_000,
-  /** Maximum wait for the next probe while a request waits: so the request soon notices that the service is back. */
+  /** Maximum wait for the next probe while a program waits for a value: so it soon notices that the service is back. */
   urgentProbeMs: 1_000,
   /** Minimum time after which a run that gave up should come back, even if it does not wait for outages. */
   comeBackAfterMs: 30_000,
   /** Retry budget: tokens at the start, and the maximum. AWS's standard mode has 500 at 5 per retry. */
   budgetTokens: 100,
-  /** Tokens that one success gives back. gRPC's retry throttling suggests a tenth. */
+  /** Tokens that one success gives back to the retry budget. gRPC's retry throttling suggests a tenth. */
   budgetPerSuccess: 0.1,
-  /** Unsent calls in a row from which it is an outage and not one odd connection. */
+  /** Number of unsent calls in a row that mean an outage, and not one odd connection. */
   unsentStreak: 5,
-  /** Values that must fail without a success in between before the service is to blame. */
+  /** Number of values that must fail, without a success in between, before the service is to blame. */
   outageValues: 5,
   /** Minimum time before values that look like an outage may fail: so an outage of a minute fails no value. */
   patienceMs: 60_000,
@@ -41,10 +41,11 @@ export const policyNumbers = {
   /** A quota that reads as used up is believed for this long. Then a call tests it. */
   quotaPauseMs: 60_000,
   /**
-   * Refused calls of one operation in a row. Before its first answer so many mean wrong settings. Later the account may
-   * be refused, so the values are not stored as rejected.
+   * Refused calls of one operation in a row. Before the operation's first answer, so many mean wrong settings. Later the
+   * account may be refused, so the values are not stored as rejected.
    */
   refusalStreak: 10,
+  /** Maximum calls of an operation in flight before its first answer. */
   canaryInFlight: 4,
   /** Refused calls in a row that end a run. With four bad values in five this happens once in five billion calls. */
   longestRefusalStreak: 100,
@@ -53,9 +54,9 @@ export const policyNumbers = {
 export interface PolicySettings {
   /** Maximum number of resends of a value. */
   readonly resends: number;
-  /** True if a value without sends left fails in an outage too, instead of waiting for its end. */
+  /** True if a value without sends left fails in an outage too, instead of waiting for the outage's end. */
   readonly failsInOutage?: boolean | undefined;
-  /** Charges of refused calls. */
+  /** Charges of rejected and of throttled calls. */
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
@@ -92,7 +93,7 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
     case 'rejected':
       return attempt.status >= 400 ? settings.cost.rejected : 'spent';
     case 'fatal':
-      // A caller without access or credit has no account to charge. An answer with another status may be charged.
+      // No status: nothing was sent. 4xx: no access or credit to charge. An answer with another status may be charged.
       return attempt.status === undefined || (attempt.status >= 400 && attempt.status < 500)
         ? 'free'
         : 'maybe';

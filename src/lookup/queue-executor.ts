@@ -120,19 +120,19 @@ export class QueueExecutor implements Executor {
     this.#slots = this.#lanes.slots = total;
   }
 
-  /** → queued. */
+  /** → queued: the task waits for a slot of its lane. */
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
-    // An error in here is the ledger's, not a call's: it ends the run.
+    // An error in the work of a slot is the ledger's, not a call's: it ends the run.
     lane.inSlot(() => this.#awaitPermit(task, lane), task.isUrgent()).catch(error => this.#fail(error));
   }
 
-  /** waiting → queued, if values that wait for the end of an outage hold all slots. */
+  /** waiting → queued: in an outage, one task that is not urgent leaves its slot to an urgent one. */
   #makeRoom(lane: Lane): void {
     for (const other of lane.takeOut(other => !other.isUrgent(), 1)) this.#enqueue(other, lane);
   }
 
-  /** Answers requests that an outage would hold up. */
+  /** In an outage, answers the programs that wait for a value, unless the value is the probe. */
   #tellWhenDown(): void {
     const {outage} = this.#flow;
     if (outage?.isDown !== true) return;
@@ -140,7 +140,7 @@ export class QueueExecutor implements Executor {
     this.dropUnwanted();
   }
 
-  /** queued → waiting. */
+  /** queued → waiting: the task has a slot and waits for a permit. Settles a task that needs no call any more. */
   async #awaitPermit(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
     if (!task.isWanted()) this.#settle(task, 'unwanted');
@@ -210,7 +210,7 @@ export class QueueExecutor implements Executor {
     lane.wake();
   }
 
-  /** in flight → settled, or backing off. */
+  /** Sends the task, and books the attempt. Then in flight → settled, or backing off. */
   async #send(task: TaskState, lane: Lane): Promise<void> {
     const {outlet, ledger, policy, now} = this.#options;
     const sentAt = now();
@@ -237,7 +237,7 @@ export class QueueExecutor implements Executor {
     this.#lanes.wake();
   }
 
-  /** in flight → backing off → queued. While the gate is closed, the task needs no wait of its own. */
+  /** in flight → backing off → queued. While nothing is sent (throttling, outage) the task needs no wait of its own. */
   #retry(task: TaskState, lane: Lane, attempt: Attempt): void {
     const {policy, random} = this.#options;
     const everybodyWaits = attempt.kind === 'throttled' || this.#flow.pause !== undefined;
@@ -247,14 +247,14 @@ export class QueueExecutor implements Executor {
     else this.#unsettled.backOff(task, delayMs, () => this.#enqueue(task, lane));
   }
 
-  /** → backing off, until the outage is over. */
+  /** → backing off: the task has no sends left, and waits until the outage is over. */
   #hold(task: TaskState): void {
     this.#unsettled.hold(task);
     this.#flow.endWithoutResends();
     this.#tellWhenDown();
   }
 
-  /** queued or held → settled or held: no sends are left. */
+  /** queued or held → settled, or held while an outage lasts: the task has no sends left. */
   #useUp(task: TaskState): void {
     const {policy, ledger} = this.#options;
     const next = usedUp(task, policy, this.#flow.outage === undefined ? 'value' : 'service');
@@ -269,7 +269,7 @@ export class QueueExecutor implements Executor {
     for (const task of lane.takeOut(one => !one.isWanted())) this.#settle(task, 'unwanted');
   }
 
-  /** → settled: with an outcome, unasked, or unwanted and free of cost. */
+  /** → settled: with an outcome, unasked for a reason, or unwanted by all cells. */
   #settle(task: TaskState, end: Ended): void {
     this.#forget(task);
     task.ended(end);
@@ -281,7 +281,7 @@ export class QueueExecutor implements Executor {
     this.#flow.endWithoutResends();
   }
 
-  /** Ends the calls: the run stops, or continues without them if outages are to be published. */
+  /** Ends the calls. The run stops, or continues without calls after an outage if `publishOn` includes outages. */
   #giveUp(reason: ExecutorStop): void {
     if (reason.kind === 'outage' && this.#options.publishOn.includes('outage')) {
       this.close('outage');

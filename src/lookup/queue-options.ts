@@ -9,7 +9,7 @@ export interface QueueExecutorOptions {
   readonly outlet: Outlet;
   readonly ledger: Ledger;
   readonly lanes: readonly LaneSettings[];
-  /** Maximum calls in flight of all lanes together; by default the sum of theirs. */
+  /** Maximum calls in flight of all lanes together; by default the sum of the lanes' own maxima. */
   readonly concurrency?: number | undefined;
   readonly policy: PolicySettings;
   readonly maxOutageMs: number;
@@ -17,7 +17,7 @@ export interface QueueExecutorOptions {
   readonly publishOn: readonly PublishedLimit[];
   /** True if no outage ends the run: waiting values are answered without a call, and later ones test the service. */
   readonly outlastsOutages?: boolean | undefined;
-  /** True if refusals never end the run, however many. */
+  /** True if refusals never end the run, however many come in a row. */
   readonly mayAllFail?: boolean | undefined;
   readonly events: ExecutorEvents;
   /** True if an answer of this operation is known, from this run or an earlier one. */

@@ -2,13 +2,13 @@
  * Remembers results for texts that came twice lately. A text that comes once is not kept: the garbage collector would
  * move it and free it late.
  *
- * Two generations; the older is dropped when the younger is full. Both together hold at most `maxBytes`, as `bytesOf`
- * counts them.
+ * Keeps two generations; the older is dropped when the younger is full. Both together hold at most `maxBytes`, as
+ * `bytesOf` counts them.
  */
 export class Recent<Value> {
   readonly #maxBytes: number;
   readonly #bytesOf: (text: string, value: Value) => number;
-  /** Recent texts, by 32 bits of each. */
+  /** 32 hashed bits of each recent text, to recognize a text that comes again. */
   readonly #seen = new Int32Array(SLOTS);
   #young = new Generation<Value>();
   #old = new Generation<Value>();
@@ -80,7 +80,7 @@ function mixOf(text: string): number {
 
 const SLOTS = 2 ** 13;
 const LOWEST_BITS = SLOTS - 1;
-/** Characters of a text that are hashed. */
+/** Maximum number of a text's characters that are hashed. */
 const SAMPLE = 64;
 
 /** V8's memory of an entry beside its text and its value, roughly. */

@@ -11,7 +11,7 @@ export type CellReader = (row: Row) => string | undefined;
 export interface Target {
   readonly operation: Operation;
   readonly column: string;
-  /** Prefix of its output columns, and its key in NDJSON output. */
+  /** Prefix of the target's output columns, and its key in NDJSON output. */
   readonly prefix: string;
   readonly when?: string | undefined;
   readonly cell: CellReader;
@@ -40,7 +40,7 @@ export function holdsColumn(value: object, name: string): boolean {
   return has(value, name) || has(value, name.split('.')[0] ?? name);
 }
 
-/** Counts a class's getters too, but not what every object has. */
+/** True if an object has this key: as its own, or as a getter of its class, but not as one that every object has. */
 function has(value: object, name: string): boolean {
   return Object.hasOwn(value, name) || (name in value && !(name in Object.prototype));
 }
@@ -54,7 +54,7 @@ function atPath(value: unknown, path: readonly string[]): unknown {
   return inner;
 }
 
-/** Texts for cells without a usable text. They contain spaces, so that they are not even valid tokens. */
+/** Texts for cells without a usable text. With their spaces, these texts are not even valid tokens. */
 const NESTED_TOO_DEEP = 'nested too deep';
 const NO_TEXT = 'has no text';
 
@@ -85,7 +85,7 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-/** The targets of one operation. Their prefix is `ip_` for one column, `<column>_` for several. */
+/** The targets of one operation. Unless set, their prefix is such as `ip_` for one column, `<column>_` for several. */
 export function targetsOf(
   operation: Operation,
   choices: readonly ColumnChoice[],

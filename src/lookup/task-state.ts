@@ -14,13 +14,13 @@ export interface TaskState extends Task {
   lastCode: string;
   /** Attempts that reached the service, or may have. */
   calls: number;
-  /** Number of its last reservation. */
+  /** Number of the task's last reservation; 0 before the first. */
   dispatch: number;
-  /** Ends its wait for a permit. */
+  /** Ends the task's wait for a permit. `granted`: the task is sent now. */
   permit: (granted: boolean) => void;
 }
 
-/** Extends the same object, so that its submitter sees the attempts. */
+/** Extends the task object itself, so that the task's submitter sees the attempts. */
 export function taskState(task: Task): TaskState {
   return Object.assign(task, {calls: 0, dispatch: 0, permit: () => {}});
 }
@@ -30,7 +30,7 @@ export function renews({before}: Task, publishOn: readonly PublishedLimit[]): bo
   return before !== undefined && before.validity !== 'past' && publishOn.includes('budget');
 }
 
-/** Counts an attempt that may have been charged and brought no answer. */
+/** Counts the attempt as a doubt if it may have been charged and brought no answer. */
 export function noteDoubt(task: TaskState, attempt: Attempt, policy: PolicySettings): void {
   if (!leavesDoubt(attempt, policy)) return;
   task.doubts += 1;
@@ -84,7 +84,7 @@ export function isKnownRejection({before}: Task, attempt: Attempt): boolean {
   return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;
 }
 
-/** Settles by a still valid earlier answer if the renewal failed or was rejected. */
+/** If a renewal failed or was rejected, returns the step that settles by the earlier answer, still valid. */
 export function keptInstead(step: Step, {before}: Task): Step | undefined {
   if (before?.validity !== 'due' || step.next !== 'settle') return undefined;
   const {outcome} = step;

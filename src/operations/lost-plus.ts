@@ -50,7 +50,7 @@ export function evidenceOf(text: string, number: PhoneNumber): BareEvidence | un
   return {kind, digits: digitsOf(text).length, code};
 }
 
-/** Minimum number of values that tell something about a column. */
+/** Minimum values that tell something about a column; shares of numbers without a plus that are most, or some. */
 const FEW_VALUES = 5;
 const MOST = 0.9;
 const SOME = 0.2;

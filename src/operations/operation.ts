@@ -32,7 +32,7 @@ export interface OperationSpec<
   /** The setting that names the operation's columns, and the sentence that describes the setting. */
   readonly setting: string;
   readonly about: string;
-  /** Prefix of its output columns. */
+  /** Prefix of the operation's output columns. */
   readonly prefix: `${string}_`;
   /** Default age up to which an answer is used again; `never`: it is not kept for other runs. */
   readonly storedFor: `${number}${'h' | 'd'}` | 'never';
@@ -42,11 +42,11 @@ export interface OperationSpec<
   readonly codes: Readonly<Record<string, string>>;
   /** The faults that tell something about the person. The others are faults of the list. */
   readonly personFaults: readonly string[];
-  /** One spelling per value. `country` is for numbers in national form. */
+  /** Reads a cell's text: equal values get one spelling. `country` is for numbers in national form. */
   canonical(text: string, country?: string, rules?: CellRules): Canonical;
-  /** The request's field with the value; fields beside it only add to it. */
+  /** Name of the request's field that holds the value. Other fields only add to that value. */
   readonly field: string;
-  /** The answer in a response; undefined or not an object if it is missing. */
+  /** The answer in a response; undefined or not an object if the response has no answer. */
   dataOf(response: AnswerFields): unknown;
   /** True if `invalid_token` may be about the value that was sent, and not the key. */
   readonly isTokenItself: boolean;
@@ -62,7 +62,7 @@ export interface OperationSpec<
   isReplay(answer: AnswerFields): boolean;
   /** Kinds of counts over answers, each with its field's path in the answer. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
-  /** Its default rules of the risk score; `docs/scoring.md` gives the reason for each weight. */
+  /** The operation's default rules of the risk score; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
 }
 
@@ -75,8 +75,8 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   /** Habits of a column that single cells don't show, read from its first cells and their countries. */
   readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
   /**
-   * True if its columns are found without being named. False for new operations: after an upgrade, jobs without named
-   * columns would pay for them.
+   * True if the operation's columns are found without being named. False for new operations: after an upgrade, jobs
+   * without named columns would pay for them.
    */
   readonly isDetected: boolean;
   /** True if a value shows its kind by itself, without a header. Left out if every value does. */

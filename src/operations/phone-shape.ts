@@ -50,7 +50,7 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
 /** A number with its calling code and no plus. Shorter digits are too often a valid number of some country. */
 const INTERNATIONAL = /^[1-9]\d{10,14}$/;
 
-/** True for digits that are a number with a plus in front: of this region, or of any country if none is given. */
+/** True for digits that form a valid number with a plus in front: of this region, or without one of any country. */
 function hasCallingCode(text: string, region?: PhoneCountry): boolean {
   if (!INTERNATIONAL.test(text)) return false;
   const number = parsePhoneNumberFromString(`+${text}`);

@@ -166,8 +166,8 @@ function judgePhone(
 }
 
 /**
- * False for texts that the library does not take for numbers: without digits, or in national form without a country.
- * Then the library need not be loaded.
+ * False for texts in which the library finds no phone number: without digits, or in national form without a country.
+ * For them the library need not be loaded.
  */
 function mayBeNumber(text: string, options: ParseOptions): boolean {
   return /\p{Nd}/u.test(text) && (isPlaced(options) || /[+＋]/.test(text));

@@ -34,7 +34,7 @@ const SAID: readonly LookupColumn[] = [
   },
 ];
 
-/** The columns before the answer's fields. */
+/** The columns before the answer's fields. `marksStale`: with the column `stale`. */
 export function saidOf(marksStale: boolean): readonly LookupColumn[] {
   return SAID.filter(({name}) => marksStale || name !== 'stale');
 }
@@ -83,7 +83,7 @@ export interface TargetColumns extends NamedColumns {
   readonly answerFields: readonly AnswerField[];
   /** True if all fields are written, including unknown ones. */
   readonly whole: boolean;
-  /** Its key under `enrichment` in NDJSON. */
+  /** The target's key under `enrichment` in NDJSON. */
   readonly key: string;
 }
 
@@ -240,7 +240,7 @@ export function resultCells(
   });
 }
 
-/** An answer cut down to these fields, as JSON. */
+/** An answer with only these fields, as JSON text. Marked numbers get their own spelling. */
 export function pickedJson(data: unknown, fields: readonly AnswerField[]): string {
   return unmarkNumbers(JSON.stringify(pickFields(data, fields)));
 }

@@ -175,7 +175,7 @@ function resultTexts(
   };
 }
 
-/** True if the result consists of its answer only. */
+/** True if the result is an answer that is not stale: then the answer alone determines the cells. */
 function isPlain(result: Result): result is Extract<Result, {status: 'ok'}> {
   return result.status === 'ok' && !('stale' in result);
 }
@@ -238,7 +238,7 @@ function flatAnswers(
   };
 }
 
-/** Answers are written as received, with unknown fields, unless only some fields are selected. */
+/** A result as JSON text. Its answer is as received, with unknown fields, unless only some fields are selected. */
 function resultJson(result: Result, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
   const said = column.said.map(one => `"${one.name}":${JSON.stringify(one.of(result, undefined))},`).join('');
   const data = textOf(result);
@@ -247,14 +247,14 @@ function resultJson(result: Result, column: TargetColumns, repairs: readonly Rep
   return `{${said}${repaired}"data":${shown ?? 'null'}}`;
 }
 
-/** A result's parsed answer, with numbers marked that would lose their spelling. */
+/** A result's answer as rules and columns use it, parsed. Numbers that would lose their spelling are marked. */
 function exact(result: Result, answer: unknown, {target}: TargetColumns): unknown {
   const text = textOf(result) ?? '';
   const marked = markNumbers(text);
   return marked === text ? answer : usedAnswer(target.operation, JSON.parse(marked));
 }
 
-/** A result's answer as it was received, parsed, with numbers marked that would lose their spelling. */
+/** A result's whole answer as it was received, parsed. Numbers that would lose their spelling are marked. */
 function asItCame(result: Result): unknown {
   const text = textOf(result);
   return text === undefined ? undefined : JSON.parse(markNumbers(text));

@@ -2,7 +2,7 @@ import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Reject} from '../input/row.ts';
 
-/** A line of the file of rejected rows. The first one has the `header`, so that the rows can become a list again. */
+/** A line of the file of rejected rows. The first line also has the `header`, to make a list of the rows again. */
 export function rejectLine(reject: Reject, header?: string): string {
   const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;
   return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated, header})}\n`;
@@ -14,10 +14,10 @@ export function headerLine(format: InputFormat): string {
   return stringify([[...format.header]], {delimiter: format.delimiter});
 }
 
-/** The beginning of every line of such a file. */
+/** The beginning of every line of a file of rejected rows. */
 const START = '{"file":';
 
-/** True if a file looks like rejected rows, or is empty. Rejects replace no other file. */
+/** True if a file looks like rejected rows, or is empty. Rejected rows never replace another file. */
 export function isRejectsFile(path: string): boolean {
   let file: number | undefined;
   try {

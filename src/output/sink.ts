@@ -83,7 +83,7 @@ export class FileSink implements Sink {
     this.#bytes += written;
   }
 
-  /** After a failed fsync the kernel may have dropped the pages: a retry would report success for lost data. */
+  /** Refuses work after a failure: a failed fsync may have dropped pages, and a retry would report success for them. */
   async #guard<T>(work: () => Promise<T>): Promise<T> {
     if (this.#failed) throw unwritable(this.#path, new Error('an earlier write failed'));
     try {

@@ -6,7 +6,7 @@ import {FileSink} from './sink.ts';
 /**
  * Writes a file of any length, either completely or not at all.
  *
- * @throws {OutputError}, and errors of `texts`: then nothing is written.
+ * @throws {OutputError} if the file can't be written, and errors of `texts`. After an error, nothing is written.
  */
 export async function writeWhole(
   path: string,

@@ -37,7 +37,7 @@ export function buildReport(summary: Summary): Report {
   };
 }
 
-/** The job and its list. */
+/** The report's title: the job and its list. */
 function titleOf({job, input: {paths}}: Summary): string {
   const [first, ...others] = paths;
   if (first === undefined) return job ?? 'Enrichment run';
@@ -124,7 +124,7 @@ function spentNote({spent, maybe_spent, limit, earlier, account}: Summary['credi
   return notes.length === 0 ? undefined : notes.join(', ');
 }
 
-/** `lookups_failed` → `lookups failed`. */
+/** A code as words: `lookups_failed` → `lookups failed`. */
 function words(code: string): string {
   return code.replaceAll('_', ' ');
 }

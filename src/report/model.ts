@@ -33,10 +33,10 @@ export interface TableBlock {
   readonly kind: 'table';
   readonly caption: string;
   readonly head: readonly string[];
-  /** Cells as texts. All columns but the first are figures, except those in `texts`. */
+  /** Cells as texts. All columns but the first are figures, except those whose index is in `texts`. */
   readonly rows: readonly (readonly string[])[];
   readonly texts?: readonly number[];
-  /** True if it may be placed beside another block. */
+  /** True if the table may be placed beside another block. */
   readonly small?: boolean;
   /** True for long and rarely needed content, which is shown on demand. */
   readonly folded?: boolean;
@@ -74,7 +74,7 @@ export interface LinesBlock {
   readonly kind: 'lines';
   readonly caption: string;
   readonly unit: string;
-  /** Milliseconds from the start to the end of each point. The last point ends with the whole. */
+  /** Milliseconds from the start to the end of each point's interval. The last one is the whole time. */
   readonly ends: readonly number[];
   readonly series: readonly {
     readonly name: string;

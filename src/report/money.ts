@@ -5,7 +5,7 @@ export const priceSchema = z.object({per_credit: z.number().min(0), currency: z.
 
 export type Price = z.output<typeof priceSchema>;
 
-/** Credits as money: `2.62 EUR`. Amounts below a cent keep their decimals. */
+/** Credits as money: `2.62 EUR`. Amounts below 0.10 have two significant digits. */
 export function moneyOf(credits: number, {per_credit: each, currency}: Price): string {
   return amountOf(credits * each, currency);
 }

@@ -94,7 +94,7 @@ export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: 
   };
 }
 
-/** Merges two lines of one session. Its own line has its end. A later line, from the ledger, has its spending. */
+/** Merges two lines of a session. The line that it wrote has its end; a later one, by the ledger, its spending. */
 export function merged(known: RunRecord, told: RunRecord): RunRecord {
   const [own, after] = told.reason === CUT_OFF ? [known, told] : [told, known];
   return after.reason === CUT_OFF ? {...own, calls: after.calls, credits: after.credits} : own;
@@ -114,7 +114,7 @@ function moneyOf(by_operation: SpentBy) {
   };
 }
 
-/** Name of the first input, without its directory. */
+/** Name of the first input, without its directory; null for stdin. */
 export function listOf([first]: readonly string[]): string | null {
   return first === undefined || first === '-' ? null : basename(first);
 }
@@ -133,7 +133,7 @@ export function withoutPaths(summary: Summary): Summary {
   };
 }
 
-/** Rounds sums of credits, which have three decimals. */
+/** Rounds a sum of credits to three decimals, as many as credits have. */
 export function exact(credits: number): number {
   return Math.round(credits * 1_000) / 1_000;
 }

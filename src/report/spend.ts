@@ -13,7 +13,7 @@ interface Spent {
 }
 
 export interface SpendGroup extends Spent {
-  /** The day (UTC), the job (or list, if it has no name), or the operation. */
+  /** The day (UTC), the job (or the list, if the job has no name), or the operation. */
   readonly name: string;
   readonly runs: number;
 }
@@ -70,7 +70,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   return {since, by, groups: all, total};
 }
 
-/** Rounds sums, which would have tails of binary fractions. */
+/** Adds the price of credits to its currency's sum, rounded: otherwise binary fractions would leave tails. */
 function withMoney(
   money: Spent['money'],
   credits: number,

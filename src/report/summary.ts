@@ -208,7 +208,7 @@ const drift = z.object({
 /** The answer fields of an operation for which shares are counted. */
 type FieldsOf = (operation: Operation) => readonly {readonly name: string}[];
 
-/** Counts by these names; by any names if `names` is undefined. */
+/** The schema of counts by these names; by any names if `names` is undefined. */
 function countsBy(names: readonly string[] | undefined): typeof counts {
   return names === undefined ? counts : (z.partialRecord(z.enum(names), whole) as unknown as typeof counts);
 }

@@ -4,12 +4,12 @@ import {deadlineStop, publishedInstead} from './stop.ts';
 /** Time that calls in flight get when a run ends: less than the 10 s after which container platforms kill. */
 export const GRACE_MS = 5_000;
 
-/** Maximum of a timer: about 25 days. */
+/** Longest delay of a Node.js timer: about 25 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Stops the run at the job's time limit. If the job publishes its output then, ends only the calls. Returns a function
- * that cancels the timer.
+ * At the job's time limit, stops the run. If the job publishes its output at that limit, ends only the calls. Returns
+ * a function that cancels the timer.
  */
 export function startDeadline(session: Session): () => void {
   const {job, clock, stopper} = session;
@@ -26,7 +26,7 @@ export function startDeadline(session: Session): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Ends the calls. Calls still in flight after {@link GRACE_MS} are booked as maybe charged. */
+/** Sends no more calls. Those still in flight after {@link GRACE_MS} are booked as maybe charged. Returns the timer. */
 function closeAt({job, io, asking: {executor, connection}}: Session): NodeJS.Timeout {
   io.warn(publishedInstead(deadlineStop(job)));
   executor.close('deadline');

@@ -35,7 +35,7 @@ export function completedExit(
   return {exitCode: exitCodes.ok, reason: 'done'};
 }
 
-/** True if `count` of `total` exceeds a limit such as `100` or `1%`. A share applies once `total` is {@link FEW}. */
+/** True if `count` of `total` exceeds a limit such as `100` or `1%`. A share applies from a total of {@link FEW} on. */
 export function exceeds(
   limit: {count: number} | {share: number} | undefined,
   {count, total}: Counted,

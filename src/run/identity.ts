@@ -32,7 +32,7 @@ export interface RunIdentity {
   readonly runId: string;
   /** Milliseconds since the epoch of the run's first start. Validity of stored answers is judged as of this time. */
   readonly startedAt: number;
-  /** Everything that shapes the output, by name: settings, and {@link HEAD}. */
+  /** Everything that shapes the output, by name: settings, and as {@link HEAD} the output's first bytes. */
   readonly shape: Readonly<Record<string, unknown>>;
   /** Set once the run must not resume: the next command gives it up and begins a new run. */
   readonly isOver?: true;
@@ -43,7 +43,7 @@ export interface RunIdentity {
  * How a run begins:
  *
  * - `resume`: it continues from its state.
- * - `anew`: no row was written, so a new run begins without a demand. It keeps each value's number of doubtful sends:
+ * - `anew`: no row was written, so a new run begins by itself. It keeps each value's number of doubtful sends:
  *   perhaps charged, and without an answer.
  * - `over`: the user, the job or the last run's end demands a restart. All doubtful sends of a value count as one.
  */
@@ -52,12 +52,12 @@ export type Beginning = 'resume' | 'anew' | 'over';
 /** The words that give a restarted run its full limit again. */
 export const FRESH_BUDGET_HINT = '--restart fresh (in a job file: restart: fresh)';
 
-/** Endpoint and account that answers and money belong to. No other endpoint or account uses them. */
+/** The endpoint and account to which answers and money belong. No other endpoint or account uses these. */
 export function scopeOf(endpoint: Endpoint, settings: Job['settings']): Scope {
   return {endpoint: endpointName(endpoint), label: settings.account};
 }
 
-/** The scope of a job's answers. The embedded service counts as another endpoint with other data. */
+/** The scope of a job's answers. With other data, the embedded service counts as another endpoint. */
 function answererOf({endpoint, settings}: Job): Scope {
   const scope = scopeOf(endpoint, settings);
   return endpoint.kind === 'embedded' ? {...scope, endpoint: `${scope.endpoint} ${dataVersion()}`} : scope;
@@ -115,7 +115,7 @@ export function endRun(ledger: Ledger): void {
   if (run !== undefined) ledger.setMeta('run', {...run, isOver: true});
 }
 
-/** Time of the run's first start; now if it begins. */
+/** Time of the run's first start; `now` if a new run begins. */
 export function firstStart(ledger: Ledger, beginning: Beginning, now: number): number {
   return foundRun(ledger, beginning)?.startedAt ?? now;
 }
@@ -206,7 +206,7 @@ function resolvedOf(
       when,
     ]),
     encoding,
-    // A whole answer in NDJSON may have fields that the names lack: the service may add unknown ones.
+    // An answer that is written whole (NDJSON) may have more fields than these names: the service may add some.
     fields: columns.map(column => [
       column.whole,
       columnsOf(column)
@@ -233,12 +233,12 @@ export function settingsDigest(job: Job): string {
     .digest('hex');
 }
 
-/** The rules' current content: a rules file, or a list that it reads, may change under its name. */
+/** The rules' current content. A rules file, or a list that it reads, may change while its name stays the same. */
 function rulesIn({settings: {score}, placeOf}: Job): unknown {
   try {
     return shapeOfRules(loadRules(score, placeOf));
   } catch {
-    // The run reports this error.
+    // The rules can't be read. The run itself reports that.
     return null;
   }
 }

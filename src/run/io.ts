@@ -40,7 +40,7 @@ export interface World {
   readonly env: Env;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Set by the run, for all its parts. Without it, see {@link dateOf}. */
+  /** The date that shared files agree on, set by the run for all its parts. {@link dateOf} makes one if undefined. */
   readonly date?: SharedDate;
   /** Time to wait for an answer store that another program has locked, in milliseconds. */
   readonly storePatienceMs?: number;
@@ -70,7 +70,7 @@ export interface RunIo extends World {
   readonly transport?: ((options: TransportOptions) => Transport) | undefined;
 }
 
-/** Inputs that can be read only once. They end with the run. */
+/** How to read inputs that can be read only once (stdin, pipes). Their reading ends when `signal` aborts. */
 export function pipesOf({stdin, warn}: RunIo, {signal}: {readonly signal: AbortSignal}): Pipes {
   return {stdin, warn, signal};
 }

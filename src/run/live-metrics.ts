@@ -11,8 +11,8 @@ const UNDER_WAY = {
 } as const;
 
 /**
- * Updates the job's metrics while the run is under way. Returns a function that ends this: afterwards nothing replaces
- * the final metrics.
+ * Updates the job's metrics while the run is under way. Returns a function that ends the updates: afterwards nothing
+ * replaces the final metrics.
  */
 export function startLiveMetrics(session: Session): () => Promise<void> {
   const {job, io, clock, input, asking} = session;

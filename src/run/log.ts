@@ -55,7 +55,7 @@ export function logEnd(
   );
 }
 
-/** Returns a function to be called regularly. It logs the start and the end of a wait. */
+/** Returns a function to be called regularly. It logs when the run begins to wait (as in an outage) and resumes. */
 export function pauseLog({io, clock, asking: {executor}}: Session): () => void {
   let since: number | undefined;
   return () => {

@@ -25,7 +25,7 @@ import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
 /** Called once a session is under way. Returns a function that is called when the session's work has ended. */
 export type Watch = (session: Session) => () => void;
 
-/** The work of an open session. The run ends when it resolves, or when the run stops. */
+/** The work of an open session. The run ends when this work resolves, or when the run stops. */
 export type RunWork = (session: Session) => Promise<void>;
 
 const CHECKPOINT_EVERY_MS = 1_000;
@@ -58,7 +58,7 @@ export function run(
   });
 }
 
-/** Gives the store and the history what a sample of this job left when it was killed. It makes no call. */
+/** Gives the store and the history what a killed sample of this job left behind. Makes no call. */
 async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<void> {
   const left = leftSample(job);
   if (left === undefined) return;
@@ -66,7 +66,7 @@ async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<vo
   try {
     await runOnce(left.job, silent, stopper, throughFiles, () => {});
   } catch {
-    // Another command may be using the sample's files. Otherwise they stay for the next run.
+    // Another command may be using the sample's files. If not, they stay for the next run to take over.
   } finally {
     left.close();
   }
@@ -185,7 +185,7 @@ async function throughFiles(session: Session): Promise<void> {
   await callsEnd(session);
   window.abort();
   if (session.job.output.lasts) return writing;
-  // A stream can't be resumed, and its reader may have stopped reading: waits only a moment.
+  // A stream can't be resumed, and its reader may have stopped reading: waits at most a second for the writing.
   await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
 }
 

@@ -24,7 +24,7 @@ export function sampleJob(job: Job, only: ReadonlySet<number>): SampleJob {
     report: undefined,
     metrics: undefined,
     pingUrl: undefined,
-    // The file with the name in the settings is the run's; a sample writes another one beside it.
+    // The run writes the file that `calls` names. A sample writes another file beside that one.
     calls: job.settings.calls?.replace(/(\.[^./\\]+)?$/, '.sample$1'),
   };
   return {

@@ -66,7 +66,7 @@ export interface Session extends Running {
 const UNASKED =
   'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came late (after 100 ms, or as long as three calls take). Tell the operator of the service.';
 
-/** Maximum bytes of rows that wait behind one slow value. Reading stops there. */
+/** Maximum bytes of rows that wait behind one slow value. Reading pauses at this size. */
 export const WINDOW_BYTES = 64 * 1_048_576;
 
 /**
@@ -167,7 +167,7 @@ export function openSession(
   });
 }
 
-/** Returns a controller for all clients of a service. They abort it on an answer to no request, and it then warns. */
+/** Returns the controller of all clients of a service. On bytes that answer no call, a client aborts it: it warns. */
 export function warningOfUnasked(warn: (sentence: string) => void): AbortController {
   const unasked = new AbortController();
   unasked.signal.onabort = () => warn(UNASKED);

@@ -30,7 +30,7 @@ export interface Stop {
   readonly message: string;
   /** Milliseconds since the epoch at which a new try makes sense. */
   readonly comeBackMs?: number | undefined;
-  /** True if the same command starts over with what was paid for, since outcomes of this session are in doubt. */
+  /** True if the same command starts over, and keeps paid answers, since outcomes of this session are in doubt. */
   readonly startsOver?: true;
   /** The counts that exceeded a limit, so that a higher one can be suggested. */
   readonly counted?: Counted | undefined;
@@ -60,14 +60,14 @@ export class Stopper {
     this.#controller.abort();
   }
 
-  /** Calls `listener` when the run stops: immediately if it has stopped. Returns a function that removes it. */
+  /** Calls `listener` when the run stops, or now if it has stopped. Returns a function that removes the listener. */
   onStop(listener: () => void): () => void {
     if (this.#stop !== undefined) listener();
     else this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** A stopper that stops with this one, or alone. Once stopped, this one holds no reference to it. */
+  /** Returns a child that stops with this stopper, or alone. This stopper holds no reference to a stopped child. */
   child(): Stopper {
     const child = new Stopper();
     const forget = this.onStop(() => {
@@ -99,11 +99,11 @@ export interface Running {
   readonly job: Job;
   readonly io: RunIo;
   readonly stopper: Stopper;
-  /** For durations: it never jumps. */
+  /** Milliseconds since the epoch, from a clock that never jumps. */
   readonly clock: () => number;
 }
 
-/** The stop that follows from the executor's. */
+/** The run's stop that follows from the executor's stop. */
 export function stopOf(reason: ExecutorStop, ledger: Ledger, endpoint: Endpoint): Stop {
   const keyFrom = endpoint.kind === 'live' ? endpoint.keyFrom : undefined;
   switch (reason.kind) {
@@ -147,7 +147,7 @@ function budgetMessage({budget: {exhausted}, givenUp: {earlier}}: Ledger): strin
   return `${reached} ${many(before, 'credit')} of it went to earlier attempts. Raise it, or begin with all of it: ${FRESH_BUDGET_HINT}.`;
 }
 
-/** The error of a run that was stopped while it waited for its input; undefined if `thrown` is other trouble. */
+/** The error of a run that was stopped while it waited for its input. Undefined if that did not cause `thrown`. */
 export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichError | undefined {
   if (reason === undefined || (thrown instanceof BulkEnrichError && !(thrown instanceof InputError)))
     return undefined;

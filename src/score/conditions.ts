@@ -43,7 +43,7 @@ export function createRowFilter(
  * answered.
  */
 export interface Waterfall {
-  /** The first stage waits for lookups without a condition, each other stage for the one before. */
+  /** Indexes of lookups by stage. Stage 1 waits for those without a condition, each other stage for the one before. */
   readonly stages: readonly (readonly number[])[];
   /** Returns a test: true if the lookup at `index` is wanted. Needs the answers of all stages before its own. */
   asks(view: RowView): (index: number) => boolean;

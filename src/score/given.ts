@@ -38,7 +38,7 @@ function linesOf(path: string, place: string): string[] {
   return lines.map(line => line.trim()).filter(line => line !== '' && !line.startsWith('#'));
 }
 
-/** `now` is the run's first start, so that resumes don't change a row's result. */
+/** `startedAt`: the run's first start. Rules read it as `now`, so that resumes don't change a row's result. */
 export function backgroundOf(given: Given | undefined, startedAt: number): Background {
   const {constants = {}, lists = {}} = given ?? {};
   const constant = Object.entries(constants).map(([name, value]) => [name, typeOf(value)] as const);

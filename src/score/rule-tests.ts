@@ -14,7 +14,7 @@ type RuleTest = ScoreRules['tests'][number];
 /** Result of one test in a file of rules. */
 export interface TestedRule {
   readonly name: string;
-  /** File, line and key. */
+  /** The test's file, line and key, for messages. */
   readonly place: string;
   /** Differences from the expected result; empty if the test passed. */
   readonly failures: readonly string[];
@@ -62,7 +62,7 @@ function listed(reasons: readonly string[]): string {
   return [...reasons].sort().join(', ') || 'none';
 }
 
-/** All operations, and the columns' own names in rules and tests. */
+/** Names of lookups: all operations, and own names of columns, such as `signup_ip`, that rules and tests use. */
 function lookupsIn({rules, tests}: ScoreRules): readonly string[] {
   const own = new RegExp(`(?<![.\\w])\\w+_(?:${operationNames.join('|')})\\b`, 'g');
   const read = rules.flatMap(({when}) => when.match(own) ?? []);

@@ -53,7 +53,7 @@ export interface RulesFile {
   readonly placeOf: PlaceOf;
 }
 
-/** @throws {UsageError} with file and line if it can't be read, or has no rules. */
+/** @throws {UsageError} with file and line if the file can't be read, or has no rules. */
 export function rulesFile(path: string): RulesFile {
   const words = ['default', 'none'];
   if (!existsSync(path))
@@ -79,7 +79,7 @@ function isUnderScore(value: unknown): value is {readonly score: unknown} {
 }
 
 function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
-  // Reports a misspelt key first: the right one is then missing too.
+  // Reports a misspelt key first: because of it, the right key counts as missing too.
   const issue = issues.find(({code}) => code === 'unrecognized_keys') ?? issues[0];
   const path =
     issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
@@ -87,7 +87,7 @@ function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
   return `${placeOf(path)}: ${what}.`;
 }
 
-/** @throws {UsageError} if there are no rules, two have one reason, or a list can't be read. */
+/** @throws {UsageError} if there are no rules, if two rules share a reason, or if a list can't be read. */
 export function withBase(
   {base, levels, rules, constants, lists, shared_reasons: shared}: ScoreRules,
   placeOf: PlaceOf,

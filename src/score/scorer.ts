@@ -32,13 +32,13 @@ export interface Scorer {
 type NameSignal = (reference: Reference, view: RowView, combination: Combination) => string;
 
 interface ReadyRule {
-  /** Its index among all rules. */
+  /** The rule's index among all rules. */
   readonly index: number;
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
   readonly add: number;
   readonly reason: string;
-  /** True if the rule is counted, but changes no row's risk. */
+  /** True if the summary counts the rule, but the rule changes no row's risk. */
   readonly shadow: boolean;
 }
 
@@ -158,7 +158,7 @@ class Missing {
   readonly #nameSignal: NameSignal;
   readonly #names = new Set<string>();
   readonly #seen = new Set<Reference>();
-  /** Used if each subject has one lookup only: then the name for a reference is the same in all rows. */
+  /** Used if a rule has no choice of lookups: then a reference has the same name for all such rules of the row. */
   readonly #only: Lacking = {
     add: reference => {
       if (this.#seen.has(reference)) return;
@@ -176,7 +176,7 @@ class Missing {
     return [...this.#names];
   }
 
-  /** Returns the collector for signals that a rule lacks in a combination. It ignores those of shadow rules. */
+  /** Returns the collector for signals that a rule lacks in a combination. Signals of shadow rules are ignored. */
   of({combinations, shadow}: ReadyRule, combination: Combination): Lacking {
     if (shadow) return NOWHERE;
     if (combinations.length === 1) return this.#only;
@@ -198,11 +198,11 @@ function decide(rule: ReadyRule, facts: RowFacts): Decision {
   return any;
 }
 
-/** Adds the signals that an undecided rule lacked. Returns true if it lacked none, but could not use a value. */
+/** Adds the signals for which a rule is undecided. Returns true if the rule could not use one of its values. */
 function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean {
   let hadAll = false;
   for (const combination of rule.combinations) {
-    // A combination that decides the rule lacks nothing.
+    // Adds nothing for a combination that decides the rule.
     const lacking = missing.of(rule, combination);
     hadAll = rule.condition.missing(facts.for(rule, combination), lacking) || hadAll;
   }
@@ -255,7 +255,7 @@ export type IsListFault = (index: number, code: string) => boolean;
 
 /**
  * True if a lookup that the rules read failed, if a fault of the list prevented it, or if it was skipped other than by
- * its condition. True too if none of these lookups has an answer.
+ * its condition. True too if none of these lookups has an answer, or a fault that tells something about the person.
  */
 function isBlind({results}: RowView, relevant: readonly number[], isListFault: IsListFault): boolean {
   let heard = relevant.length === 0;

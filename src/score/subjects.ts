@@ -59,7 +59,7 @@ export function knownColumns(format: InputFormat): readonly string[] | undefined
   return format.kind === 'csv' ? format.columns : undefined;
 }
 
-/** Checks conditions over constants, the row's columns, these subjects' answers, and `more`. */
+/** Makes a checker of conditions over constants, the row's columns, these subjects' answers, and `more`. */
 export function subjectsChecker(
   subjects: Subjects,
   format: InputFormat,
@@ -71,7 +71,7 @@ export function subjectsChecker(
   return conditionChecker({...vocabulary, ...answers, ...more});
 }
 
-/** Reads the columns that conditions use from a row; undefined if they use none. */
+/** Makes a reader of the row's columns that conditions use; undefined if they use no column. */
 export function rowReader(
   conditions: readonly Condition[],
   columns: readonly string[],
@@ -90,7 +90,7 @@ export function rowReader(
   };
 }
 
-/** A choice of one lookup for each subject that has several. */
+/** A choice of one lookup for each subject that a condition reads, by the subject's name. */
 export type Combination = ReadonlyMap<string, number>;
 
 /** All combinations of lookups to try a condition with; undefined if one of its subjects is not looked up. */
@@ -113,8 +113,8 @@ export function subjectsRead({references}: Condition, subjects: Subjects): Set<s
 }
 
 /**
- * Reads a row's facts for each subject. A subject's first lookup is used until a combination is chosen. Facts that are
- * the same for all rows are added only for conditions that read them: most do not, and adding doubles the time.
+ * Makes a reader of a row's facts for each subject. A subject's first lookup is used until a combination is chosen.
+ * Facts that are the same for all rows are added only if conditions read some: most don't, and adding doubles the time.
  */
 export function factsReader(
   subjects: Subjects,

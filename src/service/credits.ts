@@ -11,16 +11,16 @@ export type Costs = Record<Operation, number>;
 export interface OperationLedger {
   /** Calls that were charged, or free by a test action id. */
   calls: number;
-  /** The calls among them that were free by a test action id. */
+  /** Those of `calls` that were free by a test action id. */
   free: number;
-  /** The calls among them without a usable answer: practice faults after the charge. */
+  /** Those of `calls` without a usable answer: a practice fault came after the charge. */
   unanswered: number;
   credits: number;
   /** Rejected calls, by error code; they are free. */
   rejected: Record<string, number>;
 }
 
-/** `GET /_ledger`: calls and their cost, since the state began. */
+/** The body of `GET /_ledger`: calls and their cost, since the service's state began. */
 export interface ServiceLedger {
   /** Credits left; null without a limit. */
   balance: number | null;

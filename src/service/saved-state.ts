@@ -74,7 +74,7 @@ export class State {
   }
 }
 
-/** The key of an event, which replaces earlier events with this key. The totals sum up events without a key. */
+/** An event's key. The event replaces earlier ones with the same key. The totals sum up events without a key. */
 function keyOf(event: StateEvent): string | undefined {
   if ('session' in event) return `session ${event.session.token}`;
   return 'redeemed' in event || 'sighting' in event ? JSON.stringify(event) : undefined;
@@ -92,7 +92,7 @@ function replay(event: StateEvent, {credits, sessions, accounts}: SavedParts): v
   }
 }
 
-/** A session that names its user counts as a sighting of that account. */
+/** Adds a session. One that names its user also counts as a sighting of that account. */
 export function addSession(session: UserSession, sessions: UserSessions, accounts: Accounts): void {
   sessions.add(session);
   const {user_id: userId, email} = session;

@@ -5,7 +5,7 @@ import type {OpenData} from './data/open-data.ts';
 import {findCityFile} from './data/tables/city-table.ts';
 import {mailOperators} from './data/tables/mail-providers.ts';
 
-/** `GET /_sources`: where the answers come from. */
+/** The body of `GET /_sources`: the sources of the answers. */
 export interface Sources {
   data_sets: DataSet[];
   /** Libraries that carry their own data. */

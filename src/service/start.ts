@@ -34,7 +34,7 @@ export {describeLeftOut} from './sources.ts';
 
 /** A running service. */
 export interface Service {
-  /** Its base URL, without a slash at the end. */
+  /** The service's base URL, without a slash at the end. */
   url: string;
   apiKey: string;
   /** The calls and their cost, as `GET /_ledger` answers. */
@@ -112,7 +112,7 @@ const answers: {readonly [Name in Intelligence]: (data: OpenData, value: string)
   email: emailIntelligence,
 };
 
-/** An intelligence operation: checks its body, and wraps its answer in `data`. */
+/** Returns what checks a body of an intelligence operation, and makes a call whose answer is in `data`. */
 function lookup(
   name: Intelligence,
   data: OpenData,

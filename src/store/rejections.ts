@@ -20,7 +20,7 @@ export class Rejections {
     for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
-  /** `isKnown`: the value was rejected before. */
+  /** Lets a rejection wait for its judgement. `isKnown`: the value was rejected before, so it is kept immediately. */
   add(rejection: KeptAnswer, isKnown: boolean): void {
     const {operation, key} = rejection;
     const waiting = this.#waiting.get(operation);
@@ -47,19 +47,19 @@ export class Rejections {
     return outcome !== undefined && 'rejected' in outcome;
   }
 
-  /** Keeps the rejections: another value was answered, so they are about their values. */
+  /** Keeps an operation's rejections: another value was answered, so the rejections are about their values. */
   keep(operation: Operation): void {
     for (const rejection of this.#take(operation).values()) this.#keep(rejection);
   }
 
-  /** Drops the rejections, which may be the account's fault. Returns their number. */
+  /** Drops an operation's rejections, which may be the account's fault. Returns their number. */
   drop(operation: Operation): number {
     const dropped = this.#take(operation);
     for (const key of dropped.keys()) this.#ledger.judgeRejection(key, false);
     return dropped.size;
   }
 
-  /** Judges the waiting rejections, since no more calls follow. Reports those dropped, as no value was answered. */
+  /** Judges the waiting rejections, since no more calls follow. Drops and reports those of unanswered operations. */
   end(onDrop: (operation: Operation, count: number) => void): void {
     for (const operation of [...this.#waiting.keys()])
       if (this.#ledger.tally.operations[operation].answered > 0) this.keep(operation);

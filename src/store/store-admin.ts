@@ -33,7 +33,7 @@ export class StoreAdmin {
       : undefined;
   }
 
-  /** The clock's date. If the clock leaps, the certain date from earlier runs instead. */
+  /** The clock's date. If the clock leaps, instead the date that has certainly passed, by what earlier runs noted. */
   today(date: SharedDate): number {
     const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
     return leaps ? certain : date.now();

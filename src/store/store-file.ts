@@ -27,7 +27,7 @@ const SCHEMA = `
 
 /**
  * Writes an answer over a stored one that is not newer, or is dated ahead of the clock. But if runs agreed on a date
- * after the stored one's, the clock is wrong: the stored answer stays. Its `after` then becomes the new answer's date,
+ * after the stored one's, this clock is wrong: the stored answer stays. Its `after` then becomes the new answer's date,
  * so that further runs under that clock can use the stored answer.
  */
 const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -52,12 +52,12 @@ export interface Scope {
   readonly label: string;
 }
 
-/** The scope in files: short and unreadable. */
+/** The scope in files: a short hash, which does not reveal endpoint and account. */
 export function scopeKey({endpoint, label}: Scope): string {
   return hash('sha256', `${endpoint}\0${label}`, 'base64url').slice(0, 22);
 }
 
-/** Ending of a scope that has the rejections, so that one job's rejection never replaces an answer of another job. */
+/** Suffix of a scope's key for rejections, so that one job's rejection never replaces an answer of another job. */
 const OF_REJECTIONS = ' rejected';
 
 /** @throws an error if the directory or the file can't be created, read or trusted. */
@@ -83,7 +83,7 @@ function checkVersion(version: number): void {
 }
 
 function prepareSchema(db: Sqlite): void {
-  // Allows to return freed pages one by one. No effect on a file with tables.
+  // Lets freed pages be returned to the file system one by one. No effect on a file with tables.
   db.pragma('auto_vacuum = INCREMENTAL');
   db.transaction(() => {
     const version = db.pragma('user_version');
@@ -166,7 +166,7 @@ export class StoreFile {
     }
   }
 
-  /** {@link PUT} decides which answers are replaced. `owner`: the scope of the answers. */
+  /** Writes answers; {@link PUT} decides which stored ones they replace. `owner`: the scope of the answers. */
   write(answers: readonly KeptAnswer[], owner = this.#scope): void {
     // SQLite would keep writing to a file whose name is gone.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
@@ -222,7 +222,7 @@ function textOf(outcome: Answer): string {
   return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
 }
 
-/** The outcome that a stored text holds: an answer (JSON object) or a rejection (JSON string). Undefined for a damaged text. */
+/** The outcome in a stored text: an answer (JSON object) or a rejection (JSON string); undefined if it is damaged. */
 function outcomeIn(text: unknown, boughtAt: number): Answer | undefined {
   if (typeof text !== 'string') return undefined;
   try {

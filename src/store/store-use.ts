@@ -1,6 +1,6 @@
 const RETRY_EVERY_MS = 1_000;
 
-/** State of reading or of writing the file: the time of the first failure, and when to try again. */
+/** State of reading the store's file, or of writing it: the time of the first failure, and when to try again. */
 export class StoreUse {
   /** Time of the first failure by the steady clock (`performance.now`); undefined while all is well. */
   since: number | undefined;

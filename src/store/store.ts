@@ -12,7 +12,7 @@ import {StoreUse} from './store-use.ts';
 import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
-/** Maximum wait of answers before other runs can have them. */
+/** Maximum milliseconds that a bought answer waits before it is written for other runs. */
 const WRITE_EVERY_MS = 100;
 /** Milliseconds that this process blocks while another one writes its group of answers. Longer waits don't block. */
 const BUSY_TIMEOUT_MS = 250;
@@ -55,7 +55,7 @@ export interface AnswerStore {
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
   /** True if the store has an answer of this operation from this endpoint and account, of any age. */
   knows(operation: Operation): boolean;
-  /** Keeps an answer. */
+  /** Keeps an answer for other runs: it is written a moment later. */
   put(answer: KeptAnswer): void;
   /**
    * Writes waiting answers, and those that could not be written before. Resolves with true if the file then has every
@@ -103,13 +103,13 @@ class SqliteStore implements AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
-  /** Number of unwritten answers; the ledger has them after `stored`. 0: maybe a killed session's; undefined: none. */
+  /** Number of unwritten answers, which follow `stored` in the ledger. 0: maybe a killed session's; undefined: none. */
   #missed: number | undefined;
   stored: number;
   #timer: NodeJS.Timeout | undefined;
   #seen = 0;
   #error: unknown;
-  /** True if further tries are pointless. */
+  /** True if the store's file is given up: further tries are pointless. */
   #lost = false;
   #isTold = false;
   #isClosed = false;
@@ -202,7 +202,7 @@ class SqliteStore implements AnswerStore {
     if (!this.#isClosed) this.#tell();
   }
 
-  /** Writes waiting answers. Answers that can't be written stay in the ledger only, so that no memory grows. */
+  /** Writes waiting answers; unwritable ones stay in the ledger only, so no memory grows. True if all are written. */
   #writeOut(patiently = false): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -226,7 +226,7 @@ class SqliteStore implements AnswerStore {
     return written;
   }
 
-  /** Writes the missed answers from the ledger, in groups, so that other work continues between them. */
+  /** Writes unwritten answers from the ledger, in groups, with other work between. True if no answer is left. */
   async #catchUp(patiently: boolean): Promise<boolean> {
     const missed = this.#missed;
     if (missed === undefined) return true;
@@ -252,7 +252,7 @@ class SqliteStore implements AnswerStore {
     for (const answers of ledger.answersAfter(this.stored)) yield {answers};
   }
 
-  /** Result of `work`; undefined if the file can't be used now. The file is tried again after a while. */
+  /** Returns the result of `work`; undefined if the store's file can't be used now. It is tried again after a while. */
   #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
     const {scope, date} = this.#options;

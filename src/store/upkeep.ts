@@ -20,11 +20,11 @@ const DAY_MS = 86_400_000;
 export const SWEEP_AT_ONCE = 2_000;
 /** Pages returned to the file system per step. */
 const PAGES_AT_ONCE = 500;
-/** Maximum milliseconds for the upkeep at the end of a run. The next run continues from there. */
+/** Maximum milliseconds for the upkeep at the end of a run. The next run continues the upkeep. */
 const LONGEST_MS = 2_000;
 /** Share of the maximum size to which a full store is reduced, so that not every run has to reduce it. */
 const AFTER_CAP = 0.9;
-/** Number of answers from which the age of the oldest ones is estimated. */
+/** Number of answers that are sampled to estimate how old the oldest ones are. */
 const SAMPLE = 500;
 
 /**
@@ -44,7 +44,7 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<number
     const past = db.transaction(() => noteUse(db, use));
     const cap = capOf(db, use.maxBytes);
     const removed = await sweep(db, past, until, cap);
-    // A few free pages are soon used again.
+    // Free pages are soon used again: they stay in the file unless they are a quarter of it.
     if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await giveBack(db, until);
     return removed;
   } finally {

@@ -10,24 +10,24 @@ export interface Term {
 }
 
 /**
- * - `fresh`: used without a call.
- * - `due`: within its term, but to be renewed. If the renewal fails, it is used like a fresh one.
- * - `stale`: beyond its term, and used only while no call can be made.
+ * - `fresh`: the answer is used without a call.
+ * - `due`: it is within its term, but to be renewed. If the renewal fails, it is used like a fresh answer.
+ * - `stale`: its term has ended, and it is used only while no call can be made.
  */
 export type Validity = 'fresh' | 'due' | 'stale';
 
 /**
- * Returns the validity of an outcome, wherever it was kept; undefined if it was not bought, or is too old for any
- * use.
+ * Returns the validity of an outcome, wherever it was kept; undefined if the outcome was not bought, or is too old for
+ * any use.
  */
 export type Judge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
 
-/** Judges by a job's terms at one time, in milliseconds since the epoch. */
+/** Returns a judge by a job's terms. All validity is as of `now`, in milliseconds since the epoch. */
 export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): Judge {
   return ({operation, key}, outcome) => validity(key, outcome, terms[operation], now);
 }
 
-/** Returns the validity of an outcome at `now`; undefined if it was not bought, or is too old for any use. */
+/** Returns an outcome's validity at `now`; undefined if the outcome was not bought, or is too old for any use. */
 export function validity(key: string, outcome: Outcome, term: Term, now: number): Validity | undefined {
   if (outcome.boughtAt === undefined) return undefined;
   const age = now - outcome.boughtAt;
@@ -47,7 +47,7 @@ export function longestUse({answers, rejections, stale}: Term): number {
   return Math.max(answers, rejections) + stale;
 }
 
-/** The last part of a term, in which values fall due. */
+/** Share of a term, at its end, in which values fall due for renewal. */
 const SPREAD = 1 / 5;
 
 /**

@@ -7,21 +7,21 @@ import {intelligenceNames} from '../../operations/table.ts';
 import {columnsFor} from '../completion/columns.ts';
 import {print, printOwn} from '../terminal/printable.ts';
 
-/** Possible words of a flag or an argument, separated by blanks; empty if there are too many. */
+/** Words that a shell offers for a flag or an argument, separated by blanks; empty if they can't be listed. */
 type CompletedWords = string;
 
 interface Flag {
-  /** `--endpoint`. */
+  /** With its dashes, such as `--endpoint`. */
   readonly name: string;
   readonly description: string;
   readonly values: CompletedWords;
-  /** True if its value is a column of the list, or an expression that reads one. */
+  /** True if the flag's value is a column of the list, or an expression that reads columns. */
   readonly takesColumn: boolean;
 }
 
 /** A command, or a subcommand, as a shell completes it. */
 interface Completed {
-  /** `store` of `store stats`; undefined for `run`. */
+  /** The command above a subcommand: `store` for `store stats`; undefined for commands such as `run`. */
   readonly parent: string | undefined;
   readonly name: string;
   readonly description: string;
@@ -42,12 +42,12 @@ const firstArguments: Readonly<Record<string, CompletedWords>> = {
   completion: [...scripts.keys()].join(' '),
 };
 
-/** Flags of settings that take one of few words: `--endpoint` → `embedded live`. */
+/** By flag of a setting, the words that it takes: `--endpoint` → `embedded live`; empty if it takes other values. */
 const choices: ReadonlyMap<string, CompletedWords> = new Map(
   describeSettings().map(setting => [`--${spelled(setting.name, '-')}`, setting.choices.join(' ')]),
 );
 
-/** The word by which the scripts ask for the columns of a list. */
+/** The argument of `completion` with which the scripts ask for the columns of a list. */
 const COLUMNS = 'columns';
 
 const columnFlags: ReadonlySet<string> = new Set(
@@ -110,7 +110,7 @@ function completed(above: Command, parent?: string): Completed[] {
   });
 }
 
-/** Descriptions are in single quotes in all three shells; a straight quote inside would end them. */
+/** Replaces straight quotes, which would end a description: all three scripts have it in single quotes. */
 function quoted(text: string): string {
   return text.replaceAll("'", '’');
 }
@@ -158,7 +158,7 @@ complete -o default -F _bulk_enrich bulk-enrich
 `;
 }
 
-/** A shell pattern of the commands with subcommands. */
+/** A shell pattern that matches the commands with subcommands. */
 function holders(top: readonly Completed[]): string {
   return top.flatMap(({name, subcommands}) => (subcommands === '' ? [] : [name])).join('|');
 }
@@ -167,7 +167,7 @@ function fullName(parent: Completed['parent'], name: string): string {
   return parent === undefined ? name : `'${parent} ${name}'`;
 }
 
-/** In zsh a colon ends a description. */
+/** Escapes colons, since in zsh a colon ends a description. */
 function ofZsh(text: string): string {
   return text.replaceAll(':', '\\:');
 }
@@ -229,7 +229,7 @@ function fish(commands: readonly Completed[]): string {
   return `# bulk-enrich completion for fish: bulk-enrich completion fish | source\n${all.join('\n')}\n`;
 }
 
-/** One line for each entry that has one. */
+/** Joins the lines of all entries. For an entry without a line, `line` returns false. */
 function lines<T>(all: readonly T[], line: (each: T) => string | false): string {
   return all
     .map(line)

@@ -76,7 +76,7 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
   return checks;
 }
 
-/** On Windows a file's mode does not tell who may read it. */
+/** Warns if others may use the key file. On Windows its mode does not tell that, so there is no warning. */
 function keyFileCheck(): Check[] {
   const path = process.env.BULK_ENRICH_API_KEY_FILE;
   const mode = path === undefined ? 0 : (statSync(path, {throwIfNoEntry: false})?.mode ?? 0);
@@ -84,7 +84,7 @@ function keyFileCheck(): Check[] {
   return [warning('key file', `others on this machine may use ${path}: chmod 600 ${shellWord(path ?? '')}`)];
 }
 
-/** Never shows the key, nor any part of it. */
+/** Describes the service and the length of its key. Never shows the key, nor any part of it. */
 function describeEndpoint(endpoint: Endpoint): string {
   const action = endpoint.actionId === undefined ? 'no action id' : 'an action id';
   if (endpoint.kind === 'embedded')
@@ -180,10 +180,10 @@ function verdictOf(checks: readonly Check[]): string {
   return `A run would work here${ifAccepted}.${warnings.length === 0 ? '' : ` Look at: ${warnings.join(', ')}.`}`;
 }
 
-/** With less free space, even a modest list may fill the disk. */
+/** Free space below which doctor warns: then even a modest list may fill the disk. */
 const LITTLE_BYTES = 200 * 2 ** 20;
 
-/** Checks that `path` can be written, and its free space. Creates nothing. */
+/** Checks that `path` can be written (if `needed`, its trouble is a failure), and its free space. Creates nothing. */
 function checkPath(name: string, path: string, needed: boolean): Check {
   try {
     checkWritable(path);

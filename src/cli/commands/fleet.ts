@@ -15,7 +15,7 @@ export async function fleetStatusCommand(flags: {
   return 0;
 }
 
-/** As text of at most `width` characters a line. */
+/** The fleet's status as text, with tables of at most `width` characters a line. */
 export function renderFleet(
   {protocol, workers, runs, chunks, closedMs}: FleetStatus,
   now: number,

@@ -80,7 +80,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   return 0;
 }
 
-/** The account's file for the user to write: its path, and the endpoint without secret parts of its URL. */
+/** The account file that the user can write: its path, and its endpoint, a URL without secret parts. */
 function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
   const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
   try {
@@ -97,21 +97,21 @@ const EXAMPLE: JobFacts['account'] = {
   endpoint: 'https://api.example.com',
 };
 
-/** Node and this program by their full paths. */
+/** The shell words that start this program: Node and the program, by their full paths. */
 function programPath(): string {
   const program = fileURLToPath(new URL('../bin.js', import.meta.url));
   return [process.execPath, program].map(shellWord).join(' ');
 }
 
 /**
- * The credits of a run over the list, as `plan` counts them; its warnings are printed. Values with a stored answer
+ * The credits of a run over the list, as `plan` counts them. Prints the plan's warnings. Values with a stored answer
  * count too: on another night they may have to be paid for.
  *
  * @throws {UsageError} for a job that would never run.
  */
 async function costOfList(input: string, reading: RawSettings, answers: Chosen): Promise<number> {
   const env = envOfCounting(process.env);
-  // A live service may not be configured yet; counting needs none.
+  // A live service may not be configured yet. Counting needs no service.
   const flags = {...reading, ...camelCased(columnSettings(answers)), endpoint: 'embedded', store: false};
   const {job} = jobFrom([input], flags, '-', env);
   const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: say});
@@ -124,7 +124,7 @@ const camelCased = ({
   ...rest
 }: ReturnType<typeof columnSettings>) => cleaned({...rest, defaultCountry, ipFromList});
 
-/** `my list.csv.gz` → `my-list`, `signups-{date}.csv` → `signups`. */
+/** A job's name from its list: `my list.csv.gz` → `my-list`, `signups-{date}.csv` → `signups`. */
 function jobName(input: string): string {
   const stem = withoutCompression(basename(input))
     .replace(/\.[^.]+$/, '')

@@ -18,7 +18,7 @@ import {createConsole, isInteractive} from '../console.ts';
 import {cleaned} from '../job-from-flags.ts';
 import {printJson} from '../terminal/printable.ts';
 
-/** `bulk-enrich lookup OPERATION VALUE`: the answer as JSON on stdout. */
+/** `bulk-enrich lookup OPERATION VALUE`: prints the answer as JSON on stdout. */
 export async function lookupCommand(
   operation: string,
   value: string,

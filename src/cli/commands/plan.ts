@@ -15,7 +15,7 @@ import {phasesOn} from '../terminal/progress.ts';
 import {table} from '../terminal/table.ts';
 import {troubleLines} from '../terminal/trouble.ts';
 
-/** `bulk-enrich plan`: what `run` would do with the same arguments. */
+/** `bulk-enrich plan`: shows what `run` would do with the same arguments. */
 export async function planCommand(
   inputs: readonly string[],
   {json, ahead, ...flags}: JobFlags & {readonly json?: boolean; readonly ahead?: string},
@@ -37,7 +37,7 @@ export async function planCommand(
   return exitCodes.ok;
 }
 
-/** @throws {BulkEnrichError} the error with which a run of the same list would end. */
+/** @throws {BulkEnrichError} if the unreadable rows exceed --max-rejects: a run of the same list would end so. */
 function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   const counted = {count: rejected, total: rows + rejected};
   if (!exceeds(settings.maxRejects, counted)) return;
@@ -45,7 +45,7 @@ function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
 
-/** A plan makes no calls, so it needs neither key nor service. Without a service, it knows no stored answers. */
+/** A plan makes no calls, so it needs neither key nor service. Without a service, it is for the embedded one. */
 function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
   const env = envOfCounting(process.env);
   try {
@@ -58,7 +58,7 @@ function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<type
   }
 }
 
-/** Cost of the same list the last time, so that an unusual night shows before it is paid for. */
+/** A line on what the same list cost the last time: an unusual cost then shows before it is paid. */
 function lastTime({last}: PlanReport, {kind}: Job['endpoint']): string[] {
   if (last === null) return [];
   const cost = kind === 'embedded' ? many(last.calls, 'call') : many(last.credits, 'credit');
@@ -125,7 +125,7 @@ function costOf(report: PlanReport, {endpoint, settings}: Job): string {
   return `A run makes ${forecast(report, endpoint.kind)}.${worstCase}${limitOf(report, settings)}`;
 }
 
-/** The run's own limit, if it is below the list's cost. */
+/** A sentence on --max-credits if it is below the list's cost at worst; else empty. */
 function limitOf({credits}: PlanReport, {maxCredits = Number.POSITIVE_INFINITY}: Job['settings']): string {
   if (maxCredits >= credits.at_most) return '';
   return ` The limit, --max-credits ${maxCredits}, ${maxCredits < credits.at_least ? 'stops' : 'may stop'} the run before its end.`;

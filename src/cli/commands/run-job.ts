@@ -18,7 +18,7 @@ import {renderSample} from '../terminal/sample.ts';
 export async function runJob(job: Job, console: Console, yes: boolean): Promise<number> {
   const stopper = new Stopper();
   const unwatch = watchSignals(stopper, console);
-  /** Warnings shown before the question, which are not repeated. */
+  /** Warnings shown before the question about the cost. The run does not repeat them. */
   const told = new Set<string>();
   try {
     const io = {

@@ -7,7 +7,7 @@ import {createConsole, logFailure} from '../console.ts';
 import {tellGitHubOfError} from '../github.ts';
 import {type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
 
-/** `bulk-enrich run`. */
+/** `bulk-enrich run`: enriches a list. */
 export async function runCommand(
   inputs: readonly string[],
   {yes = false, ...flags}: JobFlags & {readonly yes?: boolean},
@@ -21,29 +21,29 @@ export async function runCommand(
   }
 }
 
-/** Reports a wrong command line as a run that could not begin. Undefined if the caller has to show the reason. */
+/** Reports a wrong command line as a run that could not begin. Undefined if the caller has to show the error. */
 export async function refuseRun(error: UsageError, flags: JobFlags): Promise<number | undefined> {
   await deliverWithoutJob(error, flags);
   return said(error, flags);
 }
 
-/** Reports why a run could not begin, and returns the exit code. Undefined if `main` reports it. */
+/** Reports why a run could not begin, and returns the exit code. Undefined if `main` has to show the error. */
 function said(error: unknown, flags: JobFlags): number | undefined {
   tellGitHubOfError(process.env, error);
-  // Another run is active: prints nothing, so that cron sends no mail.
+  // With --quiet, nothing is printed if another run is active, so that cron sends no mail.
   const {quiet, log} = unchecked(flags).said;
   if (error instanceof LockedError && quiet === true) return error.exitCode;
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
-/** Reports a missing file before it loads the run's own code, which takes longer than all earlier steps. */
+/** Runs the job. Reports a missing file first: loading the run's own code takes longer than all earlier steps. */
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = await jobOrMetrics(inputs, flags);
   refuseMistyped(job);
   return (await import('./run-job.ts')).runJob(job, console, yes);
 }
 
-/** The job. If it can't be resolved, its metrics say that it did not run. */
+/** Returns the job. If it can't be resolved, its metrics say that it did not run, and the error is thrown. */
 async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise<ReturnType<typeof jobFrom>> {
   try {
     return jobFrom(inputs, flags);
@@ -62,10 +62,10 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Reports a missing input without beginning a run, if the job reports to its caller only. Other jobs begin a run, whose
- * metrics and pings report it.
+ * Refuses a missing input before a run begins. If the job is from a file, has metrics or a ping, or has left files
+ * before, a run begins anyway, which reports the missing input there too.
  *
- * @throws {InputError}
+ * @throws {InputError} if an input is missing.
  */
 function refuseMistyped({inputs, output, paths, fromFile, settings, unfinished = []}: Job): void {
   const isTold = settings.metrics !== undefined || settings.pingUrl !== undefined;

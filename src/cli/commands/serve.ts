@@ -22,7 +22,7 @@ interface ServeFlags {
   readonly seed?: string;
 }
 
-/** `bulk-enrich serve`: runs until a signal ends it. */
+/** `bulk-enrich serve`: runs the embedded service until a signal ends it. */
 export async function serveCommand(flags: ServeFlags): Promise<number> {
   const key = readKey(process.env);
   const service = await start(flags, key);
@@ -43,7 +43,7 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
   return 0;
 }
 
-/** A service on all addresses is shown with this machine's own: not every program can connect to 0.0.0.0. */
+/** Shows the loopback address for a service on all addresses: not every program can connect to 0.0.0.0. */
 function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }

@@ -23,13 +23,13 @@ interface StoreFlags {
 /** The object that `store stats --json` writes. */
 interface StoreReport {
   readonly directory: string;
-  /** Size of the file; 0 without one. */
+  /** Size of the store's file; 0 without a file. */
   readonly bytes: number;
-  /** Times are as in ISO 8601. */
+  /** `oldest` and `newest` are times as in ISO 8601. */
   readonly answers: readonly {operation: string; answers: number; oldest: string; newest: string}[];
 }
 
-/** `bulk-enrich store stats`. */
+/** `bulk-enrich store stats`: shows how many answers are stored, and how old they are. */
 export async function storeStats(flags: StoreFlags & {readonly json?: boolean}): Promise<number> {
   const show = (stats: StoreReport) =>
     flags.json === true ? printJson(stats) : print('stdout', renderStats(stats));
@@ -59,7 +59,7 @@ function renderStats({directory, bytes, answers}: StoreReport): string {
   return `${directory}: ${sized(bytes)}\n${rows.length === 0 ? 'No answers.' : table([['', 'answers', 'oldest', 'newest'], ...rows])}\n`;
 }
 
-/** `bulk-enrich store prune`. */
+/** `bulk-enrich store prune`: removes answers that are older than --max-age. */
 export async function storePrune(flags: StoreFlags & {readonly maxAge: string}): Promise<number> {
   const maxAge = readFlag('--max-age', ages, flags.maxAge);
   return withStore(flags, async store => {
@@ -81,7 +81,7 @@ const KEPT_ELSEWHERE =
 const IN_HISTORY =
   'The history of runs (runs.db) is not searched. It has counts, codes, e-mail domains that occur in at least five rows, and the names of jobs and lists.';
 
-/** `bulk-enrich store purge VALUE`: for erasure requests. */
+/** `bulk-enrich store purge VALUE`: removes all answers about a value, for erasure requests. */
 export async function storePurge(
   value: string,
   flags: StoreFlags & {readonly defaultCountry?: string},

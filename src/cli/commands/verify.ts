@@ -12,7 +12,7 @@ interface VerifyFlags extends RawSettings {
   readonly phone?: string;
 }
 
-/** `bulk-enrich verify`: the verdict as JSON on stdout. */
+/** `bulk-enrich verify`: prints the verdict as JSON on stdout. */
 export async function verifyCommand(given: VerifyFlags): Promise<number> {
   const {token, action, id, email, phone, ...flags} = given;
   const settings = checkSettings(undefined, cleaned(flags));

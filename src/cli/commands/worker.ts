@@ -59,7 +59,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
   }
 }
 
-/** @throws {UsageError} when neither flag nor environment names the fleet's Redis. */
+/** @throws {UsageError} if neither --redis nor the environment gives the URL of the fleet's Redis. */
 export function demandRedisUrl(given: string | undefined): string {
   const url = resolveRedisUrl(given, '--redis', process.env);
   if (url !== undefined) return url;
@@ -69,7 +69,7 @@ export function demandRedisUrl(given: string | undefined): string {
   );
 }
 
-/** The fleet leaves 2% of each second for differences between clocks. */
+/** Difference of clocks that needs no warning: the fleet leaves 2% of each second for it. */
 const CLOCKS_AGREE_MS = 20;
 
 function warnOfClock(aheadMs: number, console: Console): void {
@@ -80,7 +80,7 @@ function warnOfClock(aheadMs: number, console: Console): void {
   );
 }
 
-/** At least 2 s, since a lock must be renewed several times before it expires. */
+/** At least 2 s: a worker must renew its lock on a chunk several times before the lock expires. */
 const lostAfterRange = durationFrom('2s', '1h');
 
 function parseLostAfter(text: string): number {
@@ -89,7 +89,7 @@ function parseLostAfter(text: string): number {
   throw new UsageError('settings', '--lost-after: expected a duration from 2s to 1h, such as 30s.');
 }
 
-/** Returns a client by timeout, which each run decides. The embedded service answers immediately: it needs one only. */
+/** Gives a client for each timeout, which a run sets. The embedded service answers at once: one client is enough. */
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
@@ -106,7 +106,7 @@ function clientsOf(
   };
 }
 
-/** Ends the process: commands to Redis that still wait for an answer would keep it alive. */
+/** Ends the process, which commands to Redis would keep alive: they still wait for an answer. */
 function endUnheard(console: Console): never {
   console.warn(
     'Redis is away, so the results of the last calls could not be returned. Their runs count them as lost.',
@@ -114,7 +114,7 @@ function endUnheard(console: Console): never {
   process.exit(exitCodes.temporary);
 }
 
-/** The first signal lets the worker finish its chunks, a second one ends it immediately. */
+/** The first signal lets the worker finish its calls in flight. A second signal ends the process immediately. */
 function watchForEnd(console: Console) {
   let fail: (error: unknown) => void = () => {};
   let forget = () => {};

@@ -8,8 +8,8 @@ import {fieldPaths} from '../../lookup/field-paths.ts';
 import {cleaned, type JobFlags} from '../job-from-flags.ts';
 
 /**
- * Columns of the list that a command line names, spelled as values of the flag that is its last word. Empty if the list
- * is missing or can't be read. `words` come after the program's name, and may be quoted as in a shell.
+ * Columns of the list that a command line names, each as a value for the flag that ends the line. Empty if the list is
+ * missing or can't be read. `words` come after the program's name, and may be quoted as in a shell.
  */
 export async function columnsFor(program: Command, words: readonly string[]): Promise<string[]> {
   const [name, ...given] = words;
@@ -42,7 +42,7 @@ async function columnsOf(operands: readonly string[], {job, ...flags}: JobFlags)
   return format.kind === 'ndjson' ? fieldPaths(format.columns, rows) : [...format.columns];
 }
 
-/** Removes quotes and backslashes, which shells other than zsh and fish leave in words. */
+/** Removes quotes and backslashes, which bash leaves in words. The name of an existing file stays as it is. */
 function unquoted(word: string): string {
   return existsSync(word) ? word : word.replace(/^(['"])(.*)\1$/s, '$2').replaceAll(/\\(.)/gs, '$1');
 }

@@ -1,10 +1,10 @@
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 
-/** One check. A warning does not keep a run from starting, a failure does. Skipped checks were not tried. */
+/** One check. A failure keeps a run from starting, a warning does not. A skipped check was not made. */
 export interface Check {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** The finding with what to do about it, or the reason why it was skipped. */
+  /** The finding with what to do about it, or the reason why the check was skipped. */
   readonly detail: string;
   /** Exit code of a run that fails for this reason; failures only. */
   readonly exitCode?: ExitCode;
@@ -31,7 +31,7 @@ export function failure(name: string, error: unknown): Check {
   return failed(name, error.message, error.exitCode);
 }
 
-/** Exit code of the first failure, which a run would meet first. */
+/** Exit code of the first failure, which a run would meet first; 0 without a failure. */
 export function exitCodeOfAll(checks: readonly Check[]): ExitCode {
   return checks.find(({state}) => state === 'failed')?.exitCode ?? exitCodes.ok;
 }

@@ -9,7 +9,7 @@ import {print, printJson} from '../terminal/printable.ts';
 import {columnIn, fitted, type TableColumn} from '../terminal/table.ts';
 import {fromHistory, type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
-/** `bulk-enrich runs`: a line for each session. `runs RUN`: the kept summary of a run. */
+/** `bulk-enrich runs`: prints a line for each session. `runs RUN` prints the kept summary of a run. */
 export async function runsCommand(
   run: string | undefined,
   flags: ListingFlags & {readonly job?: string},
@@ -68,7 +68,7 @@ function render(runs: readonly RunRecord[], since: string): string {
   return `${fitted(columns.filter(isTold), widthOf('stdout'))}\n`;
 }
 
-/** The embedded service charges nothing. */
+/** The credits of a session; `free` with the embedded service, which charges nothing. */
 function creditsOf(run: RunRecord): string {
   return isFree(run) ? 'free' : count(run.credits.spent);
 }

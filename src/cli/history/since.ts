@@ -11,7 +11,7 @@ export interface ListingFlags {
   readonly csv?: boolean;
 }
 
-/** The start of `--since 30d`, in milliseconds since the epoch. */
+/** The time before which `--since 30d` lists nothing, in milliseconds since the epoch. */
 export function sinceOf({since, json, csv}: ListingFlags): number {
   if (json === true && csv === true) throw new UsageError('settings', '--json and --csv: choose one.');
   const ms = millisecondsOf(since.trim());
@@ -19,7 +19,7 @@ export function sinceOf({since, json, csv}: ListingFlags): number {
   return Date.now() - ms;
 }
 
-/** The history's lines since a time. Skips damaged ones, and those of a later version. */
+/** Lines of sessions that ended at `since` or later. Skips damaged lines, and those of a later version. */
 export function recordsSince(since: number): RunRecord[] {
   return fromHistory(history => history.lines(since), []).flatMap(line => {
     const record = runRecordSchema.safeParse(jsonIn(line));
@@ -38,7 +38,7 @@ function jsonIn(text: string): unknown {
 const REMOVE =
   "Move the file runs.db out of the user's state directory. The next run then begins a new history, without the earlier runs";
 
-/** @throws {OutputError} when the history can't be read. */
+/** @throws {OutputError} if the history can't be read. Returns `otherwise` if it does not exist. */
 export function fromHistory<T>(work: Parameters<typeof withHistory<T>>[1], otherwise: T): T {
   if (!hasHistory(process.env)) return otherwise;
   try {

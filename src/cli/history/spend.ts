@@ -6,10 +6,10 @@ import {print, printJson} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';
 import {type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
-/** `bulk-enrich spend`: what calls have cost, by day, job or operation. */
+/** `bulk-enrich spend`: shows what calls have cost, by day, job or operation. */
 export async function spendCommand(flags: ListingFlags & {readonly by: Grouping}): Promise<number> {
   const since = sinceOf(flags);
-  // The embedded service charges nothing.
+  // The embedded service charges nothing, so its runs are left out.
   const paid = recordsSince(since).filter(({account}) => account.endpoint !== 'embedded');
   const spend = spendOf(paid, new Date(since).toISOString(), flags.by);
   if (flags.json === true) printJson(spend);
@@ -43,7 +43,7 @@ ${many(total.spent, 'credit')}${isPriced ? ` (${amounts(total.money)})` : ''} sp
 `;
 }
 
-/** `12.40 EUR + 3.10 USD`. */
+/** Amounts of several currencies in one text: `12.40 EUR + 3.10 USD`. */
 function amounts(money: Spend['total']['money']): string {
   return Object.entries(money)
     .map(([currency, amount]) => amountOf(amount, currency))

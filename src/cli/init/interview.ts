@@ -18,7 +18,7 @@ export interface Chosen {
   /** Columns that may be worth a lookup but get none, each with the reason. */
   readonly leftOut: readonly {readonly column: string; readonly why: string}[];
   readonly defaultCountry: string | undefined;
-  /** The address to use of several in a cell: first, last or only. Undefined if no column has such cells. */
+  /** The choice among several IP addresses in a cell: first, last or only. Undefined if no column has such cells. */
   readonly ipFromList?: string | undefined;
   readonly endpoint: 'live' | 'embedded';
 }
@@ -43,7 +43,7 @@ const WHICH = ['first', 'last', 'only'];
 const NONE = 'none';
 
 /**
- * Asks what the list does not show.
+ * Asks the user for the settings that the list does not show.
  *
  * @throws {UsageError} if there is nothing to look up.
  */
@@ -96,14 +96,14 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   return {...answers, maxCredits};
 }
 
-/** True if the guessed country column is, with certainty, that of another phone column. */
+/** True if the guessed country column surely belongs to another phone column. */
 function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
   return guesses.some(
     other => other.operation === 'country' && other.column === column && other.confidence === 'sure',
   );
 }
 
-/** Phone columns without a sure country column while others have one, and the columns that may be theirs. */
+/** If only some phone columns have a sure country column: the others, and the country columns that may be theirs. */
 function betweenCountries(guesses: readonly Guess[]): Set<string> {
   const countries = guesses.filter(({operation}) => operation === 'country');
   const isKnown = countries.some(({confidence}) => confidence === 'sure');
@@ -115,10 +115,10 @@ function betweenCountries(guesses: readonly Guess[]): Set<string> {
   );
 }
 
-/** Suggested limit for a list without values. */
+/** Suggested credit limit for a list whose cost is 0, such as a list without values. */
 const ANY_LIST = 1_000;
 
-/** Suggested limit as a multiple of this list's cost. */
+/** Suggested credit limit, as a multiple of this list's cost. */
 const ROOM = 1.5;
 
 /** Rounds up to two significant digits. */
@@ -138,7 +138,7 @@ function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
-/** The found columns; without any, those that the user names. */
+/** The columns that were found, by operation. If none was found, the columns that the user names. */
 async function namedColumns(
   chosen: readonly Guess[],
   leftOut: Interviewed['leftOut'],

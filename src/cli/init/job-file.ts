@@ -16,7 +16,7 @@ export interface JobFacts {
   readonly program: string;
   /** The flags for reading the list. */
   readonly reading: RawSettings;
-  /** The account's file for the user to write: its path, and its endpoint. */
+  /** The account file that the user can write: its path, and its endpoint. */
   readonly account: {readonly path: string; readonly endpoint: string};
 }
 
@@ -27,7 +27,7 @@ function settingsOf(raw: RawSettings): Record<string, unknown> {
 
 /** The columns in a job file's form. */
 export function columnSettings({columns, defaultCountry, ipFromList}: Chosen) {
-  // In settings, `COLUMN=PREFIX` is one text, so a name with `=` needs the long form.
+  // In settings, `COLUMN=PREFIX` is one text, so a name with `=` needs the form `{column}`.
   const choice = (column: string) => (column.includes('=') ? {column} : column);
   const one = (names: readonly string[]) => (names.length > 1 ? names.map(choice) : names.map(choice)[0]);
   return {

@@ -3,13 +3,13 @@ import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import {isInteractive} from '../console.ts';
 import {print, printable} from '../terminal/printable.ts';
 
-/** Returns the fault of an answer; undefined if it is fine. */
+/** Returns a message on the fault of an answer; undefined if the answer is fine. */
 type CheckAnswer = (answer: string) => string | undefined;
 
-/** Asks the user, again if the answer is not valid. */
+/** Asks the user until `check` accepts the answer. An empty answer means `otherwise`. */
 export type Ask = (question: string, otherwise: string, check: CheckAnswer) => Promise<string>;
 
-/** Without a terminal, each question gets its default answer. */
+/** Gives `work` a function that asks the user. Without a terminal, each question gets its default answer. */
 export async function withPrompt<T>(work: (ask: Ask, interactive: boolean) => Promise<T>): Promise<T> {
   if (!isInteractive()) return work(async (_, otherwise) => otherwise, false);
   const prompt = createInterface({input: process.stdin, output: process.stderr});
@@ -21,7 +21,7 @@ export async function withPrompt<T>(work: (ask: Ask, interactive: boolean) => Pr
 }
 
 function askOn(prompt: Interface): Ask {
-  // Keeps lines that come before their question, as when several are pasted; `question()` loses those.
+  // Keeps lines that come before their question, as when several are pasted. Node's `question()` loses those.
   const lines = prompt[Symbol.asyncIterator]();
   let open = true;
   prompt.once('close', () => {
@@ -46,10 +46,10 @@ function askOn(prompt: Interface): Ask {
   };
 }
 
-/** Shown behind a question; Enter means no. */
+/** Default answer to a yes-or-no question, shown behind it: Enter means no. */
 const NO = 'y/N';
 
-/** Asks for a yes; Enter means no. */
+/** Asks a yes-or-no question. True for yes; Enter means no. */
 export async function agrees(ask: Ask, question: string): Promise<boolean> {
   return /^y(es)?$/i.test(await ask(question, NO, yesOrNo));
 }

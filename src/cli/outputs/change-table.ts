@@ -28,7 +28,7 @@ function sentenceOf({new: added, gone, changed, unchanged, key}: Changes): strin
   return `${count(added)} new, ${count(gone)} gone, ${count(changed)} changed, ${count(unchanged)} unchanged${by}.`;
 }
 
-/** Sentences on rows that keys can't match. */
+/** Sentences on rows without a key, and on rows with the key of an earlier row. */
 function toldOf({without_key: without, repeated}: Changes, paths: readonly [string, string]): string[] {
   return paths.flatMap((path, at) => {
     const side = at === 0 ? 'old' : 'new';

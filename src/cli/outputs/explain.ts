@@ -18,8 +18,8 @@ interface ExplainFlags {
 }
 
 /**
- * `bulk-enrich explain OUT`: shows the reasons of rows' scores, or the rows of a level. Reads only the output and its
- * summary.
+ * `bulk-enrich explain OUT`: shows the reasons of rows' scores, or the rows of a level. Reads only the output, its
+ * summary, and its rejected rows.
  */
 export async function explainCommand(output: string, flags: ExplainFlags): Promise<number> {
   const {row, level, where} = flags;
@@ -86,7 +86,7 @@ async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): 
 
 const NUMBER_WIDTH = 9;
 
-/** Prints each row when it is read: a level may have most rows of a long list. */
+/** Prints the rows of a level, each when it is read: a level may have most rows of a long list. */
 async function listLevel(file: EnrichedFile, level: string, json: boolean): Promise<void> {
   const explain = explainerOf(file, summaryBeside(file.path));
   const [at, score, reasons] = ['level', 'score', 'reasons'].map(name => file.names.indexOf(`risk_${name}`));
@@ -155,7 +155,7 @@ function forWhom(rules: Explained['explanation']['rules']): string {
     .join(' ');
 }
 
-/** Personal data: shown at a terminal only, since anything else may be a log. */
+/** The values that the rules used. They are personal data: only a terminal shows them, anything else may be a log. */
 function valuesOf(used: Explained['used']): string[] {
   if (process.stdout.isTTY !== true) return [];
   const values = new Map(used.flatMap(one => [...one]));
@@ -171,7 +171,7 @@ function nextLine({level, points, rules}: Explained['explanation']['next'][numbe
 
 interface NumberedRow {
   readonly row: TextRow;
-  /** Unreadable rows have a number too, but are not in the output. */
+  /** The row's number in the list, from 1. Unreadable rows have a number too, but are not in the output. */
   readonly number: number;
 }
 

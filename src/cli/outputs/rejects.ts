@@ -2,7 +2,7 @@ import {many} from '../../report/format.ts';
 import {rejectedList} from '../../run/end/rejected-list.ts';
 import {print, printRows} from '../terminal/printable.ts';
 
-/** `bulk-enrich rejects FILE`. */
+/** `bulk-enrich rejects FILE`: prints the rows that could not be read. */
 export async function rejectsCommand(path: string): Promise<number> {
   const {bytes, cut} = await rejectedList(path);
   printRows(bytes);

@@ -13,7 +13,7 @@ export async function rulesTest(paths: readonly string[]): Promise<number> {
   return failed === 0 ? exitCodes.ok : exitCodes.limit;
 }
 
-/** Returns how many tests failed. */
+/** Runs the tests of one rules file, and returns how many failed. */
 function testFile(path: string): number {
   const {tests, rules, unreached} = testRules(rulesFile(path));
   if (tests.length === 0)

@@ -6,7 +6,7 @@ import {markOf} from './printable.ts';
 export type Paint = (colour: 'green' | 'yellow' | 'red', text: string) => string;
 
 /**
- * Shows colours on a terminal that has them, unless NO_COLOR (no-color.org) is set; elsewhere if FORCE_COLOR is set.
+ * True to show colours: never if NO_COLOR (no-color.org) is set; else as FORCE_COLOR says; else if a terminal has them.
  */
 export function showsColours(isTerminal: boolean, {NO_COLOR, FORCE_COLOR, TERM}: Env): boolean {
   if ((NO_COLOR ?? '') !== '') return false;

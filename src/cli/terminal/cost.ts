@@ -22,13 +22,13 @@ export function forecast(plan: PlanReport, kind: EndpointKind): string {
   ].join(', ');
 }
 
-/** `2.62 EUR (7.86 EUR at worst)`. */
+/** The forecast in money: `2.62 EUR (7.86 EUR at worst)`. */
 function inMoney(most: number, worst: number, price: Price): string {
   const atWorst = worst === most ? '' : ` (${moneyOf(worst, price)} at worst)`;
   return moneyOf(most, price) + atWorst;
 }
 
-/** `4 calls`; `2 to 4 calls` if conditions decide. */
+/** A number of calls or credits: `4 calls`; `2 to 4 calls` if conditions decide. */
 function between(least: number, most: number, one: string): string {
   return least === most ? many(most, one) : `${count(least)} to ${many(most, one)}`;
 }

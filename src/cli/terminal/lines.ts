@@ -4,7 +4,7 @@ import type {Summary} from '../../report/summary.ts';
 
 export {count, duration, many, moment, shellWord} from '../../report/format.ts';
 
-/** Width of a text in columns of a terminal. Plain ASCII needs none of the package's tables. */
+/** Width of a text in columns of a terminal. Plain ASCII needs none of string-width's tables. */
 export function shownWidth(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
@@ -30,7 +30,7 @@ export function widthOf(name: 'stdout' | 'stderr'): number {
   return stream.isTTY === true ? (stream.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
 }
 
-/** A message broken between words, for stderr. */
+/** A message broken between words into lines of at most `width` characters: those of stderr, unless given. */
 export function broken(message: string, width = widthOf('stderr')): string {
   if (width === Number.POSITIVE_INFINITY) return message;
   return message

@@ -29,7 +29,7 @@ const UNKNOWN_FLAG = /^error: unknown option '([^'=]+)/;
 
 const LONG = Object.keys(others).filter(flag => flag.startsWith('--'));
 
-/** Commander's sentence on an unknown word, with the likely word and the command that works. */
+/** Commander's sentence on a wrong command line, with the likely word and a command that works, or with examples. */
 export function explained(text: string, argv: readonly string[], program: Command): string {
   const [sentence = ''] = text.split('\n');
   const [, flag] = UNKNOWN_FLAG.exec(sentence) ?? [];
@@ -48,7 +48,7 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
   const now = writtenInstead(sentence);
   if (now !== undefined) return `${sentence}\n(${now})\n`;
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
-  // Single letters are too similar to suggest one.
+  // Flags of a single letter are too similar: no other one is suggested.
   const near = Object.hasOwn(others, flag) ? flag : closest(flag, [...own, ...LONG]);
   const other = near === undefined ? undefined : others[near];
   if (other === undefined) return meant(sentence, flag, own, argv);
@@ -59,7 +59,7 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
   return `${sentence}\n(${other.says})\n${tried(command)}`;
 }
 
-/** Explains a removed setting's flag, which Commander calls unknown; undefined for others. */
+/** Explains the flag of a removed setting, which Commander calls unknown; undefined for other flags. */
 export function writtenInstead(sentence: string): string | undefined {
   const [, name] = UNKNOWN_FLAG.exec(sentence) ?? [];
   return name && sinceRemoved(camelCase(name.replace(/^--(no-)?/, '')));
@@ -76,7 +76,7 @@ export function tried(command: string | undefined): string {
   return command === undefined ? '' : `Try: ${command}\n`;
 }
 
-/** The given command, or its group. */
+/** The command that `argv` names. If a word is unknown, the group above it; the program for an unknown command. */
 function commandOf(argv: readonly string[], program: Command): Command {
   let command = program;
   for (const word of argv.slice(2)) {

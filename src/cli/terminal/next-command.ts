@@ -3,7 +3,7 @@ import {defaultOutput, type Job} from '../../job/job.ts';
 import type {Counted, Stop} from '../../run/stop.ts';
 import {shellWord} from './lines.ts';
 
-/** A step to take first, without which the same command would end the same way. */
+/** By exit code: a condition to meet first, without which the same command would end the same way. */
 const FIRST: Readonly<Record<number, string>> = {
   [exitCodes.credentials]: ', with a key that is accepted',
   [exitCodes.credits]: ', with credits in the account',
@@ -22,8 +22,8 @@ type CommandWords = readonly string[];
 const ownWords = (): CommandWords => process.argv.slice(2);
 
 /**
- * The command that continues where this run stopped. Undefined if no command does, since the input or the settings are
- * at fault. `need`: the credit limit that all rows need, if known.
+ * The command that continues where this run stopped. Undefined if no command does: the output is a stream, or a fault
+ * of input, settings or state must be fixed first. `need`: the credit limit that all rows need, if known.
  */
 export function toContinue(
   {output, date, settings}: Job,
@@ -34,7 +34,7 @@ export function toContinue(
 ): NextCommand | undefined {
   if (!output.lasts || exitCode === exitCodes.usage) return undefined;
   const own = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'maxRejects'} as const;
-  // A budget that renews by itself is the day's or the month's: other settings limit those.
+  // A budget that renews by itself is the account's, for a day or month: the account file sets it, not these flags.
   const name = stop.comeBackMs === undefined ? own[stop.reason as keyof typeof own] : undefined;
   const limit = name && raised(settings[name], stop.counted, name === 'maxCredits' ? need : undefined);
   if (name !== undefined && limit !== undefined)
@@ -49,7 +49,7 @@ export function toContinue(
 
 const flagOf = {maxCredits: '--max-credits', maxErrors: '--max-errors', maxRejects: '--max-rejects'} as const;
 
-/** The needed limit; if unknown, twice the limit that was reached, or twice the count that exceeded it. */
+/** The needed limit. If unknown, twice the old limit or, if that is larger, twice the count that exceeded it. */
 function raised(
   limit: number | {count: number} | {share: number} | undefined,
   {count, total}: Counted = {count: 0, total: 1},
@@ -62,7 +62,7 @@ function raised(
   return `${Math.min(100, Math.max(1, Math.round(200 * limit.share), Math.ceil((200 * count) / total)))}%`;
 }
 
-/** The given command. If a path has `{date}`, adds --date: tomorrow it would stand for another day. */
+/** The given command, with a new `limit`. If a path has `{date}`, adds --date: tomorrow `{date}` is another day. */
 function sameAgain(given: CommandWords, date: string | undefined, limit: readonly string[] = []): string {
   const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart']});
   const day = date === undefined || kept.includes('--date') ? [] : ['--date', date];
@@ -74,14 +74,14 @@ export function toRetry(date: Job['date'], given = ownWords()): string {
   return sameAgain([...without(given, {valued: [], plain: ['--force']}), '--force'], date);
 }
 
-/** The whole run after a plan or a sample; undefined if the list came through a pipe. */
+/** The command of the whole run, after a plan or a sample; undefined if the list came through a pipe. */
 export function toRun(given = ownWords()): string | undefined {
   if (given.includes('-')) return undefined;
   const kept = without(given, {valued: ['--sample', '--ahead'], plain: ['--json']});
   return commandOf(kept.map((word, at) => (at === 0 ? 'run' : word)));
 }
 
-/** Flags that name the first run's files, or how its list was written: the second run has its own. */
+/** Flags for the first run's files, or for the form of its list. The run of the rejected rows has its own. */
 const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', '--metrics', '--date'].concat(
   ['--skip-lines', '--limit', '--encoding'],
 );
@@ -100,9 +100,9 @@ export function runAgain(
 }
 
 interface LeftOut {
-  /** Flags with a value. */
+  /** Flags to leave out with their values. */
   readonly valued: CommandWords;
-  /** Other words: flags without a value, and arguments. */
+  /** Other words to leave out: flags without a value, and arguments. */
   readonly plain: CommandWords;
 }
 

@@ -30,7 +30,7 @@ export function opening({job, input: {layout, checkpoint}, asking: {executor, le
 }
 
 /**
- * `signup_ip and last_ip (IP), phone (country from land), email`: a column named like its kind needs no explanation.
+ * Columns with their kinds: `last_ip (IP), phone (country from "land"), email`. A column named like its kind has none.
  */
 export function lookedUp(
   targets: readonly {readonly operation: string; readonly column: string}[],
@@ -51,7 +51,7 @@ export function lookedUp(
   return groups.join(', ');
 }
 
-/** `a, b and c`. */
+/** Joins names for a sentence: `a, b and c`. */
 function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

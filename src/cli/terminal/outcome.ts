@@ -25,7 +25,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, n
     if (stop !== undefined) logStopped(job, outcome, stop, console, need);
     return;
   }
-  // A reader that closed the pipe, as `head` does, needs no message.
+  // If the reader closed the pipe, as `head` does, the run's message is enough: no details, no next step.
   if (stop?.error instanceof OutputError && systemCode(stop.error.cause) === 'EPIPE') {
     print('stderr', `${outcome.message}\n`);
     return;
@@ -41,7 +41,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, n
   else renderStop(job, outcome, stop, console, need);
 }
 
-/** Counts of rows, their risk, and their errors. */
+/** The table of lookups, and lines on the risk, repairs and errors of the rows. */
 function details({settings, paths}: Job, summary: Summary, width: number): string[] {
   const lookups = lookupTable(summary);
   const {risk, rows, repairs, errors} = summary;
@@ -67,7 +67,7 @@ function repairedLine(repairs: Summary['repairs']): string[] {
 
 function renderEnd(job: Job, {message, exitCode, summary}: RunOutcome, console: Console): void {
   const said = broken(console.paint(colourOf(exitCode), message));
-  // With --quiet too, the user learns what will be paid for again.
+  // Even with --quiet, the user learns that the store failed, and what is paid for again.
   if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
   else console.say(said);
   if (summary === undefined) return;
@@ -153,7 +153,7 @@ const COLUMNS = [
   ...(['failed', 'unknown', 'skipped', 'stale', 'calls', 'retries'] as const),
 ];
 
-/** The table of lookups, without columns of zeros; empty if all are. */
+/** The table of lookups, without columns of zeros; empty if all columns are zeros. */
 function lookupTable(summary: Summary): string {
   const found = Object.entries(summary.lookups);
   const shown = COLUMNS.filter(name => found.some(([, lookups]) => lookups[name] > 0));
@@ -165,7 +165,7 @@ function lookupTable(summary: Summary): string {
   ]);
 }
 
-/** Names the work that need not be repeated. A stream can't be resumed. */
+/** A sentence on the work that need not be repeated. A stream can't be resumed, so its rows are not safe. */
 function safeLine({output, paths, settings}: Job, {safeRows, stop, lostAnswers}: RunOutcome): string {
   const rows = output.lasts ? [many(safeRows, 'row')] : [];
   const paidFor = lostAnswers === true ? 'every answer that could be written' : 'every answer paid for';

@@ -3,7 +3,7 @@ import {safeJson, withoutControls} from '../../report/safe-text.ts';
 
 /*
  * All output to stdout and stderr goes through here, except the rows of a run. Texts may contain what others wrote
- * (columns, paths, hosts, answers). It must neither steer a terminal nor be a command to a CI runner that reads along.
+ * (columns, paths, hosts, answers). Those must neither steer a terminal nor command a CI runner that reads along.
  */
 
 type Stream = 'stdout' | 'stderr';
@@ -21,10 +21,10 @@ export function printable(text: string): string {
   return safe;
 }
 
-/** Placeholder of a control sequence until it is printed. */
+/** Placeholder that stands for a control sequence until the text is printed. */
 export function markOf(sequence: string): string {
   for (const [mark, known] of own) if (known === sequence) return mark;
-  // Variation selectors, which have no width; there are 240 of them.
+  // Sixteen random variation selectors: characters without a width, of which there are 240.
   const mark = [...crypto.getRandomValues(new Uint8Array(16))]
     .map(byte => String.fromCodePoint(0xe0100 + (byte % 240)))
     .join('');
@@ -51,12 +51,12 @@ function write(stream: Stream, text: string | Uint8Array): void {
   if (text.length > 0) process[stream].write(text);
 }
 
-/** Writes text for people. */
+/** Writes text for people, without what steers a terminal or commands a CI runner. */
 export function print(stream: Stream, text: string): void {
   write(stream, printable(text));
 }
 
-/** Writes a value as JSON for a program, unchanged. */
+/** Writes a value as JSON for a program. Escapes keep the value unchanged. */
 export function printJson(value: unknown): void {
   write('stdout', `${safeJson(JSON.stringify(value, null, 2))}\n`);
 }

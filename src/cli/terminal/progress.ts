@@ -23,7 +23,7 @@ export function hasBar({settings}: Job, console: Console): boolean {
   return styleFor(settings.progress, console) === 'bar';
 }
 
-/** Shows progress of slow work before and after the calls, on a line that is redrawn. Fast work is not shown. */
+/** Shows slow steps before and after the calls on a redrawn line. A step of less than 0.25 s is not shown. */
 export function phasesOn(job: Job, console: Console): Phase {
   return (what, reached) => {
     if (!hasBar(job, console)) return () => {};
@@ -72,7 +72,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
   });
 }
 
-/** Share of the finished rows that are re-read, from 0 to 1; undefined without such rows, and once all are re-read. */
+/** Share of the finished rows that were re-read, from 0 to 1; undefined without such rows, and once all were. */
 function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   if (checkpoint === undefined || source.recordsRead >= checkpoint.record) return undefined;
   return source.position.bytes / checkpoint.bytes;
@@ -96,7 +96,7 @@ function logProgress(status: Status, {log}: Console): void {
   logEvent(log, 'run_progress', fields, statusLine(status));
 }
 
-/** Warns once if the run can't reach the service and never has: the address may be wrong. */
+/** Warns once if the run has never reached the service: the address may be wrong. Returns what ends the check. */
 function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Console): () => void {
   const timer = setInterval(() => {
     const {pause} = executor.pace();
@@ -119,7 +119,7 @@ function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): '
   return canRedraw() ? asked : 'plain';
 }
 
-/** Counts at the start of the session, and the calls left then, if counted. */
+/** Calls and values of earlier sessions, and the calls left at the start of this session, if counted. */
 interface Before extends ReturnType<typeof madeIn> {
   readonly counted: number | undefined;
 }
@@ -174,7 +174,7 @@ function callsOf(
   return {made: base + values - earlier, total: counted + (job.settings.store === false ? 0 : base)};
 }
 
-/** Estimated number of records, if the rest have the same length on average. */
+/** Estimated number of records, at most `limit`: the rest are taken to have the average length of those read. */
 function rowsIn({recordsRead, position, bytesTotal}: Source, limit: number | undefined): number | undefined {
   if (bytesTotal === undefined || position.bytes === 0) return limit;
   const total = Math.ceil(recordsRead * Math.max(1, bytesTotal / position.bytes));

@@ -4,10 +4,10 @@ import {shellWord} from './lines.ts';
 
 const OUTPUTS = ['-o', '--output'];
 
-/** The given command with its fault fixed, quoted for a shell; undefined if that is unknown. */
+/** The given command with its fault fixed, quoted for a shell; undefined if no fix is known. */
 export function remedied(argv: readonly string[], {flags = [], pipe, instead}: Remedy): string | undefined {
   const typed = argv.slice(2);
-  // A list named twice would be read twice.
+  // If the command also names the right list, a replaced word would make the run read that list twice.
   if (instead !== undefined && /\W/.test(instead.given) && isNamed(instead.meant, typed)) return undefined;
   const words = instead === undefined ? typed : typed.flatMap(word => replaced(word, instead));
   const isSame = words.join('\0') === typed.join('\0');
@@ -15,7 +15,7 @@ export function remedied(argv: readonly string[], {flags = [], pipe, instead}: R
   const given = words.map(word => (word === pipe?.input ? '-' : word));
   const named = given.findIndex(word => OUTPUTS.includes(word));
   const replaces = named >= 0 && OUTPUTS.includes(flags[0] ?? '');
-  // The flags for a pipe's output matter only if the output has no name.
+  // With a pipe, `flags` name an output. A command that names its output does not need them.
   const more = replaces && pipe !== undefined ? [] : flags;
   const kept =
     replaces && pipe === undefined ? given.filter((_, at) => at !== named && at !== named + 1) : given;
@@ -28,7 +28,7 @@ function isNamed(file: string, words: readonly string[]): boolean {
   return words.some((word, at) => resolve(word) === resolve(file) && !words[at - 1]?.startsWith('-'));
 }
 
-/** Replaces the name in `--flag=value`, and keeps the value. */
+/** Replaces `given` by `meant`: as a whole word, or as the flag or the value of `--flag=value`. */
 function replaced(word: string, {given, meant}: NonNullable<Remedy['instead']>): string[] {
   if (word === given) return meant === '' ? [] : [meant];
   if (given.startsWith('--') && word.startsWith(`${given}=`))

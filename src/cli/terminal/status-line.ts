@@ -7,7 +7,7 @@ const CELLS = [20, 10, 5];
 /** Milliseconds over which the shown speed is measured. */
 const SPEED_OVER_MS = 10_000;
 
-/** Speed of a growing number, over the last seconds. */
+/** Measures the speed of a growing number, over the last 10 seconds. */
 export class Speedometer {
   readonly #readings: {readonly at: number; readonly value: number}[] = [];
 
@@ -29,7 +29,7 @@ export interface Status {
   readonly rows: number;
   /** Total number of rows; estimated during reading, undefined if the input's size is unknown. */
   readonly total: number | undefined;
-  /** Values looked up in all sessions, and all that must be; undefined if not counted. */
+  /** Values looked up in all sessions (`made`), and to be looked up in all (`total`); undefined if not counted. */
   readonly calls: {readonly made: number; readonly total: number} | undefined;
   readonly callsPerSecond: number;
   /** Milliseconds left at the current speed. */
@@ -41,7 +41,7 @@ export interface Status {
   readonly slowedTo: number | undefined;
   /** True if nothing has been in flight for a while: the values left failed before, and wait for their next try. */
   readonly idle: boolean;
-  /** True if the window is full of rows behind a slow one. */
+  /** True if the window of rows under way is full, since all wait for a slow one. */
   readonly windowFull: boolean;
 }
 
@@ -93,8 +93,8 @@ export function phaseLine(what: string, {share, rows}: Reached, width?: number):
 }
 
 /**
- * In a narrow terminal the bar gets shorter, and the share loses its words. Then parts are left out, except the first
- * and the last.
+ * A line of the bar and the parts. In a narrow terminal the bar gets shorter. If none fits, the share loses its words.
+ * If still none fits, the bar is left out, and then parts, except the first and the last.
  */
 function barLine(share: number | undefined, parts: string[], width = Number.POSITIVE_INFINITY): string {
   const room = () => width - parts.join(' · ').length;

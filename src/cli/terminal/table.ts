@@ -2,7 +2,7 @@ import {shownWidth} from './lines.ts';
 
 /** A table of aligned columns: the first `toTheLeft` columns to the left, all others to the right. */
 export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
-  // A column's name may contain line ends.
+  // A cell may be the name of a column, which may contain line ends.
   const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
   const widths: number[] = [];
   for (const row of rows)
@@ -20,7 +20,7 @@ export interface TableColumn {
   readonly cells: readonly string[];
   /** Texts are aligned to the left, figures to the right. */
   readonly isText?: boolean;
-  /** Minimum width while other columns can still be left out. A column without it is never cut. */
+  /** Minimum width while other columns can still be left out. A column without this number is never cut. */
   readonly shrinksTo?: number;
   /** Order in which columns are left out of a narrow table, from 0 on. A column without a number always stays. */
   readonly leavesAs?: number;

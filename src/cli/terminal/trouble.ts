@@ -21,7 +21,7 @@ export function troubleLines(
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   if (errors.length === 0) return [];
-  // The line "… more" takes the room of one code, so it replaces at least two.
+  // If a single code were left, it is shown too: the line "… more codes" would take the same room.
   const shown = errors.length === most + 1 ? errors.length : most;
   const lines = errors.slice(0, shown).flatMap(({code, count: times, rows}) => {
     const named = `${rows.slice(0, NAMED_ROWS).join(', ')}${times > NAMED_ROWS ? ', …' : ''}`;
@@ -32,7 +32,7 @@ export function troubleLines(
   return [heading, ...lines, ...(left > 0 ? [`  ${count(left)} more codes are in ${allIn}.`] : [])];
 }
 
-/** The code's meaning and advice; empty for a code of the service's own. */
+/** The code's meaning and advice; empty for a code that only the service defines. */
 function inWords(code: string, settings: Partial<Settings>): string {
   const [meaning, advice] = [meaningOf(code), adviceOf(code, settings)];
   const words = [

@@ -1,7 +1,7 @@
-/** For each TLS connection here: an explicit option overrides the variable below. */
+/** Options of every TLS connection: they keep the check on, whatever the variable below says. */
 export const CHECKED = {rejectUnauthorized: true} as const;
 
-/** With `0`, Node would trust every certificate, and give the key to anyone in between. */
+/** The variable that, with `0`, would make Node trust every certificate, and give the key to anyone in between. */
 const VARIABLE = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /** Warns if the environment asks for unchecked certificates. */
@@ -15,7 +15,7 @@ export function warnOfUnchecked(
   );
 }
 
-/** Removes the variable from this process's environment. Otherwise Node warns that its connections are insecure. */
+/** Removes the variable from this process's environment. Otherwise Node would warn of insecure connections. */
 export function forgetUnchecked(): void {
   delete process.env[VARIABLE];
 }

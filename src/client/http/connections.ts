@@ -3,11 +3,11 @@ import type {Socket} from 'node:net';
 
 /** Minimum rest in milliseconds before a connection's next call. */
 const SHORTEST_REST_MS = 100;
-/** Rest in multiples of a call's duration: an extra answer arrives within it. */
+/** Rest in multiples of a call's duration: an extra answer arrives within this rest. */
 const REST_IN_CALLS = 3;
 /**
- * Factors by which a quicker or slower call changes the measured duration. It stays near the quickest fifth, since
- * slower ones may have waited for this process.
+ * Factors by which a quicker or slower call changes the measured duration. They keep it near the quickest fifth of all
+ * calls, since slower calls may have waited for this process.
  */
 const QUICKER = 0.92;
 const SLOWER = 1.02;
@@ -18,25 +18,23 @@ const LOOK_EVERY_MS = 10;
 const CLOSED = ['ECONNRESET', 'EPIPE'];
 /** Lost calls on kept connections after which no connection is kept: fewer than the attempts of a value. */
 const LOST_AT_MOST = 2;
-/**
- * The lost share must exceed this too: a service that closes idle connections loses a call now and then.
- */
+/** Share of lost calls that must be exceeded too: a service that closes idle connections loses a call now and then. */
 const LOST_SHARE = 0.2;
 
 /** A server that closes a connection for being idle may say so (RFC 9110, 15.5.9). */
 const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
-/** If a server tells when it closes an idle connection, no call is sent within this many milliseconds of it. */
+/** Milliseconds without calls before a server closes an idle connection, if the server tells when it does. */
 const CLOSING_SOON_MS = 1_000;
 
 /** A connection that has carried a call. */
 interface Link {
   readonly socket: Socket;
-  /** Calls that it was given. */
+  /** Number of calls that the connection was given. */
   calls: number;
-  /** Start of the latest call, and its status once the answer's head arrived. */
+  /** Start of the latest call, and the call's answer once the answer's head arrived. */
   startedAt: number;
   answer: IncomingMessage | undefined;
-  /** True between two calls, since `idleSince`; it can be used until `goodUntil`. */
+  /** True between two calls. The connection has been idle since `idleSince`, and can be used until `goodUntil`. */
   isIdle: boolean;
   idleSince: number;
   goodUntil: number;
@@ -62,7 +60,7 @@ export class Connections {
   readonly #unasked: AbortController;
   #inUse = 0;
   #look: NodeJS.Timeout | undefined;
-  /** Duration of a call in milliseconds; undefined before the first. */
+  /** Measured duration of a call in milliseconds; undefined before the first answer. */
   #callMs: number | undefined;
   /** True once this client lost connections when it used them again. */
   #loses = false;
@@ -117,7 +115,7 @@ export class Connections {
     return Math.max(SHORTEST_REST_MS, REST_IN_CALLS * (this.#callMs ?? 0));
   }
 
-  /** Gives waiting calls a connection: a rested one, else a new one of the agent's. */
+  /** Gives waiting calls a connection: a rested one, else a new one from Node's agent. */
   #assign(): void {
     while (this.#inUse < this.#atOnce) {
       const next = this.#waiting.shift();
@@ -169,7 +167,7 @@ export class Connections {
       socket.destroy();
       if (!IDLE_CLOSE.test(bytes.toString('latin1', 0, 16))) this.#unasked.abort();
     });
-    // An error of an idle connection does not matter.
+    // An error of an idle connection does not matter, but without a listener Node would throw it.
     socket.on('error', () => {});
     socket.once('close', () => {
       this.#links.delete(socket);
@@ -182,8 +180,8 @@ export class Connections {
   }
 
   /**
-   * Ends a call. Its connection rests if it can be used again. `given`: the kept connection that the call got, and may
-   * never have used.
+   * Ends a call. Its connection then rests, or is closed if it can't be used again. `given`: the kept connection that
+   * the call got, and may never have used.
    */
   #ended(request: ClientRequest, given: Socket | undefined): void {
     const socket = request.socket ?? given;
@@ -259,12 +257,12 @@ function wasEndedHere(socket: Socket): boolean {
   return socket.errored === null && !socket.readableEnded;
 }
 
-/** True if a gateway may have given up: it may still pass on the late answer. */
+/** True if the answer may be a gateway's that gave up waiting: it may still pass on the service's late answer. */
 function isGateways({statusCode = 0}: IncomingMessage): boolean {
   return statusCode >= 500;
 }
 
-/** Milliseconds for which the server keeps the connection, if it tells. */
+/** Milliseconds until shortly before the server closes the connection; Infinity if the server tells no time. */
 function idleMsOf({headers}: IncomingMessage): number {
   const [, seconds] = /\btimeout=(\d+)/.exec(String(headers['keep-alive'] ?? '')) ?? [];
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000 - CLOSING_SOON_MS;

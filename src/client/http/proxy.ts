@@ -22,7 +22,7 @@ const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
  * The environment's proxy for a URL (`HTTPS_PROXY`, else `ALL_PROXY`; `NO_PROXY` excepts hosts); undefined without one.
  * Only HTTPS goes through a proxy.
  *
- * @throws {UsageError} if it is not the URL of an HTTP proxy.
+ * @throws {UsageError} if the environment's value is not the URL of an HTTP proxy.
  */
 export function proxyUrl(target: URL): URL | undefined {
   if (target.protocol !== 'https:' || getProxyForUrl(target.href) === '') return undefined;

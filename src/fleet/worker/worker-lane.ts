@@ -8,7 +8,7 @@ import {WorkerPacer} from './worker-pacer.ts';
 
 /** Milliseconds for which the gate stays closed if a throttled answer does not say how long. */
 const HOLD_MS = 500;
-/** Maximum wait after one throttled answer, in milliseconds. The next one can begin another. */
+/** Maximum wait after one throttled answer, in milliseconds. The next throttled answer can begin another wait. */
 const LONGEST_HOLD_MS = 3_600_000;
 
 /** Receives undefined if a value may be sent, or the milliseconds to wait. */
@@ -16,7 +16,7 @@ type Permit = (closedMs: number | undefined) => void;
 
 export interface LaneOptions {
   readonly name: string;
-  /** Calls in flight at most. */
+  /** Maximum number of the lane's calls in flight. */
   readonly slots: number;
   readonly gate: FleetGate;
   readonly limiters: Limiters;
@@ -85,7 +85,7 @@ export class WorkerLane {
 
   async #closeGate(ms: number): Promise<void> {
     const closedMs = Math.min(ms, LONGEST_HOLD_MS);
-    // A Redis that refuses writes must not cost the answers of the chunk's other calls.
+    // If Redis refuses the write, the answers of the chunk's other calls must not be lost.
     await this.#options.gate.close(closedMs).catch(() => {});
     this.#giveBack(closedMs);
   }
@@ -100,7 +100,7 @@ function givenBack(closedMs: number): TimedAttempt {
   return timed({kind: 'not_sent', code, latencyMs: 0, closedMs});
 }
 
-/** Dated by this machine's clock; the run corrects a date from before the chunk left, or from the future. */
+/** Dates an attempt by this machine's clock. The run corrects dates before the chunk left, or in the future. */
 function timed(attempt: Attempt): TimedAttempt {
   return {boughtAt: Date.now(), ...attempt};
 }

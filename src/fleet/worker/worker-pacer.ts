@@ -28,7 +28,7 @@ export class WorkerPacer {
     this.#closed = closed;
   }
 
-  /** Sets the size and spacing of leases. The spacing has a margin: a lease late by less crowds no later second. */
+  /** Sets size and spacing of leases. A lease that is late by less than the spacing's margin crowds no later second. */
   pace({permits, minTimeMs}: ChunkPace): void {
     this.#permits = permits;
     this.#tooLateMs = Math.max(TOO_LATE_MS, (1 - USE) * minTimeMs);
@@ -81,19 +81,19 @@ class Punctuality {
   #ticking: NodeJS.Timeout | undefined;
   #beforeTimer = 0;
 
-  /** Begins the wait for an event. */
+  /** Begins to measure, before an event is requested. */
   start(): void {
     this.#free = performance.now();
     this.#beforeTimer = 0;
     this.#ticking ??= setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** Notes that the timer is set. Its time was decided elsewhere, so this news may be late itself. */
+  /** Notes that the event's timer is set. Redis decided its time, so this news may be late itself. */
   timerSet(): void {
     this.#beforeTimer = performance.now() - this.#free;
   }
 
-  /** Ends the measuring. Returns by how much the timer may have been late, in milliseconds, at most. */
+  /** Ends the measuring. Returns the maximum delay of the event, in milliseconds. */
   stop(): number {
     clearInterval(this.#ticking);
     this.#ticking = undefined;

@@ -23,10 +23,10 @@ import {WorkerLane} from './worker-lane.ts';
 
 export interface WorkerOptions {
   readonly redisUrl: string;
-  /** The fleet's endpoint. Workers for another one, or with another key, are refused. */
+  /** The fleet's endpoint. Workers for another endpoint, or with another key, are refused. */
   readonly endpoint: string;
   readonly secret: string;
-  /** Calls in flight at most. */
+  /** Maximum number of the worker's calls in flight. */
   readonly concurrency: number;
   /** Milliseconds of silence after which a worker counts as lost. */
   readonly lostAfterMs: number;
@@ -64,7 +64,7 @@ const AHEAD = 1.5;
 const LOOK_MS = 250;
 /** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 2_000;
-/** Weight of the last chunk in the average size. */
+/** Weight of the latest chunk in the average size of chunks. */
 const NEWS = 0.1;
 
 /** A fleet's worker: takes chunks, looks up their values at the fleet's pace, and returns the outcomes. */
@@ -143,7 +143,7 @@ export class FleetWorker {
     };
   }
 
-  /** True while the fleet knows of this worker, and it takes chunks. */
+  /** True while the fleet knows of this worker, and the worker takes chunks. */
   get isReady(): boolean {
     return !this.#draining && this.hasRedis;
   }
@@ -152,7 +152,7 @@ export class FleetWorker {
     return this.#membership?.isHeard === true;
   }
 
-  /** Undefined while Redis does not answer. */
+  /** The fleet's state; undefined while Redis does not answer. */
   async fleet(): Promise<FleetView | undefined> {
     if (!this.hasRedis) return undefined;
     const silent = sleep(SILENT_MS, undefined, {ref: false});
@@ -176,7 +176,7 @@ export class FleetWorker {
   }
 
   async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
-    // A coordinator killed while adding the chunk has not set its expiry.
+    // A run that was killed while it added the chunk has not set the chunk's expiry.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
     // This fails the job. A run that still waits for the chunk counts it as lost, since it may have been carried out.
     if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
@@ -192,8 +192,8 @@ export class FleetWorker {
   }
 
   /**
-   * Resolves with false once no call is in flight, and the last answers have waited for Redis for so long that they
-   * count as lost.
+   * Resolves with false once the worker's last answers count as lost: no call has been in flight for `lostAfterMs`, and
+   * the answers still wait for Redis.
    */
   async #unheard(): Promise<false> {
     const {lostAfterMs} = this.#options;

@@ -48,8 +48,9 @@ const candidates = [...alphabets, [NEVER_GUESSED, alphabets[0]?.[1] ?? []] as co
   ([encodings, some]) => encodings.map(name => ({name, languages: some.map(letters => new Set(letters))})),
 );
 
-/** Required share of words that fit a language, and required lead over the best encoding that gives other words. */
+/** Required share of words that fit a language. */
 const FITTING = 0.9;
+/** Required lead in score over the best encoding that reads the bytes as another text. */
 const MARGIN = 0.1;
 /** Characters that occur in any language. They separate words. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
@@ -111,7 +112,7 @@ const ODD_CASE = /\p{Ll}(?!\p{ASCII})\p{Lu}|\p{Lu}{2}\p{Ll}|ς\p{L}/u;
 
 const MOST_WORDS = 2_000;
 
-/** The words with bytes outside ASCII. */
+/** The first words with bytes outside ASCII, joined by blanks. */
 function oddWords(head: Buffer): Buffer {
   const found = head.toString('latin1').match(/[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*/g) ?? [];
   return Buffer.from(found.slice(0, MOST_WORDS).join(' '), 'latin1');

@@ -8,15 +8,15 @@ import {peek} from './peek.ts';
 type CreateEngine = (options: {chunkSize: number}) => Transform;
 
 interface Decoder {
-  /** First bytes of compressed data. They decide, not the file's name. */
+  /** First bytes of data in this format. The format is known by them, not by the file's name. */
   readonly magic: Buffer;
-  /** Undefined if this Node has no decoder that notices cut-off data. */
+  /** Makes the decoder; undefined if this Node has no decoder that notices cut-off data. */
   readonly engine: CreateEngine | undefined;
-  /** The first Node version that handles it reliably; undefined if all do. */
+  /** The first Node version that decompresses this format reliably; undefined if all do. */
   readonly since?: string;
 }
 
-/** Node 22 accepts zstd data that is cut off, and would silently lose a list's end: it is not used. */
+/** Undefined on Node 22: its zstd decoder accepts data that is cut off, and would silently lose a list's end. */
 function zstdEngine(): CreateEngine | undefined {
   const cutOff = Buffer.from('28b52ffd2008', 'hex');
   try {
@@ -90,6 +90,6 @@ async function* inflate(
   } finally {
     engine.destroy();
   }
-  // Padding after the last member: not data, but part of the file and its hash.
+  // Reads the padding after the last member: it is not data, but part of the file and its hash.
   for await (const _ of chunks);
 }

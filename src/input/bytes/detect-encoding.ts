@@ -5,7 +5,7 @@ import {likelyWide} from './wide-letters.ts';
 
 /** An encoding, and how certain it is. */
 export interface FoundEncoding extends Encoding {
-  /** Set if the text is not UTF-8. `sure`: `name` was guessed by the letters. `unsure`: it is read as UTF-8 anyway. */
+  /** Set if the text is not UTF-8. `sure`: `name` was guessed by the letters. `unsure`: UTF-8 is used anyway. */
   readonly guess?: 'sure' | 'unsure';
   /** A likely encoding that is not certain enough to use. */
   readonly perhaps?: EncodingName | undefined;
@@ -22,7 +22,7 @@ export function detectEncoding(head: Buffer, setting: InputEncoding): FoundEncod
   return isUtf8(wholeCharacters(head)) ? {name: 'utf-8', bomBytes: 0} : guessEncoding(head);
 }
 
-/** Byte order mark of UTF-32. As UTF-16 it would be a mark and a NUL, with which no list begins. */
+/** UTF-32's byte order mark. Read as UTF-16 it would be UTF-16's mark and a NUL, and no list begins with a NUL. */
 const UTF_32LE = Buffer.from('fffe0000', 'hex');
 
 function byteOrderMark(head: Buffer): Encoding | undefined {
@@ -47,7 +47,7 @@ const FEW_WORDS = 3;
 function guessEncoding(head: Buffer): FoundEncoding {
   const unsure = {name: 'utf-8', bomBytes: 0, guess: 'unsure'} as const;
   const words = head.toString('latin1').match(/[\x80-\xff]+/g) ?? [];
-  // UTF-8 with damage in it.
+  // Some of these words are valid UTF-8, so the text is probably UTF-8 with damage in it.
   if (words.some(word => isUtf8(Buffer.from(word, 'latin1')))) return unsure;
   const told = toldByLetters(head);
   if (told === undefined) return {...unsure, perhaps: likelyWide(head) ?? likelyUncased(head)};

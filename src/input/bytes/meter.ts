@@ -2,7 +2,7 @@ import {createHash, type Hash} from 'node:crypto';
 import {InputError} from '../input-error.ts';
 import type {InputPosition} from '../row.ts';
 
-/** A place between two files. */
+/** Number and running hash of the bytes read before a file. */
 export interface Mark {
   readonly bytes: number;
   readonly hash: Hash;
@@ -23,7 +23,7 @@ export class Meter {
     this.#compare();
   }
 
-  /** True once the bytes up to the checkpoint proved to be the same; always true without a checkpoint. */
+  /** True once the bytes up to the checkpoint proved unchanged since the interrupted run, or without a checkpoint. */
   get verified(): boolean {
     return this.#checkpoint === undefined;
   }
@@ -37,7 +37,7 @@ export class Meter {
   /**
    * Hashes the next bytes.
    *
-   * @throws {InputError} `input_changed` if they differ from the checkpoint's.
+   * @throws {InputError} `input_changed` if the bytes up to the checkpoint have another hash than the checkpoint.
    */
   read(chunk: Buffer): void {
     const left = this.#checkpoint === undefined ? 0 : this.#checkpoint.bytes - this.#bytes;
@@ -52,7 +52,7 @@ export class Meter {
   /**
    * Ends the input.
    *
-   * @throws {InputError} `input_changed` if the checkpoint is beyond its end.
+   * @throws {InputError} `input_changed` if the input ends before the checkpoint.
    */
   end(): void {
     if (this.#checkpoint === undefined) return;
@@ -67,7 +67,7 @@ export class Meter {
     return {bytes: this.#bytes, hash: this.#hash.copy()};
   }
 
-  /** @throws {InputError} `input_changed` if a file that began at `before` has changed in the part already read. */
+  /** @throws {InputError} `input_changed` if a file, read `again`, differs from what was read of it before. */
   async compare({bytes, hash}: Mark, again: AsyncIterable<Buffer>): Promise<void> {
     let left = this.#bytes - bytes;
     for await (const block of again) {

@@ -8,7 +8,7 @@ import {missingFile} from '../missing-file.ts';
 
 /** The raw bytes of one input, read chunk by chunk. */
 export interface RawInput {
-  /** The size of a regular file. */
+  /** Bytes of a regular file; undefined for any other input. */
   readonly size: number | undefined;
   /**
    * The next bytes; undefined at the end.
@@ -29,7 +29,7 @@ export interface Pipes {
   readonly stdin: NodeJS.ReadableStream;
   /** Ends the reading of stdin and of pipes. */
   readonly signal?: AbortSignal | undefined;
-  /** Warns of a pipe without a writer. */
+  /** Called with a warning if a pipe has no writer. */
   readonly warn?: ((sentence: string) => void) | undefined;
 }
 
@@ -81,7 +81,7 @@ export async function openRaw(path: string, chunkSize: number, pipes: Pipes): Pr
   }
 }
 
-/** The size of a regular file; undefined for anything else, which can't be read twice. */
+/** Bytes of a regular file; undefined for any other path, such as a pipe, which can't be read twice. */
 export async function fileSize(path: string): Promise<number | undefined> {
   try {
     const status = await stat(path);
@@ -110,7 +110,7 @@ function fromHandle(path: string, handle: FileHandle, opened: Stats, chunkSize: 
   };
 }
 
-/** Reads by the handle: another file may have this name by now. */
+/** Reads a file from its start. Reads by the handle: another file may have the file's name by now. */
 async function* fromStart(path: string, handle: FileHandle): AsyncGenerator<Buffer> {
   try {
     yield* blocksOf(handle, 0);

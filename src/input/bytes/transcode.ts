@@ -12,9 +12,9 @@ export interface Encoding {
 }
 
 /**
- * Turns chunks into UTF-8 bytes. Invalid input (in UTF-16 a lone surrogate, or half a unit at the end) becomes bytes that
- * are invalid in UTF-8 too, so that its record is rejected rather than changed silently. UTF-8 passes as it is, valid or
- * not.
+ * Turns chunks into UTF-8 bytes. Invalid input (in UTF-16 a lone surrogate, or half a unit at the end) becomes bytes
+ * that are invalid in UTF-8 too, so that its record is rejected rather than changed silently. UTF-8 passes unchanged,
+ * valid or not.
  */
 export async function* transcode(chunks: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<Buffer> {
   const convert = converter(encoding.name);
@@ -84,7 +84,7 @@ function toUtf8(text: string): Buffer {
   return Buffer.concat(parts.map((part, i) => (i % 2 === 0 ? Buffer.from(part) : surrogateBytes(part))));
 }
 
-/** A lone surrogate in UTF-8's pattern, which UTF-8 forbids. */
+/** The bytes that UTF-8's pattern gives for a lone surrogate. UTF-8 forbids them. */
 function surrogateBytes(surrogate: string): Buffer {
   const unit = surrogate.charCodeAt(0);
   return Buffer.from([0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]);

@@ -18,7 +18,7 @@ const encodings: readonly WideEncoding[] = [
   {name: 'euc-kr', common: [0xb0, 0xc8]},
 ];
 
-/** Number of letters per first byte, of kana, and of less common letters. */
+/** Number of letters with the same first byte, number of kana, and number of less common letters. */
 const PER_BYTE = 94;
 const KANA = 170;
 const RARE = 10_000;
@@ -26,10 +26,7 @@ const RARE = 10_000;
 const FEW_LETTERS = 4;
 const MOST_BYTES = 8_192;
 
-/**
- * The encoding in which a text that is not UTF-8 is most likely Chinese, Japanese or Korean; undefined if none
- * fits.
- */
+/** The most likely Chinese, Japanese or Korean encoding of a text that is not UTF-8; undefined if none fits. */
 export function likelyWide(head: Buffer): EncodingName | undefined {
   const bytes = head.subarray(0, MOST_BYTES);
   const judged = encodings.flatMap(encoding => {
@@ -51,7 +48,7 @@ export function likelyWide(head: Buffer): EncodingName | undefined {
 
 const MOSTLY = 0.8;
 
-/** Expected share of letters with this first byte, if all letters of its kind were equally frequent. */
+/** Expected frequency of one letter with this first byte, if all letters of its kind were equally frequent. */
 function chanceOf(first: number, {kana, common}: WideEncoding): number {
   const inCommon = 1 / ((common[1] - common[0] + 1) * PER_BYTE);
   if (kana === undefined) return isIn(first, common) ? 0.95 * inCommon : 0.05 / RARE;

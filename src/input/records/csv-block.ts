@@ -25,7 +25,7 @@ export class WholeBlocks {
     this.#eol = eol;
   }
 
-  /** Undefined if the block must be read record by record. */
+  /** The block's records; undefined if the block must be read record by record. */
   read(block: Buffer, fieldCount: number): readonly BlockRecord[] | undefined {
     if (this.#leftOut-- > 0) return undefined;
     const records = recordsOf(block, this.#options, fieldCount, this.#eol);

@@ -2,7 +2,7 @@ import {InputError} from '../input-error.ts';
 import {firstRecords, sniffDelimiter} from './delimiter.ts';
 import type {CsvDialect} from './record-reader.ts';
 
-/** Detects a CSV's dialect from the beginning of its text. A given `delimiter` is not guessed. */
+/** Detects a CSV's dialect from the beginning of its text. A given `delimiter` is used without a guess. */
 export function detectDialect(sample: string, delimiter?: string): CsvDialect {
   const sep = /^(?:sep=([^\r\n])|"sep=([^\r\n])")(?:\r\n|\r|\n|$)/i.exec(sample);
   const text = sep === null ? sample : sample.slice(sep[0].length);
@@ -31,7 +31,7 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   );
 }
 
-/** Minimum share of rows that must have the extra fields. Other rows may be short, such as a report's footer. */
+/** Minimum share of rows with fields beyond the header's. The other rows may be short, such as a report's footer. */
 const MOST = 0.5;
 
 /** Number of empty fields beyond the header's, which rows have if a program ended each with delimiters; otherwise 0. */

@@ -13,7 +13,7 @@ import {encodingDetail, reject} from './reject.ts';
 
 const QUOTE = 0x22;
 
-/** An incomplete record up to this size is parsed again at each chunk with a quote; a larger one, once it doubled. */
+/** An incomplete record is parsed again at each chunk with a quote; above this size, only once its size doubled. */
 const EAGER_BYTES = 64 * 1024;
 
 /**
@@ -101,7 +101,7 @@ export class CsvReader implements RecordReader {
       if (this.#mayBeComplete(block.bytes)) this.#parseOpen(records, false);
       return;
     }
-    // An open record would continue into the long line, and so be too long itself.
+    // Closes the open record: if it continued into the long line, it would be too long itself.
     this.#parseOpen(records, true);
     const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     this.#reject('too_large', detail, block.head, records);
@@ -152,7 +152,7 @@ export class CsvReader implements RecordReader {
     return true;
   }
 
-  /** Parses from `start`. Returns where it stopped, and why if before the end. */
+  /** Parses from `start`. Returns the place at which parsing stopped and, if that is before the end, the reason. */
   #parse(
     bytes: Buffer,
     start: number,

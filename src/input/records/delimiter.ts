@@ -2,13 +2,13 @@ import {CsvError, parse} from 'csv-parse/sync';
 import {looseFields} from './loose-fields.ts';
 import type {CsvDialect} from './record-reader.ts';
 
-/** In order of preference. */
+/** Delimiters, in order of preference. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** Characters that e-mail addresses may have too. They are delimiters only if no other fits and all records agree. */
 const RARE = ['^', '~'] as const;
 
-/** Maximum records of the sample to read, and maximum bytes. */
+/** Maximum number of the sample's records to read, and maximum number of its bytes. */
 const MOST_RECORDS = 100;
 const MOST_BYTES = 65_536;
 /** Unreadable lines after which no more records are read with a delimiter. */

@@ -6,7 +6,7 @@ export function isAddress(metrics: string | undefined): metrics is string {
 export const METRICS_TARGET =
   'expected a file, or a URL such as https://pushgateway.example.com; name and password are set by BULK_ENRICH_METRICS_AUTH';
 
-/** Refuses a name and a password in the URL, which would be in job files and on command lines. */
+/** False for a URL with a name or a password, which job files and command lines would show. */
 export function isMetricsTarget(metrics: string): boolean {
   if (!isAddress(metrics)) return true;
   if (!URL.canParse(metrics)) return false;
@@ -15,8 +15,8 @@ export function isMetricsTarget(metrics: string): boolean {
 }
 
 /**
- * Address for a job's metrics: the URL itself if it names a group (`/metrics/job/NAME…`), else the job's group
- * below it.
+ * Address for a job's metrics: the URL itself if it names a group (`/metrics/job/NAME…`), else the job's group below
+ * the URL.
  */
 export function pushAddress(metrics: string, job: string | null): URL {
   const url = new URL(metrics);

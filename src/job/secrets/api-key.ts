@@ -13,12 +13,12 @@ const KEY_COMMAND = 'BULK_ENRICH_API_KEY_COMMAND';
 export const keyVariables = [KEY, KEY_FILE, KEY_COMMAND] as const;
 
 /**
- * Maximum time of the command. A vault on a network may need some time. A command that waits for a person must not hold
- * up a run at night.
+ * Maximum time of the command that prints the key. A vault on a network may need some time. But a command that waits
+ * for a person must not hold up a run at night.
  */
 const COMMAND_TIMEOUT_MS = 60_000;
 const LARGEST_OUTPUT_BYTES = 65_536;
-/** Maximum length of the command's stderr that is passed on. */
+/** Maximum number of characters of the command's stderr that are passed on. */
 const LONGEST_REMARK = 500;
 
 /**
@@ -80,7 +80,7 @@ function keyIn(text: string, source: KeySource): string {
   return key;
 }
 
-/** The beginning of a file, up to the maximum length of a key: devices may have no end. */
+/** The beginning of a file, until it is too long for a key: devices may have no end. */
 function readBegin(path: string): string {
   const file = openSync(path, 'r');
   try {
@@ -137,7 +137,7 @@ function printedBy(command: string, env: Environment): Promise<string> {
   });
 }
 
-/** A command's error contains the command, and its output is the key: neither gets into the message. */
+/** The error for an unreadable key. Its message has neither the command nor its output, which is the key. */
 function unreadable(source: KeySource, error: unknown): UsageError {
   if (error instanceof UsageError) return error;
   if (source[0] === KEY_FILE) return sourceError(source, `can't be read: ${systemReason(error)}`);

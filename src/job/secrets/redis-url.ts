@@ -7,7 +7,7 @@ const VARIABLE = 'BULK_ENRICH_REDIS_URL';
  * URL of a fleet's Redis: from the flag or job file, else from the environment, which is the place for passwords.
  * Undefined if neither names one, or the flag is `none`. `flag`: the setting's name in messages.
  *
- * @throws {UsageError} if it is not a URL of a Redis, or has a password where others can read it.
+ * @throws {UsageError} if the text is not a URL of a Redis, or has a password where others can read it.
  */
 export function resolveRedisUrl(given: string | undefined, flag: string, env: Env): string | undefined {
   if (given === 'none') return undefined;

@@ -4,7 +4,7 @@ import {settingsIn} from './declare.ts';
 
 const resultSetting = settingsIn('Results');
 
-/** `changes.csv`, or with the columns that rows are matched by. */
+/** `changes.csv`, or a map of the file and of the columns by which rows are matched. */
 const changes = z
   .union([z.string().min(1), only({file: z.string().min(1), key: list().optional()})], {
     error: 'expected a file, or {file: FILE, key: COLUMN}',

@@ -32,7 +32,7 @@ export type Resolved =
 export type Shapes =
   /** The rows that are written. An unfinished run resumes only with the same value. */
   | 'output'
-  /** A derived value. It alone is compared before an unfinished run resumes. */
+  /** A value that the run derives. Only the derived value is compared before an unfinished run resumes. */
   | Resolved
   /** Only the summary, the exit code or a report: a complete run counts as done only with the same value. */
   | 'summary'
@@ -42,7 +42,7 @@ export type Shapes =
    */
   | 'nothing';
 
-/** A setting's description beside its schema, with its default. */
+/** The description of a setting. Its type and its default are in its schema. */
 export interface SettingMeta {
   readonly description: string;
   readonly uses: readonly Use[];

@@ -5,7 +5,7 @@ import {settingsIn} from './declare.ts';
 const rowsSetting = settingsIn('Rows');
 const formatSetting = settingsIn('Format');
 
-/** Encodings that can be read: Unicode, and those of old programs, by iconv-lite. */
+/** Encodings that can be read: Unicode, and those of old programs, which iconv-lite decodes. */
 export const encodings = [
   ...(['utf-8', 'utf-16le', 'utf-16be', 'utf-32le', 'utf-32be'] as const),
   ...([

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {only} from '../values.ts';
 
-/** Names of a rule's keys in other products, with ours. */
+/** Names of a rule's keys in other products, each with the name that we use. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   if: 'when',
   condition: 'when',
@@ -41,7 +41,7 @@ const scoreRule = z.strictObject(
 const NAME = 'expected a name of letters, digits and _';
 const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, NAME);
 
-/** A row with its answers, and the result that rules must give. */
+/** A test of rules: a row with its answers, and the result that the rules must give. */
 const ruleTest = only({
   name: z.string().optional(),
   row: z.record(z.string(), z.unknown()).default({}),

@@ -4,7 +4,7 @@ import {millisecondsOf} from '../values.ts';
 /** When calls end: at a length of time after the command's start, or at a time of day. */
 export type Until = {readonly afterMs: number} | TimeOfDay;
 
-/** A time of day with its time zone; undefined for the process's own. */
+/** A time of day, in minutes from midnight, with its time zone; undefined for the process's own zone. */
 export interface TimeOfDay {
   readonly minutes: number;
   readonly zone?: string | undefined;

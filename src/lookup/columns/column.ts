@@ -10,11 +10,11 @@ export interface Column {
   /** The header with its group's name before it. Empty without a header. */
   readonly heading: string;
   readonly cell: CellReader;
-  /** By kind of value: how strongly the header names it. */
+  /** By kind of value: how strongly the header names that kind. */
   readonly says: ReadonlyMap<ColumnKind, HeaderSays>;
   /** True if the header names another party than the row's person. */
   readonly isAnothers: boolean;
-  /** True if it is the first entry of a list in each row. */
+  /** True if the column is the first entry of a list in each row. */
   readonly isInList: boolean;
 }
 

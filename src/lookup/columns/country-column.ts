@@ -5,14 +5,14 @@ import {type Column, columnsOf} from './column.ts';
 import {mentionsCountry} from './header.ts';
 import {tokensOf} from './tokens.ts';
 
-/** A column of countries, and how well it fits the phone numbers of its rows. */
+/** A column of countries. */
 export interface CountryColumn {
   readonly column: Column;
-  /** Share of its meaningful cells that are countries. */
+  /** Share of the column's meaningful cells that are countries. */
   readonly share: number;
 }
 
-/** The country column of phone numbers, or several that can't be told apart. */
+/** The country column of phone numbers, or several that can't be told apart, with a row in which they differ. */
 export type CountryChoice =
   | {readonly found: CountryColumn}
   | {readonly torn: readonly CountryColumn[]; readonly row: number | undefined}
@@ -28,15 +28,15 @@ type Rank = (typeof ranks)[number];
 
 interface CountryCandidate extends CountryColumn {
   readonly rank: Rank;
-  /** The numbers in national form as E.164, read with this column's countries; undefined if invalid. */
+  /** The phone numbers in national form as E.164, read with this column's countries; undefined for invalid ones. */
   readonly readings: readonly (string | undefined)[];
-  /** Share of the numbers that are valid, among rows with a country; undefined without such rows. */
+  /** Share of these phone numbers that are valid, among rows with a country; undefined without such rows. */
   readonly fit: number | undefined;
 }
 
-/** Required share of countries among a column's cells, and of valid numbers with them. */
+/** Required share of countries among a column's cells, and of valid phone numbers with these countries. */
 const MOSTLY = 0.5;
-/** Numbers in national form that are tried. */
+/** Maximum number of phone numbers in national form that are tried. */
 const MOST_TRIED = 200;
 
 /** The country column of each phone column. `others`: the choice for phone columns that `of` lacks. */
@@ -76,7 +76,7 @@ export function chooseCountries(
     const candidates = some.map(one => candidateOf(one, phone, national));
     const isTorn = 'torn' in (others ?? {}) && national.length === 0;
     const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
-    // None is chosen: later numbers must not be read with a country that may not be theirs.
+    // Chooses no column: later numbers must not be read with a country that may not be theirs.
     if (isTorn && !isNamed) return undefined;
     // Nothing in this column's name or numbers decides: choose as for the others.
     return national.length === 0 && !isNamed ? others : chosen(candidates, national);
@@ -91,7 +91,7 @@ function chosen(candidates: readonly CountryCandidate[], national: readonly Nati
     .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || validOf(b) - validOf(a));
   const [first] = inOrder;
   if (first === undefined) return undefined;
-  // A lone column is trusted even if its countries don't fit, unless it is another address's.
+  // A lone column is trusted even if its countries don't fit the numbers, unless it is of another address.
   if (!isFit(first) && (inOrder.length > 1 || first.rank === 'address'))
     return {torn: [...inOrder].sort((a, b) => validOf(b) - validOf(a)), row: undefined};
   const rivals = inOrder.filter(other => other !== first && other.rank === first.rank && isFit(other));
@@ -106,12 +106,12 @@ export function countryFor({of, others}: CountryChoices, phone: string): Country
   return of.has(phone) ? of.get(phone) : others;
 }
 
-/** Share of valid numbers from which a column with another name is worth suggesting. */
+/** Required share of phone numbers that are valid with a column's countries, to suggest a column with another name. */
 const SPEAKS = 0.9;
 
 /**
  * Finds the column that makes these national numbers valid though its header does not name countries, for a suggestion.
- * Undefined if none does. Skips columns named as countries: they were rejected already, as `IP Country` is.
+ * Undefined if no column does. Skips columns named as countries: they were rejected already, as `IP Country` is.
  */
 export function countryColumnOf(
   phones: readonly string[],
@@ -154,7 +154,7 @@ interface NationalCell {
   readonly text: string;
 }
 
-/** The numbers that can't be read without a country. */
+/** Returns at most `most` phone numbers that can't be read without a country, with their rows. */
 function nationalCells(phones: readonly Column[], sample: readonly Row[], most: number): NationalCell[] {
   const some: NationalCell[] = [];
   for (const row of sample)

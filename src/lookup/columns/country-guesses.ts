@@ -1,7 +1,7 @@
 import type {CountryChoice} from './country-column.ts';
 import type {Guess} from './guess.ts';
 
-/** The chosen country columns, each once. If several can't be told apart, all of these. */
+/** Returns guesses of the chosen country columns, each once. If several columns can't be told apart, of all of them. */
 export function guessCountries(
   choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
 ): Guess[] {

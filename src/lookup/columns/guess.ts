@@ -6,15 +6,15 @@ export interface Guess {
   readonly column: string;
   /** The run looks `sure` columns up; `unsure` ones need a flag. */
   readonly confidence: 'sure' | 'unsure';
-  /** Reason to leave an unsure column out while others are sure. Undefined if the run stops for it. */
+  /** Reason to leave an unsure column out while others are sure. Undefined if the run stops for the column. */
   readonly aside?: Aside | undefined;
-  /** Share of the sample's filled cells that are such values, 0 to 1; undefined if all cells are empty. */
+  /** Share (0 to 1) of the sample's filled cells that are valid values; undefined if all cells are empty. */
   readonly share: number | undefined;
   /** Share of the filled cells that only lack a country: phone numbers in national form. */
   readonly national: number;
   /** Share of the filled cells that hold several IP addresses. */
   readonly listed: number;
-  /** Share of the filled cells that are of this kind in any way. */
+  /** Share of the filled cells that are of this kind, even if they can't be looked up as they are. */
   readonly ofKind: number;
   /** Filled cells in the sample, and different values among them. */
   readonly values: number;
@@ -24,7 +24,7 @@ export interface Guess {
    * and has an unknown word, which may name another party (`agent_phone`). `silent`: it does not name the kind.
    */
   readonly header: 'plain' | 'strange' | 'silent';
-  /** The most frequent fault of the misfits, with the first row that has it. */
+  /** The most frequent fault of the cells that are not valid values, with the first row that has it. */
   readonly fault?: Fault | undefined;
   /** Of a guessed country column: the phone columns whose numbers it serves, or may serve. */
   readonly numbers?: readonly string[] | undefined;
@@ -45,7 +45,7 @@ export type Aside =
   | ('another' | 'fax' | 'strange' | 'values' | 'list')
   | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared');
 
-/** True if the user may well mean the column. A suggested command then includes it. */
+/** True if the user may well mean the column: then a suggested command includes it. */
 export function isOffered({aside}: Guess): boolean {
   return aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
 }
@@ -55,15 +55,15 @@ export interface Fault {
   readonly row: number | undefined;
 }
 
-/** Share from which the values confirm a kind. */
+/** Share of fitting values from which a column's values confirm its kind. */
 export const MOSTLY = 0.5;
 
-/** True if only the country of its numbers keeps a column from being sure. */
+/** True if a column is unsure only because its phone numbers lack a country. */
 export function lacksCountry({confidence, share = 0, national}: Guess): boolean {
   return national > 0 && confidence === 'unsure' && share + national >= MOSTLY;
 }
 
-/** True if only cells with several IP addresses keep a column from being sure. */
+/** True if a column is unsure only because cells of it have several IP addresses. */
 export function lacksChoice({confidence, share = 0, listed}: Guess): boolean {
   return listed > 0 && confidence === 'unsure' && share + listed >= MOSTLY;
 }

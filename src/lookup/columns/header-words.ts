@@ -4,12 +4,12 @@ export type ColumnKind = Intelligence | 'country';
 
 /**
  * A language's words: phrases separated by commas, in any case, with or without accents. A `?` marks a phrase with
- * another meaning too, such as `CEP` in Brazil: most values must then fit.
+ * another meaning too, such as Turkish `cep` (CEP is a postcode in Brazil): most values must then fit.
  */
 interface LanguageWords extends Readonly<Partial<Record<ColumnKind, string>>> {
-  /** Words that may follow such a name without changing it: `Phone 1 - Value`, `Telefon privat`. */
+  /** Words that may follow a column's name without changing its meaning: `Phone 1 - Value`, `Telefon privat`. */
   readonly behind?: string;
-  /** Such words for countries only: `country_code`. */
+  /** Words that may follow the name of a country column only: `country_code`. */
   readonly behindCountry?: string;
 }
 

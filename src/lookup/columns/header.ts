@@ -7,11 +7,11 @@ import {HeaderVocabulary, type Match} from './vocabulary.ts';
 
 export interface HeaderSays {
   /**
-   * `named`: the column is of that kind, whatever it holds. `hinted`: it is of that kind if its values confirm it.
-   * `mentioned`: words follow that may change the meaning, as in `phone_type`.
+   * `named`: the column is of the kind that its header names, whatever it holds. `hinted`: it is so if its values
+   * confirm the kind. `mentioned`: words follow that may change the meaning, as in `phone_type`.
    */
   readonly strength: Strength;
-  /** The words before the name: `billing` in `billing_country`. */
+  /** The words before the kind's name: `billing` in `billing_country`. */
   readonly ahead: readonly string[];
   /** True if no word names a second person of the row: `Billing Phone 2`, not `Accountant Phone`. */
   readonly isPlain: boolean;
@@ -34,7 +34,7 @@ export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> 
   );
 }
 
-/** True if each word is known as harmless. A list of words for other persons could never be complete. */
+/** True if each word of a header is known as harmless: a list of words for other persons could never be complete. */
 function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
   const known = vocabularyOf(kind, 'behind', 'persons', 'neutral', ...visits);
@@ -85,21 +85,22 @@ function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<H
   return some.flatMap(({length, isHint}: Match) => {
     const tail = tailOf(kind, tokens.slice(at + length));
     if (tail !== 'plain' && kind === 'country') return [];
-    // In languages without spaces a name may end any word.
+    // The end of a compound is only a hint, but not in languages without spaces: there a name may end any word.
     const isLoose = isHint || tail === 'someone' || (isCompound && !isUnspaced(token));
     const ahead = tokens.slice(0, isCompound ? at + 1 : at);
     return [{strength: tail === 'other' ? 'mentioned' : isLoose ? 'hinted' : 'named', ahead} as const];
   });
 }
 
-/** Words between a name and its owner: `Teléfono del cliente`. */
+/** Words between the name of a value and the value's owner: `Teléfono del cliente`. */
 const PARTICLES = new Set(
   'of for de du des d del della dello di do da dos van von der for for til la le el l'.split(' '),
 );
 const LONGEST_OWNER = 3;
 
 /**
- * Classifies the words after a name: they change nothing, name its owner, or change its meaning, as in `phone_type`.
+ * Classifies the words after a name. `plain`: they change nothing. `someone`: they name the value's owner. `other`:
+ * they change the meaning, as in `phone_type`.
  */
 function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' | 'other' {
   const known = vocabularyOf(

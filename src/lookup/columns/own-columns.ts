@@ -2,9 +2,9 @@ import {type Aside, type Guess, MOSTLY} from './guess.ts';
 import {isShared} from './shared-values.ts';
 
 /**
- * Leaves out the columns whose values may belong to someone other than the person of the row. Such a column is used
- * only if it is the only one of its kind: with a `strange` header beside no `plain` one, or, by its values alone, if no
- * header of the list names a kind.
+ * Leaves out the columns whose values may belong to someone other than the person of the row. A column with a `strange`
+ * header is used only if no other column of its kind has equal claims or a `plain` header. A column found by its values
+ * alone is used only if no other has equal claims, and no header of the list names a kind.
  */
 export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[] {
   const beside = all.map(guess => leaveOut(guess, besideHeaders(guess, all, headless)));
@@ -38,7 +38,7 @@ function besideHeaders(guess: Guess, all: readonly Guess[], headless: boolean): 
   return guess.header === 'silent' && isFound && !headless ? 'values' : undefined;
 }
 
-/** Several columns with equal claims: only a person can tell whose values they hold. */
+/** Reason to leave out a column beside another with equal claims: only a person can tell whose values they hold. */
 function amongEquals(guess: Guess, all: readonly Guess[]): Aside | undefined {
   if (guess.aside !== undefined || guess.header === 'plain') return undefined;
   const isEqual = (other: Guess) =>
@@ -50,12 +50,12 @@ function amongEquals(guess: Guess, all: readonly Guess[]): Aside | undefined {
   return guess.header === 'strange' ? 'strange' : 'values';
 }
 
-/** True for a column that would be used if it were alone. */
+/** True for a column whose values would suffice to use it if it were the only column. */
 function isCertain({share = 0, ofKind}: Guess): boolean {
   return share >= MOSTLY && ofKind >= MOSTLY;
 }
 
-/** A column without a value of the kind in its header does not stop a run with a sure column of that kind. */
+/** Leaves out a column without any value of its kind beside a sure column of that kind, so that no run stops for it. */
 function withoutValues(
   {operation, confidence, aside, ofKind}: Guess,
   all: readonly Guess[],

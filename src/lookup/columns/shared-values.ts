@@ -1,16 +1,16 @@
 import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
 
-/** Fewer cells may repeat by chance. */
+/** Minimum filled cells of a column to judge: in fewer, values may repeat by chance. */
 const FEW_VALUES = 5;
-/** Average rows per value from which it belongs to a manager, seller or branch rather than the row's person. */
+/** Average rows per value from which the value is a manager's, seller's or branch's rather than the row's person's. */
 const ROWS_EACH = 2;
-/** Average rows per value for the only column of its kind. More, since colleagues share a company's phone number. */
+/** Like {@link ROWS_EACH}, for the only column of its kind: more, since colleagues share a company's phone number. */
 const ROWS_EACH_ALONE = 10;
 
 /**
- * True for a column with few, repeated values while another column of its kind differs from row to row. It holds
- * managers, sellers or shops, not the row's person. A column alone of its kind is compared with those that tell persons
- * apart: e-mail addresses and phone numbers, but not IP addresses.
+ * True for a column with few, repeated values while another column of its kind differs from row to row. Such few
+ * values are of managers, sellers or shops, not of the row's person. A column alone of its kind is compared with those
+ * that tell persons apart: e-mail addresses and phone numbers, but not IP addresses.
  */
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct, header} = guess;

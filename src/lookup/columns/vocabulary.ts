@@ -2,9 +2,9 @@ import {isUnspaced, tokensOf} from './tokens.ts';
 
 /** A phrase that begins at a word of a header. */
 export interface Match {
-  /** Number of words in it. */
+  /** Number of words in the phrase. */
   readonly length: number;
-  /** True if it has another meaning too. */
+  /** True if the phrase has another meaning too. */
   readonly isHint: boolean;
 }
 
@@ -15,7 +15,7 @@ const SHORTEST_PART = 3;
 
 /** Finds phrases in a header's words. A phrase that ends in `?` is a hint. */
 export class HeaderVocabulary {
-  /** Phrases as one word: `phonenumber`. */
+  /** Phrases as one word, such as `phonenumber`; true for a hint. */
   readonly #joined = new Map<string, boolean>();
   /** Phrases of several words, by their first word. */
   readonly #phrases = new Map<string, {readonly words: readonly string[]; readonly isHint: boolean}[]>();

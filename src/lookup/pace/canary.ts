@@ -3,9 +3,9 @@ import {noRefusals, type Refusals, type RefusalTally} from '../../ledger/tally.t
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {policyNumbers as numbers} from '../policy.ts';
 
-/** So many refusals in a row that the values can't be the reason. */
+/** So many values refused in a row that the values can't be the reason. */
 export interface Streak extends Readonly<Refusals> {
-  /** True if this session reports it for the first time. */
+  /** True if this session reports the streak for the first time. */
   readonly isNew: boolean;
   /** True if the operation was answered before, in this run or an earlier one. */
   readonly isKnownToAnswer: boolean;
@@ -53,7 +53,7 @@ export class Canary {
   }
 
   /**
-   * Returns the streak that this attempt lengthens. `isKnown`: this rejection was known before, so it does not count.
+   * Notes a call's end. Returns the streak if this attempt lengthens one. `isKnown`: a known rejection, not counted.
    */
   ended(attempt: Attempt, value: string, isKnown = false): Streak | undefined {
     this.#inFlight -= 1;

@@ -31,10 +31,7 @@ export interface FlowControlOptions extends OutageOptions {
 
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
-/**
- * Decides how much may be sent now. It combines the gate that a throttled call closes, the outage mode with its single
- * probe, the ramp after an outage, and the canary at an operation's start.
- */
+/** Decides what may be sent now: by the throttle gate, an outage's single probe and ramp, and an operation's canary. */
 export class FlowControl {
   readonly #options: FlowControlOptions;
   readonly #canaries = new Map<Operation, Canary>();
@@ -134,7 +131,7 @@ export class FlowControl {
     return blame;
   }
 
-  /** The value needs no more calls. */
+  /** Notes that the value needs no more calls. */
   settled(key: string): void {
     this.#outages.settled(key);
     this.rest();
@@ -222,14 +219,14 @@ export class FlowControl {
     this.#giveUp({kind: 'refused', operation, streak: {...streak, credentials}});
   }
 
-  /** A call lost with a fleet's worker says nothing about the service. */
+  /** Notes a call without an answer. One that was lost with a fleet's worker says nothing about the service. */
   #ambiguous(key: string, attempt: AttemptThatIs<'ambiguous'>, now: number): Blame {
     if (attempt.lost !== true) return this.#outages.failed(key, attempt, now);
     this.#outages.inconclusive(key);
     return 'value';
   }
 
-  /** A worker that gave the value back waits at the fleet's gate, or is shutting down: that is not a failure. */
+  /** Notes an unsent call. If a worker gave it back, at the fleet's gate or while shutting down, that is no failure. */
   #notSent(key: string, {code, closedMs}: AttemptThatIs<'not_sent'>, now: number): Blame {
     if (closedMs === undefined) return this.#outages.notSent(key, code, now);
     this.#outages.inconclusive(key);
@@ -255,7 +252,7 @@ export class FlowControl {
     if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
   }
 
-  /** Advises to come back after a wait as long as the outage so far: such waits double, as those of a backoff do. */
+  /** Ends the calls. Advises to come back after as long as the outage has lasted: so waits double, as in a backoff. */
   #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
     if (this.#options.outlastsOutages === true) return;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
@@ -287,7 +284,7 @@ export class FlowControl {
     return Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
   }
 
-  /** Timers may fire early by the clock that counts here. */
+  /** Tells that calls may be sent; waits again if the timer fired early by the clock `now`, which counts here. */
   #wake(opens: number): void {
     this.#timer = undefined;
     const now = this.#options.now();

@@ -18,7 +18,7 @@ export interface ProbeCandidate {
 
 /** A value that failed since the last success. */
 interface Failing {
-  /** True if its last failure may be its own fault. */
+  /** True if the last failure may be the value's own fault. */
   ofValue: boolean;
   settled: boolean;
 }
@@ -30,7 +30,7 @@ export interface Outage {
   /** Key of the value in flight that tests if the service is back. */
   probe: string | undefined;
   nextProbe: number;
-  /** Time from which a value that a request waits for may be the probe. */
+  /** Time from which an urgent value, for which a program waits, may be the probe. */
   nextUrgent: number;
   /** True if all values left were tried long enough: each gets one last attempt. */
   lastCall: boolean;
@@ -42,7 +42,7 @@ const FIRST_RAMP = 2;
 /**
  * Tells an outage from faults of single values. An outage begins if several values fail without a success in between,
  * or if the retry budget is empty. During an outage no value fails, and one value at a time is the probe. A probe
- * counts as a resend, so values with the most resends left go first. The run ends if no value has any left.
+ * counts as a resend, so values with the most resends left go first. The run ends if no value has one left.
  *
  * Values on which the service always breaks look like an outage once only they are left. They get one last call and
  * fail if each of them got only the service's own error for a minute.
@@ -73,7 +73,7 @@ export class OutageWatch {
     return [...this.#failing.values()].filter(({settled}) => !settled);
   }
 
-  /** Number of further calls that may be in flight. `isUrgent`: for values that requests wait for. */
+  /** Number of further calls that may be in flight. `isUrgent`: for values that programs wait for. */
   room(now: number, inFlight: number, isUrgent = false): number {
     const outage = this.current;
     if (outage === undefined) return this.#ramp - inFlight;
@@ -82,8 +82,8 @@ export class OutageWatch {
   }
 
   /**
-   * The values that may be sent; in an outage, the best probe first. A value that was never tried tells more, and one
-   * with few resends left may need them later.
+   * The values that may be sent; in an outage, the best probe first. A value that has not failed tells more than one
+   * that has, and a value with few resends left may need them later.
    */
   candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
@@ -95,18 +95,18 @@ export class OutageWatch {
     if (this.#outage?.lastCall === false) this.#outage.probe = key;
   }
 
-  /** The value needs no more calls. */
+  /** Notes that the value needs no more calls. */
   settled(key: string): void {
     const failing = this.#failing.get(key);
     if (failing !== undefined) failing.settled = true;
   }
 
-  /** The call's end says nothing about the service's health. */
+  /** Notes a call's end that says nothing about the service's health. */
   inconclusive(key: string): void {
     if (this.#outage?.probe === key) this.#outage.probe = undefined;
   }
 
-  /** The service answers. */
+  /** Notes that the service answers. This ends an outage, and lets more calls be in flight. */
   succeeded(): void {
     this.#failing.clear();
     this.#notSentStreak = 0;
@@ -120,7 +120,7 @@ export class OutageWatch {
     }
   }
 
-  /** A call brought no answer and may have been carried out. Returns who is to blame. */
+  /** Notes a call that brought no answer and may have been carried out. Returns who is to blame. */
   failed(key: string, attempt: Extract<Attempt, {kind: 'ambiguous'}>, now: number): Blame {
     this.#notSentStreak = 0;
     const known = this.#failing.has(key);
@@ -132,7 +132,7 @@ export class OutageWatch {
     return 'service';
   }
 
-  /** A call could not be sent. Returns who is to blame. */
+  /** Notes a call that could not be sent. Returns who is to blame. */
   notSent(key: string, code: string, now: number): Blame {
     this.#notSentStreak += 1;
     if (this.#outage !== undefined) {
@@ -155,7 +155,7 @@ export class OutageWatch {
     return {probe: outage.probe, isDown, isOverdue: this.overdue(now) !== undefined};
   }
 
-  /** The outage, if it has lasted too long. */
+  /** The outage if it has lasted too long; else undefined. */
   overdue(now: number): Readonly<Outage> | undefined {
     const outage = this.current;
     return outage !== undefined && now - outage.since >= this.#options.maxOutageMs ? outage : undefined;
@@ -194,14 +194,14 @@ export class OutageWatch {
   }
 
   /**
-   * The last probe comes at the end of the time that an outage may last. If few sends are left they are spread over
-   * that time, and the last one waits until the outage is a minute old.
+   * Sets the next probe's time. The last probe comes at the end of the time that an outage may last. Few sends left are
+   * spread over that time, and the last send waits until the outage is a minute old.
    */
   #scheduleProbe(outage: Outage, now: number): void {
     const end = outage.since + this.#options.maxOutageMs;
     const left = this.#options.tasks.sendsLeft;
     const cap = Math.max(numbers.probeCapMs, (end - now) / left);
-    // Waits at least half the bound: otherwise, by chance, probes could follow each other at once.
+    // Waits at least half of the backoff's bound: otherwise, by chance, probes could follow each other at once.
     const wait = backoffMs(outage.probes, cap, 0.5 + this.#options.random() / 2);
     const next = Math.max(now + wait, left > 1 ? 0 : outage.since + numbers.patienceMs);
     outage.nextProbe = now < end ? Math.min(next, end) : next;

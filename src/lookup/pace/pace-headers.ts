@@ -8,7 +8,7 @@ import type {PaceHeaders} from '../../client/attempt.ts';
 const SECOND = 1_000;
 /** A wait beyond a day is not advice about pace. */
 const LONGEST_MS = 24 * 3_600 * SECOND;
-/** From here on a "reset" is a time (Unix seconds or milliseconds), not a duration. */
+/** Numbers from which a "reset" is a time in Unix seconds, or in milliseconds, and not a duration. */
 const EPOCH_SECONDS = 1_000_000_000;
 const EPOCH_MILLISECONDS = 1_000_000_000_000;
 
@@ -29,7 +29,7 @@ function untilDate(text: string, pace: PaceHeaders, nowMs: number): number {
   return wait > -LONGEST_MS ? Math.max(0, wait) : wait;
 }
 
-/** The response's own clock, if it sent a date. */
+/** The response's own clock if it sent a date, else this machine's (`nowMs`). */
 function clockOf({date}: PaceHeaders, nowMs: number): number {
   const clock = Date.parse(date ?? '');
   return Number.isNaN(clock) ? nowMs : clock;

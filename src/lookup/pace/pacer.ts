@@ -7,7 +7,7 @@ import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller
 const USE = 0.995;
 /** A late lease makes up for at most this time, so that a busy machine loses no throughput. */
 const CATCH_UP_SECONDS = 0.25;
-/** Maximum spacing by bottleneck; the rest of a wait is timed here. A longer silence means that bottleneck is stuck. */
+/** Maximum spacing by bottleneck; this class times the rest of a wait. A longer silence means bottleneck is stuck. */
 const LONGEST_SPACING_MS = 100;
 /** If bottleneck is silent for this long, a change of the computer's clock has stopped it. */
 const LATE_MS = 500;
@@ -23,22 +23,22 @@ export class Pacer implements LanePacer {
   readonly #now: () => number;
   readonly #shared: SharedPermits | undefined;
   #limiter = new Bottleneck({maxConcurrent: 1});
-  /** Send times of the last `count` calls, as a ring. */
+  /** Send times of the rate's last `count` calls, as a ring. */
   readonly #log: Float64Array;
   #next = 0;
   #applied = Number.NaN;
-  /** Due time of the next lease. Counted on from the last due time, however late that lease came. */
+  /** Due time of the next lease, counted from the last lease's due time, however late that lease came. */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
   /** Permits left of the last lease, while a task waits for them. */
   #left = 0;
-  /** True if a group is about to leave. */
+  /** True if a full group of calls is about to leave. */
   #grouped = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #late: NodeJS.Timeout | undefined;
 
-  /** `lease` must call `sent` for each value that it sends. With `shared`, each call takes one of those permits too. */
+  /** `lease` must call `sent` for each value that it sends. With `shared`, each call takes one of its permits too. */
   constructor(
     rate: Rate | 'unlimited',
     controller: RateController,
@@ -72,8 +72,8 @@ export class Pacer implements LanePacer {
   }
 
   /**
-   * bottleneck uses the computer's clock. If the clock is set back, bottleneck waits for as long: a new one replaces it
-   * after {@link LATE_MS}.
+   * Runs `grant` when bottleneck allows it. bottleneck uses the computer's clock. If the clock is set back, bottleneck
+   * waits for as long: a new one replaces it after {@link LATE_MS}.
    */
   #whenSpaced(grant: () => void): void {
     const limiter = this.#limiter;
@@ -111,8 +111,8 @@ export class Pacer implements LanePacer {
   }
 
   /**
-   * If the sliding window is full, waits until it has room, and not until the next lease is due: the time between would
-   * be lost.
+   * Grants a lease once it is due and the sliding window has room. Waits for both here: leaving the full window to the
+   * next lease would lose the time between.
    */
   #grantWithin(rate: number, permits: number): void {
     if (this.#stopped) return;
@@ -141,7 +141,7 @@ export class Pacer implements LanePacer {
     return Math.max(1, oldest + this.#windowMs - this.#now());
   }
 
-  /** The permits of a lease, and those missed while it was late. */
+  /** The permits of a lease, with those that were missed while the lease was late. */
   #withMissed(rate: number, permits: number): number {
     const lateMs = Math.min(this.#now() - this.#due, CATCH_UP_SECONDS * 1_000);
     return permits + Math.max(0, Math.floor((lateMs * USE * rate) / 1_000));

@@ -4,11 +4,11 @@ import type {Streak} from './canary.ts';
 
 /** An outage, as waiting values see it. */
 export interface OutageState {
-  /** Key of the value in flight that tests if it is over. */
+  /** Key of the value in flight that tests if the outage is over. */
   readonly probe: string | undefined;
-  /** True while no value may test that now, not even one that a request waits for. */
+  /** True while no further value may test the service, not even an urgent one, for which a program waits. */
   readonly isDown: boolean;
-  /** True if it has lasted too long, and the run outlasts outages: all waiting rows are then answered. */
+  /** True if the outage is too long for a run that outlasts outages: all waiting rows are then answered. */
   readonly isOverdue: boolean;
 }
 
@@ -37,7 +37,7 @@ export function perPause<T>(make: (reason: PauseReason) => T): Record<PauseReaso
 export interface Pause {
   readonly reason: PauseReason;
   readonly detail: string;
-  /** Milliseconds since the epoch at which it ends, or is tested again. */
+  /** Milliseconds since the epoch at which the pause ends, or a call tests if it can end. */
   readonly untilMs: number;
 }
 

@@ -5,7 +5,7 @@ const BETA = 0.6;
 const SCALE = 0.4;
 /** However often the service throttles, it gets one call in ten seconds. */
 const LOWEST_PER_SECOND = 0.1;
-/** An unlimited rate that has grown back to this is unlimited again: got can't reach it on one core. */
+/** An unlimited rate that has grown back to this is unlimited again: the client (got) can't reach it on one core. */
 const UNLIMITED_PER_SECOND = 5_000;
 
 /** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
@@ -18,7 +18,7 @@ export function leaseAt(rate: number): number {
   return Math.max(1, Math.floor(rate * LEASE_SECONDS));
 }
 
-/** Milliseconds in which this many permits are earned. */
+/** Milliseconds in which `permits` are earned at `rate` calls a second. */
 export function earnedIn(permits: number, rate: number): number {
   return (permits * 1_000) / rate;
 }
@@ -29,8 +29,8 @@ export function isAbout(rate: number, before: number): boolean {
 }
 
 /**
- * The rate below a ceiling. It falls when the service throttles, stays near the rate at which that happened, and then
- * climbs ever faster until it reaches the ceiling.
+ * The rate of calls, below a ceiling. The rate falls when the service throttles, stays near the value at which that
+ * happened, and then climbs ever faster until it reaches the ceiling.
  */
 export class RateController {
   readonly #ceiling: number;

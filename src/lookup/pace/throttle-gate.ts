@@ -7,7 +7,7 @@ import type {Pause} from './pause.ts';
 export class ThrottleGate {
   readonly #random: () => number;
   #pause: Pause | undefined;
-  /** Number of closures without an answer in between. */
+  /** Number of times the gate closed for throttled calls, without an answer in between. */
   #streak = 0;
   /** A quota counts once it was seen with calls left: one that always reads 0 is not a quota. */
   #quotaSeen = false;
@@ -18,7 +18,7 @@ export class ThrottleGate {
     this.#random = random;
   }
 
-  /** The reason for which the gate is closed; undefined once {@link reopen} finds that the time is over. */
+  /** The reason for which the gate is closed; undefined once {@link reopen} finds that its time is over. */
   get pause(): Pause | undefined {
     return this.#pause;
   }

@@ -1,13 +1,13 @@
 import {type PolicySettings, sendsLeft} from '../policy.ts';
 import type {TaskState} from '../task-state.ts';
 
-/** The tasks taken and not settled. Some back off: for a time, or until an outage is over. */
+/** The tasks taken and not settled. Some back off for a time; some are held until an outage is over. */
 export class Unsettled implements Iterable<TaskState> {
   readonly #tasks = new Set<TaskState>();
   readonly #timers = new Map<TaskState, NodeJS.Timeout>();
   readonly #held = new Set<TaskState>();
   readonly #policy: PolicySettings;
-  /** Callers that wait for room. */
+  /** Number of callers that wait until the queue has room for their task. */
   #blocked = 0;
 
   constructor(policy: PolicySettings) {
@@ -27,18 +27,18 @@ export class Unsettled implements Iterable<TaskState> {
     return this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#tasks.size;
   }
 
-  /** Number of sends left to all of them together; infinity while more tasks wait for room. */
+  /** Number of sends left to all unsettled tasks together; infinity while more tasks wait for room. */
   get sendsLeft(): number {
     if (this.#blocked > 0) return Number.POSITIVE_INFINITY;
     return [...this.#tasks].reduce((sum, task) => sum + sendsLeft(task, this.#policy), 0);
   }
 
-  /** True if only held tasks are left. */
+  /** True if tasks are left, and an outage holds all of them. */
   get areHeld(): boolean {
     return this.#held.size > 0 && this.#held.size === this.#tasks.size;
   }
 
-  /** Waits for room; until then {@link pending} is infinite. */
+  /** Waits until `room` resolves; until then {@link pending} is infinite. */
   async blocked(room: Promise<void>): Promise<void> {
     this.#blocked += 1;
     await room;
@@ -66,14 +66,14 @@ export class Unsettled implements Iterable<TaskState> {
     this.#held.add(task);
   }
 
-  /** Takes out the held tasks. */
+  /** Returns the held tasks, and holds them no longer. */
   takeHeld(): readonly TaskState[] {
     const held = [...this.#held];
     this.#held.clear();
     return held;
   }
 
-  /** Takes out the tasks that back off or are held and for which `isMeant` holds. */
+  /** Ends the wait of tasks that back off or are held, if `isMeant` is true for them, and returns these tasks. */
   takeBackingOff(isMeant: (task: TaskState) => boolean = () => true): readonly TaskState[] {
     const taken = [...this.#timers.keys(), ...this.#held].filter(isMeant);
     for (const task of taken) {

@@ -26,7 +26,7 @@ export class InTurn {
     await this.#executor.submit(task);
   }
 
-  /** The lookup ended: the next one about its value may be sent. */
+  /** Notes that a lookup has ended, and submits the next one about the same value. */
   ended(lookup: Lookup): void {
     const subject = subjectOf(lookup);
     if (subject === undefined) return;
@@ -36,7 +36,7 @@ export class InTurn {
   }
 }
 
-/** The value whose calls go in turn; undefined if calls change nothing. */
+/** The value whose calls are sent in turn; undefined if the operation's calls change no later answer. */
 function subjectOf({operation, params}: Lookup): string | undefined {
   const {again, field} = operations[operation];
   return again && params[field];

@@ -7,7 +7,7 @@ import {html, type Markup} from './markup.ts';
  * any width. Every chart has a table of its figures. For a screen reader, a chart is one image with a sentence.
  */
 
-/** A bar over this share of its cell. */
+/** A bar that fills this share of its cell. */
 export function bar(share: number, tone: Tone): Markup {
   return html`<svg class="bar" aria-hidden="true"><rect class="fill-${tone}" width="${length(share)}%" height="100%" rx="2"/></svg>`;
 }
@@ -63,7 +63,7 @@ export function lines({series, ends, caption, unit}: LinesBlock, most: number): 
   return html`<svg class="lines" viewBox="0 0 ${BOX} ${BOX}" preserveAspectRatio="none" role="img" aria-label="${`${caption} over time. ${said.join('; ')}`}"><path class="grid" d="M0 0H${BOX}M0 ${BOX / 2}H${BOX}M0 ${BOX}H${BOX}" vector-effect="non-scaling-stroke"/>${paths}</svg>`;
 }
 
-/** Each point is in the middle of its interval. */
+/** An SVG path through the values, each in the middle of its interval. A null leaves a gap. */
 function path(
   values: readonly (number | null)[],
   ends: readonly number[],

@@ -49,12 +49,12 @@ ${sections.map(sectionHtml)}
   return withoutControls(String(page));
 }
 
-/** Colour is never the only difference of texts. Contrasts are 4.5:1 or more in both themes. */
+/** The page's style sheet. Texts never differ by colour alone. Contrasts are 4.5:1 or more in both themes. */
 function style(): string {
   return readFileSync(new URL('./style.css', import.meta.url), 'utf8');
 }
 
-/** `Where they come from` → `where-they-come-from`. */
+/** A section's anchor, from its title: `Where they come from` → `where-they-come-from`. */
 function idOf(title: string): string {
   return title.toLowerCase().replaceAll(/\W+/g, '-');
 }

@@ -16,7 +16,7 @@ const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
 /** End of a run, also of one that could not begin. */
 interface RunEnd {
-  /** Undefined if the name is unknown. */
+  /** Null for a run without a job's name; undefined if the name is unknown. */
   readonly job: string | null | undefined;
   readonly finished_at: string;
   readonly exit_code: number;
@@ -24,7 +24,7 @@ interface RunEnd {
   readonly drift?: Summary['drift'];
 }
 
-/** A run under way, beside its current summary. */
+/** Facts of a run under way that its current summary lacks. */
 export interface LiveRun {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -58,8 +58,8 @@ export function renderLive(summary: Summary, live: LiveRun, before = ''): string
 }
 
 /**
- * The end of a run that could not begin, and so has no summary. If `job` is unknown, the name in `before` stays, since
- * alerts use its series.
+ * The end of a run that could not begin, and so has no summary. `before` is the file's last content. If `job` is
+ * unknown, the job's name in `before` stays, since alerts use the metrics with that name.
  */
 export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   const job = known === undefined ? (labelIn(before, 'job_name') ?? null) : known;
@@ -72,11 +72,11 @@ export function isMetrics(text: string): boolean {
 }
 
 function textOfAll(families: readonly Family[], job: string | null): string {
-  // `job` is a label of Prometheus itself.
+  // The label is not `job`, which is a label of Prometheus itself.
   return familiesText(families, {job_name: job ?? ''});
 }
 
-/** Families of an ended run. */
+/** The metrics of a run's end. */
 function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, before: string): Family[] {
   const finished = Date.parse(finished_at) / 1_000;
   const success = isSuccess(exit_code);
@@ -112,7 +112,7 @@ function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, 
   ];
 }
 
-/** Families of a run at any time: the current one, or the last. */
+/** The metrics of a run under way; of the last run, if `live` is undefined. */
 function runFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   return [
     buildInfo(),
@@ -172,7 +172,7 @@ function paceFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
 function workFamilies({rows, lookups, calls, credits, store}: Summary): Family[] {
   const {saved} = credits;
   const {p50, p95, p99, max} = calls.latency_ms;
-  // Only Prometheus summaries may have the label `quantile`.
+  // The label is `stat`, since only Prometheus summaries may have the label `quantile`.
   const latency = Object.entries({p50, p95, p99, max});
   return [
     gauge(
@@ -267,7 +267,7 @@ function riskFamilies({risk}: Summary): Family[] {
   ];
 }
 
-/** The families of the last run's end in a text of metrics. */
+/** The metrics of the last run's end, from a text of metrics. */
 function lastEndIn(text: string): string {
   const families = text.split(/^(?=# HELP )/m);
   return families.filter(family => family.startsWith('# HELP bulk_enrich_last_')).join('');

@@ -1,6 +1,6 @@
 import {packageVersion} from '../../job/version.ts';
 
-/** Prometheus text, version 0.0.4. */
+/** This module writes Prometheus text, version 0.0.4. A family is a metric with all its samples. */
 
 export type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [labels: Labels, value: number];
@@ -14,12 +14,12 @@ export interface Family {
 
 type SampleValue = readonly Sample[] | number | null;
 
-/** A family of gauges, or of one gauge if given one value; null leaves the gauge out. */
+/** A family of gauges. A single number makes one gauge without labels; null leaves the family out. */
 export function gauge(name: string, help: string, value: SampleValue): Family {
   return familyOf('gauge', name, help, value);
 }
 
-/** A family of counters; with a single value, of one counter. Their names end in `_total`. */
+/** A family of counters. A single number makes one counter without labels. The name ends in `_total`. */
 export function counter(name: `${string}_total`, help: string, value: SampleValue): Family {
   return familyOf('counter', name, help, value);
 }
@@ -39,7 +39,7 @@ export function by(label: string, values: Readonly<Record<string, number>>, othe
   return Object.entries(values).map(([name, value]) => [{...others, [label]: name}, value]);
 }
 
-/** All families with samples. `own`: labels of every sample. */
+/** The text of all families that have samples. `own`: labels to add to every sample. */
 export function familiesText(families: readonly Family[], own: Labels): string {
   return families
     .filter(({samples}) => samples.length > 0)

@@ -31,7 +31,7 @@ export function paceSection({calls, pace, timeline}: Summary): Section | undefin
   };
 }
 
-/** Minimum points of a line. */
+/** Minimum points of a line chart: charts with fewer are left out. */
 const FEWEST_POINTS = 2;
 
 function lines(timeline: TimelineSummary): LinesBlock[] {

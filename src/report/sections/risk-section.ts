@@ -53,7 +53,7 @@ export function riskSection({risk, output}: Summary): Section | undefined {
   };
 }
 
-/** Numbers of rows, and the command that lists them all with their scores. */
+/** A table with the numbers of rows of high risk, and the command that lists all of them with their scores. */
 function highRows({high, high_rows: rows = []}: RiskCounts, output: string): TableBlock[] {
   if (rows.length === 0) return [];
   const isPart = high > rows.length;
@@ -71,7 +71,7 @@ function highRows({high, high_rows: rows = []}: RiskCounts, output: string): Tab
   ];
 }
 
-/** Reasons explained: by the job's rule, else by the default one. */
+/** Rows by reason, each reason explained: by the job's rule, else by the default one. */
 function inWords({reasons, rules}: RiskCounts): Record<string, number> {
   const words = (reason: string) => {
     const own = rules.filter(rule => rule.reason === reason).map(({when}) => when);
@@ -146,7 +146,7 @@ function ranking(
   return rows.length === 0 ? [] : [{kind: 'ranking', caption, what, of, tone: 'known', rows}];
 }
 
-/** Shares of answers that have each field, and in which it is true. */
+/** By field: the share of answers that have it, and the share of these in which it is true. */
 export function fieldsSection({fields = {}, lookups}: Summary): Section | undefined {
   const rows = Object.entries(fields).flatMap(([operation, shares]) =>
     (lookups[operation]?.answered ?? 0) === 0

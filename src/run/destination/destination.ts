@@ -3,27 +3,27 @@ import type {Sink} from '../../output/sink.ts';
 import type {RunFiles} from './partial.ts';
 import type {PublishFacts, PublishRecord} from './publish.ts';
 
-/** The place that a run's rows go to, from the checks before anything is paid for to the publishing. */
+/** The place that a run's rows go to: its checks before anything is paid for, its writing, and its publishing. */
 export interface Destination {
-  /** Local files that it writes. No other file of the job may be one of them. */
+  /** Local files that the destination writes. No other file of the job may be one of them. */
   readonly writes: readonly string[];
-  /** The run's own directories beside it: a run must hold their locks to write it. */
+  /** The run's own directories beside the output: a run must hold their locks to write the output. */
   readonly own: readonly string[];
-  /** @throws {UsageError | OutputError | InputError} if it can't be written, or other data would be lost. */
+  /** @throws {UsageError | OutputError | InputError} if the output can't be written, or other data would be lost. */
   check(): void;
-  /** True if a run would replace something. */
+  /** True if the output exists already, so that a run would replace it. */
   exists(): boolean;
-  /** True if it holds exactly these bytes. Makes them durable. */
+  /** True if the output has exactly the bytes with this digest. Then makes the output durable. */
   holds(digest: FileDigest): Promise<boolean>;
   /**
-   * Opens it, cut to the length in a checkpoint.
+   * Opens the output, cut to `bytes`: its length at the checkpoint.
    *
    * @throws {StateError | OutputError}
    */
   open(files: RunFiles, bytes: number, stdout: NodeJS.WritableStream): Promise<Sink>;
   /**
-   * Prepares what was written for publishing, and returns its digest; null if the written data is gone. `watched` gets
-   * a function that returns the progress.
+   * Prepares the written output for publishing, and returns its digest; null if the destination keeps nothing.
+   * `watched` gets a function that returns the share done so far.
    */
   digest(files: RunFiles, watched?: (share: () => number) => void): Promise<FileDigest | null>;
   /**
@@ -33,7 +33,7 @@ export interface Destination {
    */
   publish(files: RunFiles, facts: PublishFacts): void;
   /**
-   * Completes a publishing that a crash interrupted; undefined if there was none.
+   * Completes a publishing that a crash interrupted, and returns its record; undefined if there was none.
    *
    * @throws {StateError | OutputError}
    */

@@ -12,7 +12,7 @@ import {demandEngine, pack} from './pack.ts';
 import {partialPath, writablePath} from './partial.ts';
 import {completePublishing, publish} from './publish.ts';
 
-/** A file: written under a temporary name, compressed if its name says so, and renamed once it is whole. */
+/** The output as a file: written under a temporary name, compressed if its name says so, and renamed once complete. */
 export function fileDestination({name: path, compression}: OutputOf<'file'>, job: Job): Destination {
   const target = writablePath(path);
   const written = compression === undefined ? 'output' : 'packed';
@@ -27,7 +27,7 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
     exists: () => existsSync(path),
     async holds(digest) {
       if (!(await hasDigest(path, digest))) return false;
-      // The run that renamed it may have been killed before the new name was durable.
+      // The run that renamed the output may have been killed before the new name was durable.
       syncPath(dirname(target));
       return true;
     },
@@ -70,7 +70,7 @@ function refuseOthersSummary({output, paths: {summary}, settings}: Job): void {
 function refuseNowhere({inputs, output}: Job): void {
   const directory = dirname(output.name);
   if (existsSync(directory)) return;
-  // The output goes beside the input by default, so the input's path is wrong.
+  // By default the output is beside the input. If both are in this missing directory, the input's path is wrong.
   const input = inputs.find(path => dirname(path) === directory);
   if (input !== undefined) throw missingFile(input);
   throw new OutputError('no_directory', `The output's directory, ${directory}, does not exist.`);

@@ -7,13 +7,13 @@ import {syncPath} from '../../disk/replace.ts';
 import {OutputError, systemReason, UsageError} from '../../errors.ts';
 import {type Compression, withoutCompression} from '../../job/name-endings.ts';
 
-/** Creates compressors; undefined for one that this version of Node lacks. */
+/** Functions that create a compressor. Undefined for a compression that this version of Node lacks. */
 const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
   gzip: zlib.createGzip,
   zstd: Reflect.get(zlib, 'createZstdCompress') as (() => Transform) | undefined,
 };
 
-/** @throws {UsageError} if this version of Node can't compress like that. */
+/** @throws {UsageError} if this version of Node can't write this compression. */
 export function demandEngine(compression: Compression, path: string): void {
   if (engines[compression] !== undefined) return;
   const gzipped = `${withoutCompression(path)}.gz`;
@@ -25,8 +25,8 @@ export function demandEngine(compression: Compression, path: string): void {
 }
 
 /**
- * Compresses a finished output as a whole. Until then the plain output can be cut back to a checkpoint. And equal rows
- * give equal bytes, however often the run was interrupted.
+ * Compresses the output as a whole once it is finished. So the plain output can be cut back to a checkpoint until then,
+ * and equal rows give equal bytes, however often the run was interrupted.
  *
  * @throws {OutputError}
  */

@@ -9,7 +9,7 @@ import {besideOf, orUnwritable} from '../../disk/replace.ts';
 export interface RunFiles {
   /** Directory of the ledger and of the record of the publishing. */
   readonly directory: string;
-  /** The output's own directory if the state is in another, then the state's. Empty for a temporary state. */
+  /** Locked directories: the output's own if the state is in another, then the state's. None for a temporary state. */
   readonly locked: readonly {readonly path: string}[];
   readonly written: WrittenPaths;
 }
@@ -27,7 +27,7 @@ export type PartialName = (typeof partialNames)[number];
 
 /**
  * Path of a file until it is published: in the state's directory if a rename from there can reach `target`, else in the
- * output's own, under a name unique to this state. Only a trial shows if a rename can: two mounts of one file system
+ * output's own, under a name unique to this state. Only a trial shows if a rename works: two mounts of one file system
  * have the same device, but no rename works between them.
  */
 export function partialPath({directory, locked}: RunFiles, name: PartialName, target: string): string {
@@ -43,7 +43,7 @@ export function partialApart(name: PartialName, directory: string): string {
   return `${name}.${createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16)}.partial`;
 }
 
-/** The file on which a rename is tried. */
+/** Name of an empty file that is renamed to try if a rename works. */
 export const PROBE = 'probe';
 
 function canRename(directory: string, target: string): boolean {
@@ -69,7 +69,7 @@ export async function digestRejects(files: RunFiles): Promise<FileDigest | null>
 }
 
 /**
- * The real path of a file to write. A stream is left as it is: its links may lead to something without a name.
+ * The real path of a file to write. A stream's path stays as given: its links may lead to something without a name.
  *
  * @throws {OutputError}
  */

@@ -20,7 +20,7 @@ const publishRecord = z.object({
   output_path: z.string(),
   /** Path of the rejects, if they go to a file. */
   rejects_path: z.string().optional(),
-  /** Digest of the settings, as in the summary. `input` is as in the summary too: the input as far as it was read. */
+  /** Digests as in the summary: of the settings, and of the input as far as it was read. */
   settings_sha256: z.string(),
   input: digest,
   output: digest.nullable(),
@@ -38,7 +38,7 @@ export type PublishRecord = z.infer<typeof publishRecord>;
 
 export type PublishFacts = Omit<PublishRecord, 'output_path' | 'rejects_path' | 'token'>;
 
-/** The file that becomes the output. */
+/** Name of the unpublished file that becomes the output: `packed` if it is compressed, else `output`. */
 type OutputPart = Exclude<PartialName, 'rejects'>;
 
 export const RECORD = 'publish.json';
@@ -51,7 +51,7 @@ interface UnpublishedFile {
 }
 
 /**
- * The files to put in place, in order. The output is last: once it is visible, all that belongs to it must be there.
+ * The files to put in place, in order. The output is last: once it is visible, its other files must be in place.
  */
 function placed(
   {written: {rejects}}: RunFiles,
@@ -118,7 +118,7 @@ export function unfinishedPublishing(
       'settings_changed',
       `The unfinished run in ${directory} writes ${output_path}. To finish that run, use that name for the output. For this output, add another --state.`,
     );
-  // With a link to the output or another --rejects, the files would be searched for in the wrong place.
+  // With a link to the output or another --rejects, this command would search for the files in the wrong place.
   if (record.rejects !== null && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
@@ -142,7 +142,7 @@ export async function completePublishing(
   if (record === undefined) return undefined;
   const waiting: UnpublishedFile[] = [];
   for (const one of placed(files, output, record, written)) {
-    // After a power cut a removed record may be back, and the waiting file may be another run's.
+    // After a power cut a removed record may be back. The waiting file may then be another run's, as its digest shows.
     if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);
     else if (!(await hasDigest(one.to, one.digest)))
       throw new StateError(
@@ -171,17 +171,17 @@ export function isUnpublished(directory: string): boolean {
   return existsSync(join(directory, RECORD));
 }
 
-/** Drops an interrupted publishing that is no longer wanted. */
+/** Removes the record of an interrupted publishing, so that no run completes it. */
 export function forgetPublishing(directory: string, output: string): void {
   const path = join(directory, RECORD);
-  // Without the record, the next run would not sync the files that are in place already.
+  // Once the record is removed, no later run syncs an output that is in place already.
   if (existsSync(output)) syncPath(dirname(output));
   rmSync(path);
-  // If the record came back after a power cut, it would pass for the end of the run that begins now.
+  // A record that came back after a power cut would pass for the end of the run that begins now.
   syncPath(dirname(path));
 }
 
-/** Can be repeated from its start, wherever it was interrupted. */
+/** Puts the files in place. If it is interrupted at any point, it can be repeated from its start. */
 function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly UnpublishedFile[]): void {
   const {rejects, summary} = files.written;
   if (record.obsolete) removeObsolete(files.written);

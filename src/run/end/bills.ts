@@ -12,13 +12,13 @@ import {listKey, ownEntry, remember} from './history.ts';
 
 /** Facts for a session's line in the history, saved with its bill in case the session is killed. */
 interface BillFacts extends RecordedSession {
-  /** Identifies the session's list across runs. */
+  /** Key of the session's list, the same in every run of the list; null for stdin without a job name. */
   readonly list_key: string | null;
   /** Start of the session, in milliseconds since the epoch. */
   readonly opened_at?: number;
 }
 
-/** Opens the session's bill, and adds the bills of killed sessions to the history. */
+/** Opens the session's bill (what it spends), and adds the bills of killed sessions to the history. */
 export function openBill(
   ledger: Ledger,
   job: Job,
@@ -41,13 +41,13 @@ export function openBill(
   if (untold.length > 0 && tellBills(untold, io)) ledger.bills.told(untold);
 }
 
-/** Gives the history this session's summary, and the bills that the history may lack. Returns true once it has all. */
+/** Gives the history this session's summary, and bills that it may lack. Returns true if the history then has all. */
 export function tellEnd(job: Job, summary: Summary, bills: readonly Bill[], io: World): boolean {
   const others = bills.filter(({id}) => id !== summary.session.id);
   return remember(io, () => [...others.map(cutOffEntry), ownEntry(job, summary)]);
 }
 
-/** Gives the history the bills of killed sessions. Returns true once it has all. */
+/** Gives the history the bills of killed sessions. Returns true if the history then has all of them. */
 export function tellBills(bills: readonly Bill[], io: World): boolean {
   return remember(io, () => bills.map(cutOffEntry));
 }

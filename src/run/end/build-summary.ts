@@ -31,17 +31,17 @@ export interface Published {
   readonly changes?: Summary['changes'];
 }
 
-/** A run's books, from the current session or as the last one left them. */
+/** A run's books, which are its counts of rows, calls and credits: current, or as the last session left them. */
 export interface Books {
   readonly runId: string;
   readonly startedAt: number;
   readonly resumed: Summary['resumed'];
   readonly input: FileDigest;
   readonly counters: Counters;
-  /** All attempts of the run together. */
+  /** Counts over all attempts (calls) of the run, of all its sessions. */
   readonly tally: Tally;
   readonly earlier: Earlier;
-  /** This session's spending. The history knows it by its `id`. */
+  /** This session's spending. The history knows the bill by its `id`. */
   readonly bill: Pick<Bill, 'id' | 'by'>;
   readonly timeline: TimelineState;
 }
@@ -53,7 +53,7 @@ export interface UnderWay {
   readonly paddedRows: number;
   readonly pace: PaceReport;
   readonly store: StoreTrouble | undefined;
-  /** Use of the shared budgets, in thousandths of a credit like all money here. */
+  /** Use of the shared budgets, in thousandths of a credit. */
   readonly budgets: readonly PeriodUse[];
   /** Price of a credit, if the account's file has one. */
   readonly price: Price | undefined;
@@ -68,11 +68,11 @@ export interface SummaryFacts {
   readonly end: End;
   readonly finishedAt: number;
   readonly books: Books;
-  /** Undefined if the run could not start. */
+  /** The open session; undefined if the run could not start. */
   readonly session: UnderWay | undefined;
 }
 
-/** Builds the summary in its documented form. `schema_version` changes when a name does. */
+/** Builds the summary in its documented form. If a name in that form changes, `schema_version` must change too. */
 export function buildSummary(given: SummaryFacts): Summary {
   // A clock that was set back must not make a run end before it began.
   const facts = {...given, finishedAt: Math.max(given.finishedAt, given.books.startedAt)};
@@ -207,7 +207,7 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
   };
 }
 
-/** By field: the share of answers that have it, and for a flag the share of those that are true. */
+/** For each field: the share of answers that have the field. For a flag also the share of these in which it is true. */
 function fieldSummary({fields, lookups}: Counters, name: Operation) {
   const shares: Record<string, {present: number; true?: number}> = {};
   for (const {name: field, kind} of fieldsOf(name)) {
@@ -278,7 +278,7 @@ function unwanted({lookups, skipped}: Counters, name: Operation): number {
   return lookups[name].skipped - cellsWith(skipped[name], unaskedCodes);
 }
 
-/** Removes the floating-point tail of a quotient. */
+/** Rounds to six decimals, which removes the floating-point tail of a quotient. */
 function round(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }

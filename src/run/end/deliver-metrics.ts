@@ -14,8 +14,8 @@ export async function deliverMetrics(to: string | undefined, summary: Summary, i
 }
 
 /**
- * Writes metrics while the run is under way. Failures are silent, as the final delivery reports its own. A stream gets
- * only the final metrics.
+ * Writes metrics while the run is under way. Failures are silent: the final delivery reports its own failures. A stream
+ * gets only the final metrics.
  */
 export async function deliverLive(
   to: string,
@@ -33,7 +33,7 @@ export async function deliverLive(
 
 /**
  * Writes metrics for a run that could not begin, and so has no summary. The file may be another program's, so it is
- * replaced only if it contains metrics. `job` is null without a name, undefined if the name is unknown.
+ * replaced only if it contains metrics. `job` is null for a job without a name, undefined if unknown.
  */
 export async function deliverEnd(
   to: string | undefined,

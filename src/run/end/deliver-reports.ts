@@ -32,7 +32,7 @@ export function checkReportPaths({settings, output}: Job): void {
         `--${flag}: the directory of ${path} does not exist. Make it, or use another path.`,
       );
   }
-  // The output is not published without these.
+  // The output is published only together with these files, so they must be writable.
   for (const [flag, path] of Object.entries({summary, rejects, changes, calls}))
     if (path !== undefined && !isStream(path)) demandWritable(flag, path);
 }

@@ -34,10 +34,10 @@ export async function finish(session: Session): Promise<RunOutcome> {
   return outcome;
 }
 
-/** Maximum number of fields in the sentence. */
+/** Maximum number of fields that the sentence on wrong types names. */
 const MOST_NAMED = 8;
 
-/** A sentence on the fields whose type differs from the interface's, with counts; undefined if there are none. */
+/** A sentence on the answer fields whose type differs from the API's, with counts; undefined if there are none. */
 function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | undefined {
   const fields = ranked(counts);
   if (fields.length === 0) return undefined;
@@ -48,7 +48,7 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
-  // If the same command will resume the run, the next session judges the rejections that are still unjudged.
+  // Ends the judging of rejections, unless the same command will resume the run: its next session then judges them.
   if (stop === undefined || stop.startsOver === true || !session.job.output.lasts)
     session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
@@ -104,7 +104,7 @@ async function readyToPublish(session: Session): Promise<Published> {
     rejects: await digestRejects(state),
   });
   const published = await during(io.phase, 'putting the output in place', () => ({share: share()}), work);
-  // Compares before the output replaces the earlier one.
+  // The comparison reads the earlier output, so it comes before the new one replaces that.
   return {...published, changes: await writeChanges(session)};
 }
 
@@ -152,7 +152,7 @@ function completedMessage(job: Job, summary: Summary): string {
   return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${limits}${streaksSentence(summary)}${storeSentence(summary)}`;
 }
 
-/** A sentence on the cost of a store that could not be used; empty if that cost nothing. */
+/** A sentence on the cost of a store that could not be used; empty if its trouble cost nothing. */
 export function storeSentence({store}: {readonly store?: Summary['store']}): string {
   if (!store) return '';
   const {trouble, not_looked_up: unread, perhaps_paid_again: credits, not_stored: unwritten} = store;
@@ -191,7 +191,7 @@ function callsMissing(error: unknown): string {
   return `The calls could not be written (--calls): ${stopFor(error).message}`;
 }
 
-/** Ends the ledger. If that fails, the failure replaces the stop's reason, unless that is such an error already. */
+/** Ends the ledger. If that fails, returns a stop for that, unless `stop` is an output, state or internal error. */
 function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   try {
     if (stop.startsOver === true) endRun(ledger);
@@ -204,7 +204,7 @@ function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   }
 }
 
-/** Saves which bills the history has. If that fails, the next session adds them again, and each still has one line. */
+/** Notes which bills the history has. If that fails, the next session adds them again; each bill still has one line. */
 function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
   try {
     if (told.length > 0) ledger.bills.told(told);
@@ -217,7 +217,7 @@ function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
 function writeStopped(job: Job, io: RunIo, summary: Summary): void {
   const path = job.paths.summary;
   try {
-    // If the directory is missing, the run has stopped for that already.
+    // If the summary's directory is missing, that has stopped the run already.
     if (path !== undefined && existsSync(dirname(path))) writeAtomically(path, summaryText(summary));
   } catch (error) {
     io.warn(stopFor(error).message);
@@ -226,7 +226,7 @@ function writeStopped(job: Job, io: RunIo, summary: Summary): void {
 
 /**
  * Delivers the summary of a run that could not start. After a mistake of the user only metrics are written. Nothing is
- * written if another run has the output, since that run reports, or if the user interrupted this one.
+ * written if another run holds the output's lock, since that run reports, or if the user interrupted this one.
  */
 export async function reportFailure(
   job: Job,

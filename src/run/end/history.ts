@@ -32,7 +32,7 @@ export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift
   return drift;
 }
 
-/** Adds the session's line for later runs and for `runs` and `spend`. Returns true once the history has it. */
+/** Adds the session's line to the history, for later runs, `runs` and `spend`. Returns true once it has the line. */
 export function rememberRun(job: Job, summary: Summary, io: World): boolean {
   return remember(io, () => [ownEntry(job, summary)]);
 }
@@ -47,7 +47,7 @@ export function ownEntry(job: Job, summary: Summary): HistoryEntry {
     endedAt,
     job: summary.job,
     list: listKey(job, account) ?? null,
-    // A sample says nothing about the whole list.
+    // A sample never counts as a complete run of its list.
     isComplete: isComplete(summary) && job.onlyRecords === undefined,
     line: JSON.stringify(recordOf(summary, account.endpoint)),
     summary: JSON.stringify(withoutPaths(summary)),
@@ -64,8 +64,8 @@ function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job:
 }
 
 /**
- * Adds lines to the history, or leaves them in a file while it is locked. Returns true on success, and without a state
- * directory: then there is no history, and a job that compares its runs has been warned already.
+ * Adds lines to the history. While the history is locked, leaves them in a file. Returns true on success, and without a
+ * state directory: then there is no history, and a job that compares its runs has been warned already.
  */
 export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   const {env, warn} = io;
@@ -87,7 +87,7 @@ export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   }
 }
 
-/** All lines of the last complete run of this list: together they have its cost. Undefined if there is none. */
+/** All lines of this list's last complete run, which add up to its cost. Undefined if there is no such run. */
 export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | undefined {
   const list = listKey(job, scopeOf(job.endpoint, job.settings));
   if (list === undefined || !hasHistory(env)) return undefined;
@@ -115,7 +115,7 @@ export function withHistory<T>(
   }
 }
 
-/** A damaged line is replaced. */
+/** Merges two lines of one bill, the known and the new one. If one is damaged, the new one is kept. */
 function mergedLines(known: string, told: string): string {
   try {
     return JSON.stringify(merged(JSON.parse(known) as RunRecord, JSON.parse(told) as RunRecord));

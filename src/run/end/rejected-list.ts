@@ -3,7 +3,7 @@ import {openSource} from '../../input/source.ts';
 
 /** Rejected rows as a list of their own. */
 export interface RejectedList {
-  /** Bytes, since some rows are rejected for not being text. */
+  /** The list in bytes, since some rows are rejected because they are not valid text. */
   readonly bytes: Buffer;
   /** Number of rows left out: they were too long to be kept whole. */
   readonly cut: number;

@@ -63,12 +63,12 @@ export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefine
 /** SHA-256 of empty data. */
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** The books as the last session left them; empty ones if there is none. */
+/** The run's books as the last session left them; empty books if there was no session. */
 function booksSoFar({paths}: Job, {now}: RunIo, state: RunState | undefined): Books {
   const {identity, checkpoint, ...spent} = ledgerSoFar(paths.state, state);
   return {
     ...spent,
-    // This session spent nothing. Earlier spending is reported by a session that gets under way.
+    // This session spent nothing. The next session that gets under way reports earlier spending.
     bill: {id: randomUUID(), by: spentSince(emptyTally(), undefined)},
     runId: identity?.runId ?? randomUUID(),
     startedAt: identity?.startedAt ?? now(),

@@ -9,7 +9,7 @@ import type {Session} from '../session.ts';
 
 /**
  * Compares the finished rows with the job's last output, and writes the new and changed ones. Failure is a warning and
- * leaves no file: an old one would pass for this run's.
+ * leaves no file: an old file would pass for this run's.
  */
 export async function writeChanges({job, state, io, input: {layout}}: Session): Promise<Summary['changes']> {
   const {changes} = job.settings;

@@ -10,9 +10,9 @@ import {endpointName} from '../identity.ts';
 
 /** The limits of a job's account, shared by all jobs that use it. */
 export interface Account extends AccountFile {
-  /** The {@link scopeKey} under which its use is counted. */
+  /** The {@link scopeKey} under which the account's use is counted. */
   readonly key: string;
-  /** Path of its file. */
+  /** Path of the account's file. */
   readonly path: string;
 }
 
@@ -20,7 +20,7 @@ export interface Account extends AccountFile {
  * Finds the file of the job's account.
  *
  * @throws {UsageError} if any account file can't be read or checked, since its limit may be this job's; or if two files
- * are of the job's account.
+ * belong to the job's account.
  */
 export function findAccount(scope: Scope, env: Env, warn: (sentence: string) => void): Account | undefined {
   const files = accountFiles(env).map(readAccount);
@@ -53,7 +53,7 @@ function accountFiles(env: Env): string[] {
   try {
     directory = accountFile('', env);
   } catch {
-    // Without a home directory there are no files in it.
+    // Without a home directory there are no account files.
     return [];
   }
   try {

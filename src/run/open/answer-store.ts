@@ -27,8 +27,8 @@ export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation,
 }
 
 /**
- * Warns of a resumed run that is older than its answers may be. A run judges answers as of its start, so that all its
- * rows are judged alike. Its last rows may thus get answers as old as the run.
+ * Warns if a resumed run is older than the maximum age of answers. A run judges answers as of its start, so that all
+ * its rows are judged alike. Its last rows may thus get answers as old as the run.
  */
 export function warnOfAge(
   job: Job,

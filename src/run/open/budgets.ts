@@ -51,7 +51,7 @@ export function giverBack(io: World): LedgerOptions['giveBack'] {
     try {
       giveBackBlocks({directory: userDirectory('state', env), now, date: dateOf(io)}, holder, taken);
     } catch {
-      // If the file matters to this run, opening its own budgets has failed already.
+      // If this run needs the budgets' file, opening the run's own budgets has failed already.
     }
   };
 }
@@ -61,7 +61,7 @@ export function exhaustedMessage({period, limit, renewsAt}: PeriodBudget): strin
   return `The ${period}'s credit limit (${limit}) is reached: nothing more was sent. The next ${period} begins at ${new Date(renewsAt).toISOString()}.`;
 }
 
-/** Reports what earlier attempts leave of the limit, and how to get all of it. */
+/** Warns how much earlier attempts (restarted runs) left of `max_credits`, and how to get the full limit again. */
 export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence: string) => void): void {
   const {maxCredits} = settings;
   if (maxCredits === undefined) return;
@@ -77,7 +77,7 @@ export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence
     );
 }
 
-/** @throws {OutputError} without a state directory: other processes could not see what was spent of the limit. */
+/** @throws {OutputError} without a state directory: other processes could not see what this one spent of `limit`. */
 export function stateDirectory(env: Env, limit: string): string {
   try {
     return userDirectory('state', env);

@@ -76,7 +76,7 @@ export async function bookCollected(
   for (const {ask, attempt} of await collected) {
     const lookup = lookupOf(ask.operation, ask.params);
     const known = ledger.find([lookup.key]).get(lookup.key);
-    // `attempt` is about this one sending. A later session, which ended too, may have sent the value again.
+    // `attempt` ended the sending `ask.dispatch`. A later session, which ended too, may have sent the value again.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
     const doubt = leavesDoubt(attempt, settings);

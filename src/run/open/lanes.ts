@@ -4,13 +4,13 @@ import type {LaneSettings} from '../../lookup/outlet.ts';
 import {perSecond} from '../../lookup/pace/rate-controller.ts';
 import type {Operation} from '../../operations/table.ts';
 
-/** Default of the maximum calls in flight. */
+/** Default maximum of calls in flight. */
 export const DEFAULT_CONCURRENCY = 16;
 
 /** Default rate of a live service, whose limits are unknown. */
 const LIVE_RATE: Rate = {count: 20, perMs: 1_000};
 
-/** Rate of operations that have no own rate: the job's, else the account's, else the default. At most the account's. */
+/** Rate of operations without their own: the job's, else the account's, else the default; at most the account's. */
 export function sharedRate({settings, endpoint}: Job, account: Limited): Rate | 'unlimited' {
   const otherwise = account?.rate ?? (endpoint.kind === 'embedded' ? 'unlimited' : LIVE_RATE);
   return atMost(settings.rate?.all ?? otherwise, account);

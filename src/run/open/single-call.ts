@@ -14,7 +14,7 @@ import type {World} from '../io.ts';
 import {type Account, findAccount} from './account.ts';
 import {exhaustedMessage, openBudgets, stateDirectory} from './budgets.ts';
 
-/** A call outside of runs: whose it is, and what it asks for. */
+/** A call outside of runs: its endpoint, the settings that name its account, and its operation. */
 export interface SingleCall {
   readonly endpoint: Endpoint;
   readonly settings: Job['settings'];
@@ -57,17 +57,17 @@ export async function callWithinAccount<T>(
   }
 }
 
-/** Key of the only call. */
+/** Key of the call in the budgets: there is only one call. */
 const CALL = 'call';
 
-/** @throws {BulkEnrichError} naming the first budget that does not allow it. */
+/** @throws {BulkEnrichError} naming the first budget that `allows` refuses. */
 function demand(budgets: readonly PeriodBudget[], allows: (budget: PeriodBudget) => boolean): void {
   const exhausted = budgets.find(budget => !allows(budget));
   if (exhausted !== undefined)
     throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(exhausted));
 }
 
-/** A mistake in the command is found before anything is sent. After any other error, the call may have been charged. */
+/** A failed call's charge: by its attempt; free for a mistake in the command, as nothing was sent; else `maybe`. */
 function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Charge {
   if (error instanceof ClientError) return chargeOf(error.attempt, settings);
   return error instanceof BulkEnrichError ? 'free' : 'maybe';

@@ -67,7 +67,7 @@ export async function beginningOf(
   return job.restarts === 'now' ? 'over' : 'resume';
 }
 
-/** Does what follows the publishing, which the last run may not have reached. */
+/** Does the steps that follow the publishing: the last run may have ended before them. */
 async function end(
   job: Job,
   io: RunIo,
@@ -82,7 +82,7 @@ async function end(
   return outcome;
 }
 
-/** Marks the run as given up: even if this command is killed here, the next one begins anew. */
+/** Marks the run as given up: even if this command is killed here, the next one begins a new run. */
 function giveUpRun(state: RunState): void {
   try {
     fromLedger(state, endRun);
@@ -121,7 +121,7 @@ async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<b
   try {
     return !(await isMadeOf(record, job, pipes));
   } catch {
-    // Reading it as the run's input reports the error.
+    // An input can't be read. The run reports that when it reads the input itself.
     return true;
   }
 }
@@ -137,7 +137,7 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
   return {...outcomeOf(exitCode, told, rowsWritten, message), found: 'unpublished'};
 }
 
-/** A later run that was interrupted (`isCutOff`) may have bought answers that, without a store, only its ledger has. */
+/** Outcome of a complete job. `isCutOff`: a later run was cut off; without a store, only its ledger has its answers. */
 function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
   const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';

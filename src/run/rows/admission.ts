@@ -16,7 +16,7 @@ interface Stages {
   readonly stopper: Stopper;
   /** Returns false once the caller no longer wants its rows. Without this function, rows are always wanted. */
   readonly isWanted?: () => boolean;
-  /** True if each row is a request: it can't wait for the end of an outage, and session tokens are verified anew. */
+  /** True if a program waits for each row. Rows then don't wait for an outage's end, and verify session tokens anew. */
   readonly isRequest?: boolean;
 }
 
@@ -24,7 +24,7 @@ interface Stages {
 interface WaitingRow {
   readonly entry: PendingRecord;
   readonly planned: readonly PlannedCell[];
-  /** The next stage to decide. */
+  /** Index of the next stage to decide. */
   stage: number;
   /** Number of lookups that are submitted and not answered yet. */
   open: number;
@@ -97,7 +97,7 @@ export class Admission {
     this.#stages = stages;
   }
 
-  /** Takes these records. Resolves when the caller may give more. */
+  /** Takes these records. Resolves when the caller may give the next ones. */
   async admit({records, position}: Batch): Promise<void> {
     const {window, answers} = this.#stages;
     await window.room();

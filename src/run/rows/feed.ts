@@ -29,7 +29,7 @@ export class Feed {
   readonly #given: unknown[] = [];
   #left = false;
 
-  /** `isRequest`: each row is a request, not a part of a list. */
+  /** `isRequest`: a program waits for each row by itself, not for a list of rows. */
   constructor(session: Session, isRequest: boolean) {
     this.#session = session;
     const {stopper, input, asking} = session;

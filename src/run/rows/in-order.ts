@@ -6,17 +6,17 @@ import type {RepairCode} from '../../operations/cell.ts';
 export interface PendingRecord {
   readonly record: InputRecord;
   readonly results: (Result | undefined)[];
-  /** Repairs of its cells, by target; undefined if there are none. */
+  /** Repairs of the record's cells, by target; undefined if there are none. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
   /** Number of missing results. */
   missing: number;
-  /** Approximate memory; it grows with the answers. */
+  /** Approximate bytes of memory of the record; they grow with its answers. */
   bytes: number;
   /** How far the input was read when this record came. */
   readonly position: InputPosition;
-  /** True if it is in the window. */
+  /** True if the record is in the window. */
   queued: boolean;
-  /** Answers parsed already, for the conditions of other lookups. */
+  /** The record's answers that are parsed already, for the conditions of its other lookups. */
   answers?: readonly unknown[];
 }
 
@@ -68,7 +68,7 @@ export class InOrder {
         if (entry.results[index] === undefined) this.complete(entry, index, result);
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when the window has room for more records. */
   async room(): Promise<void> {
     while (this.full || this.#writerIsBehind) {
       await new Promise<void>(resolve => {

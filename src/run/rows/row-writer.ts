@@ -13,7 +13,7 @@ import type {ReadyRecord} from './in-order.ts';
 
 /** Writes rows and rejects to the partial files, counts them, and reports what is durable. */
 export class RowWriter {
-  /** Rows covered by the last checkpoint. */
+  /** Number of rows that the last checkpoint covers. */
   safeRows: number;
   readonly #counters: Counters;
   readonly #rejections: Rejections;

@@ -43,7 +43,7 @@ export async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes
   return read.sha256 === input.sha256;
 }
 
-/** True if the last run's rejects exist, and this run has none. They must be this job's, as far as can be told. */
+/** True if rejects of the job's last run exist. At a path that the user chose, path and size must be that run's. */
 export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});

@@ -89,7 +89,7 @@ function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]
   );
 }
 
-/** Files in a run's own directories, which it would overwrite. */
+/** Files in a run's own directories, which the run would overwrite. */
 function keptFiles(directories: readonly string[]): NamedFile[] {
   return directories.flatMap(directory =>
     ['', ...stateFiles].map(name => named(`the run's state`, join(directory, name))),
@@ -106,7 +106,7 @@ function refuseAmong(file: NamedFile, others: readonly NamedFile[]): void {
   );
 }
 
-/** Refuses empty names too, such as an unset variable's. `-` is stdout for the output only. */
+/** Refuses paths without a file: directories, empty names (an unset variable), and `-`, stdout for the output only. */
 function refuseNoFile({setting, path, fileId}: NamedFile): void {
   if (path === '-')
     throw new UsageError(

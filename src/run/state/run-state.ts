@@ -21,7 +21,7 @@ import {RECORD} from '../destination/publish.ts';
 import {FRESH_BUDGET_HINT, type RunIdentity} from '../identity.ts';
 import {LEDGER, ledgerFiles, stateFiles, UNREADABLE, writtenPathsOf} from './job-files.ts';
 
-/** Everything up to this point is durable. */
+/** A point in input, output and rejects. Everything written up to this point is durable. */
 export interface Written extends ResumePoint {
   readonly outputBytes: number;
   readonly rejectsBytes: number;
@@ -31,7 +31,7 @@ export interface Written extends ResumePoint {
 /** The point from which a run resumes. */
 export interface Checkpoint extends Written {
   readonly timeline: TimelineState;
-  /** The store has the run's own answers up to this number. */
+  /** Number of the last of the run's own answers that the store has. */
   readonly stored: number;
 }
 
@@ -39,9 +39,9 @@ export interface Checkpoint extends Written {
 interface LockedDirectory {
   readonly path: string;
   readonly lock: Lock;
-  /** True if the run removes it once it is empty. False if the user made it. */
+  /** True if the run removes the directory once it is empty. False if the user made the directory. */
   readonly own: boolean;
-  /** Files that the run may leave in it, in the order of their removal. */
+  /** Files that the run may leave in the directory, in the order of their removal. */
   readonly files: readonly string[];
 }
 
@@ -49,7 +49,7 @@ interface LockedDirectory {
 export interface RunState extends RunFiles {
   readonly destination: Destination;
   readonly locked: readonly LockedDirectory[];
-  /** Removed with the session: a streamed run can't be resumed. */
+  /** Directory that is removed with the session: a streamed run can't be resumed. */
   readonly temporary: TemporaryDirectory | undefined;
 }
 
@@ -83,15 +83,15 @@ export function openState(job: Job): RunState {
   }
 }
 
-/** Needs no lock, since no other process knows of it. */
+/** A state in a temporary directory. It needs no lock, since no other process knows of the directory. */
 function temporaryState(destination: Destination, written: WrittenPaths): RunState {
   const temporary = temporaryDirectory();
   return {destination, written, directory: temporary.path, locked: [], temporary};
 }
 
 /**
- * The files beside the output that this run may remove. A run that has its state there keeps its files, unless it was
- * being published.
+ * The files beside the output that this run may remove. Another run's state in that directory is kept, unless that run
+ * was being published.
  */
 function filesBeside(own: string, directory: string): readonly string[] {
   const apart = partialNames.map(name => partialApart(name, directory));
@@ -155,7 +155,7 @@ export function openLedger(
 /**
  * Calls `read` with the ledger as the last session left it; undefined if there is none.
  *
- * @throws an error if it can't be read.
+ * @throws an error if the ledger can't be read.
  */
 export function fromLedger<T>({directory}: RunState, read: (ledger: Ledger) => T): T | undefined {
   const ledger = leftLedger(directory);
@@ -237,13 +237,13 @@ export function closeState(
 
 function letGo(locked: readonly LockedDirectory[], isOver: (directory: LockedDirectory) => boolean): void {
   const over = locked.filter(isOver);
-  // Windows can't remove a lock that is held, and no other process can remove ours.
+  // Windows can't remove a lock that is held, so ours is released first there. No other process can remove our lock.
   if (process.platform === 'win32') for (const {lock} of locked) lock.release();
   try {
     for (const {path, files} of over.toReversed()) for (const name of files) removeFile(join(path, name));
     for (const {path, lock, own} of over) {
       if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
-      // Removed files that came back after a power cut would pass for the next run's.
+      // If removed files came back after a power cut, they would pass for the next run's.
       else syncPath(path);
     }
   } finally {
@@ -257,6 +257,6 @@ function removeEmpty(directory: string, top: string): void {
     rmdirSync(directory);
     if (directory !== top) removeEmpty(dirname(directory), top);
   } catch {
-    // It holds files of others.
+    // The directory is not empty: it holds files of others.
   }
 }

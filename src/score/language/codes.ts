@@ -3,11 +3,11 @@ import type {Result} from '../../ledger/lookup.ts';
 import {callCodes, skipCodes} from '../../lookup/codes.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 
-/** The possible texts of a value: comparing it with another is a mistake. */
+/** The possible texts of a value: a comparison with any other text is a mistake. */
 export interface Codes {
   readonly what: string;
   readonly known: readonly string[];
-  /** Codes that no list can name, by their shape. */
+  /** Further codes by their shape, since a list can't name them all. */
   readonly like?: RegExp;
   /** Advice for a text that is not a code. */
   readonly otherwise?: string;
@@ -24,7 +24,7 @@ const statuses: Readonly<Record<Result['status'], true>> = {
 
 export const statusCodes: Codes = {what: 'status', known: Object.keys(statuses)};
 
-/** Rows never have this code: it is the summary's. */
+/** Leaves out `other_codes`: only the summary has this code, rows never do. */
 const {other_codes: _, ...rowCodes} = callCodes;
 
 /**

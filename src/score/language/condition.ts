@@ -18,8 +18,8 @@ export interface Condition {
   readonly references: readonly Reference[];
   decide(facts: Facts): Decision;
   /**
-   * Adds the missing fields of a condition that could not be decided. Returns true if none was missing, but a value
-   * could not be used, such as a text that is not a number.
+   * Adds the fields for which the condition could not be decided: missing ones, and those of a part with an unusable
+   * value, such as a text that is not a number. Returns true if there is such a part.
    */
   missing(facts: Facts, into: Lacking): boolean;
 }

@@ -101,7 +101,7 @@ function comparison(
   if (left === undefined || right === undefined) return undefined;
   const areNumbers = isNumber(left.kind) && isNumber(right.kind);
   if (left.kind !== right.kind && !areNumbers) return undefined;
-  // CEL orders texts by code points, JavaScript by UTF-16.
+  // Left to the engine: CEL orders texts by code points, JavaScript by UTF-16.
   if (!areNumbers && sign !== '==' && sign !== '!=') return undefined;
   const mayThrow = left.mayThrow || right.mayThrow;
   return {kind: 'bool', read: comparisons[sign](left.read, right.read), mayThrow};

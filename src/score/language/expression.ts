@@ -14,7 +14,7 @@ export interface Reference {
   /** The path as it is written. */
   readonly name: string;
   readonly type: Type | undefined;
-  /** True if it is used in `has(…)` only: the field may be missing, but its answer may not. */
+  /** True if the path is used in `has(…)` only: the field may be missing, but its answer may not. */
   readonly optional: boolean;
 }
 
@@ -22,14 +22,14 @@ export interface Reference {
 export interface Expression {
   readonly ast: ASTNode;
   readonly vocabulary: RuleVocabulary;
-  /** Makes one of its parts executable. */
+  /** Makes a part of this expression ready to run. */
   runnable(node: ASTNode): Evaluate;
 }
 
 /**
  * Parses conditions and checks their names, types, patterns and codes.
  *
- * @throws {UsageError} that begins with `place` and names the fault, with the nearest name for an unknown one.
+ * @throws {UsageError} for a fault. Its message begins with `place`, and suggests the nearest name for an unknown one.
  */
 export type CheckCondition = (text: string, place: string) => Expression;
 
@@ -68,7 +68,7 @@ function constantsIn({constant}: RuleVocabulary): Readonly<Record<string, unknow
 /**
  * All paths that a part reads.
  *
- * @throws {UnknownName} if one does not exist.
+ * @throws {UnknownName} if a path does not exist.
  */
 export function referencesOf(
   node: ASTNode,

@@ -7,7 +7,7 @@ import {type RuleVocabulary, typeAt, UnknownName} from './vocabulary.ts';
 /**
  * Refuses a text that is compared with codes but is not one of them: `status.ip == "Invalid"` would never hold.
  *
- * @throws {UnknownName} with the nearest code.
+ * @throws {UnknownName} for such a text. Its message suggests the nearest code.
  */
 export function checkLiterals(
   node: ASTNode,

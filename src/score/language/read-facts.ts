@@ -7,7 +7,7 @@ export type Facts = Readonly<Record<string, unknown>>;
 export type ReadFacts<T = unknown> = (facts: Facts) => T;
 
 const UNREAD = Symbol('unread');
-/** Maximum objects of facts to remember. A row has one, and one more for each choice among a kind's several lookups. */
+/** Maximum objects of facts to remember. A row has one, and one more for each choice among a subject's lookups. */
 const MOST_FACTS = 16;
 
 /** Reads that conditions share: a field is read once per row, and a shared part is decided once. */
@@ -24,7 +24,7 @@ export class SharedReads {
     return this.#made.get(name) as T;
   }
 
-  /** Returns the same read, done once per object of facts. */
+  /** Returns a function that calls `read` only once per object of facts, and repeats its result. */
   once<T>(read: ReadFacts<T>): ReadFacts<T> {
     const slot = this.#slots++;
     this.#facts = undefined;
@@ -52,7 +52,7 @@ export class SharedReads {
   }
 }
 
-/** Reads the value at a path; undefined without one. */
+/** Makes a reader of the value at a path. It returns undefined if there is no value. */
 export function reader(path: readonly string[]): ReadFacts {
   const [root = '', field = '', ...deeper] = path;
   if (path.length === 1) return facts => facts[root];

@@ -77,7 +77,7 @@ export const riskVocabulary: RuleVocabulary = {
   },
 };
 
-/** An unknown name, and the nearest known one. */
+/** An expression has an unknown name. The message suggests the nearest known one. */
 export class UnknownName extends Error {}
 
 /**
@@ -129,14 +129,14 @@ function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
   return new UnknownName(`there is no "${name}" to read. Did you mean ${quoted.join(' or ')}?`);
 }
 
-/** The field of this name in each part, such as `verdict.can_pass`: columns leave the part's name out. */
+/** Paths such as `verdict.can_pass` to the field of this name in an answer's parts: column names leave out the part. */
 function partsWith(name: string, fields: Readonly<Record<string, Type>>): string[] {
   return Object.entries(fields).flatMap(([part, type]) =>
     type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${part}.${name}`] : [],
   );
 }
 
-/** `deeper`: fields of exactly this name elsewhere, which are meant rather than similar ones. */
+/** The error for an unknown name. It suggests a field of exactly this name (`deeper`) rather than a similar one. */
 function unknown(
   what: string,
   name: string,

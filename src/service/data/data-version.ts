@@ -9,13 +9,13 @@ import {readManifest} from './manifest.ts';
 /**
  * Changes whenever the data behind the embedded service's answers changes: packed, installed, or this project's lists.
  *
- * @param ownLists the folder of those lists, as CSV
+ * @param ownLists the folder of this project's lists, as CSV
  */
 export function dataVersion(ownLists = dirname(fileURLToPath(import.meta.url))): string {
   const {fingerprint} = readManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
   const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})
-    // pack-sets.csv exists only in a build, and the manifest's fingerprint covers it.
+    // pack-sets.csv is removed after a build. The manifest's fingerprint covers it.
     .filter(file => file.endsWith('.csv') && file !== 'pack-sets.csv')
     .sort()
     .map(file => readFileSync(join(ownLists, file), 'utf8'));

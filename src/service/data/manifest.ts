@@ -4,7 +4,7 @@ import {files} from './data-dir.ts';
 
 /** One data set behind the answers: its source, licence, date and size. */
 export interface DataSet {
-  /** Its package, as on npm. */
+  /** The npm package of the data set. */
   name: string;
   version: string;
   licence: string;
@@ -14,13 +14,13 @@ export interface DataSet {
   /** Day of the data (ISO 8601), if the data set gives it. */
   date?: string;
   entries: number;
-  /** The response fields made from it. */
+  /** The response fields made from the data set. */
   fields: string[];
 }
 
 /** The data sets that the build packed, with their sources. */
 export interface Manifest {
-  /** Changes whenever the packing code or a packed package does: equal means up to date. */
+  /** Changes whenever the packing code or a packed package does. Packed data with the current one is up to date. */
   fingerprint: string;
   dataSets: DataSet[];
 }

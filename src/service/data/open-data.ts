@@ -4,10 +4,10 @@ import {AsnTable, CountryTable} from './tables/ip-tables.ts';
 import {MailDomains} from './tables/mail-domains.ts';
 import {CarrierTable, DisposablePhones} from './tables/phone-tables.ts';
 
-/** Code → name and continent. */
+/** ISO 3166 code → the country's name and continent. */
 export type CountryNames = Record<string, {name: string; continent: string} | undefined>;
 
-/** Keeps the result of the first `load`. */
+/** Returns a function that loads on its first call, and keeps the result. */
 function once<T>(load: () => T): () => T {
   let loaded: {value: T} | undefined;
   return () => {
@@ -33,7 +33,7 @@ export class OpenData {
 
 let loaded: WeakRef<OpenData> | undefined;
 
-/** Returns the tables in memory, as long as a service uses them: a second service reads no file again. */
+/** Returns the open data. It stays in memory as long as a service uses it: a second service reads no file again. */
 export function openData(): OpenData {
   const known = loaded?.deref();
   if (known !== undefined) return known;

@@ -13,10 +13,10 @@ export interface Packed {
   date?: string;
 }
 
-/** Rows of the data set: first address, last address, AS number and holder, which may be quoted. */
+/** Rows of @ip-location-db/asn: first address, last address, AS number and holder, which may be quoted. */
 const asnRow = /^(\d+),(\d+),(\d+),(?:"((?:[^"]|"")*)"|(.*))$/;
 
-/** IPv4 ranges with their AS number, sorted, and each AS's holder. */
+/** IPv4 ranges with the number of their autonomous system (AS), sorted, and each AS's holder. */
 export function packAsn(): Packed {
   const lines = readFileSync(require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'), 'utf8').split('\n');
   const gap: number[] = [];
@@ -62,10 +62,10 @@ function packHolders(holders: Map<number, string>): Record<string, PackedColumn>
 const distances = (sorted: number[]): Uint32Array =>
   Uint32Array.from(sorted, (each, index) => each - (index === 0 ? 0 : (sorted[index - 1] as number)));
 
-/** The reader's types only know MaxMind's own records; this data set's are flat. */
+/** mmdb-lib's types only know MaxMind's own records. This data set's records are flat. */
 type CountryRecord = CountryResponse & {country_code: string};
 
-/** The starts of IPv4 ranges of one country, and the country's index in a list of codes. */
+/** The starts of IPv4 ranges, each range of one country, and each country's index in a list of codes. */
 export function packCountries(): Packed {
   const path = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv4.mmdb';
   const reader = new Reader<CountryRecord>(readFileSync(require.resolve(path)));

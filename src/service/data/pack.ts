@@ -37,7 +37,7 @@ function isUpToDate(directory: string, current: string): boolean {
   return readManifest(directory).fingerprint === current;
 }
 
-/** Writes under another name and renames, so that an interrupted build leaves no half file. */
+/** Writes a file under another name and renames it, so that an interrupted build leaves no half file. */
 function writeWhole(path: string, content: Buffer | string): void {
   writeFileSync(`${path}.${process.pid}`, content);
   renameSync(`${path}.${process.pid}`, path);

@@ -99,7 +99,7 @@ interface Served {
   loss?: LosingFault;
 }
 
-/** Answers on Node's own response, in half the time of a web `Response`. */
+/** Answers a request on Node's own response, in half the time of a web `Response`. */
 async function answer(
   {env: {incoming, outgoing}}: Context<HttpEnv>,
   operate: (incoming: IncomingMessage) => Promise<Served>,
@@ -139,7 +139,7 @@ async function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise
   });
 }
 
-/** Answers an expected failure with its code, any other with `internal_error`: its details go to the log only. */
+/** Answers an expected failure with its code, any other with `internal_error`, whose details go to the log only. */
 async function attempt(
   {log}: AppParts,
   operate: () => Promise<Served>,

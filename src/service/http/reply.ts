@@ -2,7 +2,7 @@ import type {ServerResponse} from 'node:http';
 import {errorBodyOf, errorStatus, type ServiceError, type ServiceErrorCode} from './error-body.ts';
 import {type LosingFault, STALL_MS} from './practice.ts';
 
-/** The interface's error body, for faults outside of the operations. */
+/** A response with the interface's error body, for failures outside of the operations. */
 export function fail(code: ServiceErrorCode, headers: Record<string, string> = {}): Response {
   return Response.json(errorBodyOf(code), {status: errorStatus[code], headers});
 }
@@ -39,7 +39,7 @@ export function send(outgoing: ServerResponse, {status, body, headers}: Reply): 
   outgoing.end(body);
 }
 
-/** Loses an answer on its way. */
+/** Loses an answer: closes the connection at once, in the middle of the body, or after a silence. */
 export function lose(fault: LosingFault, {body}: Reply, outgoing: ServerResponse): void {
   if (fault === 'reset') outgoing.destroy();
   else if (fault === 'stall') destroyLater(outgoing);

@@ -4,7 +4,7 @@ import type {IncomingMessage} from 'node:http';
 import type {z} from 'zod';
 import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 
-/** A request's body: the fields of a JSON object. Null and empty texts count as not sent. */
+/** A request's body: the fields of a JSON object. A field that is null or an empty text counts as not sent. */
 export type Body = Record<string, unknown>;
 
 /** A call with a checked body. */
@@ -18,7 +18,7 @@ export interface ServiceCall {
 /**
  * Reads a body that must be a JSON object. It is read from Node's own request: through the web `Request` that hono
  * offers, a call takes more than twice the time.
- * @param limit bytes
+ * @param limit the maximum of bytes
  * @throws ServiceError `unsupported_media_type`, `body_too_large`, `malformed_body`, or `malformed_request` if cut off
  */
 export async function readBody(incoming: IncomingMessage, limit: number): Promise<Body> {

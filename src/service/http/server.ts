@@ -23,7 +23,7 @@ const LINGER_MS = 500;
 /** Maximum connections, so that file descriptors suffice. Further connections are closed immediately. */
 const MAX_CONNECTIONS = 4096;
 
-/** Maximum unread answers of one connection: a client that sends more does not read them, and each takes memory. */
+/** Maximum unanswered requests of a connection. A client that sends more does not read answers, which take memory. */
 const MAX_PIPELINED = 32;
 
 export interface ServerLimits {

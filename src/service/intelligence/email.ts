@@ -65,7 +65,7 @@ export function assessMail(data: OpenData, email: string): MailAssessment | unde
   return {parsed, normalized, domainType, flags, trust: Math.max(0, domainTrust[domainType] - cost)};
 }
 
-/** The canonical spelling of an address's mailbox; undefined if the address is malformed. */
+/** An address as written, and the canonical spelling of its mailbox; undefined if the address is malformed. */
 export function mailboxOf(email: string): {written: string; normalized: string} | undefined {
   const parsed = parseMailAddress(email);
   return parsed && {written: email, normalized: normalize(parsed).address};
@@ -89,7 +89,7 @@ function flagsOf({local, international}: MailAddress, normalized: Normalized): M
   return (Object.keys(all) as MailFlag[]).filter(flag => all[flag]);
 }
 
-/** Eight or more characters, at least half of them digits: more often a machine's choice than a person's. */
+/** True for eight or more characters, at least half of them digits: rather a machine's choice than a person's. */
 function looksGenerated(local: string): boolean {
   const digits = local.replace(/\D/g, '').length;
   return local.length >= 8 && digits * 2 >= local.length;

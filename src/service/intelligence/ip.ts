@@ -10,7 +10,7 @@ import type {AutonomousSystem} from '../data/tables/ip-tables.ts';
  */
 const reachableRanges = new Set(['unicast', 'as112', 'amt']);
 
-/** Networks inside other ranges that IANA's registries call globally reachable. */
+/** Networks that IANA's registries call globally reachable, unlike the ranges around them. */
 const reachableNetworks = [
   '192.0.0.9/32', // Port Control Protocol anycast
   '192.0.0.10/32', // TURN anycast

@@ -7,7 +7,7 @@ export interface MailAddress {
   domain: string;
   /** The registered domain: `example.co.uk` for `mail.example.co.uk`. */
   registrable: string;
-  /** True if the domain has letters outside ASCII, as written or as shown. */
+  /** True if the domain has letters outside ASCII, as such or encoded (`xn--`). */
   international: boolean;
 }
 

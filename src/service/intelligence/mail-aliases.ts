@@ -4,11 +4,11 @@ import type {MailAddress} from './mail-address.ts';
 /** The one spelling of an address's mailbox, and what was removed for it. */
 export interface Normalized {
   address: string;
-  /** True if it had a tag (`+news`), or has what looks like a tag at a domain whose tags are unknown. */
+  /** True if the address had a tag (`+news`), or has a `+` at a domain whose tags are unknown. */
   tagged: boolean;
-  /** True if it had dots that the provider ignores. */
+  /** True if the address had dots that its provider ignores. */
   dotted: boolean;
-  /** True if its domain was another name of the provider's domain. */
+  /** True if the address had another name of its provider's domain. */
   renamed: boolean;
 }
 

@@ -64,7 +64,7 @@ export function phoneIntelligence(data: OpenData, written: string): PhoneData {
   };
 }
 
-/** A number with a type is valid. That saves the second search for its type in `isValid`. */
+/** True for a valid number. A number with a type is valid, which saves the search for its type in `number.isValid`. */
 const isValid = (number: PhoneNumber, type: NumberType): boolean => type !== undefined || number.isValid();
 
 const riskScore = (type: NumberType, disposable: boolean): number =>
@@ -108,8 +108,8 @@ function originOf(data: OpenData, number: PhoneNumber): PhoneData {
 }
 
 /**
- * `is_virtual`; left out in countries where fixed and mobile numbers share ranges (North America): VoIP numbers can't
- * be told from them.
+ * `is_virtual`; left out if the type is unknown, or in countries where fixed and mobile numbers share ranges (North
+ * America): VoIP numbers can't be told from those.
  */
 function virtual(type: NumberType): PhoneData {
   if (type === undefined || type === 'FIXED_LINE_OR_MOBILE') return {};

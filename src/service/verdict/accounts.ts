@@ -9,13 +9,13 @@ const confidenceOf = {
   same_email: 0.9,
   /** One device, as far as fingerprints can tell devices apart. */
   same_fingerprint: 0.8,
-  /** Households, offices and carriers share addresses. */
+  /** One address. Low, since the people of a household, an office or a carrier share addresses. */
   same_ip: 0.3,
 } as const;
 
 type Signal = keyof typeof confidenceOf;
 
-/** Minimum confidence for the same person's account. */
+/** Minimum confidence at which another account counts as the same person's. */
 const DETECTED_FROM = 0.5;
 
 /** Maximum accounts shown, the surest first: thousands can share a carrier's address. */

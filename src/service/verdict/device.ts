@@ -21,7 +21,7 @@ const browserAgent = /^(?:Mozilla\/.*(?:WebKit|Gecko|Trident|MSIE)|(?:Opera|UCWE
 const frozenVersion =
   /Windows NT 10\.0|Mac OS X 10(?:_15_7|\.15)[;)]|Android 10; K\)|CPU (?:iPhone )?OS 18_[67](?!.*(?:Version\/18|CriOS))/;
 
-/** A bot's user agent gets no browser: a parser would only read its disguise. */
+/** The device of a session. A bot's user agent gets no browser: a parser would only read its disguise. */
 export function describeDevice(session: UserSession): Device {
   const {fingerprint, user_agent, languages, timezone} = session;
   const isBot = !user_agent || isbot(user_agent) || !browserAgent.test(user_agent);
@@ -37,7 +37,7 @@ export function describeDevice(session: UserSession): Device {
   };
 }
 
-/** Phones and tablets are mobile. bowser names no platform for Chrome OS, which is on laptops. */
+/** Browser and system. Phones and tablets are mobile. bowser names no platform for Chrome OS, which is on laptops. */
 function browserOf(userAgent: string): NonNullable<VerifyData['device']> {
   const {browser, os, platform} = Bowser.parse(userAgent);
   const version = browser.version?.split('.')[0] ?? '';

@@ -15,7 +15,7 @@ function rename<From extends object, To extends string>(
   return Object.fromEntries(known);
 }
 
-/** `type` is the address's version; `is_proxy` and `is_threat` have no source. */
+/** The verdict's `ip`: `type` is the address's version; `is_proxy` and `is_threat` are left out, without a source. */
 export function ipPart(address: string, ip: IpData): VerdictPart<'ip'> {
   const {asn_number} = ip;
   return {

@@ -43,7 +43,7 @@ export interface Evidence {
   session: UserSession;
   device: Device;
   ip: IpData;
-  /** Undefined if no address was sent, null if it is invalid. */
+  /** Undefined if no e-mail address was sent, null if the address is invalid. */
   mail: MailAssessment | null | undefined;
   phone: PhoneData | undefined;
   replayed: boolean;

@@ -76,7 +76,7 @@ export function checkSessions(body: Body): UserSession[] {
   return checkBody(sessionsRequest, body).sessions;
 }
 
-/** Tokens are kept as digests: the state can't be used to verify. */
+/** A redeemed token is kept as this digest, which can't be used to verify. */
 const digest = (token: string): string => hash('sha256', token, 'base64');
 
 /** The known sessions, and the tokens that were verified. */
@@ -84,7 +84,7 @@ export class UserSessions {
   readonly #byToken = new Map<string, UserSession>();
   readonly #redeemed = new Set<string>();
 
-  /** A session with a known token replaces that one; a redeemed token stays redeemed. */
+  /** Adds a session, in place of an earlier one with its token. A redeemed token stays redeemed. */
   add(session: UserSession): void {
     this.#byToken.set(session.token, session);
   }
@@ -93,7 +93,7 @@ export class UserSessions {
     return this.#byToken.get(token);
   }
 
-  /** @returns true if the token was verified before */
+  /** Notes that a token was verified, and returns true if it was verified before. */
   redeem(token: string, keep: (digest: string) => void): boolean {
     if (this.isRedeemed(token)) return true;
     const key = digest(token);

@@ -84,7 +84,7 @@ function verdict(
   };
 }
 
-/** Finds the other accounts that share a trait with this one. Then notes this account, unless this is a test. */
+/** Finds the other accounts that share a trait with the request's. Then notes the request's, unless it is a test. */
 function linkAccounts(
   {accounts, keep}: VerdictParts,
   {id, email, token}: VerifyRequest,

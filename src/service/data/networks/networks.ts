@@ -3,17 +3,17 @@ import type {AutonomousSystem} from '../tables/ip-tables.ts';
 
 /** An operator on one of the lists that this project keeps. */
 interface ListedNetwork {
-  /** Its operator, under its trade name. */
+  /** The operator's trade name. */
   operator: string;
   /** The operator's AS numbers. */
   asns: readonly number[];
-  /** The reason for its place on the list. */
+  /** The reason why the operator is on the list. */
   reason: string;
-  /** URL or file that says so. */
+  /** URL or file that gives this reason. */
   source: string;
 }
 
-/** The kind of an address's network, by the lists and its holder's name. */
+/** The kinds of an address's network, by the lists and by the name of the network's holder. */
 export interface NetworkFlags {
   datacenter: boolean;
   vpn: boolean;
@@ -44,8 +44,8 @@ export const vpnNetworks = listOf('vpn');
 export const torNetworks = listOf('tor');
 
 /**
- * Words in names of holders that rent out servers or rooms for them. `hosting` and `vps` count inside longer words too.
- * All other words don't: `Ghost` and `Protocolo` contain `host` and `colo`.
+ * Words in the names of holders that rent out servers, or rooms for servers. `hosting` and `vps` count inside longer
+ * words too. All other words don't: `Ghost` and `Protocolo` contain `host` and `colo`.
  */
 const hostingWords =
   /\b(?:\w*hosting|\w*vps\w*|hosts?|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;
@@ -57,7 +57,7 @@ const hosting = numbers(hostingNetworks);
 const vpn = numbers(vpnNetworks);
 const tor = numbers(torNetworks);
 
-/** VPN and Tor networks are in data centres, so they count as such too. */
+/** The kinds of a network. VPN and Tor networks are in data centres, so they count as data centres too. */
 export function networkFlags({number, holder}: AutonomousSystem): NetworkFlags {
   const isVpn = vpn.has(number);
   const isTor = tor.has(number);

@@ -4,11 +4,11 @@ import {files, readPacked} from '../data-dir.ts';
 /** An autonomous system: its number and holder. */
 export interface AutonomousSystem {
   number: number;
-  /** The data set's name for it; may be empty. */
+  /** The holder's name in the data set; may be empty. */
   holder: string;
 }
 
-/** The autonomous system that announces an IPv4 address. */
+/** Finds the autonomous system that announces an IPv4 address. */
 export class AsnTable {
   readonly #start: Uint32Array;
   readonly #end: Uint32Array;
@@ -35,7 +35,7 @@ export class AsnTable {
     return {number, holder: this.holder(number)};
   }
 
-  /** Every range, in order. */
+  /** Every range, in order of addresses, with its autonomous system. */
   *ranges(): Iterable<{start: number; end: number; system: AutonomousSystem}> {
     for (const [index, start] of this.#start.entries()) {
       const number = this.#asn[index] as number;
@@ -77,7 +77,7 @@ function sums(distances: Uint32Array): Uint32Array {
   });
 }
 
-/** The country in which an IPv4 address is registered. */
+/** Finds the country in which an IPv4 address is registered. */
 export class CountryTable {
   readonly #start: Uint32Array;
   readonly #country: Uint8Array;

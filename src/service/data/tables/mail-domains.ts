@@ -4,7 +4,7 @@ import {type MailProviderKind, mailProviders} from './mail-providers.ts';
 /** The list that a mail domain is on; `other` for domains on no list, such as a company's. */
 export type MailDomainKind = MailProviderKind | 'other';
 
-/** Kinds of mail domains: by this project's table, else by the packages' lists. */
+/** Finds the kind of a mail domain: by this project's table, else by the lists of packages. */
 export class MailDomains {
   readonly #kinds = new Map<string, MailDomainKind>();
 
@@ -17,7 +17,7 @@ export class MailDomains {
     const mailchecker = new Set(domainsIn(files.mailchecker));
     for (const domain of [...blocklist, ...mailchecker]) {
       const isDoubtful = mainstream.has(domain) && !(blocklist.has(domain) && mailchecker.has(domain));
-      // If one list calls a best-known provider disposable, neither list is believed.
+      // If only one of the two lists calls a best-known provider disposable, neither list is believed.
       this.#kinds.set(domain, isDoubtful ? 'other' : 'disposable');
     }
     for (const [domain, {kind}] of mailProviders) this.#kinds.set(domain, kind);

@@ -9,7 +9,7 @@ export type MailProviderKind = 'mainstream' | 'provider' | 'relay' | 'disposable
 /** A mail domain's kind, and the spellings that its provider delivers into one mailbox. */
 export interface MailProvider {
   kind: MailProviderKind;
-  /** The domain that stands for all domains of the provider, where several deliver into one mailbox. */
+  /** The domain that stands for the provider's others that deliver into the same mailbox; else the domain itself. */
   mailboxDomain: string;
   /** True if the provider ignores dots in the local part. */
   ignoresDots: boolean;

@@ -6,7 +6,7 @@ interface CarrierFile {
   prefixes: Record<string, Record<string, number>>;
 }
 
-/** The carrier to which a number's range was first allocated. A ported number has another carrier. */
+/** Finds the carrier to which a number's range was first allocated. A ported number has another carrier. */
 export class CarrierTable {
   readonly #names: string[];
   readonly #prefixes: Map<string, Map<string, number>>;
