@@ -31,7 +31,7 @@ interface LedgerWriterOptions {
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
-  /** Recognizes most keys that have no row in the file and none to be written. */
+  /** Its `mayHave` is false only for keys that have no row in the file, and none that waits to be written. */
   readonly #keys: KeyFilter;
   #unwritten = new Unwritten();
   #flush: Promise<void> | undefined;

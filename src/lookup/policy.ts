@@ -41,8 +41,8 @@ export const policyNumbers = {
   /** A quota that reads as used up is believed for this long. Then a call tests it. */
   quotaPauseMs: 60_000,
   /**
-   * Refused calls of one operation in a row. Before the operation's first answer, so many mean wrong settings. Later the
-   * account may be refused, so the values are not stored as rejected.
+   * Refused calls of one operation in a row. Before the operation's first answer, so many mean wrong settings. Later
+   * the account may be refused, so the values are not stored as rejected.
    */
   refusalStreak: 10,
   /** Maximum calls of an operation in flight before its first answer. */

@@ -6,6 +6,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {AccountPace} from '../../src/account/account-pace.ts';
+import {Sqlite} from '../../src/disk/sqlite.ts';
 import {busiestWindow} from '../lookup/dispatches.ts';
 import {bundle} from '../support/bundle.mjs';
 
@@ -36,10 +37,15 @@ console.log(JSON.stringify(left));
 describe('its file', () => {
   let directory: string;
   const troubles: Error[] = [];
-  const open = (count = 1, place = directory, warn: (sentence: string) => void = () => {}) =>
+  const open = (
+    count = 1,
+    place = directory,
+    warn: (sentence: string) => void = () => {},
+    account = 'https://api.example.com default',
+  ) =>
     new AccountPace({
       directory: place,
-      account: 'https://api.example.com default',
+      account,
       rate: perSecond(count),
       onTrouble: error => troubles.push(error),
       warn,
@@ -124,6 +130,113 @@ describe('its file', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  test.each([
+    ['a moment', 300, 0],
+    ['minutes', 600_000, 1],
+  ])('a machine that was off for %s gives as many permits at its start as that allows', (_, awayMs, permits) => {
+    const boot = (time: number) => {
+      vi.useRealTimers();
+      // Its clock begins at 0.
+      vi.useFakeTimers({now: time, toFake: ['Date', 'hrtime', 'setImmediate', 'setTimeout', 'clearTimeout']});
+      return open(1);
+    };
+    try {
+      const start = Date.parse('2031-05-06T02:00:00Z');
+      const before = boot(start);
+      vi.advanceTimersByTime(50_000);
+      expect(before.take(1).permits).toBe(1);
+      before.use().left();
+      before.close();
+      const after = boot(start + 50_000 + awayMs);
+      expect(after.take(1).permits).toBe(permits);
+      after.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test.each([
+    ['another user’s process', 'EPERM', 0],
+    ['a process that is gone', 'ESRCH', 1],
+  ])('a permit of %s: it is held by that alone which may still use it', (_, code, permits) => {
+    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'setTimeout', 'clearTimeout']});
+    const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+      throw Object.assign(new Error(code), {code});
+    });
+    try {
+      const [other, own] = [open(1), open(1)];
+      expect(other.take(1).permits).toBe(1);
+      other.use();
+      vi.advanceTimersByTime(5_000);
+      // At the latest, it was used just now.
+      expect(own.take(1).permits).toBe(0);
+      vi.advanceTimersByTime(1_100);
+      expect(own.take(1).permits).toBe(permits);
+      for (const pace of [own, other]) pace.close();
+    } finally {
+      kill.mockRestore();
+      vi.useRealTimers();
+    }
+  });
+
+  test('has a rate for each account', () => {
+    const accounts = ['default', 'other'].map(account => open(1, directory, undefined, account));
+    expect(accounts.map(pace => pace.take(1).permits)).toEqual([1, 1]);
+    expect(accounts.map(pace => pace.take(1).permits)).toEqual([0, 0]);
+    for (const pace of accounts) pace.close();
+  });
+
+  test.each([
+    ['was sent counts from when it left', true, 0],
+    ['was never sent does not count', false, 1],
+  ])('a call that %s', (_, sent, permits) => {
+    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'setTimeout', 'clearTimeout']});
+    try {
+      const [one, other] = [open(1), open(1)];
+      expect(one.take(1).permits).toBe(1);
+      const call = one.use();
+      vi.advanceTimersByTime(900);
+      call.over(sent);
+      vi.advanceTimersByTime(200);
+      expect(other.take(1).permits).toBe(permits);
+      for (const pace of [one, other]) pace.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('is told of a call that left while another process had it locked', () => {
+    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'setTimeout', 'clearTimeout']});
+    const db = new Sqlite(join(directory, 'pace.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
+    try {
+      const [one, other] = [open(1), open(1)];
+      expect(one.take(1).permits).toBe(1);
+      const call = one.use();
+      vi.advanceTimersByTime(900);
+      db.exec('BEGIN EXCLUSIVE');
+      call.left();
+      expect(one.take(1)).toEqual({permits: 0, waitMs: 5});
+      db.exec('ROLLBACK');
+      expect(one.take(1).permits).toBe(0);
+      vi.advanceTimersByTime(200);
+      expect(other.take(1).permits).toBe(0);
+      expect(troubles).toEqual([]);
+      for (const pace of [one, other]) pace.close();
+    } finally {
+      vi.useRealTimers();
+      db.close();
+    }
+  });
+
+  test('gives no permit any more once it can not be used, and says so', () => {
+    const pace = open();
+    pace.close();
+    const before = troubles.length;
+    expect(pace.take(1).permits).toBe(0);
+    expect(troubles.slice(before)).toEqual([expect.objectContaining({code: 'account_pace'})]);
+    troubles.length = before;
   });
 
   test('damaged by a power cut, it begins anew; one that is something else is refused', () => {

@@ -137,6 +137,15 @@ test('a free call gives its credits back to the day that it was taken from, neve
   expect(budget.renewsAt).toBe(Date.parse('2031-05-08T00:00:00Z'));
 });
 
+test('what is left of a block when its day ends is returned to that day', () => {
+  const budget = open(1_000);
+  budget.take('a', 1);
+  now += 86_400_000;
+  budget.take('b', 1);
+  now -= 86_400_000;
+  expect(open(1_000).used).toBe(1);
+});
+
 test('costs larger than a block fit as long as there is room', () => {
   const budget = open(10_000);
   expect(budget.take('a', 7_500)).toBe(true);
@@ -144,6 +153,12 @@ test('costs larger than a block fit as long as there is room', () => {
   expect(budget.take('b', 2_600)).toBe(false);
   expect(budget.take('c', 2_500)).toBe(true);
   expect(budget.left()).toBe(0);
+});
+
+test('the rest of a block and the last of the day make a call together', () => {
+  const budget = open(10_000);
+  expect([budget.take('a', 9_870), budget.take('b', 60), budget.left()]).toEqual([true, true, 70]);
+  expect([budget.take('c', 71), budget.take('d', 70), budget.left()]).toEqual([false, true, 0]);
 });
 
 test("one job's credits are not another's", () => {
@@ -184,9 +199,26 @@ test('says once when its share is used up, by whomever', () => {
   expect(said).toEqual([
     "8 of the day's 10 credits (max_credits_per_day in production.yaml) are used by all runs together.",
   ]);
-  budget.close();
-  open(10_000, 'account', {warnAt});
+  const other = open(10_000, 'account', {warnAt});
   expect(said).toHaveLength(2);
+  other.close();
+  // The next day has a share of its own.
+  now += 86_400_000;
+  for (const [key, cost] of [['d', 7_900], ['e', 100]] as const) budget.take(key, cost);
+  expect(said).toHaveLength(2);
+  budget.take('f', 100);
+  expect(said).toHaveLength(3);
+  budget.close();
+});
+
+test('a session that was killed when it had closed one of its two budgets has the block of the other given back', () => {
+  const day = open(100_000, 'account', {holder: 'killed'});
+  const month = open(200_000, 'account', {holder: 'killed', period: 'month'});
+  for (const budget of [day, month]) budget.take('a', 300);
+  day.close();
+  giveBackBlocks({directory, now: () => now}, 'killed', () => 300);
+  const used = [open(100_000, 'account'), open(200_000, 'account', {period: 'month'})].map(one => one.used);
+  expect(used).toEqual([300, 300]);
 });
 
 test('periods that are over are forgotten', () => {

@@ -75,3 +75,26 @@ test('a service that has a code for every value fills no summary: of each operat
   expect(codes[1]).toEqual({code: 'ip.odd_1', count: 2, rows: [1, 4_001]});
   expect(codes).toContainEqual({code: 'email.odd', count: 1, rows: [4_002]});
 });
+
+test('a score of 100 is in the last of ten bars, as one of 90 is', () => {
+  const counters = emptyCounters();
+  for (const score of [0, 9, 10, 89, 90, 100]) {
+    const row = {type: 'csv' as const, record: 1, line: 1, fields: []};
+    const risk = {score, level: 'low', points: {}, reasons: [], missing: []} as Risk;
+    countRow(counters, {row, results: [], answers: [], risk} as unknown as EnrichedRow<Row>, []);
+  }
+  expect(counters.risk.histogram).toEqual([2, 1, 0, 0, 0, 0, 0, 0, 1, 2]);
+});
+
+test('a field that an answer leaves empty is not counted as there', () => {
+  const counters = emptyCounters();
+  const columns = [
+    {target: {operation: 'ip', cell: () => ''}, answerFields: [{name: 'asn', path: ['asn']}]},
+  ] as unknown as Parameters<typeof countRow>[2];
+  for (const asn of [7, null, undefined]) {
+    const row = {type: 'csv' as const, record: 1, line: 1, fields: []};
+    const results = [{status: 'ok', data: '{}'}];
+    countRow(counters, {row, results, answers: [{asn}]} as unknown as EnrichedRow<Row>, columns);
+  }
+  expect([counters.lookups.ip.ok, counters.fields.ip.asn]).toEqual([3, {present: 1, true: 0}]);
+});

@@ -1,4 +1,6 @@
+import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {Sqlite} from '../../src/disk/sqlite.ts';
 import {FAST, type Service, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -104,6 +106,27 @@ describe('store', () => {
     expect((await here('store', 'prune')).stdout).toBe('0 answers removed.\n');
     expect((await here('store', 'prune', '--max-age', 'ip=0s')).stdout).toMatch(/^[02] answers removed\.\n$/);
     expect(await here('store', 'prune', '--max-age', 'old')).toMatchObject({code: 2});
+  });
+
+  test('prune: an age of an operation goes before the age of all', async () => {
+    const db = new Sqlite(join(sandbox.home, 'cache/bulk-enrich/answers.db'), {
+      synchronous: 'OFF',
+      busyTimeoutMs: 0,
+    });
+    db.exec('UPDATE answer SET bought_at = bought_at - 10 * 86400000');
+    db.close();
+    const pruned = await here('store', 'prune', '--max-age', '5d,ip=30d');
+    expect(pruned.stdout).toBe('1 answer removed.\n');
+    const {stdout} = await here('store', 'stats', '--json');
+    expect(JSON.parse(stdout).answers).toMatchObject([{operation: 'ip', answers: 2}]);
+  });
+
+  test('purge: a phone number in national form is found by its country', async () => {
+    sandbox.write('phones.csv', 'phone\n+61412345678\n');
+    expect((await here('run', 'phones.csv', ...FAST)).code).toBe(0);
+    const purge = (...more: string[]) => here('store', 'purge', '0412 345 678', ...more);
+    expect(await purge()).toMatchObject({code: 2, errorCode: 'not_a_value'});
+    expect((await purge('--default-country', 'AU')).stdout).toMatch(/^1 answer removed/);
   });
 
   test('a missing store is named as such', async () => {

@@ -58,12 +58,14 @@ test('a key file that others can read is a warning, with advice', async () => {
   using sandbox = createSandbox();
   const file = sandbox.write('../key', KEY);
   const env = {BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9', BULK_ENRICH_API_KEY_FILE: file};
-  chmodSync(file, 0o644);
-  const {of} = await doctor(sandbox, [], env);
-  expect(of('key file')).toMatchObject({
-    state: 'warning',
-    detail: expect.stringContaining(`chmod 600 ${file}`),
-  });
+  for (const mode of [0o644, 0o640]) {
+    chmodSync(file, mode);
+    const {of} = await doctor(sandbox, [], env);
+    expect(of('key file')).toMatchObject({
+      state: 'warning',
+      detail: expect.stringContaining(`chmod 600 ${file}`),
+    });
+  }
   chmodSync(file, 0o600);
   expect((await doctor(sandbox, [], env)).of('key file')).toBeUndefined();
 });

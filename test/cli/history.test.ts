@@ -193,3 +193,14 @@ test('a sample of a job without a name is known by its list, and not by a path',
   expect((JSON.parse(stdout) as Runs).runs).toMatchObject([{job: null, list: 'list.csv'}]);
   expect(stdout).not.toContain(other.path(''));
 });
+
+test('a sample is no last time: plan still tells the cost of the last run over all rows', async () => {
+  using other = createSandbox();
+  other.write('list.csv', list(12));
+  const {env} = service;
+  const args = ['list.csv', '--ip', 'ip', '--only', 'ip', '--rate', 'unlimited'];
+  expect((await runHere(other, ['run', ...args], {env})).code).toBe(0);
+  expect((await runHere(other, ['run', ...args, '--sample', '3', '--no-store'], {env})).code).toBe(0);
+  const {stdout} = await runHere(other, ['plan', ...args, '--json'], {env});
+  expect((JSON.parse(stdout) as Plan).last).toMatchObject({rows: 12, calls: 12, credits: 12});
+});

@@ -92,6 +92,8 @@ test('a run that stopped before it paid for anything says nothing of what is saf
   const unpaid = {...summary, credits: {...credits, spent: 0, maybe_spent: 0}};
   expect(said(fileJob, {stop, safeRows: 0, summary: unpaid})).not.toContain('Safe:');
   expect(said(fileJob, {stop, safeRows: 1, summary: unpaid})).toContain('Safe: 1 row and');
+  const perhaps = {...unpaid, credits: {...unpaid.credits, maybe_spent: 1}};
+  expect(said(fileJob, {stop, safeRows: 0, summary: perhaps})).toContain('Safe: 0 rows and every answer');
 });
 
 test('after a disk that is full, no answer is said to be safe that was not written', () => {

@@ -30,6 +30,7 @@ test.each<[string, readonly string[], {sampleLater: number; toPay: RegExp}]>([
     runHere(sandbox, ['run', ...ARGS, ...flags, ...more], {env: service.env});
   const sample = await run('--sample', '3');
   expect([sample.code, sample.stdout]).toEqual([0, expect.stringMatching(toPay)]);
+  expect(sample.stdout).toMatch(/^ip +3 +3 +0 +3 +100% +9$/m);
   expect((await run()).code).toBe(0);
   expect(service.ledger.calls).toBe(sampleLater);
 });
@@ -60,6 +61,81 @@ test('repeated calls make each value more expensive in the projection', async ()
   sandbox.write('list.csv', LIST);
   const {stdout} = await runHere(sandbox, ['run', ...ARGS, '--sample', '3'], {env: service.env});
   expect(stdout).toMatch(/\b18 credits \(\d+ at worst\)/);
+});
+
+test('a value that a condition leaves out costs nothing in the projection', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  const rows = Array.from({length: 9}, (_, n) => `192.0.2.${n},person${n}@example.com\n`);
+  sandbox.write('list.csv', `ip,email\n${rows.join('')}`);
+  sandbox.write('job.yaml', 'input: list.csv\nendpoint: live\nip: ip\nemail: {column: email, when: risk.score > 100}\n');
+  const {stdout} = await runHere(sandbox, ['run', '--job', 'job.yaml', '--sample', '3'], {env: service.env});
+  expect(service.ledger.calls).toBe(3);
+  expect(stdout).toMatch(/^email +3 +0 +0 +0 +– +0$/m);
+  expect(stdout).toMatch(/All rows cost about 9 credits \(54 at worst\)/);
+});
+
+test('a condition that no row of the sample decides is taken to hold', async () => {
+  await using service = await startService();
+  const samples: string[] = [];
+  // The row with the email address is the sampled one in one of both lists, whichever row is chosen.
+  for (const emails of [
+    ['', 'b@example.com'],
+    ['a@example.com', ''],
+  ]) {
+    using sandbox = createSandbox();
+    sandbox.write('list.csv', `ip,email\n${emails.map((email, n) => `192.0.2.${n},${email}\n`).join('')}`);
+    sandbox.write(
+      'job.yaml',
+      'input: list.csv\nendpoint: live\nip: ip\nemail: {column: email, when: risk.score > 100}\n',
+    );
+    const args = ['run', '--job', 'job.yaml', '--sample', '1'];
+    samples.push((await runHere(sandbox, args, {env: service.env})).stdout);
+  }
+  const figures = samples.map(text => /^email +.*$/m.exec(text)?.[0].replaceAll(/ +/g, ' '));
+  expect(figures.sort()).toEqual(['email 1 0 0 0 – 0', 'email 1 0 0 0 – 1']);
+});
+
+test('a sample is of rows that a run looks up: of none beyond --limit, and of none that can not be read', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  const broken = '192.0.2.1,too,many\n'.repeat(40);
+  sandbox.write('list.csv', `ip,n\n192.0.2.1,1\n192.0.2.2,1\n${broken}192.0.2.3,1\n192.0.2.4,1\n`);
+  const args = ['run', ...ARGS, '--max-rejects', '100%', '--sample', '3'];
+  const sample = (...more: string[]) => runHere(sandbox, [...args, ...more], {env: service.env});
+  expect((await sample('--limit', '2')).stdout).toMatch(/^ip +2 +2 +0 +2 .*Sampled 2 of 2 rows\./ms);
+  expect((await sample()).stdout).toMatch(/^ip +3 +3 .*Sampled 3 of 4 rows\./ms);
+});
+
+test('of a sample, verdicts are paid for again, and values that the service rejects are not', async () => {
+  await using service = await startService({
+    script: ({value}) =>
+      value === '192.0.2.3' ? reply.error(422, 'odd') : undefined,
+  });
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'ip,token\n192.0.2.1,t1\n192.0.2.2,t2\n192.0.2.3,t3\n');
+  const sample = async (...more: string[]) => {
+    const args = ['run', ...ARGS, '--concurrency', '1', '--sample', '3', ...more];
+    return (await runHere(sandbox, args, {env: service.env})).stdout;
+  };
+  expect(await sample()).toMatch(/The sample cost 3 credits\. Its answers are kept/);
+  expect(await sample('--verdict', 'token=token,action=a')).toMatch(
+    /^ip +3 +3 +3 +0 .*The sample cost 3 credits\. Its answers are not kept/ms,
+  );
+  expect(service.ledger.calls).toBe(6);
+});
+
+test('where a sample needs no call, the others cost their price', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const sample = async () => {
+    const args = ['run', ...ARGS, '--cost', 'ip=2.5', '--sample', '3'];
+    return (await runHere(sandbox, args, {env: service.env})).stdout;
+  };
+  expect(await sample()).toMatch(/All rows cost about 23 credits .*, the sample's 7\.5 included/);
+  expect(await sample()).toMatch(/All rows cost about 15 credits .*, the sample's 0 included/);
+  expect(service.ledger.calls).toBe(3);
 });
 
 test('answers that the store could not take are told of as not kept', async () => {

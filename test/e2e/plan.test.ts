@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
 import type {PlanReport} from '../../src/estimate/estimate.ts';
+import {openStoreFile} from '../../src/store/store-file.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {expectAccounts} from '../support/summary.ts';
@@ -54,7 +55,13 @@ test('--ahead shows what falls due on each day if the list runs daily', async ()
     expect(code).toBe(0);
     return stdout;
   };
+  const before = Date.now();
   const {ahead = []} = JSON.parse(await plan('--json')) as PlanReport;
+  const [first = 0, ...others] = ahead.map(({date}) => Date.parse(date));
+  // Tomorrow, in UTC.
+  expect(first).toBeGreaterThan(before);
+  expect(first).toBeLessThanOrEqual(Date.now() + 86_400_000);
+  expect(others).toEqual(others.map((_, index) => first + (index + 1) * 86_400_000));
   const due = ahead.map(({calls}) => calls);
   expect([due.length, due.slice(0, 24).some(calls => calls > 0)]).toEqual([40, false]);
   expect(due.slice(24, 30).reduce((sum, calls) => sum + calls)).toBe(60);
@@ -116,6 +123,59 @@ test('every used column is named, also the country of phone numbers and the colu
     ['verify token', 'verify user'],
     [],
   ]);
+});
+
+test('a plan is of the rows that the run reads: those within --limit, with the first rows of each repair', async () => {
+  using sandbox = createSandbox();
+  const stdin = 'ip,n\n192.0.2.1,too,many\n192.0.2.2:443,1\n192.0.2.3,1\n192.0.2.4,1\n';
+  const args = ['plan', '-', '--endpoint', 'embedded', '--json'];
+  const plan = async (...flags: string[]) =>
+    JSON.parse((await runHere(sandbox, [...args, ...flags], {stdin})).stdout) as PlanReport;
+  const whole = await plan();
+  expect(whole).toMatchObject({rows: 3, rejected: 1, credits: {all_sent_once: 3}});
+  expect(whole.repairs.map(({rows}) => rows)).toEqual([[2]]);
+  expect(await plan('--limit', '3')).toMatchObject({rows: 2, rejected: 1, credits: {all_sent_once: 2}});
+});
+
+test('operations that have rates of their own are called at the same time: the slowest one takes the whole time', async () => {
+  using sandbox = createSandbox();
+  const rows = Array.from({length: 8}, (_, n) => `192.0.2.${n},a${n % 2}@example.com\n`);
+  const args = ['plan', '-', '--endpoint', 'embedded', '--rate', 'ip=2/s,email=1/s', '--json'];
+  const {stdout} = await runHere(sandbox, args, {stdin: `ip,email\n${rows.join('')}`});
+  expect(JSON.parse(stdout)).toMatchObject({time_ms: 4_000, rate_per_second: 3});
+});
+
+test('verdicts with a test action id cost nothing: in the plan, in the run, and in what it saved', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'n,token\n1,token-1\n2,to ken\n');
+  const figures = async (action: string) => {
+    const args = ['list.csv', '--verdict', `token=token,action=${action}`, ...FAST];
+    const {stdout} = await runHere(sandbox, ['plan', ...args, '--json'], {env: service.env});
+    const {lookups, credits} = JSON.parse(stdout) as PlanReport;
+    await runHere(sandbox, ['run', ...args, '--force', '-o', 'out.csv'], {env: service.env});
+    const {spent, saved} = sandbox.summary('out.summary.json').credits;
+    return [lookups.verify?.calls, credits.all_sent_once, spent, saved.prefilter];
+  };
+  expect(await figures('t/FFFFFFFFFFFFF/111111111')).toEqual([1, 0, 0, 0]);
+  expect(await figures('an-action')).toEqual([1, 1, 1, 1]);
+});
+
+test('answers that are to be renewed count as calls, as in the run', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n');
+  const flags = ['--store', 'store', '--max-age', '30d', ...FAST];
+  const run = (output: string) =>
+    runHere(sandbox, ['run', 'list.csv', '-o', output, ...flags], {env: service.env});
+  await run('first.csv');
+  const db = openStoreFile(sandbox.path('store'), 0);
+  db.exec(`UPDATE answer SET bought_at = bought_at - ${29.9 * 86_400_000}`);
+  db.close();
+  const {stdout} = await runHere(sandbox, ['plan', 'list.csv', '--json', ...flags], {env: service.env});
+  expect((JSON.parse(stdout) as PlanReport).lookups.ip).toMatchObject({distinct: 3, known: 0, calls: 3});
+  await run('second.csv');
+  expect(service.ledger.calls).toBe(6);
 });
 
 test('for people: values that can not be looked up, by code and row, with advice', async () => {

@@ -101,6 +101,48 @@ test('repeated and missing keys are told, and no such row is lost', async () => 
   );
 });
 
+test('a key of several columns tells rows apart whose texts are the same one after the other', async () => {
+  const head = HEAD.replace('id,', 'list,id,');
+  box.write('old.csv', `${head}a,${row('bc')}ab,${row('c')}`);
+  box.write('new.csv', `${head}ab,${row('c')}a,${row('bc', {vpn: true})}`);
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'list', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    key: ['list', 'id'],
+    ...{new: 0, gone: 0, changed: 1, unchanged: 1},
+    repeated: {old: 0, new: 0},
+  });
+});
+
+test('a row without a score now, or before, has changed, and is counted under the level none', async () => {
+  const unscored = (id: string) => `${id},192.0.2.1,ok,,false,DE,,,\n`;
+  box.write('old.csv', HEAD + row('a') + unscored('b') + unscored('c'));
+  box.write('new.csv', HEAD + unscored('a') + row('b') + unscored('c'));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{changed: 2, unchanged: 1},
+    levels: {low: {none: 1}, none: {low: 1, none: 1}},
+  });
+});
+
+test('the points of the rules and the missing names explain a score: they change no row by themselves', async () => {
+  const explained = (points: string, missing: string) =>
+    `${HEAD.trim()},risk_points,risk_missing\n${row('a').trim()},${points},${missing}\n`;
+  box.write('old.csv', explained('"{""vpn"":5}"', '[]'));
+  box.write('new.csv', explained('"{""vpn"":2,""proxy"":3}"', '"[""ip.country""]"'));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({changed: 0, unchanged: 1, answers: {}});
+});
+
+test('rows without a key are all written, however many they are', async () => {
+  const head = 'id,ip_status,ip_error\n';
+  const rows = ',ok,\n'.repeat(33_000);
+  box.write('old.csv', `${head}a,ok,\n`);
+  box.write('new.csv', `${head}${rows}a,ok,\n`);
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '-o', 'changes.csv');
+  expect(stdout).toContain('new.csv: 33,000 rows without a key');
+  expect(box.read('changes.csv') === head + rows).toBe(true);
+});
+
 type Add = (pair: ReturnType<Pairs['match']>) => void;
 
 /** The numbers of the rows that were matched, with so many of them in memory at most; `-` for none. */
@@ -183,6 +225,15 @@ test('a file that ends between two rows is found to be cut off by its summary', 
 test('stdin is refused as one of the outputs', async () => {
   box.write('new.csv', HEAD + row('a'));
   expect(await diff('-', 'new.csv')).toMatchObject({code: 2, errorCode: 'no_file'});
+});
+
+test.each(['old.csv', 'new.csv'])('a key that is empty in all rows of %s is refused', async name => {
+  box.write('old.csv', HEAD + row('a'));
+  box.write('new.csv', HEAD + row('a'));
+  box.write(name, HEAD + row(''));
+  const refused = await diff('old.csv', 'new.csv', '--key', 'id');
+  expect(refused).toMatchObject({code: 2, errorCode: 'unknown_column'});
+  expect(refused.stderr).toContain(`no row of ${name} has anything in id`);
 });
 
 test.each([

@@ -66,6 +66,24 @@ test.each([
   },
 );
 
+test.each([[[]], [['--flatten']]])(
+  'a row’s own fields with the names of results stay as they are when it is scored again %j',
+  async flags => {
+    const own =
+      '"was":{"x":1,"risk":{"score":9},"risk_score":9,"input_repairs":null,"n":1.50},"mail":"a@mailinator.com"';
+    box.write('own.ndjson', `{"id":1,${own}}\n`);
+    box.write('more.yaml', 'rules:\n  - {when: email.domain == "mailinator.com", add: 30, reason: throwaway}\n');
+    const list = ['run', 'own.ndjson', '--endpoint', 'embedded', '--email', 'mail', ...flags];
+    await runHere(box, [...list, '-o', 'out.ndjson']);
+    await runHere(box, [...list, '-o', 'expected.ndjson', '--score', 'more.yaml']);
+    const scored = ['score', 'out.ndjson', '--rules', 'more.yaml', '-o', 'again.ndjson'];
+    expect((await runHere(box, scored)).code).toBe(0);
+    expect(box.read('again.ndjson')).toContain(`{"id":1,${own},`);
+    expect(box.read('again.ndjson')).toBe(box.read('expected.ndjson'));
+    expect(box.read('again.ndjson')).toContain('throwaway');
+  },
+);
+
 test('score prints the same comparison as diff', async () => {
   await run('expected.csv', 'new.yaml');
   await run('out.csv', 'default');

@@ -97,6 +97,28 @@ test('lines left while the file is locked are added by the next process that ope
   for (const one of [locked, history]) one.close();
 });
 
+test('lines that several runs left are added in the order in which their sessions ended', () => {
+  for (const nights of [[4, 3], [1], [2]]) leaveForHistory(directory, nights.map(n => night(n)));
+  const history = new RunHistory(directory);
+  expect(history.lines(0)).toEqual(['line1', 'line2', 'line3', 'line4']);
+  expect(history.summaryOf('run')).toBe('summary4');
+  history.close();
+});
+
+test('of more than 20,000 lines the latest are kept', () => {
+  tell(night(1)).close();
+  const db = new Sqlite(join(directory, 'runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  // As if lines had been added since.
+  db.exec('UPDATE sqlite_sequence SET seq = 19999');
+  db.close();
+  const full = tell(night(2));
+  expect(full.lines(0)).toEqual(['line1', 'line2']);
+  full.close();
+  const history = tell(night(3));
+  expect(history.lines(0)).toEqual(['line2', 'line3']);
+  history.close();
+});
+
 test('a line that was left and is damaged keeps no other from being taken in', () => {
   leaveForHistory(directory, [night(1)]);
   writeFileSync(join(directory, 'runs.waiting', 'torn.json'), '[{"bill":');

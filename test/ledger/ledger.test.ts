@@ -8,6 +8,7 @@ import {Sqlite} from '../../src/disk/sqlite.ts';
 import type {BookedAttempt} from '../../src/ledger/entry.ts';
 import type {LedgerOptions} from '../../src/ledger/ledger.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
+import {peek} from '../../src/ledger/ledger-file.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import {isAnswered} from '../../src/ledger/tally.ts';
 
@@ -142,6 +143,22 @@ test('a batch whose shared budget can not be written is not sent: nothing of it 
   ledger.close();
   expect(ledger.tally.operations.ip).toMatchObject({maybeSpent: 0, distinct: 0});
   expect(ledger.budget.committed).toBe(0);
+});
+
+test('every recorded call is handed out, in the order of sending, however many there are, each with the first of its rows', async () => {
+  const ledger = open({recordsCalls: true});
+  const rows = Array.from({length: 30}, (_, n) => n + 1);
+  const keys = Array.from({length: 1_001}, (_, n) => `key${n}`);
+  const calls = keys.map((key, n) => ({...call(key), dispatch: n + 1, rows: () => rows, sentAt: 900 + n}));
+  ledger.reserve(calls);
+  await Promise.all(
+    calls.toReversed().map(({key, dispatch}) => ledger.record({...answered(key, 5_000), dispatch})),
+  );
+  const records = [...ledger.callRecords()];
+  expect(records.map(({key, sentAt}) => [key, sentAt])).toEqual(keys.map((key, n) => [key, 900 + n]));
+  for (const record of records)
+    expect(record).toMatchObject({nth: 1, cost: 1, charge: 'spent', endedAt: 5_000, rows: rows.slice(0, 20)});
+  ledger.close();
 });
 
 test('an index of calls that a full disk refuses is an error of the output, and says so', () => {
@@ -343,6 +360,125 @@ test('starting over keeps answers, doubt and books at hand, however often, each 
   back.close();
 });
 
+test('a run that is started over keeps what it perhaps paid again, and renews answers with half of the credits that are left', async () => {
+  const ledger = open({maxCredits: 10});
+  ledger.restart('here');
+  const renewal = (n: number) => ({...call(`key${n}`), renews: true, dispatch: n});
+  expect(ledger.reserve([1, 2, 3, 4, 5, 6].map(renewal))).toBe(5);
+  for (const n of [1, 2, 3, 4, 5]) await ledger.record({...answered(`key${n}`), dispatch: n});
+  ledger.adopt('ip', 'known', {status: 'ok', data: '{}', boughtAt: 1_000});
+  ledger.tally.operations.ip.notLookedUp = 4;
+  ledger.restart('here');
+  expect(ledger.tally.operations.ip).toMatchObject({spent: 5, notLookedUp: 4, distinct: 0, fromStore: 0});
+  expect(ledger.reserve([7, 8, 9].map(renewal))).toBe(2);
+  expect(ledger.reserve([10, 11, 12, 13].map(n => ({...renewal(n), renews: false})))).toBe(3);
+  ledger.close();
+});
+
+test('a resumed run forgets the first rows after the row where it resumes, and no others', () => {
+  const ledger = open();
+  for (const row of [4, 5, 6]) {
+    ledger.adopt('ip', `of ${row}`, {status: 'ok', data: '{}', boughtAt: 1_000});
+    ledger.setFirstRow(`of ${row}`, row);
+  }
+  ledger.close();
+  const next = open();
+  next.forgetRowsAfter(5);
+  expect([4, 5, 6].map(row => next.firstRow(`of ${row}`))).toEqual([4, 5, undefined]);
+  next.close();
+});
+
+test('reservations outlive a power cut wherever a limit counts on them: the run’s, or one that is shared', () => {
+  const day = new PeriodBudget({
+    directory,
+    owner: 'account',
+    holder: 'session',
+    period: 'day',
+    limit: 'a limit',
+    maxCredits: 10,
+    now: () => 0,
+  });
+  const [normal, full] = [1, 2];
+  const transactions = vi.spyOn(Sqlite.prototype, 'transaction');
+  const all: [LedgerOptions, number][] = [
+    [{}, normal],
+    [{maxCredits: 10}, full],
+    [{shared: [day]}, full],
+    // No run resumes from it.
+    [{maxCredits: 10, temporary: true}, normal],
+  ];
+  for (const [index, [options, expected]] of all.entries()) {
+    const ledger = open(options, `${index}.db`);
+    ledger.reserve([call('a')]);
+    expect(transactions.mock.contexts.at(-1)?.pragma('synchronous')).toBe(expected);
+    ledger.close();
+  }
+  transactions.mockRestore();
+});
+
+test('a ledger that a restart emptied still knows that calls were sent', () => {
+  const sent = () => peek(join(directory, 'ledger.db')).hasCalls;
+  const ledger = open();
+  ledger.restart('here');
+  ledger.adopt('ip', 'known', {status: 'ok', data: '{}', boughtAt: 1_000});
+  ledger.close();
+  expect(sent()).toBe(false);
+  const killed = open();
+  killed.reserve([call('a')]);
+  killed.close();
+  expect(sent()).toBe(true);
+  const restarted = open();
+  restarted.restart('there');
+  restarted.close();
+  expect(sent()).toBe(true);
+});
+
+test('an outcome that is found after its session was given up is paid for once, and makes no room in the limit', async () => {
+  const killed = open({maxCredits: 4});
+  killed.reserve([call('a'), call('b')]);
+  killed.close();
+  const next = open({maxCredits: 4});
+  expect(next.budget.committed).toBe(2);
+  await next.found(answered('a'));
+  expect(next.tally.operations.ip).toMatchObject({spent: 1, maybeSpent: 1, calls: 1});
+  expect(next.tally).toMatchObject({unconfirmed: 1, byError: {interrupted: 1}});
+  expect([next.budget.committed, next.reserve(['c', 'd', 'e'].map(key => call(key)))]).toEqual([2, 2]);
+  next.close();
+});
+
+test('only answers and rejections that are taken over count as known, not failures', () => {
+  const ledger = open();
+  const outcomes: readonly Outcome[] = [
+    {status: 'ok', data: '{}', boughtAt: 1},
+    {status: 'failed', error: 'odd', rejected: true, boughtAt: 1},
+    {status: 'failed', error: 'interrupted'},
+    {status: 'unknown', error: 'interrupted'},
+  ];
+  for (const [n, outcome] of outcomes.entries()) ledger.adopt('ip', `key ${n}`, outcome);
+  expect(ledger.tally.operations.ip).toMatchObject({
+    ...{distinct: 4, fromStore: 2, knownRejections: 1},
+    ...{answered: 0, calls: 0, spent: 0},
+  });
+  expect(isAnswered(ledger.tally, 'ip')).toBe(true);
+  ledger.close();
+});
+
+test('rejections that are known from before do not show that the service answers', () => {
+  const ledger = open();
+  for (const key of ['a', 'b'])
+    ledger.adopt('ip', key, {status: 'failed', error: 'odd', rejected: true, boughtAt: 1});
+  expect(isAnswered(ledger.tally, 'ip')).toBe(false);
+  ledger.close();
+});
+
+test('calls in flight are perhaps spent in the books of a session that gives up its ledger, too', () => {
+  const ledger = open({maxCredits: 10});
+  ledger.reserve([call('a'), call('b', 2)]);
+  ledger.abandon();
+  expect(ledger.tally.operations.ip).toMatchObject({calls: 0, spent: 0, maybeSpent: 3});
+  expect([ledger.tally.unconfirmed, ledger.budget.committed]).toEqual([2, 3]);
+});
+
 test('an answer ends the doubt; an expired answer leaves it, and lost state puts every value in doubt', async () => {
   const ledger = open({lostState: true});
   ledger.reserve([call('b'), call('c')]);
@@ -518,6 +654,26 @@ test('every value is found again, in the session that added it and in the next, 
   const next = open();
   expect(next.find([...keys, 'other']).size).toBe(3_000);
   next.close();
+});
+
+test.each(['lookup', 'carried'])('damage in any value of %s is found before anything is sent', async table => {
+  const ledger = open();
+  const keys = Array.from({length: 600}, (_, n) => `key ${n}`);
+  for (let attempt = 0; attempt < 2; attempt++) {
+    ledger.restart('here');
+    ledger.reserve(keys.map((key, n) => ({...call(key), dispatch: n + 1})));
+    await Promise.all(keys.map((key, n) => ledger.record({...answered(key), dispatch: n + 1})));
+  }
+  ledger.close();
+  const damage = (sql: string) => {
+    const db = new Sqlite(join(directory, 'ledger.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
+    db.exec(sql);
+    db.close();
+  };
+  open().close();
+  // No text in UTF-8.
+  damage(`UPDATE ${table} SET data = CAST(x'7bff7d' AS TEXT) WHERE key = 'key 599'`);
+  expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged'}));
 });
 
 test('a ledger of another version is refused, with advice', async () => {

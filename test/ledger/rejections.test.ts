@@ -58,3 +58,42 @@ test('a streak takes them back, too', async () => {
   expect(ledger.find(['of another run']).get('of another run')?.outcome).toMatchObject({rejected: true});
   ledger.close();
 });
+
+test('at the end, rejections are kept where a value was answered; else they are dropped, and that is told', async () => {
+  for (const isAnswered of [false, true]) {
+    const ledger = await leftByKill();
+    const put: string[] = [];
+    const rejections = new Rejections({...noStore, put: ({key}) => void put.push(key)}, ledger);
+    ledger.tally.operations.email.answered = 1;
+    if (isAnswered) ledger.tally.operations.ip.answered = 1;
+    const dropped: unknown[] = [];
+    rejections.end((operation, count) => dropped.push([operation, count]));
+    expect([put, dropped]).toEqual(isAnswered ? [KEYS, []] : [[], [['ip', 3]]]);
+    expect(rejections.isRejected({operation: 'ip', key: 'a'})).toBe(isAnswered);
+    ledger.close();
+    rmSync(join(directory, 'ledger.db'));
+  }
+});
+
+test.each([
+  ['kept', true],
+  ['dropped', false],
+])('a rejection is known as %s from the moment it is judged, before it is in the file', async (_, isKept) => {
+  const ledger = new Ledger(join(directory, 'ledger.db'), {});
+  const rejections = new Rejections(noStore, ledger);
+  const call = {operation: 'ip', key: 'a', cost: 1, dispatch: 1} as const;
+  const attempt = {kind: 'rejected', code: 'odd', status: 400, latencyMs: 5, boughtAt: 1_000} as never;
+  const outcome = {status: 'failed', error: 'odd', rejected: true, boughtAt: 1_000} as const;
+  ledger.reserve([{...call, known: false}]);
+  const booked = {...call, attempt, charge: 'maybe', doubt: true, retry: false, outcome} as const;
+  const written = ledger.record(booked);
+  rejections.add({...call, outcome}, false);
+  expect(rejections.isRejected(call)).toBeUndefined();
+  if (isKept) rejections.keep('ip');
+  else expect(rejections.drop('ip')).toBe(1);
+  expect(rejections.isRejected(call)).toBe(isKept);
+  await written;
+  expect(rejections.isRejected(call)).toBe(isKept);
+  expect(ledger.tally.bought).toBe(Number(isKept));
+  ledger.close();
+});

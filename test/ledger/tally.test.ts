@@ -1,8 +1,44 @@
 import {expect, test} from 'vitest';
-import {countUp} from '../../src/ledger/tally.ts';
+import {countAttempt, countUp, emptyTally, latencyPercentile} from '../../src/ledger/tally.ts';
 
 test('names that every object has are counted like others', () => {
   const counts: Record<string, number> = {};
   for (const name of ['constructor', 'toString', 'a', 'constructor']) countUp(counts, name);
   expect(counts).toEqual({constructor: 2, toString: 1, a: 1});
+});
+
+test('latencies: half of the calls took no longer than the median, and no figure is beyond the longest', () => {
+  const tally = emptyTally();
+  expect(latencyPercentile(tally, 0.5)).toBeNull();
+  for (const latencyMs of [10, 1_000])
+    countAttempt(tally, {kind: 'ambiguous', code: 'http_503', status: 503, latencyMs} as never);
+  expect(latencyPercentile(tally, 0.5)).toBe(10);
+  expect(latencyPercentile(tally, 0.95)).toBe(1_000);
+  expect(tally).toMatchObject({byStatus: {'503': 2}, unsent: 0, unconfirmed: 0, latencyMaxMs: 1_000});
+});
+
+test('what was not sent, or perhaps was not, is no call and has no latency', () => {
+  const tally = emptyTally();
+  const attempts = [
+    {kind: 'not_sent', code: 'econnrefused', latencyMs: 7},
+    {kind: 'fatal', reason: 'tls', code: 'cert_has_expired', latencyMs: 7},
+    {kind: 'ambiguous', code: 'interrupted', lost: true, latencyMs: 7},
+  ];
+  expect(attempts.map(attempt => countAttempt(tally, attempt as never))).toEqual([false, false, false]);
+  expect(countAttempt(tally, {kind: 'fatal', reason: 'credits', code: 'x', status: 402, latencyMs: 7})).toBe(true);
+  expect(tally).toMatchObject({
+    ...{unsent: 2, unconfirmed: 1},
+    byError: {econnrefused: 1, cert_has_expired: 1, interrupted: 1},
+    byStatus: {'402': 1},
+    latencyMaxMs: 7,
+  });
+  expect(Object.values(tally.latency)).toEqual([1]);
+});
+
+test('of the names that a service may make up, the first 200 are counted', () => {
+  const counts: Record<string, number> = {};
+  for (let n = 0; n < 300; n++) countUp(counts, `name ${n}`);
+  countUp(counts, 'name 0');
+  countUp(counts, 'name 299');
+  expect([Object.keys(counts).length, counts['name 0'], counts['name 299']]).toEqual([200, 2, undefined]);
 });

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
-import {isOwn, merged, type RunRecord, recordOfCutOff} from '../../src/report/run-record.ts';
+import {isOwn, merged, type RunRecord, recordOf, recordOfCutOff, withoutPaths} from '../../src/report/run-record.ts';
+import {fullSummary} from './summaries.ts';
 
 const facts = {
   run_id: 'run',
@@ -36,4 +37,46 @@ test('told by itself and by its ledger, in whichever order, a session is one lin
   expect(merged(cutOff(6), own(5))).toEqual(both);
   expect(merged(cutOff(5), cutOff(6))).toEqual(cutOff(6));
   expect(merged(own(5), own(6))).toEqual(own(6));
+});
+
+test('a line of the history has all that the run saved, its price, and the names of what jumped', () => {
+  const summary = fullSummary();
+  const {account, saved} = summary.credits;
+  const price = {per_credit: 0.004, currency: 'EUR'};
+  const by_operation = {
+    ip: {calls: 3, spent: 0.1, maybe_spent: 0.7},
+    email: {calls: 2, spent: 0.2, maybe_spent: 0.1},
+  };
+  const told = {
+    ...summary,
+    session: {...summary.session, by_operation},
+    credits: {...summary.credits, account: {...account, price}},
+  };
+  expect(recordOf(told, 'https://api.example.com')).toMatchObject({
+    list: 'signups-2026-01-05.csv',
+    price,
+    calls: 5,
+    credits: {spent: 0.3, maybe_spent: 0.8, by_operation},
+    saved: saved.dedupe + saved.store + saved.prefilter,
+    store_trouble: false,
+    drift: ['risk.high', 'risk.mean', 'rows', 'ip.is_vpn'],
+  });
+  expect(recordOf(summary, 'https://api.example.com')).not.toHaveProperty('price');
+  const store = {trouble: 'SQLITE_BUSY', not_looked_up: 1, perhaps_paid_again: 1, not_stored: 0};
+  expect(recordOf({...summary, store}, 'https://api.example.com').store_trouble).toBe(true);
+});
+
+test('the summary in the history names no directory: not of rejects, nor of the output that it is compared with', () => {
+  const whole = fullSummary({
+    rejects: {path: 'secret/rejects.csv', bytes: 1, sha256: 'ab'.repeat(32)},
+    changes: {compared_with: 'secret/last.csv'} as never,
+  });
+  const kept = withoutPaths(whole);
+  expect(kept).toMatchObject({
+    input: {paths: ['signups-2026-01-05.csv']},
+    output: {path: 'signups-2026-01-05.enriched.csv'},
+    rejects: {path: 'rejects.csv', bytes: 1},
+    changes: {compared_with: 'last.csv'},
+  });
+  expect(JSON.stringify(kept)).not.toMatch(/secret|exports/);
 });

@@ -37,3 +37,21 @@ test('credits that cost less than a cent add up to money', () => {
   expect(groups.map(({money}) => money)).toEqual([{EUR: 0.4}]);
   expect(total.money).toEqual({EUR: 0.4});
 });
+
+test('the largest come first, with credits that are perhaps spent; money is only of those that are', () => {
+  const price = {per_credit: 0.5, currency: 'EUR'};
+  const of = (job: string, spent: number, maybe_spent: number, more = {}) => ({
+    ...recordOfCutOff({...ended('2031-05-06T00:30:00.000Z'), run_id: job, job}, '2031-05-06T00:30:00.000Z', {
+      ip: {calls: 1, spent, maybe_spent},
+    }),
+    ...more,
+  });
+  const records = [of('certain', 3, 0, {price}), of('doubtful', 2, 4, {price}), of('unpriced', 4, 0)];
+  const {groups, total} = spendOf(records, '2031-05-01', 'job');
+  expect(groups.map(({name, money}) => [name, money])).toEqual([
+    ['doubtful', {EUR: 1}],
+    ['unpriced', {}],
+    ['certain', {EUR: 1.5}],
+  ]);
+  expect(total).toEqual({runs: 3, calls: 3, spent: 9, maybe_spent: 4, money: {EUR: 2.5}});
+});

@@ -154,6 +154,25 @@ test('a run that stops writes its lines, and one that can not start keeps them',
   expectSum(linesOf(stage), refused.summary);
 });
 
+test('a value has one hash in all records of a run: those of before a stop compare with those of its end', async () => {
+  await using stage = await openStage();
+  const one = recorded(stage);
+  stage.write('list.csv', ips(5));
+  await stage.run({...one, maxCredits: 3});
+  const before = linesOf(stage).map(({value}) => value);
+  await stage.run(one);
+  const after = linesOf(stage).map(({value}) => value);
+  expect([after.length, after.slice(0, 3)]).toEqual([5, before]);
+});
+
+test('a record of many calls lacks none', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(210));
+  const {code} = await stage.run({...recorded(stage), rate: 'unlimited', concurrency: 32});
+  const rows = linesOf(stage).flatMap(line => line.rows ?? []);
+  expect([code, rows.length, new Set(rows).size]).toEqual([0, 210, 210]);
+});
+
 test('a row with the same value in two columns is named once', async () => {
   await using stage = await openStage();
   stage.write('list.csv', 'first,last\n203.0.113.1,203.0.113.1\n203.0.113.1,203.0.113.2\n');

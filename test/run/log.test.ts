@@ -106,7 +106,8 @@ test('info: start, waiting and end', async () => {
 });
 
 test('debug: rows by their numbers, calls that failed, never a value', async () => {
-  service.setScript(call => (call.value === '192.0.2.2' ? reply.error(422, 'odd_value') : undefined));
+  const odd = ['192.0.2.2', 'jo@example.com'];
+  service.setScript(call => (odd.includes(call.value) ? reply.error(422, 'odd_value') : undefined));
   const log = await logOf('debug');
   expect(log).toContainEqual(
     expect.objectContaining({
@@ -119,6 +120,9 @@ test('debug: rows by their numbers, calls that failed, never a value', async () 
   );
   expect(log).toContainEqual(
     expect.objectContaining({msg: 'lookup without an answer', row: 2, column: 'ip', code: 'odd_value'}),
+  );
+  expect(log).toContainEqual(
+    expect.objectContaining({msg: 'lookup without an answer', row: 1, column: 'email', code: 'odd_value'}),
   );
   expect(log).toContainEqual(
     expect.objectContaining({msg: 'row rejected', row: 3, line: 4, reason: 'column_count'}),

@@ -301,3 +301,21 @@ test('slow steps without calls are announced with their progress', async () => {
     ['comparing with what is there', {}],
   ]);
 });
+
+test('rejected rows in a file that the job names, changed by its user since, are not removed by a night without any', async () => {
+  await using stage = await openStage();
+  const settings = {ip: 'ip', force: true, rejects: stage.path('rej.ndjson')};
+  const night = (rows: string) => {
+    stage.write('list.csv', `ip,n\n192.0.2.1,1\n${rows}`);
+    return stage.run(settings);
+  };
+  expect(await night('192.0.2.2\n')).toMatchObject({code: 3});
+  const noted = `${stage.read('rej.ndjson')}{"note":"ask Jo"}\n`;
+  stage.write('rej.ndjson', noted);
+  expect(await night('')).toMatchObject({code: 0});
+  expect(stage.read('rej.ndjson')).toBe(noted);
+  // What is only the last run's goes.
+  expect(await night('192.0.2.2\n')).toMatchObject({code: 3});
+  expect(await night('')).toMatchObject({code: 0});
+  expect(existsSync(stage.path('rej.ndjson'))).toBe(false);
+});

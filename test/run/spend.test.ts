@@ -204,3 +204,26 @@ test('the next session adds what the history could not take', async () => {
     {label: 'default', reason: 'done', calls: 4, spent: 4, maybe: 0},
   ]);
 });
+
+test('the price of a credit stays with the spending of a killed session', async () => {
+  await using stage = await openStage();
+  stage.account('a.yaml', 'endpoint: URL\nprice: 0.25 EUR\n');
+  stage.write('list.csv', ips(5));
+  await stage.killAt(3, one);
+  stage.account('a.yaml', 'endpoint: URL\nprice: 0.5 EUR\n');
+  expect(await stage.run({...one, restart: true})).toMatchObject({code: 0});
+  expect(stage.history().map(({reason, price}) => [reason, price?.per_credit])).toEqual([
+    ['cut_off', 0.25],
+    ['done', 0.5],
+  ]);
+});
+
+test('the pace of a restarted run is that of its own calls, without those of earlier attempts', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  await stage.killAt(9, one);
+  const {summary} = await stage.run({...one, restart: true});
+  const {pace, duration_ms: ms = 0, calls} = summary ?? {};
+  // Eight of its ten values were answered before.
+  expect([calls?.total, Math.round(((pace?.achieved ?? 0) * ms) / 1_000)]).toEqual([10, 2]);
+});

@@ -1,7 +1,7 @@
 import {mkdtempSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {SharedDate} from '../../src/disk/shared-date.ts';
 import {perOperation} from '../../src/operations/table.ts';
 import {StoreAdmin} from '../../src/store/store-admin.ts';
@@ -65,6 +65,31 @@ test('a store that was used before it kept itself small has its ages found out f
   expect(kept()).toEqual(['ip 300']);
   await run(1, 60);
   expect(kept()).toEqual([]);
+});
+
+test('what goes for its age alone is not told of as removed for the size; an age without end keeps all', async () => {
+  fill('ip', [0]);
+  await run(30, -1);
+  fill('ip', [40, 50]);
+  expect(await run(Number.POSITIVE_INFINITY, 0, 1_000_000)).toBe(0);
+  expect(kept()).toEqual(['ip 0', 'ip 40', 'ip 50']);
+  for (const later of [30, 60]) await run(45, later);
+  expect(await run(45, 70, 1_000_000)).toBe(0);
+  expect(kept()).toEqual([]);
+});
+
+test('a store that is too large for the upkeep of one night is kept up over some nights, each from where the last one ended', async () => {
+  fill('ip', [0]);
+  await run(1, -1);
+  fill('ip', Array(5_000).fill(1));
+  fill('email', [40]);
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 900));
+  await run(30);
+  expect(kept()).toHaveLength(5_002);
+  for (let night = 0; night < 3; night++) await run(30);
+  clock.mockRestore();
+  expect(kept()).toHaveLength(5_001);
 });
 
 test('beyond a size the oldest go, and the file gets smaller', async () => {
@@ -135,6 +160,23 @@ test('store prune uses the clock, unless it leaps: then the certain date', async
   expect(today(20)).toBe(NOW + 20 * DAY);
   admin?.close();
   expect(kept()).toEqual(['ip 1']);
+});
+
+test('store prune removes answers and rejections each by its own age, and nothing of other operations', async () => {
+  fill('ip', [1, 5, 20]);
+  fill('email', [300]);
+  const db = openStoreFile(directory, 0);
+  const put = db.prepare(
+    "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, 's rejected', ?, ?, ?)",
+  );
+  for (const age of [3, 8]) put.run(`rejected ${age}`, 'ip', NOW - age * DAY, '"odd"');
+  db.close();
+  const admin = StoreAdmin.open(directory);
+  expect(await admin?.prune('ip', {answers: 10 * DAY, rejections: 7 * DAY}, NOW)).toBe(2);
+  expect(kept()).toEqual(['email 300', 'ip 1', 'ip 3', 'ip 5']);
+  expect(await admin?.prune('ip', {answers: 10 * DAY, rejections: 2 * DAY}, NOW)).toBe(1);
+  admin?.close();
+  expect(kept()).toEqual(['email 300', 'ip 1', 'ip 5']);
 });
 
 test('store prune lets runs write in between, gives space back, and leaves nothing readable of removed answers', async () => {
