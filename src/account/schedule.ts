@@ -6,7 +6,7 @@ import {type Rate, windowOf} from '../job/values.ts';
  * monotonic clock, which a change of the time of day does not move.
  */
 export interface Schedule {
-  /** Due time of the next permit. Earlier ones count as evenly spaced (GCRA's virtual scheduling, ITU-T I.371). */
+  /** Earliest time of the next permit, as if all before it had come at even intervals (GCRA, ITU-T I.371). */
   readonly due: number;
   /** Sent calls, in order: for each time, the number of calls. */
   readonly sent: readonly SentCalls[];

@@ -20,7 +20,7 @@ export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
 /** The records of all inputs, in order. */
 export interface Source {
   readonly format: InputFormat;
-  /** The first records, at most 1,000; batches() delivers them too. The same on a resume. */
+  /** The input's first records, at most 1,000, after a resume too. batches() delivers all that were not done before. */
   readonly sample: readonly InputRecord[];
   /** Total size of all inputs before decompression; undefined unless all are regular files. */
   readonly bytesTotal: number | undefined;

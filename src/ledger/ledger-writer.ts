@@ -19,7 +19,7 @@ interface LedgerWriterOptions {
   readonly recorder: (() => (call: Reservation) => void) | undefined;
   /** Saves the books (the counts of calls and credits) within the transaction that writes the counted calls. */
   readonly saveTally: () => void;
-  /** Keeps space on a full disk. Undefined for a temporary ledger, from which no session resumes. */
+  /** Disk space held for outcomes, in case the disk is full. Undefined for a temporary ledger: no session resumes it. */
   readonly spare: Spare | undefined;
 }
 

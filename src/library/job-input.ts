@@ -29,7 +29,7 @@ export interface JobInput {
   readonly verdict?: Setting<'verdict'>;
   /** Look up only these operations, such as ip,email. */
   readonly only?: Setting<'only'>;
-  /** Column with the country of phone numbers in national form, as code or name. Repeat it for several columns: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country. */
+  /** Column with the country of phone numbers in national form, as code or name. Several columns may be given: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country. */
   readonly country?: Setting<'country'>;
   /** Country, as code or name, of national phone numbers without a country of their own. */
   readonly defaultCountry?: Setting<'defaultCountry'>;

@@ -11,7 +11,7 @@ export interface Waiter {
   tell(result: Result): void;
   /** False once the cell no longer wants an outcome. Without this function it always wants one. */
   isWanted?(): boolean;
-  /** True if a program requested this one value: in an outage it is answered immediately. */
+  /** True if a program waits for this one value (`one` of the library). In an outage it gets a result immediately. */
   readonly isUrgent?: boolean;
 }
 

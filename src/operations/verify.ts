@@ -25,7 +25,7 @@ const request = z.object({
   phone_number: z.string().optional().describe('User phone number in E.164 format.'),
 });
 
-/** A verdict without its `success` flag, like `data` of the other operations. */
+/** The response's fields but `success`. In responses of the other operations they are in `data`. */
 const data = fields({
   user_id: text.describe('The user identifier that was sent.'),
   score: z.number().describe('Score from 0 (bot) to 100 (human).'),

@@ -185,7 +185,7 @@ async function throughFiles(session: Session): Promise<void> {
   await callsEnd(session);
   window.abort();
   if (session.job.output.lasts) return writing;
-  // A stream can't be resumed, and its reader may have stopped reading: waits at most a second for the writing.
+  // A stream can't be resumed, so finished rows are still written; but for a second only, as its reader may be gone.
   await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
 }
 

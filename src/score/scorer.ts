@@ -210,8 +210,8 @@ function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean
 }
 
 /**
- * A row's facts. Names such as `ip` stand for the first lookup of each subject, or for the lookups that a combination
- * chooses.
+ * The values of one row that rules read. If a row has several IP lookups, `ip` in a rule is first the first of them,
+ * then the one that the combination under judgement has chosen.
  */
 class RowFacts {
   readonly view: RowView;

@@ -270,7 +270,7 @@ class SqliteStore implements AnswerStore {
     }
   }
 
-  /** Closes the file. A removed file or a full disk may recover; an unopenable or damaged file is given up for good. */
+  /** Closes the file after an error. It is opened again later, unless it is damaged or could not be opened at all. */
   #giveUp(error: unknown): void {
     this.#lost = this.#file === undefined || isDamage(error);
     this.#file?.close();

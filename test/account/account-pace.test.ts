@@ -135,27 +135,33 @@ describe('its file', () => {
   test.each([
     ['a moment', 300, 0],
     ['minutes', 600_000, 1],
-  ])('a machine that was off for %s gives as many permits at its start as that allows', (_, awayMs, permits) => {
-    const boot = (time: number) => {
-      vi.useRealTimers();
-      // Its clock begins at 0.
-      vi.useFakeTimers({now: time, toFake: ['Date', 'hrtime', 'setImmediate', 'setTimeout', 'clearTimeout']});
-      return open(1);
-    };
-    try {
-      const start = Date.parse('2031-05-06T02:00:00Z');
-      const before = boot(start);
-      vi.advanceTimersByTime(50_000);
-      expect(before.take(1).permits).toBe(1);
-      before.use().left();
-      before.close();
-      const after = boot(start + 50_000 + awayMs);
-      expect(after.take(1).permits).toBe(permits);
-      after.close();
-    } finally {
-      vi.useRealTimers();
-    }
-  });
+  ])(
+    'a machine that was off for %s gives as many permits at its start as that allows',
+    (_, awayMs, permits) => {
+      const boot = (time: number) => {
+        vi.useRealTimers();
+        // Its clock begins at 0.
+        vi.useFakeTimers({
+          now: time,
+          toFake: ['Date', 'hrtime', 'setImmediate', 'setTimeout', 'clearTimeout'],
+        });
+        return open(1);
+      };
+      try {
+        const start = Date.parse('2031-05-06T02:00:00Z');
+        const before = boot(start);
+        vi.advanceTimersByTime(50_000);
+        expect(before.take(1).permits).toBe(1);
+        before.use().left();
+        before.close();
+        const after = boot(start + 50_000 + awayMs);
+        expect(after.take(1).permits).toBe(permits);
+        after.close();
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
 
   test.each([
     ['another user’s process', 'EPERM', 0],

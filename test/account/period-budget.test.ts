@@ -204,7 +204,11 @@ test('says once when its share is used up, by whomever', () => {
   other.close();
   // The next day has a share of its own.
   now += 86_400_000;
-  for (const [key, cost] of [['d', 7_900], ['e', 100]] as const) budget.take(key, cost);
+  for (const [key, cost] of [
+    ['d', 7_900],
+    ['e', 100],
+  ] as const)
+    budget.take(key, cost);
   expect(said).toHaveLength(2);
   budget.take('f', 100);
   expect(said).toHaveLength(3);

@@ -108,17 +108,20 @@ describe('store', () => {
     expect(await here('store', 'prune', '--max-age', 'old')).toMatchObject({code: 2});
   });
 
-  test('prune: an age of an operation goes before the age of all', async () => {
+  test('prune: answers of each operation go by its own age, and rejections by theirs', async () => {
+    service.setScript(call => (call.value === '192.0.2.9' ? reply.error(422, 'odd_value') : undefined));
+    sandbox.write('list.csv', 'ip\n192.0.2.9\n192.0.2.10\n');
+    expect((await here('run', 'list.csv', '--force', ...FAST)).code).toBe(0);
     const db = new Sqlite(join(sandbox.home, 'cache/bulk-enrich/answers.db'), {
       synchronous: 'OFF',
       busyTimeoutMs: 0,
     });
     db.exec('UPDATE answer SET bought_at = bought_at - 10 * 86400000');
     db.close();
-    const pruned = await here('store', 'prune', '--max-age', '5d,ip=30d');
-    expect(pruned.stdout).toBe('1 answer removed.\n');
+    const pruned = await here('store', 'prune', '--max-age', 'ip=30d,email=5d');
+    expect(pruned.stdout).toBe('2 answers removed.\n');
     const {stdout} = await here('store', 'stats', '--json');
-    expect(JSON.parse(stdout).answers).toMatchObject([{operation: 'ip', answers: 2}]);
+    expect(JSON.parse(stdout).answers).toMatchObject([{operation: 'ip', answers: 3}]);
   });
 
   test('purge: a phone number in national form is found by its country', async () => {

@@ -68,7 +68,10 @@ test('a value that a condition leaves out costs nothing in the projection', asyn
   using sandbox = createSandbox();
   const rows = Array.from({length: 9}, (_, n) => `192.0.2.${n},person${n}@example.com\n`);
   sandbox.write('list.csv', `ip,email\n${rows.join('')}`);
-  sandbox.write('job.yaml', 'input: list.csv\nendpoint: live\nip: ip\nemail: {column: email, when: risk.score > 100}\n');
+  sandbox.write(
+    'job.yaml',
+    'input: list.csv\nendpoint: live\nip: ip\nemail: {column: email, when: risk.score > 100}\n',
+  );
   const {stdout} = await runHere(sandbox, ['run', '--job', 'job.yaml', '--sample', '3'], {env: service.env});
   expect(service.ledger.calls).toBe(3);
   expect(stdout).toMatch(/^email +3 +0 +0 +0 +– +0$/m);
@@ -109,8 +112,7 @@ test('a sample is of rows that a run looks up: of none beyond --limit, and of no
 
 test('of a sample, verdicts are paid for again, and values that the service rejects are not', async () => {
   await using service = await startService({
-    script: ({value}) =>
-      value === '192.0.2.3' ? reply.error(422, 'odd') : undefined,
+    script: ({value}) => (value === '192.0.2.3' ? reply.error(422, 'odd') : undefined),
   });
   using sandbox = createSandbox();
   sandbox.write('list.csv', 'ip,token\n192.0.2.1,t1\n192.0.2.2,t2\n192.0.2.3,t3\n');

@@ -72,7 +72,10 @@ test.each([[[]], [['--flatten']]])(
     const own =
       '"was":{"x":1,"risk":{"score":9},"risk_score":9,"input_repairs":null,"n":1.50},"mail":"a@mailinator.com"';
     box.write('own.ndjson', `{"id":1,${own}}\n`);
-    box.write('more.yaml', 'rules:\n  - {when: email.domain == "mailinator.com", add: 30, reason: throwaway}\n');
+    box.write(
+      'more.yaml',
+      'rules:\n  - {when: email.domain == "mailinator.com", add: 30, reason: throwaway}\n',
+    );
     const list = ['run', 'own.ndjson', '--endpoint', 'embedded', '--email', 'mail', ...flags];
     await runHere(box, [...list, '-o', 'out.ndjson']);
     await runHere(box, [...list, '-o', 'expected.ndjson', '--score', 'more.yaml']);

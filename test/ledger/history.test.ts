@@ -98,7 +98,11 @@ test('lines left while the file is locked are added by the next process that ope
 });
 
 test('lines that several runs left are added in the order in which their sessions ended', () => {
-  for (const nights of [[4, 3], [1], [2]]) leaveForHistory(directory, nights.map(n => night(n)));
+  for (const nights of [[4, 3], [1], [2]])
+    leaveForHistory(
+      directory,
+      nights.map(n => night(n)),
+    );
   const history = new RunHistory(directory);
   expect(history.lines(0)).toEqual(['line1', 'line2', 'line3', 'line4']);
   expect(history.summaryOf('run')).toBe('summary4');

@@ -410,7 +410,7 @@ test('reservations outlive a power cut wherever a limit counts on them: the runâ
   for (const [index, [options, expected]] of all.entries()) {
     const ledger = open(options, `${index}.db`);
     ledger.reserve([call('a')]);
-    expect(transactions.mock.contexts.at(-1)?.pragma('synchronous')).toBe(expected);
+    expect((transactions.mock.contexts.at(-1) as Sqlite).pragma('synchronous')).toBe(expected);
     ledger.close();
   }
   transactions.mockRestore();
@@ -477,6 +477,54 @@ test('calls in flight are perhaps spent in the books of a session that gives up 
   ledger.abandon();
   expect(ledger.tally.operations.ip).toMatchObject({calls: 0, spent: 0, maybeSpent: 3});
   expect([ledger.tally.unconfirmed, ledger.budget.committed]).toEqual([2, 3]);
+});
+
+test('calls are reserved in order: none is sent in the place of one that is too expensive', () => {
+  const ledger = open({maxCredits: 3});
+  expect(ledger.reserve([call('a'), call('b', 5), call('c')])).toBe(1);
+  expect([ledger.budget.committed, ledger.tally.operations.ip.distinct]).toEqual([1, 1]);
+  expect([...ledger.find(['a', 'b', 'c']).keys()]).toEqual(['a']);
+  ledger.close();
+});
+
+test('an answer that the run bought is not replaced by one that it takes over', async () => {
+  const ledger = open();
+  ledger.reserve([call('a')]);
+  await ledger.record(answered('a'));
+  ledger.adopt('ip', 'a', {status: 'ok', data: '{"of":"another run"}', boughtAt: 500}, true);
+  ledger.setMeta('checkpoint', {});
+  expect(ledger.find(['a']).get('a')?.outcome).toEqual(answered('a').outcome);
+  ledger.close();
+});
+
+test('a value whose first row was forgotten has the row for which it is sent again', async () => {
+  const ledger = open();
+  ledger.reserve([{...call('a'), firstRow: 9}]);
+  await ledger.record({...call('a'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false});
+  expect(ledger.firstRow('a')).toBe(9);
+  ledger.forgetRowsAfter(5);
+  expect(ledger.firstRow('a')).toBeUndefined();
+  ledger.reserve([{...call('a'), known: true, firstRow: 7}]);
+  expect(ledger.firstRow('a')).toBe(7);
+  ledger.close();
+});
+
+test('an answer is handed out for the store also after a later attempt to renew it was in doubt', async () => {
+  const ledger = open();
+  ledger.restart('here');
+  ledger.reserve([call('a')]);
+  await ledger.record(answered('a'));
+  ledger.restart('here');
+  ledger.reserve([call('a')]);
+  await ledger.record({...call('a'), attempt: ambiguous, charge: 'maybe', doubt: true, retry: false});
+  ledger.restart('here');
+  const {outcome} = answered('a');
+  expect([...ledger.answersAfter(0)].flat()).toEqual([{operation: 'ip', key: 'a', outcome}]);
+  ledger.restart('there');
+  expect([...ledger.givenUp.answersElsewhere()].flatMap(({answers}) => answers)).toEqual([
+    {operation: 'ip', key: 'a', outcome},
+  ]);
+  ledger.close();
 });
 
 test('an answer ends the doubt; an expired answer leaves it, and lost state puts every value in doubt', async () => {
@@ -656,25 +704,28 @@ test('every value is found again, in the session that added it and in the next, 
   next.close();
 });
 
-test.each(['lookup', 'carried'])('damage in any value of %s is found before anything is sent', async table => {
-  const ledger = open();
-  const keys = Array.from({length: 600}, (_, n) => `key ${n}`);
-  for (let attempt = 0; attempt < 2; attempt++) {
-    ledger.restart('here');
-    ledger.reserve(keys.map((key, n) => ({...call(key), dispatch: n + 1})));
-    await Promise.all(keys.map((key, n) => ledger.record({...answered(key), dispatch: n + 1})));
-  }
-  ledger.close();
-  const damage = (sql: string) => {
-    const db = new Sqlite(join(directory, 'ledger.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
-    db.exec(sql);
-    db.close();
-  };
-  open().close();
-  // No text in UTF-8.
-  damage(`UPDATE ${table} SET data = CAST(x'7bff7d' AS TEXT) WHERE key = 'key 599'`);
-  expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged'}));
-});
+test.each(['lookup', 'carried'])(
+  'damage in any value of %s is found before anything is sent',
+  async table => {
+    const ledger = open();
+    const keys = Array.from({length: 600}, (_, n) => `key ${n}`);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      ledger.restart('here');
+      ledger.reserve(keys.map((key, n) => ({...call(key), dispatch: n + 1})));
+      await Promise.all(keys.map((key, n) => ledger.record({...answered(key), dispatch: n + 1})));
+    }
+    ledger.close();
+    const damage = (sql: string) => {
+      const db = new Sqlite(join(directory, 'ledger.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
+      db.exec(sql);
+      db.close();
+    };
+    open().close();
+    // No text in UTF-8.
+    damage(`UPDATE ${table} SET data = CAST(x'7bff7d' AS TEXT) WHERE key = 'key 599'`);
+    expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged'}));
+  },
+);
 
 test('a ledger of another version is refused, with advice', async () => {
   const db = new Sqlite(join(directory, 'other.db'), {

@@ -75,6 +75,17 @@ test('at the end, rejections are kept where a value was answered; else they are 
   }
 });
 
+test('a rejection that the value had before is kept for other runs at once, with its new time', async () => {
+  const ledger = await leftByKill();
+  const put: unknown[] = [];
+  const rejections = new Rejections({...noStore, put: answer => void put.push(answer)}, ledger);
+  const outcome = {status: 'failed', error: 'odd', rejected: true, boughtAt: 2_000} as const;
+  rejections.add({operation: 'ip', key: 'd', outcome}, true);
+  expect(put).toEqual([{operation: 'ip', key: 'd', outcome}]);
+  expect([rejections.drop('ip'), ledger.tally.bought]).toEqual([3, 1]);
+  ledger.close();
+});
+
 test.each([
   ['kept', true],
   ['dropped', false],

@@ -25,7 +25,9 @@ test('what was not sent, or perhaps was not, is no call and has no latency', () 
     {kind: 'ambiguous', code: 'interrupted', lost: true, latencyMs: 7},
   ];
   expect(attempts.map(attempt => countAttempt(tally, attempt as never))).toEqual([false, false, false]);
-  expect(countAttempt(tally, {kind: 'fatal', reason: 'credits', code: 'x', status: 402, latencyMs: 7})).toBe(true);
+  expect(countAttempt(tally, {kind: 'fatal', reason: 'credits', code: 'x', status: 402, latencyMs: 7})).toBe(
+    true,
+  );
   expect(tally).toMatchObject({
     ...{unsent: 2, unconfirmed: 1},
     byError: {econnrefused: 1, cert_has_expired: 1, interrupted: 1},

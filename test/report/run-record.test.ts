@@ -1,5 +1,12 @@
 import {expect, test} from 'vitest';
-import {isOwn, merged, type RunRecord, recordOf, recordOfCutOff, withoutPaths} from '../../src/report/run-record.ts';
+import {
+  isOwn,
+  merged,
+  type RunRecord,
+  recordOf,
+  recordOfCutOff,
+  withoutPaths,
+} from '../../src/report/run-record.ts';
 import {fullSummary} from './summaries.ts';
 
 const facts = {
@@ -52,15 +59,20 @@ test('a line of the history has all that the run saved, its price, and the names
     session: {...summary.session, by_operation},
     credits: {...summary.credits, account: {...account, price}},
   };
+  const values = (of: 'distinct' | 'from_store') =>
+    Object.values(summary.lookups).reduce((sum, counts) => sum + counts[of], 0);
   expect(recordOf(told, 'https://api.example.com')).toMatchObject({
     list: 'signups-2026-01-05.csv',
     price,
     calls: 5,
     credits: {spent: 0.3, maybe_spent: 0.8, by_operation},
     saved: saved.dedupe + saved.store + saved.prefilter,
+    hit_rate: Math.round((values('from_store') / values('distinct')) * 1e6) / 1e6,
     store_trouble: false,
     drift: ['risk.high', 'risk.mean', 'rows', 'ip.is_vpn'],
   });
+  const stdin = {...summary, input: {...summary.input, paths: ['-']}};
+  expect(recordOf(stdin, 'https://api.example.com').list).toBeNull();
   expect(recordOf(summary, 'https://api.example.com')).not.toHaveProperty('price');
   const store = {trouble: 'SQLITE_BUSY', not_looked_up: 1, perhaps_paid_again: 1, not_stored: 0};
   expect(recordOf({...summary, store}, 'https://api.example.com').store_trouble).toBe(true);

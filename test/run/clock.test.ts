@@ -181,8 +181,8 @@ test('a clock that is behind is a warning, and its answers are valid under the r
 test('each operation has an age of its own: a resumed run warns at the shortest of those that it looks up', async () => {
   await using stage = await openStage();
   stage.write('list.csv', 'ip,email\n192.0.2.1,a@example.com\n192.0.2.2,b@example.com\n');
-  const aged = {...settings, email: 'email', maxAge: '90d,ip=30d,phone=1d', concurrency: 1};
+  const aged = {...settings, email: 'email', maxAge: 'ip=30d,email=90d,phone=1d', concurrency: 1};
   await stage.run({...aged, maxCredits: 2}, inDays(0));
   const {code, warnings} = await stage.run(aged, inDays(40));
-  expect([code, warnings]).toEqual([0, [expect.stringMatching(/40 days ago, and --max-age is 30 days/)]]);
+  expect([code, warnings[0]]).toEqual([0, expect.stringContaining('40 days ago, and --max-age is 30 days')]);
 });

@@ -489,6 +489,17 @@ describe('which rows', () => {
     expect(output('o.ndjson')[0]?.risk).toMatchObject({score: null, level: 'unknown'});
   });
 
+  test('--where: rows that it leaves out still say which of their values are empty or invalid', async () => {
+    box.write('in.csv', 'id,ip\n1,192.0.2.1\n2,\n3,nonsense\n');
+    await run({input: 'in.csv', ip: 'ip', where: 'row.id == "4"', output: 'o.ndjson', outputFormat: 'ndjson'});
+    expect(output('o.ndjson').map(({ip}) => [ip?.status, ip?.error])).toEqual([
+      ['skipped', 'filter'],
+      ['empty', null],
+      ['invalid', 'ip_malformed'],
+    ]);
+    expect(calls()).toEqual({});
+  });
+
   test('--where over NDJSON reads values with their types, and a missing one decides nothing', async () => {
     box.write(
       'in.ndjson',

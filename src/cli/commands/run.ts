@@ -36,7 +36,7 @@ function said(error: unknown, flags: JobFlags): number | undefined {
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
-/** Runs the job. Reports a missing file first: loading the run's own code takes longer than all earlier steps. */
+/** Runs the job. The code of a run is loaded last, since that takes longest: a missing file is reported before. */
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = await jobOrMetrics(inputs, flags);
   refuseMistyped(job);

@@ -30,7 +30,7 @@ export function widthOf(name: 'stdout' | 'stderr'): number {
   return stream.isTTY === true ? (stream.columns || NARROW) - 1 : Number.POSITIVE_INFINITY;
 }
 
-/** A message broken between words into lines of at most `width` characters: those of stderr, unless given. */
+/** Breaks a message between words into lines of at most `width` characters. Default: the width of stderr. */
 export function broken(message: string, width = widthOf('stderr')): string {
   if (width === Number.POSITIVE_INFINITY) return message;
   return message

@@ -9,7 +9,7 @@ import {safeJson, withoutControls} from '../../report/safe-text.ts';
 type Stream = 'stdout' | 'stderr';
 
 const ESCAPE = '\u001B';
-/** Placeholders of our own colours. They are random, so no other text contains them, and have no width. */
+/** Our own colour codes, by random placeholders that stand for them until they are printed. No other text has one. */
 const own = new Map<string, string>();
 /** The beginning of a CI command: `::` first in a line (GitHub), `##[` and `##vso[` anywhere (Azure). */
 const COMMAND = /^[^\S\n]*:(?=:)|##(?=\[|vso\[)/gm;

@@ -6,7 +6,7 @@ import {CsvError, type Options, parse} from 'csv-parse/sync';
  */
 export function looseFields(line: string, options: Options): readonly string[] | undefined {
   const at = String(options.delimiter).replace(/[|\\{}()[\]^$+*?.]/g, '\\$&');
-  // The text of a `="…"` may contain the delimiter.
+  // A `="…"` becomes a quoted field, since the delimiter may be in it.
   const formula = new RegExp(`(^|${at})="([^"\\r\\n]*)"(?=${at}|[\\r\\n]|$)`, 'g');
   const quoted = line.replace(formula, '$1"=""$2"""');
   try {

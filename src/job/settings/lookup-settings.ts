@@ -54,7 +54,7 @@ export const lookupSettings = {
     value: 'COL',
     repeatable: true,
     description:
-      'Column with the country of phone numbers in national form, as code or name. Repeat it for several columns: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country.',
+      'Column with the country of phone numbers in national form, as code or name. Several columns may be given: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country.',
     uses: ['run', 'library'],
     shapes: 'country',
   }),

@@ -284,7 +284,7 @@ export class FlowControl {
     return Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
   }
 
-  /** Tells that calls may be sent; waits again if the timer fired early by the clock `now`, which counts here. */
+  /** Tells that calls may be sent. A timer may fire early by the clock `now`: then it waits for the rest. */
   #wake(opens: number): void {
     this.#timer = undefined;
     const now = this.#options.now();

@@ -23,4 +23,10 @@ what exports write for nothing ▸ email,ip ⏎ n/a,- ⏎ k.A.,NULL ⏎ \\N,unkn
 most of a column is something else ▸ [--ip ip] ip ⏎ 20× host{n} ▸ column_invalid ▸ 20 of the first 20 values in column "ip" can't be IP addresses (most often: ip_malformed). Nothing was sent.
 nothing to look up ▸ a,b ⏎ 3× x{n},y{n} ▸ no_columns ▸ No column looks like IP addresses, phone numbers or e-mail addresses. Name them with --ip, --phone or --email (columns: a, b).
 a column that does not exist ▸ [--email e-mail] email ⏎ 3× p{n}@example.com ▸ unknown_column ▸ --email: there is no column "e-mail" (columns: email). Did you mean "email"?
+the usual fault of a column is named, and not its rarest ▸ [--ip ip] ip ⏎ 3× 10.0.0.{n} ⏎ 17× host{n} ▸ column_invalid ▸ 20 of the first 20 values in column "ip" can't be IP addresses (most often: ip_malformed).
+a few odd values in a column that is mostly empty stop no run ▸ [--ip ip] id,ip ⏎ 20× {n}, ⏎ 5× {n},host{n} ▸ ip=ip → | 5×ip_malformed ▸
+a header that an export repeats at its top ▸ email,name ⏎ E-mail address,Full name ⏎ 7× p{n}@example.com,N{n} ▸ email=email → p0@example.com p1@example.com p2@example.com … 7 | 1×email_malformed ▸
+a column's name in one cell of a row is no header of a second table ▸ name,email,phone ⏎ 6× N{n},p{n}@example.com,+1202555010{n} ⏎ Bo,E-mail,+12025550120 ⏎ 2× M{n},m{n}@example.com,+1202555013{n} ▸ phone=phone email=email → +12025550100 p0@example.com +12025550101 … 17 | 1×email_malformed ▸
+one row that ends in a delimiter is left out alone ▸ ip,email ⏎ 6× 192.0.2.{n},p{n}@example.com ⏎ 192.0.2.9,q@example.com, ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 12 | 1×column_count ▸
+rows that end in a delimiter are left out where so many may be ▸ [--max-rejects 100% --ip ip] ip,email ⏎ 6× 192.0.2.{n},p{n}@example.com, ▸ ip=ip → | 6×column_count ▸
 `;
