@@ -363,19 +363,6 @@ test('the next session stores the answers that a killed one could not, also with
   expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_store: 60}}}});
 });
 
-test('verdicts are in no store, not even those that a killed session was answered', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', `ip,token\n${[1, 2, 3, 4].map(n => `203.0.113.${n},token-${n}\n`).join('')}`);
-  const verdicts = {ip: 'ip', verdict: {token: 'token', action: 'a'}, concurrency: 1};
-  await stage.killAt(7, verdicts);
-  expect(await stage.run(verdicts)).toMatchObject({code: 0, summary: {lookups: {verify: {answered: 4}}}});
-  const db = new Sqlite(join(storeOf(stage), STORE_FILE), {synchronous: 'OFF', busyTimeoutMs: 0});
-  expect(db.query(['operation', 'count(*) AS n'], 'FROM answer GROUP BY operation').all()).toEqual([
-    {operation: 'ip', n: 4},
-  ]);
-  db.close();
-});
-
 test('so it is for its own account, by a run of another account that takes over the output', async () => {
   await using stage = await openStage({latencyMs: 5});
   const {summary} = await stoppedWhileLocked(stage);
@@ -405,6 +392,19 @@ test('so are answers from after the clock was set back', async () => {
   stage.api.setScript(undefined);
   expect(await stage.run(settings, back)).toMatchObject({code: 0, summary: {store: {not_stored: 0}}});
   expect(await stage.run(settings)).toMatchObject({summary: {lookups: {ip: {from_store: 60}}}});
+});
+
+test('verdicts are in no store, not even those that a killed session was answered', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', `ip,token\n${[1, 2, 3, 4].map(n => `203.0.113.${n},token-${n}\n`).join('')}`);
+  const verdicts = {ip: 'ip', verdict: {token: 'token', action: 'a'}, concurrency: 1};
+  await stage.killAt(7, verdicts);
+  expect(await stage.run(verdicts)).toMatchObject({code: 0, summary: {lookups: {verify: {answered: 4}}}});
+  const db = new Sqlite(join(storeOf(stage), STORE_FILE), {synchronous: 'OFF', busyTimeoutMs: 0});
+  expect(db.query(['operation', 'count(*) AS n'], 'FROM answer GROUP BY operation').all()).toEqual([
+    {operation: 'ip', n: 4},
+  ]);
+  db.close();
 });
 
 test('an answer that could not be renewed keeps its own time, over a stop and a resume too', async () => {
