@@ -80,6 +80,10 @@ export class AccountPace {
     };
   }
 
+  get rate(): Rate {
+    return this.#options.rate;
+  }
+
   /**
    * Takes up to `most` permits, each for one call in this turn of the event loop. If there are none, returns how long
    * to wait.

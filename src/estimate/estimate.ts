@@ -6,6 +6,7 @@ import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
+import type {Rate} from '../job/values.ts';
 import {layOut, operationsOf} from '../layout/layout.ts';
 import type {Mapping} from '../layout/mapping.ts';
 import {costOf} from '../layout/prices.ts';
@@ -259,7 +260,7 @@ function countsOf(
       all_sent_once: inCredits(calls.cost),
       at_most: inCredits(calls.cost * mostSends(job.settings)),
     },
-    ...timeAt(lanesOf(job, [...cells.keys()], account), name => calls.operations[name].calls),
+    ...timeAt(lanesOf(job, [...cells.keys()], account), account?.rate, name => calls.operations[name].calls),
   };
 }
 
@@ -280,17 +281,18 @@ function howFound(guesses: readonly Guess[], operation: Operation, column: strin
   return `${guess.confidence}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
 }
 
+/** Lanes work side by side. `shared` is the rate of all of them together, if they share one. */
 function timeAt(
   lanes: readonly LaneSettings[],
+  shared: Rate | undefined,
   callsOf: (operation: Operation) => number,
 ): {time_ms: number | null; rate_per_second: number | null} {
-  const times = lanes.map(
-    ({operations, rate}) => operations.reduce((sum, name) => sum + callsOf(name), 0) / perSecond(rate),
-  );
-  const rates = lanes.map(({rate}) => perSecond(rate)).filter(rate => Number.isFinite(rate));
-  if (rates.length === 0) return {time_ms: null, rate_per_second: null};
-  return {
-    time_ms: Math.round(Math.max(...times) * 1_000),
-    rate_per_second: rates.reduce((sum, rate) => sum + rate, 0),
-  };
+  const most = perSecond(shared ?? 'unlimited');
+  const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0);
+  const calls = lanes.map(({operations}) => sum(operations.map(callsOf)));
+  const rates = lanes.map(({rate}) => perSecond(rate));
+  const finite = rates.filter(Number.isFinite);
+  if (finite.length === 0) return {time_ms: null, rate_per_second: null};
+  const times = [...calls.map((count, lane) => count / (rates[lane] ?? most)), sum(calls) / most];
+  return {time_ms: Math.round(Math.max(...times) * 1_000), rate_per_second: Math.min(most, sum(finite))};
 }

@@ -100,7 +100,8 @@ function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
     const asked = seen === undefined ? 0 : seen.answered + seen.failed + seen.unknown;
     const considered = asked + (seen?.skipped ?? 0);
     const held = considered === 0 ? 1 : asked / considered;
-    const calls = found.calls - found.conditional + found.conditional * held;
+    // Of an operation with and without a condition, the sample shows the share of both together.
+    const calls = found.conditional === 0 ? found.calls : found.calls * held;
     lookups[name] = {
       calls: Math.round(calls),
       answered: asked === 0 || seen === undefined ? null : seen.answered / asked,

@@ -111,7 +111,7 @@ export interface JobInput {
   readonly state?: Setting<'state'>;
   /** The day for {date} in paths. Default: today, UTC. */
   readonly date?: Setting<'date'>;
-  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, restart: true starts over only if the input or the settings changed. With restart: false the run then stops (exit 8 or 10). */
+  /** Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, true: only if the input or the settings changed; false: stop then (exit 8 or 10). */
   readonly restart?: Setting<'restart'>;
   /** Replace an existing output. Values that failed are looked up again. Default: false. */
   readonly force?: Setting<'force'>;

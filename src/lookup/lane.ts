@@ -101,12 +101,15 @@ export class Lanes implements Iterable<Lane> {
   readonly #byOperation = new Map<Operation, Lane>();
   /** Each lane once. Free slots are offered in this order; the lane that sent last comes last. */
   readonly #turns: Lane[] = [];
+  /** Calls per second of all lanes together, at most. */
+  readonly #most: number;
 
   constructor(
     settings: readonly LaneSettings[],
     outlet: Outlet,
     lease: (lane: Lane, permits: number) => void,
   ) {
+    this.#most = perSecond(outlet.rate ?? 'unlimited');
     for (const each of settings) {
       const lane = new Lane(each, outlet, lease);
       this.#turns.push(lane);
@@ -155,7 +158,10 @@ export class Lanes implements Iterable<Lane> {
   /** Configured and current calls per second of all lanes together; undefined if a lane has no limit. */
   ratesAt(now: number) {
     const sum = (of: (lane: Lane) => number) => {
-      const total = this.#turns.reduce((soFar, lane) => soFar + of(lane), 0);
+      const total = Math.min(
+        this.#most,
+        this.#turns.reduce((soFar, lane) => soFar + of(lane), 0),
+      );
       return Number.isFinite(total) ? total : undefined;
     };
     return {

@@ -19,6 +19,7 @@ export function localOutlet(
       use?.over(attempt.kind !== 'not_sent');
       return {boughtAt: now(), ...attempt};
     },
+    rate: shared?.rate,
     pacer: (lane, controller, lease) => new Pacer(lane.rate, controller, lease, clock, shared),
   };
 }

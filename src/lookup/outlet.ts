@@ -24,6 +24,8 @@ export interface Outlet {
   withdraw?(): Promise<void>;
   /** The outlet's own pause, such as a fleet's; undefined while it sends. */
   readonly pause?: Pause | undefined;
+  /** Rate of all lanes together, if that has a limit of its own. */
+  readonly rate?: Rate | undefined;
 }
 
 /** Called with the number of values that may leave now. */
@@ -37,6 +39,8 @@ export const LEAVE_AT_ONCE = 16;
 
 /** Permits of the account, which other processes take from too. */
 export interface SharedPermits {
+  /** The account's rate. */
+  readonly rate: Rate;
   /** Takes up to `most` permits, for this turn of the event loop. If there are none, returns how long to wait. */
   take(most: number): {readonly permits: number; readonly waitMs: number};
   use(): PermitUse;

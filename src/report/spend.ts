@@ -95,12 +95,12 @@ function partsOf(record: RunRecord, by: Grouping): (readonly [string, Omit<Spent
   }
 }
 
+/** All days from the first to the last. Records may be out of order: that of a killed session is added later. */
 function daysOf(records: readonly RunRecord[]): string[] {
-  const [first, last] = [records[0], records.at(-1)].map(record =>
-    Date.parse(record?.ended_at.slice(0, 10) ?? ''),
-  );
+  const ended = records.map(record => record.ended_at.slice(0, 10)).sort();
+  const last = Date.parse(ended.at(-1) ?? '');
   const days: string[] = [];
-  for (let day = first ?? Number.NaN; day <= (last ?? 0); day += DAY_MS)
+  for (let day = Date.parse(ended[0] ?? ''); day <= last; day += DAY_MS)
     days.push(new Date(day).toISOString().slice(0, 10));
   return days;
 }

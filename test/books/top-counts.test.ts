@@ -59,6 +59,18 @@ test('memory stays bounded, a common name is kept, and no count is too high, res
   );
 });
 
+test('what a name lacks is never more than is said, however often it was dropped', () => {
+  const top = emptyTop();
+  for (const round of [1, 2]) {
+    for (let times = 0; times < 2; times += 1) countName(top.domains, 'lost.example');
+    for (let n = 0; n < 400; n += 1)
+      for (let times = 0; times < 3; times += 1) countName(top.domains, `${round}-${n}.example`);
+    expect(top.domains.counts['lost.example']).toBeUndefined();
+  }
+  countName(top.domains, 'lost.example');
+  expect((top.domains.counts['lost.example'] ?? 0) + top.domains.missed).toBeGreaterThanOrEqual(5);
+});
+
 test('a name that repeats the value is counted without it, however the service writes it', () => {
   const top = emptyTop();
   for (const asn_organization of ['dsl-203-0-113-7', 'Example Net', 'at 203.0.113.7'])

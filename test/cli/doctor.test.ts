@@ -200,3 +200,11 @@ test('the embedded service needs no key, and says what data it lacks', async () 
   expect([found.code, found.of('call')?.state, found.of('data')?.state]).toEqual([0, 'ok', 'warning']);
   expect(found.stderr).toContain('the embedded service is free');
 });
+
+test('the state is checked where a run would keep it: with --state there, else beside the output', async () => {
+  using sandbox = createSandbox();
+  const env = live('http://127.0.0.1:9');
+  expect((await doctor(sandbox, [], env)).of('state')?.detail).toContain('./out.csv.run can be written');
+  const {of} = await doctor(sandbox, ['--state', 'elsewhere'], env);
+  expect(of('state')?.detail).toMatch(/^elsewhere can be written/);
+});

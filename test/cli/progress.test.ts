@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {opening} from '../../src/cli/terminal/opening.ts';
 import {
   phaseLine,
   Speedometer,
@@ -6,6 +7,8 @@ import {
   statusLine,
   timeLeft,
 } from '../../src/cli/terminal/status-line.ts';
+import {emptyTally} from '../../src/ledger/tally.ts';
+import type {Session} from '../../src/run/session.ts';
 
 const status: Status = {
   now: 0,
@@ -144,3 +147,23 @@ test.each([
 ])('around the calls: %j in %s columns', (reached, width, line) => {
   expect(phaseLine('counting', reached, width)).toBe(line);
 });
+
+test.each([
+  [0, 'Resuming at row 7: the 6 calls made before are not repeated.'],
+  [
+    1,
+    'Resuming at row 7: the 6 calls made before are not repeated. 1 call in flight when the last session ended may have been charged.',
+  ],
+])(
+  'a resumed run says what may have been charged: %i calls in flight at its end',
+  (interrupted, sentence) => {
+    const tally = emptyTally();
+    tally.operations.ip.calls = 6;
+    const session = {
+      job: {endpoint: {kind: 'live'}, settings: {}},
+      input: {layout: {mapping: {targets: [], countries: new Map()}}, checkpoint: {record: 6}},
+      asking: {executor: {pace: () => ({limit: undefined})}, ledger: {interrupted, tally}},
+    };
+    expect(opening(session as unknown as Session).at(-1)).toBe(sentence);
+  },
+);

@@ -78,6 +78,20 @@ test('a value that a condition leaves out costs nothing in the projection', asyn
   expect(stdout).toMatch(/All rows cost about 9 credits \(54 at worst\)/);
 });
 
+test('a condition on one of two columns of an operation leaves out that column alone', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  const rows = Array.from({length: 40}, (_, n) => `192.0.2.${n},a${n}@example.com,b${n}@example.com\n`);
+  sandbox.write('list.csv', `ip,e1,e2\n${rows.join('')}`);
+  sandbox.write(
+    'job.yaml',
+    'input: list.csv\nendpoint: live\nip: ip\nemail: [e1, {column: e2, when: risk.score > 100}]\n',
+  );
+  const {stdout} = await runHere(sandbox, ['run', '--job', 'job.yaml', '--sample', '20'], {env: service.env});
+  expect(stdout).toMatch(/^email .* 40$/m);
+  expect(stdout).toMatch(/All rows cost about 80 credits/);
+});
+
 test('a condition that no row of the sample decides is taken to hold', async () => {
   await using service = await startService();
   const samples: string[] = [];
@@ -170,4 +184,16 @@ test.each([
   const {stdout} = await runHere(sandbox, ['spend', '--json']);
   expect(JSON.parse(stdout).total).toMatchObject({spent: values, maybe_spent: 1});
   expect(sandbox.files().filter(name => name.includes('-sample'))).toEqual([]);
+});
+
+test('the limits of --fail-if are for all rows: a sample does not fail by them', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const run = (...more: string[]) =>
+    runHere(sandbox, ['run', ...ARGS, '--fail-if', 'rows.written < 10', ...more], {env: service.env});
+  expect((await run('--sample', '3')).code).toBe(0);
+  const {stdout} = await runHere(sandbox, ['runs', '--json']);
+  expect(JSON.parse(stdout).runs).toMatchObject([{reason: 'done', exit_code: 0}]);
+  expect((await run()).code).toBe(4);
 });

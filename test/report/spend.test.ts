@@ -30,6 +30,18 @@ test.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'UTC'])('days of spend are
   ]);
 });
 
+test('days of spend are all days in their order, also if a killed session was added late', () => {
+  const days = ['2031-05-05', '2031-05-09', '2031-05-06'].map(day => ended(`${day}T12:00:00.000Z`));
+  const {groups} = spendOf(days, '2031-05-01', 'day');
+  expect(groups.map(({name, spent}) => [name, spent])).toEqual([
+    ['2031-05-05', 1],
+    ['2031-05-06', 1],
+    ['2031-05-07', 0],
+    ['2031-05-08', 0],
+    ['2031-05-09', 1],
+  ]);
+});
+
 test('credits that cost less than a cent add up to money', () => {
   const price = {per_credit: 0.004, currency: 'EUR'};
   const records = Array.from({length: 100}, () => ({...ended('2031-05-06T00:30:00.000Z'), price}));

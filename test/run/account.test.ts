@@ -63,6 +63,19 @@ test('a single lookup takes its turn and its credit like a run', async () => {
   expect(service.ledger.calls).toBe(3);
 });
 
+test('plan and the first line of a run tell the rate that the account allows to all operations together', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', `endpoint: ${service.url}\nrate: 10/s\n`);
+  const rows = Array.from({length: 5}, (_, n) => `203.0.113.${n},p${n}@example.com\n`);
+  sandbox.write('list.csv', `ip,email\n${rows.join('')}`);
+  const flags = ['list.csv', '--ip', 'ip', '--email', 'email', '--rate', 'ip=10/s,email=10/s'];
+  const plan = JSON.parse((await runHere(sandbox, ['plan', ...flags, '--json'], service)).stdout);
+  expect(plan).toMatchObject({rate_per_second: 10, time_ms: 1_000});
+  const {stderr} = await runHere(sandbox, ['run', ...flags, '--max-credits', '100'], service);
+  expect(stderr).toContain('at most 10 calls a second');
+});
+
 describe('a call that was made beside runs', () => {
   const account = (sandbox: Sandbox, url: string, perDay: number) =>
     sandbox.write(

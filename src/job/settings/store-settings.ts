@@ -81,7 +81,7 @@ export const storeSettings = {
   restart: stateSetting(z.union([z.boolean(), z.literal('fresh')], {error: RESTART}).optional(), {
     value: '[fresh]',
     description:
-      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, restart: true starts over only if the input or the settings changed. With restart: false the run then stops (exit 8 or 10).',
+      'Start over; answers already paid for are kept. fresh: the credit limit counts from zero again. In a job file, true: only if the input or the settings changed; false: stop then (exit 8 or 10).',
     uses: ['run'],
     shapes: 'nothing',
   }),
