@@ -124,6 +124,13 @@ test('a row without a score now, or before, has changed, and is counted under th
   });
 });
 
+test('a row whose score alone differs has changed', async () => {
+  box.write('old.csv', HEAD + row('a') + row('b'));
+  box.write('new.csv', HEAD + row('a', {score: 5}) + row('b'));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({changed: 1, unchanged: 1, levels: {low: {low: 2}}, answers: {}});
+});
+
 test('the points of the rules and the missing names explain a score: they change no row by themselves', async () => {
   const explained = (points: string, missing: string) =>
     `${HEAD.trim()},risk_points,risk_missing\n${row('a').trim()},${points},${missing}\n`;

@@ -71,6 +71,12 @@ test('a verdict is sent with all values beside its token, except invalid ones', 
   expect(bare && params(plan(bare)[0])).toEqual({action_id: 'a/1', token: 'tok-1'});
 });
 
+test('a repair of several values that go into one call is told once', () => {
+  const plan = createPlan(target('verify', 'token'), {verdict, defaultCountry: 'US'});
+  const [formulas] = csvRows(['', '="12025550143"', '="jo@example.com"', '', 'tok-1', '="u7"']);
+  expect(formulas && plan(formulas)).toMatchObject([{status: 'ask', repairs: ['formula_text']}]);
+});
+
 test('the first rows show if numbers lost their plus, also for numbers sent with a token', () => {
   const rows = csvRows(...Array.from({length: 5}, (_, n) => ['', `49171392000${n}`, '', 'DE', 'tok-1', '']));
   const cells = {verdict, defaultCountry: 'DE'};
@@ -110,6 +116,8 @@ test.each([
   ['{"user":{"ip":"192.0.2.1"}}', 'user.ip', '192.0.2.1'],
   ['{"user.ip":"192.0.2.1","user":{"ip":"x"}}', 'user.ip', '192.0.2.1'],
   ['{"phone":12025550143}', 'phone', '12025550143'],
+  ['{"phone":{"$numberLong":"12025550143"}}', 'phone', '12025550143'],
+  ['{"phone":{"$numberDouble":12025550143}}', 'phone', '12025550143'],
   ['{"ip":null}', 'ip', undefined],
   ['{}', 'ip', undefined],
   ['{"ip":["192.0.2.1"]}', 'ip', '["192.0.2.1"]'],

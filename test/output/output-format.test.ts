@@ -8,7 +8,7 @@ const excel = {...csvInput(['ip']), delimiter: ';', eol: '\r\n', bom: true, sepL
 const old = {...csvInput(['ip']), encoding: 'windows-1252'};
 const wide = {...csvInput(['ip']), encoding: 'utf-16le'};
 const tabs = {...csvInput(['ip']), delimiter: '\t'};
-const mac = {...csvInput(['ip']), eol: '\r'} as const;
+const mac = csvInput(['ip'], {eol: '\r'});
 const json = ndjsonInput(['ip']);
 
 type Said = Partial<Job['settings']>;

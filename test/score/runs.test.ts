@@ -491,7 +491,13 @@ describe('which rows', () => {
 
   test('--where: rows that it leaves out still say which of their values are empty or invalid', async () => {
     box.write('in.csv', 'id,ip\n1,192.0.2.1\n2,\n3,nonsense\n');
-    await run({input: 'in.csv', ip: 'ip', where: 'row.id == "4"', output: 'o.ndjson', outputFormat: 'ndjson'});
+    await run({
+      input: 'in.csv',
+      ip: 'ip',
+      where: 'row.id == "4"',
+      output: 'o.ndjson',
+      outputFormat: 'ndjson',
+    });
     expect(output('o.ndjson').map(({ip}) => [ip?.status, ip?.error])).toEqual([
       ['skipped', 'filter'],
       ['empty', null],
