@@ -106,7 +106,7 @@ describe('its file', () => {
   });
 
   test('a run that gets no permit for ten seconds says so once, and again only after it got some', () => {
-    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'setTimeout', 'clearTimeout']});
+    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout']});
     try {
       const warnings: string[] = [];
       const waits = open(1, directory, sentence => warnings.push(sentence));
@@ -143,7 +143,7 @@ describe('its file', () => {
         // Its clock begins at 0.
         vi.useFakeTimers({
           now: time,
-          toFake: ['Date', 'hrtime', 'setImmediate', 'setTimeout', 'clearTimeout'],
+          toFake: ['Date', 'hrtime', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'],
         });
         return open(1);
       };
@@ -167,7 +167,7 @@ describe('its file', () => {
     ['another user’s process', 'EPERM', 0],
     ['a process that is gone', 'ESRCH', 1],
   ])('a permit of %s: it is held by that alone which may still use it', (_, code, permits) => {
-    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'setTimeout', 'clearTimeout']});
+    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout']});
     const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
       throw Object.assign(new Error(code), {code});
     });
@@ -198,7 +198,7 @@ describe('its file', () => {
     ['was sent counts from when it left', true, 0],
     ['was never sent does not count', false, 1],
   ])('a call that %s', (_, sent, permits) => {
-    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'setTimeout', 'clearTimeout']});
+    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout']});
     try {
       const [one, other] = [open(1), open(1)];
       expect(one.take(1).permits).toBe(1);
@@ -214,7 +214,7 @@ describe('its file', () => {
   });
 
   test('is told of a call that left while another process had it locked', () => {
-    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'setTimeout', 'clearTimeout']});
+    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout']});
     const db = new Sqlite(join(directory, 'pace.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
     try {
       const [one, other] = [open(1), open(1)];
