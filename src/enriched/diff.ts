@@ -12,7 +12,7 @@ import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
 export interface Diff {
-  /** Path of the earlier output; undefined if there is none, so that all rows are new. */
+  /** Path of the earlier output; undefined without one: then all rows are new. */
   readonly old: string | undefined;
   readonly new: string;
   /** Format of the new file, if its name does not show it. */

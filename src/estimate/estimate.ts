@@ -287,12 +287,14 @@ function timeAt(
   shared: Rate | undefined,
   callsOf: (operation: Operation) => number,
 ): {time_ms: number | null; rate_per_second: number | null} {
-  const most = perSecond(shared ?? 'unlimited');
   const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0);
-  const calls = lanes.map(({operations}) => sum(operations.map(callsOf)));
-  const rates = lanes.map(({rate}) => perSecond(rate));
-  const finite = rates.filter(Number.isFinite);
-  if (finite.length === 0) return {time_ms: null, rate_per_second: null};
-  const times = [...calls.map((count, lane) => count / (rates[lane] ?? most)), sum(calls) / most];
-  return {time_ms: Math.round(Math.max(...times) * 1_000), rate_per_second: Math.min(most, sum(finite))};
+  const work = lanes.map(({operations, rate}) => ({
+    calls: sum(operations.map(callsOf)),
+    rate: perSecond(rate),
+  }));
+  const rates = work.map(({rate}) => rate).filter(Number.isFinite);
+  if (rates.length === 0) return {time_ms: null, rate_per_second: null};
+  const together = {calls: sum(work.map(({calls}) => calls)), rate: perSecond(shared ?? 'unlimited')};
+  const seconds = Math.max(...[...work, together].map(({calls, rate}) => calls / rate));
+  return {time_ms: Math.round(seconds * 1_000), rate_per_second: Math.min(together.rate, sum(rates))};
 }

@@ -46,7 +46,7 @@ interface Unbought {
   readonly data?: never;
 }
 
-/** A lookup as its row reports it: the outcome, or the reason why there is none. */
+/** A lookup as its row reports it: the outcome, or the reason why the lookup has no outcome. */
 export type Result =
   | Outcome
   /** A rejection that is not judged yet: it may be about its value or the account. `unjudged` is the value's key. */

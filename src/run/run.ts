@@ -246,6 +246,7 @@ export function checkLimits({job, stopper, output}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = output.writer;
   const {written, rejected} = counters.rows;
+  // Called for each group of rows: the cells of all operations are added up only for a limit.
   if (maxErrors !== undefined) {
     const errors = {count: failures(counters), total: asked(counters)};
     if (exceeds(maxErrors, errors)) stopper.stop(limitStop('max-errors', errors));

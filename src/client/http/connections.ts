@@ -134,7 +134,7 @@ export class Connections {
     }
   }
 
-  /** Takes a connection that has rested; undefined if there is none. */
+  /** Takes a usable connection that has rested; undefined without one. */
   #take(): Socket | undefined {
     for (let link = this.#rested.pop(); link !== undefined; link = this.#rested.pop()) {
       const {socket, goodUntil} = link;
