@@ -49,8 +49,8 @@ export interface RunIdentity {
  */
 export type Beginning = 'resume' | 'anew' | 'over';
 
-/** The words that give a restarted run its full limit again. */
-export const FRESH_BUDGET_HINT = '--restart fresh (in a job file: restart: fresh)';
+/** How to get the whole limit again: a job file that says `restart: fresh` starts over only if its list changed. */
+export const FRESH_BUDGET_HINT = 'add --restart fresh to the command once';
 
 /** The endpoint and account to which answers and money belong. No other endpoint or account uses these. */
 export function scopeOf(endpoint: Endpoint, settings: Job['settings']): Scope {

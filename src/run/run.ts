@@ -82,12 +82,17 @@ async function finishDay(
   begun: Begun,
 ): Promise<void> {
   io.warn(`The run of ${date} was interrupted, so it is finished first.`);
-  const left = `To finish it, run the same command with --date ${date}; to give it up, remove ${directory}.`;
+  const left = (flags: string) =>
+    `To finish it, run the same command with ${flags}; to give it up, remove ${directory}.`;
+  const sameDay = `--date ${date}`;
   try {
     const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
-    io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${left}`}`);
+    // A limit that renews itself says when; the run's own never does.
+    const usedUp = stop?.reason === 'budget' && stop.comeBackMs === undefined;
+    const toDo = stop && left(usedUp ? `${sameDay} and a higher --max-credits` : sameDay);
+    io.warn(`The run of ${date}: ${message}${toDo === undefined ? '' : ` ${toDo}`}`);
   } catch (error) {
-    io.warn(`The run of ${date}: ${stopFor(error).message} ${left}`);
+    io.warn(`The run of ${date}: ${stopFor(error).message} ${left(sameDay)}`);
   }
 }
 

@@ -144,7 +144,7 @@ function budgetMessage({budget: {exhausted}, givenUp: {earlier}}: Ledger): strin
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
   const before = inCredits(earlier.counted.spent + earlier.counted.maybeSpent);
   if (before === 0) return reached;
-  return `${reached} ${many(before, 'credit')} of it went to earlier attempts. Raise it, or begin with all of it: ${FRESH_BUDGET_HINT}.`;
+  return `${reached} ${many(before, 'credit')} of it went to earlier attempts. Raise it; or, to begin with all of it, ${FRESH_BUDGET_HINT}.`;
 }
 
 /** The error of a run that was stopped while it waited for its input. Undefined if that did not cause `thrown`. */

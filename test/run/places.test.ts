@@ -375,6 +375,20 @@ test('a day that can not be finished is said with the command that does it, and 
   expect(existsSync(stage.path('out-2026-01-01.csv.run'))).toBe(true);
 });
 
+test('an earlier day that used up its own limit is said to need a higher one, as waiting does not renew it', async () => {
+  await using stage = await openStage();
+  stage.write('in-2026-01-01.csv', ips(6));
+  stage.write(`in-${new Date().toISOString().slice(0, 10)}.csv`, ips(1));
+  const daily = {...settings, input: 'in-{date}.csv', output: 'out-{date}.csv', maxCredits: 3};
+  expect((await stage.run({...daily, date: '2026-01-01'})).code).toBe(7);
+  const {warnings} = await stage.run(daily);
+  expect(warnings.at(-1)).toContain('run the same command with --date 2026-01-01 and a higher --max-credits;');
+  expect(await stage.run({...daily, date: '2026-01-01', maxCredits: 6})).toMatchObject({
+    code: 0,
+    summary: {credits: {spent: 6}},
+  });
+});
+
 test('a run with another state leaves the files of an unfinished one alone', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(6));

@@ -69,7 +69,7 @@ export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence
   const others = inCredits(earlier.notCounted.spent + earlier.notCounted.maybeSpent);
   if (counted > 0)
     warn(
-      `Earlier attempts spent, or may have spent, ${many(counted, 'credit')}. So ${count(Math.max(0, maxCredits - counted))} of ${many(maxCredits, 'credit')} are left for this run. To have all of them: ${FRESH_BUDGET_HINT}.`,
+      `Earlier attempts spent, or may have spent, ${many(counted, 'credit')}. So ${count(Math.max(0, maxCredits - counted))} of ${many(maxCredits, 'credit')} are left for this run. To have all of them, ${FRESH_BUDGET_HINT}.`,
     );
   if (others > 0)
     warn(

@@ -140,7 +140,7 @@ export function openLedger(
     if (job.settings.maxCredits !== undefined && job.settings.restart !== 'fresh')
       throw new StateError(
         error.code,
-        `${what}, so it is not known what was spent, and --max-credits could be exceeded. To start over with all of the limit: ${FRESH_BUDGET_HINT}.`,
+        `${what}, so it is not known what was spent, and --max-credits could be exceeded. To start over with all of the limit, ${FRESH_BUDGET_HINT}.`,
         {cause: error},
       );
     warn(
