@@ -28,7 +28,7 @@ export interface EnrichedFile extends ResultLayout {
 }
 
 interface ResultLayout {
-  /** Format of the rows without results, as the run read them; only as far as the output shows it. */
+  /** Format of the rows without their results, as far as the output shows how the run read them. */
   readonly own: InputFormat;
   readonly results: ResultColumns;
   /** Names of the result columns in CSV, in order. */
@@ -64,7 +64,7 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
   }
 }
 
-/** False for a row whose status or level no run writes: other tools may use these names. Rejects are reported later. */
+/** False if runs don't write this status or level: other tools may use the same names. Rejects are reported later. */
 function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout): boolean {
   if (record.type !== 'csv' && record.type !== 'ndjson') return true;
   const cells = cellsOf(record);
@@ -90,7 +90,12 @@ export function summaryBeside(path: string): Summary | undefined {
   }
 }
 
-/** Refuses a file that is shorter than its summary says: a file cut between two rows looks whole. */
+/** The first start of a summary's run in milliseconds since the epoch, which rules read as `now`; NaN if not known. */
+export function startOf(summary: Summary | undefined): number {
+  return Date.parse(summary?.started_at ?? '');
+}
+
+/** Refuses a file that is shorter than its summary says: without this, a file cut between two rows would look whole. */
 function refuseCut(path: string): void {
   const {size} = statSync(path);
   const written = summaryBeside(path)?.output?.bytes;
@@ -125,7 +130,7 @@ function layoutOf(source: Source): ResultLayout | undefined {
     };
     return {...named(results), own: {...format, ...kept}, cellsOf: row => cellsIn(row, results.own)};
   }
-  // Only the first row's members end with the results: `format.columns` has new members of later rows behind them.
+  // Looks at the first row only. In `format.columns`, members that only later rows have follow the results.
   const [first] = sample;
   const members = first?.type === 'ndjson' ? first.value : {};
   const nested = resultMembersIn(members[ENRICHMENT]);

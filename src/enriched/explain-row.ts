@@ -9,7 +9,7 @@ import {compile} from '../score/language/condition.ts';
 import {reader} from '../score/language/read-facts.ts';
 import type {RowView} from '../score/subjects.ts';
 import {chosen, combinationsOf, factsReader, subjectsChecker, subjectsOf} from '../score/subjects.ts';
-import type {EnrichedFile} from './enriched-file.ts';
+import {type EnrichedFile, startOf} from './enriched-file.ts';
 import {parsed, rowReaderOf, targetsIn} from './read-answers.ts';
 import {riskFrom} from './result-columns.ts';
 
@@ -20,7 +20,7 @@ export type Used = ReadonlyMap<string, unknown>;
 
 export interface Explained {
   readonly explanation: Explanation;
-  /** By rule: the values that it read. Personal data, for a terminal only. */
+  /** For each rule, the names that it used, with their values. Personal data, for a terminal only. */
   readonly used: readonly Used[];
 }
 
@@ -39,7 +39,7 @@ export function explainerOf(
     const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
     const points = parsed(cell('points'));
     if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
-    usedBy ??= evaluator(file, rules);
+    usedBy ??= evaluator(file, summary, rules);
     const used = usedBy(row, cells);
     const counted = points as Readonly<Record<string, number>>;
     const held = rules.flatMap((rule, at) => {
@@ -69,12 +69,12 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
 }
 
-/** Makes a finder of the names that rules used in a row: undefined for a rule that did not hold, or needs a list. */
-function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
+/** Makes a finder of the names that each rule used; undefined if it did not hold, or needs a list or constant. */
+function evaluator(file: EnrichedFile, summary: Summary | undefined, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets, operationNames);
   const read = rowReaderOf(file, targets);
-  const background = backgroundOf(undefined, 0);
+  const background = backgroundOf(undefined, startOf(summary) || 0);
   const check = subjectsChecker(subjects, file.own, background);
   const ready = rules.map(({when}) => {
     try {

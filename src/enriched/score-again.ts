@@ -9,7 +9,7 @@ import type {Risk} from '../score/risk.ts';
 import type {RuleSet} from '../score/rules.ts';
 import {createScorer, type Scorer} from '../score/scorer.ts';
 import {ChangeCounts} from './change-counts.ts';
-import {type EnrichedFile, openEnriched, summaryBeside} from './enriched-file.ts';
+import {type EnrichedFile, openEnriched, startOf, summaryBeside} from './enriched-file.ts';
 import {rowReaderOf, targetsIn} from './read-answers.ts';
 import {type ResultColumns, riskFrom} from './result-columns.ts';
 import {fieldsIn, lineIn, type RowTexts, rowTexts} from './row-texts.ts';
@@ -34,11 +34,11 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
   try {
     const {results} = file;
     const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
-    // Only the risk is compared: the answers are the same.
+    // Compares only the risk: the answers are the same before and after.
     const compared = {results: {...results, lookups: [], repairs: false, risk}, names: riskNames(risk)};
     const counts = new ChangeCounts(compared, compared);
     const targets = targetsIn(file);
-    const startedAt = now ?? Date.parse(summaryBeside(path)?.started_at ?? '');
+    const startedAt = now ?? startOf(summaryBeside(path));
     const scorer = createScorer(rules, targets, file.own, backgroundOf(rules, startedAt || 0));
     refuseLacking(file, scorer, Number.isNaN(startedAt));
     const read = rowReaderOf(file, targets);
@@ -73,7 +73,7 @@ function riskNames(risk: readonly RiskColumn[]): string[] {
   return addedNames([], {risk, repairs: false});
 }
 
-/** Refuses rules that read a field which the output leaves out: all answers would seem to lack it. */
+/** Refuses rules that read a field which the output leaves out. Otherwise all answers would seem to lack the field. */
 function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow: boolean): void {
   if (lacksNow && reads.some(({path: [root]}) => root === 'now'))
     throw new UsageError(
@@ -102,7 +102,7 @@ interface Rescored {
   readonly judged: Risk;
 }
 
-/** Writes rows as the run did, with another risk. */
+/** Writes rows as their run did, but with another risk. */
 function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<Rescored> {
   const {path, own, results} = file;
   const header = own.kind === 'csv' ? (own.header ?? []) : [];
@@ -120,9 +120,7 @@ function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<R
   });
 }
 
-/**
- * The text of a row with another risk. Only repairs come after the risk, so the last match of its name is the risk.
- */
+/** Puts another risk into a row's text. Only repairs come after the risk, so the last match of its name is the risk. */
 function withRisk(
   raw: string,
   judged: Risk,

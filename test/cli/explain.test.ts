@@ -157,3 +157,17 @@ test('an owner, and a shadow rule that holds, are told', async () => {
   expect(said).toMatch(/^bogon +\+60 +ip\.is_bogon +Of no network \(abuse team\)$/m);
   expect(said).toMatch(/^tried \(shadow\) +not added +ip\.is_bogon$/m);
 });
+
+test('now is the start of the run that wrote the output, in shadow rules and in --where', async () => {
+  box.write(
+    'rules.yaml',
+    `rules:\n  - {when: 'ip.is_bogon && now > timestamp("2020-01-01T00:00:00Z")', add: 5, reason: tried, shadow: true}\n`,
+  );
+  await enrich('out.csv');
+  expect((await explain('out.csv', '--row', '1')).said).toMatch(/^tried \(shadow\)/m);
+  const summary = JSON.parse(box.read('out.summary.json'));
+  box.write('out.summary.json', JSON.stringify({...summary, started_at: '2019-01-01T00:00:00.000Z'}));
+  expect((await explain('out.csv', '--row', '1')).said).not.toContain('tried');
+  const before = 'row.ip == "192.0.2.1" && now < timestamp("2020-01-01T00:00:00Z")';
+  expect((await explain('out.csv', '--where', before)).said).toContain('Row 1:');
+});

@@ -382,7 +382,9 @@ test('an earlier day that used up its own limit is said to need a higher one, as
   const daily = {...settings, input: 'in-{date}.csv', output: 'out-{date}.csv', maxCredits: 3};
   expect((await stage.run({...daily, date: '2026-01-01'})).code).toBe(7);
   const {warnings} = await stage.run(daily);
-  expect(warnings.at(-1)).toContain('run the same command with --date 2026-01-01 and a higher --max-credits;');
+  expect(warnings.at(-1)).toContain(
+    'run the same command with --date 2026-01-01 and a higher --max-credits;',
+  );
   expect(await stage.run({...daily, date: '2026-01-01', maxCredits: 6})).toMatchObject({
     code: 0,
     summary: {credits: {spent: 6}},

@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import type {ServiceError} from '../../src/service/http/error-body.ts';
 import {Practice, type PracticeFault} from '../../src/service/http/practice.ts';
+import {makeServer} from '../../src/service/http/server.ts';
 import {Throttle} from '../../src/service/http/throttle.ts';
 import {askService, running} from './running.ts';
 
@@ -140,3 +141,12 @@ describe('latency', () => {
     expect(performance.now() - start).toBeGreaterThanOrEqual(199);
   });
 });
+
+it.each([0, 130_000, 600_000])(
+  'a latency of %i ms never lets the server cut a connection before its answer',
+  latencyMs => {
+    const slowestMs = latencyMs * 1.5;
+    const {timeout} = makeServer(() => new Response(), {latencyMs});
+    expect(timeout).toBeGreaterThan(slowestMs + 120_000);
+  },
+);

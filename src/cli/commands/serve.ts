@@ -68,7 +68,7 @@ async function start(flags: ServeFlags, apiKey: string | undefined): Promise<Ser
   }
 }
 
-const latency = durationFrom('0s', '1h');
+const latency = durationFrom('0s', '10m');
 
 function serviceOptions(flags: ServeFlags): ServiceOptions {
   const port = number('--port', flags.port);

@@ -1,5 +1,5 @@
 import {existsSync, readFileSync} from 'node:fs';
-import {type EnrichedFile, openEnriched, summaryBeside} from '../../enriched/enriched-file.ts';
+import {type EnrichedFile, openEnriched, startOf, summaryBeside} from '../../enriched/enriched-file.ts';
 import {type Explained, explainerOf} from '../../enriched/explain-row.ts';
 import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
@@ -52,8 +52,9 @@ function rowNumber(given: string, output: string): number {
   return wanted;
 }
 
-function filterOf(where: string, {own}: EnrichedFile): RowFilter {
-  return createRowFilter(where, own, backgroundOf(undefined, Date.now()), () => '--where');
+function filterOf(where: string, {own, path}: EnrichedFile): RowFilter {
+  const startedAt = startOf(summaryBeside(path));
+  return createRowFilter(where, own, backgroundOf(undefined, startedAt || Date.now()), () => '--where');
 }
 
 interface Wanted {
@@ -86,7 +87,7 @@ async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): 
 
 const NUMBER_WIDTH = 9;
 
-/** Prints the rows of a level, each when it is read: a level may have most rows of a long list. */
+/** Prints the rows of a level one by one while it reads: a level may have most rows of a long list. */
 async function listLevel(file: EnrichedFile, level: string, json: boolean): Promise<void> {
   const explain = explainerOf(file, summaryBeside(file.path));
   const [at, score, reasons] = ['level', 'score', 'reasons'].map(name => file.names.indexOf(`risk_${name}`));
@@ -155,7 +156,7 @@ function forWhom(rules: Explained['explanation']['rules']): string {
     .join(' ');
 }
 
-/** The values that the rules used. They are personal data: only a terminal shows them, anything else may be a log. */
+/** The values that the rules used. They are personal data, so only a terminal shows them: other outputs may be logs. */
 function valuesOf(used: Explained['used']): string[] {
   if (process.stdout.isTTY !== true) return [];
   const values = new Map(used.flatMap(one => [...one]));

@@ -36,8 +36,8 @@ export interface AppParts {
 }
 
 /**
- * The service's routes: the interface's four operations, and our own outside its paths. All of them exist behind `base`
- * too.
+ * The service's routes: the interface's four operations, and our own routes outside the interface. All of them also
+ * exist behind `base`.
  */
 export function createApp(
   parts: AppParts,
@@ -74,15 +74,15 @@ export function createApp(
 }
 
 /**
- * True if a request's Host is an address, this machine, or the service's own name. Any other name may be a website's
- * that now points here, to let its script read the pages in a visitor's browser.
+ * True if a request's Host is an address, `localhost`, or the service's own name. A website could point any other name
+ * to this machine, so that the website's script in a visitor's browser reads the pages (DNS rebinding).
  */
 function isOwnName(header: string, host: string): boolean {
   const name = header.replace(/:\d+$/, '').toLowerCase();
   return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || name === host.toLowerCase();
 }
 
-/** Probes of the machinery that runs the service. They reveal nothing, so they exist even if the pages are off. */
+/** Probes for programs that run the service, such as Kubernetes. They reveal nothing, so --no-pages keeps them. */
 const probes = ['/healthz', '/readyz'];
 
 /** Pages that need no key. */
@@ -93,7 +93,7 @@ const pages = ({credits, sources}: AppParts): [string, () => object][] => [
   ['/_schemas', describeFiles],
 ];
 
-/** An operation's answer, and the practice fault that keeps it from the client, if any. */
+/** An operation's answer, and the practice fault (if any) by which the client does not get the answer. */
 interface Served {
   reply: Reply;
   loss?: LosingFault;
@@ -110,7 +110,7 @@ async function answer(
   return RESPONSE_ALREADY_SENT;
 }
 
-/** One call: let through, read, recognise, check, charge, answer. Rejected calls cost nothing. */
+/** Makes one call: throttle, read the body, check key and fields, charge, answer. Rejected calls cost nothing. */
 async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage): Promise<Served> {
   const {throttle, key, calls, credits, practice} = parts;
   const served = await attempt(parts, async () => {

@@ -1,6 +1,6 @@
 /**
- * Every code that the service answers with, and its status. The interface names only `invalid_token`; the others are
- * our own. `docs/service.md` lists them, which a test checks.
+ * Every code that the service answers with, and its status. The interface names only `invalid_token`; all other codes
+ * are our own. A test checks that `docs/service.md` lists every code.
  */
 export const errorStatus = {
   /** The API key is wrong. 401 on all four operations, though the interface shows it only on `/intelligence/ip`. */
@@ -9,7 +9,7 @@ export const errorStatus = {
   malformed_body: 400,
   /** A field that the operation needs is missing or empty. */
   missing_field: 400,
-  /** A field has another type. */
+  /** A field has a wrong type. */
   invalid_field: 400,
   /** `ip` is not a dotted-quad IPv4 address. */
   invalid_ip: 400,
@@ -34,16 +34,15 @@ export const errorStatus = {
   headers_too_large: 431,
   /** A fault of the service itself. */
   internal_error: 500,
-  /** The three faults that the option `errorRate` causes. */
+  /** Faults by the option `errorRate`: these three answer with an error. Its other faults lose the answer. */
   practice_error: 500,
   practice_bad_gateway: 502,
   practice_unavailable: 503,
 } as const;
 
-/** One of the service's error codes. */
 export type ServiceErrorCode = keyof typeof errorStatus;
 
-/** Ends a call with its status and the interface's error body. The call is free. */
+/** Ends a call with the status of its code and an error body. The call is free. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ServiceErrorCode;

@@ -2,11 +2,11 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {seeded} from '../../job/seeded.ts';
 import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 
-/** Delays, limits and faults with which users practise a bad night. All are off by default. */
+/** Delays, limits and faults, with which users try out how a run copes with them. All are off by default. */
 export interface PracticeOptions {
   /** Mean milliseconds until an answer. Each answer takes 0.5 to 1.5 times as long. */
   latencyMs?: number;
-  /** Calls per second; further ones get 429. */
+  /** Calls per second; further calls get 429. */
   rateLimit?: number;
   /** Share of calls that fail, 0 to 1. */
   errorRate?: number;
@@ -39,6 +39,14 @@ const faults: readonly [PracticeFault, number][] = [
 /** Milliseconds that a stalled answer holds its connection: longer than a client should wait. */
 export const STALL_MS = 120_000;
 
+/** An answer takes between half and this multiple of the latency. */
+const MOST_OF_LATENCY = 1.5;
+
+/** Milliseconds that an answer can take at most. */
+export function longestAnswerMs(latencyMs: number): number {
+  return latencyMs * MOST_OF_LATENCY + STALL_MS;
+}
+
 /** Draws the faults and delays of one service. */
 export class Practice {
   readonly #latencyMs: number;
@@ -64,6 +72,6 @@ export class Practice {
 
   /** Delays the next answer. */
   async wait(): Promise<void> {
-    if (this.#latencyMs > 0) await sleep(this.#latencyMs * (0.5 + this.#random()));
+    if (this.#latencyMs > 0) await sleep(this.#latencyMs * (MOST_OF_LATENCY - 1 + this.#random()));
   }
 }

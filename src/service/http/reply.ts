@@ -20,7 +20,7 @@ export const success = (body: object): Reply => ({
   headers: {'Content-Type': 'application/json'},
 });
 
-/** A failure with the interface's error body. Only the failure of a gateway has another body: a page of HTML. */
+/** A failure with the interface's error body. Only a gateway's failure has a page of HTML instead of that body. */
 export function failure({code, headers}: ServiceError): Reply {
   if (code === 'practice_bad_gateway') return gatewayPage;
   const type = {'Content-Type': 'application/json'};

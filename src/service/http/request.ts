@@ -9,15 +9,15 @@ export type Body = Record<string, unknown>;
 
 /** A call with a checked body. */
 export interface ServiceCall {
-  /** True for test action ids, which are free. */
+  /** True for a call with a test action id, which costs nothing. */
   free: boolean;
   /** Makes all changes of the call, and returns its success body. */
   answer(): object;
 }
 
 /**
- * Reads a body that must be a JSON object. It is read from Node's own request: through the web `Request` that hono
- * offers, a call takes more than twice the time.
+ * Reads a body that must be a JSON object. Reads it from Node's own request: with hono's web `Request`, a call takes
+ * more than twice the time.
  * @param limit the maximum of bytes
  * @throws ServiceError `unsupported_media_type`, `body_too_large`, `malformed_body`, or `malformed_request` if cut off
  */
@@ -52,7 +52,7 @@ function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   });
 }
 
-/** Refuses bytes that are not UTF-8: with replacement characters the call would be for another value. */
+/** Parses JSON. Refuses bytes that are not UTF-8: replacement characters would make the call one for another value. */
 function parse(bytes: Buffer): unknown {
   try {
     if (isUtf8(bytes)) return JSON.parse(bytes.toString());

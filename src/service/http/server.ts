@@ -5,17 +5,14 @@ import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
 import {errorBodyOf, errorStatus, type ServiceErrorCode} from './error-body.ts';
-import {STALL_MS} from './practice.ts';
+import {longestAnswerMs} from './practice.ts';
 import {fail} from './reply.ts';
 
 /** Milliseconds within which a whole request must arrive. A real request is one packet. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Milliseconds that an idle connection is kept: longer than clients keep theirs, so that they close first. */
+/** Milliseconds that an idle connection is kept. Clients keep it for less time, so that they close it first. */
 const KEEP_ALIVE_MS = 75_000;
-
-/** Milliseconds of silence after which a connection is closed: longer than an answer is ever delayed. */
-const SILENCE_MS = STALL_MS + KEEP_ALIVE_MS;
 
 /** Milliseconds for a refused client to read the reason, before the server closes the other half of the connection. */
 const LINGER_MS = 500;
@@ -23,19 +20,25 @@ const LINGER_MS = 500;
 /** Maximum connections, so that file descriptors suffice. Further connections are closed immediately. */
 const MAX_CONNECTIONS = 4096;
 
-/** Maximum unanswered requests of a connection. A client that sends more does not read answers, which take memory. */
+/** Maximum unanswered requests of a connection. A client with more does not read answers, and those take memory. */
 const MAX_PIPELINED = 32;
 
-export interface ServerLimits {
+export interface ServerOptions {
   /** Milliseconds within which a whole request must arrive. */
   readonly requestTimeoutMs?: number | undefined;
   readonly maxConnections?: number | undefined;
+  /** Mean time of an answer in milliseconds. */
+  readonly latencyMs?: number | undefined;
 }
 
 /** An HTTP server that answers every malformed request with the interface's error body, and outlives slow clients. */
 export function makeServer(
   fetch: Hono<{Bindings: {incoming: IncomingMessage; outgoing: ServerResponse}}>['fetch'],
-  {requestTimeoutMs = REQUEST_TIMEOUT_MS, maxConnections = MAX_CONNECTIONS}: ServerLimits = {},
+  {
+    requestTimeoutMs = REQUEST_TIMEOUT_MS,
+    maxConnections = MAX_CONNECTIONS,
+    latencyMs = 0,
+  }: ServerOptions = {},
 ): Server {
   const listener = getRequestListener((request, env) => fetch(request, env as never), {
     overrideGlobalObjects: false,
@@ -55,7 +58,8 @@ export function makeServer(
     },
   );
   server.maxConnections = maxConnections;
-  server.setTimeout(SILENCE_MS);
+  // A connection may be silent for as long as an answer takes.
+  server.setTimeout(longestAnswerMs(latencyMs) + KEEP_ALIVE_MS);
   server.on('clientError', (error, socket) => rejectClient(error, socket));
   return server;
 }
@@ -86,7 +90,7 @@ function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Closes connections that only one side has ended: otherwise the other side could keep them open.
+  // `end` closes only our side of the connection. Without this, the client could keep the other side open.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
