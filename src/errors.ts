@@ -35,7 +35,7 @@ export interface Remedy {
   readonly flags?: readonly string[];
   /** The command whose output is piped into the run, and the file that it reads instead of the run. */
   readonly pipe?: {readonly command: string; readonly input: string};
-  /** The mistyped word and the likely one, which is empty for a superfluous word. */
+  /** The mistyped word, and the word that was probably meant: empty if the mistyped word is superfluous. */
   readonly instead?: {readonly given: string; readonly meant: string} | undefined;
 }
 
@@ -88,7 +88,7 @@ export class BulkEnrichError extends CodedError {
   }
 }
 
-/** Wrong usage or configuration. The run does not start, and sends nothing. Exit 2. */
+/** Wrong usage or configuration. The run does not start. Only changed settings of its fleet stop it later. Exit 2. */
 export class UsageError extends BulkEnrichError {
   constructor(code: UsageCode, message: string, options?: RemedyOptions) {
     super(code, exitCodes.usage, message, options);
@@ -102,7 +102,7 @@ export class OutputError extends BulkEnrichError {
   }
 }
 
-/** The saved state does not fit this run, or is damaged. The run does not start, and nothing was sent. Exit 10. */
+/** The saved state does not fit this run, is damaged, or was lost. The run does not start, or stops. Exit 10. */
 export class StateError extends BulkEnrichError {
   declare readonly code: StateCode;
 
@@ -118,7 +118,7 @@ export class LockedError extends BulkEnrichError {
   }
 }
 
-/** SQLite's codes by number. The driver has no name for some extended codes: their low byte is one of these. */
+/** SQLite's codes by number. The driver has no name for some extended codes. Their low byte is one of these numbers. */
 const sqliteCodes: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   8: 'SQLITE_READONLY',
@@ -165,7 +165,7 @@ const inWords: Readonly<Record<string, string>> = {
 /** The system's code of an I/O error with its meaning: `ENOSPC, no space left`. */
 export function systemReason(error: unknown): string {
   const code = systemCode(error);
-  // SQLITE_IOERR_FSYNC is a kind of SQLITE_IOERR.
+  // An extended code, such as SQLITE_IOERR_FSYNC, has the meaning of its kind, SQLITE_IOERR.
   const [kind = code] = /^SQLITE_[A-Z]+/.exec(code) ?? [];
   return Object.hasOwn(inWords, kind) ? `${code}, ${inWords[kind]}` : code;
 }

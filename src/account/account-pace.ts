@@ -11,19 +11,19 @@ import {emptySchedule, grant, type Schedule, shifted} from './schedule.ts';
 /** Maximum milliseconds to wait for the file before trying again. Other processes hold it for less than 1 ms. */
 const BUSY_TIMEOUT_MS = 250;
 const BUSY_AGAIN_MS = 5;
-/** Milliseconds after which used permits are reported to the other holders, unless the next request does so earlier. */
+/** Milliseconds until used permits are reported to other processes. The next request for permits may do so earlier. */
 const TELL_MS = 20;
-/** Milliseconds between two renewals by a holder of all permits. */
+/** Milliseconds between two renewals by a process that holds all permits. */
 const HOLD_AGAIN_MS = 10_000;
 /** Milliseconds between two looks, while {@link AccountPace.holdAll} waits for the calls of other processes. */
 const LOOK_AGAIN_MS = 50;
-/** The user is told after this long without a permit, plus the rate's own period. */
+/** Milliseconds without a permit, in addition to the rate's own period, after which the user is told. */
 const WORTH_SAYING_MS = 10_000;
-/** Marks the holder that takes all permits, for a fleet that shares them among its workers. */
+/** Suffix of a holder that has all permits, for a fleet that shares them among its workers. */
 const FLEET = '.fleet';
 
 export interface AccountPaceOptions {
-  /** Directory of the pace: all processes of the machine that use it share one. */
+  /** Directory of the file with the pace. All processes of the machine with this directory share one pace. */
   readonly directory: string;
   readonly account: string;
   readonly rate: Rate;
@@ -56,7 +56,7 @@ export class AccountPace {
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
   #holding: NodeJS.Timeout | undefined;
-  /** Time by the machine's clock since which others have left no permit; infinite once the user was told. */
+  /** Time by the machine's clock of the first request in a row without a permit. Infinite once the user was told. */
   #emptySince: number | undefined;
 
   constructor(options: AccountPaceOptions) {
@@ -101,7 +101,7 @@ export class AccountPace {
     }
   }
 
-  /** Uses a permit for a call. The permit counts as out until the call has left, which may need a handshake first. */
+  /** Uses a permit for a call. The permit counts as unused until the call leaves: that may need a handshake. */
   use(): {left(): void; over(sent: boolean): void} {
     this.#fresh -= 1;
     this.#onTheWay += 1;
@@ -117,8 +117,8 @@ export class AccountPace {
   }
 
   /**
-   * Holds all permits until this pace is closed, for a fleet whose workers keep the rate. Resolves once the window has
-   * no calls of other processes.
+   * Holds all permits until this pace is closed, for a fleet whose workers keep the rate. Resolves once no call of
+   * another process is within the rate's period.
    */
   async holdAll(): Promise<void> {
     this.#holder += FLEET;
@@ -134,7 +134,7 @@ export class AccountPace {
   /** Reports used permits, and closes the file. */
   close(): void {
     clearInterval(this.#holding);
-    // The calls of a fleet's workers are unknown here: they may have used the whole rate just now.
+    // The calls of a fleet's workers are unknown here. So all permits of the rate are reported as used just now.
     if (this.#holding !== undefined)
       this.#used = Array.from({length: this.#options.rate.count}, machineClock);
     clearImmediate(this.#moment);
@@ -163,7 +163,7 @@ export class AccountPace {
     try {
       this.#ask(0);
     } catch {
-      // The next request reports the used permits. If none follows, the others notice that this process is gone.
+      // The next request reports the used permits. If none follows, other processes notice that this process is gone.
     }
   }
 
@@ -210,7 +210,7 @@ export class AccountPace {
     if (row === undefined) return emptySchedule;
     const schedule = JSON.parse(String(row.schedule)) as Schedule;
     const [latest = 0] = schedule.sent.at(-1) ?? [];
-    // The machine has restarted, so its clock began anew. The time of day tells how much time passed.
+    // A call in the future: the machine restarted, so its clock began anew. The time of day tells how long ago.
     return latest > now ? shifted(schedule, now, Date.now() - now - Number(row.clock)) : schedule;
   }
 

@@ -8,7 +8,7 @@ import {inCredits, thousandths} from '../job/money.ts';
 import {utcDate} from '../job/paths.ts';
 import type {Charge} from '../job/settings/cost.ts';
 
-/** Maximum wait for the file, while another run takes its block of credits. */
+/** Maximum milliseconds to wait for the file, while another run takes its block of credits. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Credits are taken in blocks of this share of the budget, up to a maximum: one durable write per block. */
 const BLOCK_SHARE = 0.01;
@@ -41,7 +41,7 @@ export interface PeriodBudgetOptions extends BudgetFile {
   readonly period: Period;
   /** Place of the limit, for messages: `max_credits_per_day in …/production.yaml`. */
   readonly limit: string;
-  /** In thousandths of a credit, as all money in here. */
+  /** In thousandths of a credit, like all money in this file. */
   readonly maxCredits: number;
   /** Called once this share of the budget (0 to 1) is used up. */
   readonly warnAt?: {readonly share: number; readonly warn: (sentence: string) => void} | undefined;
@@ -117,7 +117,7 @@ export class PeriodBudget {
     return this.maxCredits - this.used;
   }
 
-  /** Ends a call. If it was free, its credits return to the period they came from, unless that period has ended. */
+  /** Ends a call. If the call was free, its credits return to their period, unless that period has ended. */
   release(key: string, cost: number, charge: Charge): void {
     if (charge === 'free' && this.#inFlight.get(key) === this.#current) this.#left += cost;
     this.#inFlight.delete(key);
@@ -136,7 +136,7 @@ export class PeriodBudget {
     return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
   }
 
-  /** Returns unspent credits. If that can't be written, the session that resumes the run does it. */
+  /** Gives back unspent credits. If the write fails, the session that resumes the run gives them back. */
   close(): void {
     const {holder, owner} = this;
     try {
@@ -188,7 +188,7 @@ export class PeriodBudget {
     return Number(this.#sql.used.get(this.#options.owner, this.#current)?.thousandths ?? 0);
   }
 
-  /** Takes credits, or gives back negative ones. `#left` changes only after the write: a full disk may refuse it. */
+  /** Takes the credits that `work` returns; negative ones are given back. `#left` changes only after the write. */
   #change(work: () => number): number {
     const {owner, holder} = this;
     const credits = this.#guarded(() =>
@@ -245,7 +245,7 @@ export function giveBackBlocks(
 }
 
 const DAY_MS = 86_400_000;
-/** Time for which a finished period's counts are kept. */
+/** Time from a period's start for which its counts are kept. */
 const KEPT_MS = 62 * DAY_MS;
 
 /** Key of the period at `now`: `2031-05-06` for a day, `2031-05` for a month. */
@@ -283,8 +283,8 @@ function open(directory: string, path: string, date: SharedDate) {
 }
 
 /**
- * Creates the tables. `used`: thousandths of a credit taken from a period, with blocks that are not spent yet. `taken`:
- * the same for each session, until the session closes; a killed session leaves its rows.
+ * Creates the tables. `used`: thousandths of a credit taken from a period, including blocks that are not spent yet.
+ * `taken`: thousandths that a session took, until the session closes. A killed session leaves its rows.
  */
 function prepareTable(db: Sqlite): void {
   db.transaction(() => {

@@ -6,11 +6,11 @@ import {type Rate, windowOf} from '../job/values.ts';
  * monotonic clock, which a change of the time of day does not move.
  */
 export interface Schedule {
-  /** Earliest time of the next permit, as if all before it had come at even intervals (GCRA, ITU-T I.371). */
+  /** Earliest time of the next permit: one interval after the last permit was due (GCRA, ITU-T I.371). */
   readonly due: number;
   /** Sent calls, in order: for each time, the number of calls. */
   readonly sent: readonly SentCalls[];
-  /** Permits that are out, by holder: they were granted, and the time of their use is not reported yet. */
+  /** Permits by holder that were granted, and whose time of use is not reported yet. */
   readonly out: Readonly<Record<string, PermitsOut>>;
 }
 
@@ -43,11 +43,11 @@ const USE = 0.99;
 /** A holder that asks late gets the permits that fell due within this many milliseconds, and no older ones. */
 const CATCH_UP_MS = 100;
 /**
- * Share of the window. Calls that were sent within one such part are remembered as one entry, at the time of the last
- * call: at most 500 entries.
+ * Calls are remembered in steps of this share of the window. The calls of one step are one entry, at the time of the
+ * last call: at most 500 entries.
  */
 const GRAIN = 0.002;
-/** Milliseconds without a request of a holder after which its process is checked. */
+/** Milliseconds without a request, after which the holder's process is checked. */
 const SILENT_MS = 1_000;
 /** Milliseconds without a request after which a holder counts as gone. */
 const GONE_MS = 60_000;
@@ -58,8 +58,8 @@ export const emptySchedule: Schedule = {due: 0, sent: [], out: {}};
 
 /**
  * Grants the permits that are due and fit into the sliding window that ends now. If there are none, returns how long to
- * wait. Permits that are out fill the window until their holder reports their use. So a process that is suspended
- * between permit and call can't exceed the rate.
+ * wait. Granted permits fill the window until their holder reports their use. So a process that is suspended between
+ * permit and call can't exceed the rate.
  */
 export function grant(
   before: Schedule,
@@ -119,8 +119,8 @@ function total(counts: readonly number[]): number {
 }
 
 /**
- * Moves the schedule to the clock that began anew when the machine restarted. By the old clock it is now
- * `now + shiftMs`, if the time of day is right. If the last call is then too old, only the time since restart counts.
+ * Moves the schedule to the clock that began anew when the machine restarted. By the old clock it is `now + shiftMs`,
+ * if the time of day is right. If the last call then seems too old, only the time since the restart counts.
  */
 export function shifted({due, sent, out}: Schedule, now: number, shiftMs: number): Schedule {
   const permits = Object.values(out);

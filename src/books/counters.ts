@@ -170,7 +170,7 @@ function countRule(counts: RiskTally['rules'], index: number): Record<keyof Rule
   return counts[index];
 }
 
-/** Counts a name that a job may have chosen. The name may be `constructor`, a property of every object. */
+/** Counts a name. A job may have chosen `constructor`, which every object has, so only own properties count. */
 function countName(counts: Record<string, number>, name: string): void {
   counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
 }
@@ -204,7 +204,7 @@ export function countRepairs(
   for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
 }
 
-/** Counts a lookup without an answer, by a code that may be the service's own. */
+/** Counts a lookup without an answer, by its code. After {@link NAMED_CODES} codes, new ones count as `other_codes`. */
 export function countFailure({errors}: Counters, operation: Operation, error: string, row: number): void {
   const code = `${operation}.${error}`;
   const isNamed =

@@ -15,7 +15,7 @@ export interface TopCounts {
 
 export type Top = Record<TopKind, TopCounts>;
 
-/** Number of names kept. A name with more than one in this many occurrences is never lost. */
+/** Number of names kept. A rarer name loses its count. `missed` is the maximum that any name may have lost. */
 const KEPT = 200;
 const LONGEST_NAME = 80;
 const SHOWN = 10;

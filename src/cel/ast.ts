@@ -21,7 +21,6 @@ export function hasPath(node: ASTNode): readonly string[] | undefined {
   return inner === undefined ? undefined : pathOf(inner);
 }
 
-/** The text of a literal; undefined for any other expression. */
 export function literalText(node: ASTNode | undefined): string | undefined {
   return node?.op === 'value' && typeof node.args === 'string' ? node.args : undefined;
 }

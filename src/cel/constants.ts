@@ -12,7 +12,7 @@ export function constantText(node: ASTNode | undefined, constants: Constants): s
 }
 
 /**
- * Evaluates each part that is the same for all rows, to find a fault such as `duration("7d")` before the first row.
+ * Evaluates the constant parts of an expression. So a fault such as `duration("7d")` is found before the first row.
  *
  * @throws {Error} if a part can never be right. Its message gives the reason.
  */
@@ -31,7 +31,10 @@ export function checkConstants(
   check(ast);
 }
 
-/** Kinds of nodes that are not evaluated beforehand: a literal has its value already, and a name may have no value. */
+/**
+ * Kinds of nodes that are not evaluated beforehand. A literal can't be wrong, a name may have no value yet, and the
+ * members of lists and maps are checked by themselves.
+ */
 const PLAIN: ReadonlySet<ASTNode['op']> = new Set(['value', 'id', 'list', 'map']);
 
 /** Names in a part, without the loop variables that the part binds itself. */

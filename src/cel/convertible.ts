@@ -15,7 +15,7 @@ export const convertible = {
 
 type Read = (value: unknown) => unknown;
 
-/** Checks texts by their shape. The error is made once, since many rows may have a text of another shape. */
+/** Makes a check of texts by their shape. Its error is made once, since making one for each row would be slow. */
 function texts(shape: RegExp, otherwise: string): Read {
   const error = new Error(otherwise);
   return value => {
@@ -35,8 +35,8 @@ function numbers(): Read {
 }
 
 /**
- * A date of RFC 3339 (https://www.rfc-editor.org/rfc/rfc3339#section-5.6), which may have small letters or a blank
- * for the T.
+ * A date of RFC 3339 (https://www.rfc-editor.org/rfc/rfc3339#section-5.6). Small letters are allowed, and a blank in
+ * place of the T.
  */
 const DATE =
   /^(\d{4})-(\d\d)-(\d\d)[T ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
@@ -47,20 +47,20 @@ function dates(): Read {
     if (typeof value !== 'string') return value;
     const [, year, month, day, time, fraction = '', zone = ''] = DATE.exec(value) ?? [];
     const date = `${year}-${month}-${day}`;
-    // JavaScript turns February 30 into a day of March.
+    // JavaScript turns February 30 into a day of March. A date that changes like this is refused.
     const midnight = new Date(`${date}T00:00:00Z`);
     if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(date)) throw error;
     return `${date}T${time}${fraction.slice(0, MILLISECONDS)}${zone.toUpperCase()}`;
   };
 }
 
-/** Length of a fraction with its point and at most three digits: the library counts milliseconds. */
+/** Characters of a fraction that are kept: its point and three digits. The library counts milliseconds. */
 const MILLISECONDS = 4;
 
-/** One error for all rows, since making an error is slow, and many rows may need it. */
+/** One error for all rows, since making one for each row would be slow. */
 export const NO_NUMBER = new Error('its result is not a number, as after a division by zero');
 
-/** Passes a result of arithmetic. Throws for infinity and NaN, which compare like numbers but mean nothing. */
+/** Returns a result of arithmetic. Throws for infinity and NaN: they compare like numbers but mean nothing. */
 export function finite(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw NO_NUMBER;
   return value;

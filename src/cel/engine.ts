@@ -6,14 +6,14 @@ import {convertible, finite} from './convertible.ts';
 import {WorkBound} from './work.ts';
 import {convertibleBy, ENGINE_NAMES, engineText} from './written.ts';
 
-/** Runs a part of an expression over facts. Throws if it can't use a fact's value. */
+/** Evaluates a part of an expression over facts (values by name). Throws if the part can't use a value. */
 export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
 
 /** Declares the names that expressions may read. */
 export type Declare = (environment: Environment, use: 'check' | 'run') => void;
 
 /**
- * The Common Expression Language in bounded time: patterns are RE2, which takes linear time, and steps over lists are
+ * Evaluates the Common Expression Language in bounded time. RE2 runs patterns in linear time, and steps over lists are
  * counted.
  */
 export class Engine {
@@ -30,7 +30,7 @@ export class Engine {
   }
 
   /**
-   * Type of an expression's result. Also evaluates the constant parts, to find faults before the first row.
+   * Checks an expression with its patterns and constant parts. Returns the type of its result.
    *
    * @throws {Error} if the expression has a fault. The error names the fault in `summary` or `message`.
    */
@@ -51,7 +51,7 @@ export class Engine {
     };
   }
 
-  /** Compiles the patterns of matches(). Refuses one from a row: it can't be checked beforehand, and may take long. */
+  /** Compiles the patterns of matches(). Refuses a pattern from a row: it can't be checked before the first row. */
   #compilePatterns(node: ASTNode, constants: Constants): void {
     if (node.op === 'rcall' && node.args[0] === 'matches') {
       const pattern = constantText(node.args[2][0], constants);

@@ -79,7 +79,7 @@ const TOKENS: Readonly<Record<string, string>> = {
 };
 const TOKEN = Object.keys(TOKENS).join('|');
 
-/** The parser's messages about tokens, each with the same in words for users. */
+/** The parser's messages about tokens, each with the sentence that users get. */
 const SENTENCES: readonly (readonly [said: RegExp, meant: (...tokens: string[]) => string])[] = [
   [/^Unexpected token: EOF$/, () => 'the expression ends too early'],
   [new RegExp(`^Unexpected token: (${TOKEN})$`), at => `${TOKENS[at]} can't stand where it is`],
@@ -94,7 +94,7 @@ const SENTENCES: readonly (readonly [said: RegExp, meant: (...tokens: string[]) 
   ],
 ];
 
-/** The library's message on an expression, in words for people who do not know the language. */
+/** Rewords the library's message on an expression for people who do not know the language. */
 export function explained(reason: string, text: string): string {
   const named = reason
     .replaceAll(ENGINE_NAMES.matches, 'matches')
@@ -126,7 +126,6 @@ function hintFor(reason: string, text: string): string | undefined {
 
 const LONGEST_SHOWN = 200;
 
-/** An expression for a message, cut off after 200 characters. */
 export function shown(text: string): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 }

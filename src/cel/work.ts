@@ -1,14 +1,14 @@
 /**
- * Maximum steps of an expression for one row. A step is one element of a list or map that a loop goes over or reads, or
- * 64 characters of a text that a loop reads for each element.
- * Steps are counted, not timed, so that a row comes out the same on any machine.
+ * Maximum steps of an expression for one row. A loop takes one step for each element. Values that its body reads add
+ * steps for each element: one for each member of a list or object, and one for each 64 characters of a text.
+ * Steps are counted, not timed, so that a row's result is the same on any machine.
  */
 const MOST_STEPS = 10_000;
 const CHARACTERS_OF_A_STEP = 64;
-/** Maximum product of the lengths when one text is searched in another: about a tenth of a second. */
+/** Maximum product of two texts' lengths if one is searched in the other. Such a search takes about 0.1 s. */
 const MOST_COMPARED = 100_000_000;
 
-/** Made once, as making an error is slow: an expression beyond its limit throws at each remaining element. */
+/** Made once: an expression beyond its limit throws at each element that is left, and making an error is slow. */
 const TOO_MUCH = new Error('it would take too long: more than 10,000 elements to go over');
 const TOO_LONG = new Error('it would take too long: both texts are long');
 
@@ -26,7 +26,7 @@ export class WorkBound {
   /** Returns true; throws once the work exceeds the limit. */
   readonly within = (): boolean => this.#spend(true, 0);
 
-  /** Counts a value that a loop reads for each element: each time the library may search a list or walk an object. */
+  /** Counts a value that a loop reads for each element: the library may search it each time. A Map is hashed. */
   readonly read = (value: unknown): unknown => {
     if (typeof value === 'string') return this.#spend(value, Math.floor(value.length / CHARACTERS_OF_A_STEP));
     return value instanceof Map ? value : this.#spend(value, elementsOf(value));

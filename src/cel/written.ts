@@ -2,7 +2,7 @@ import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
 import {childrenOf, LOOPS, pathOf} from './ast.ts';
 import {convertible} from './convertible.ts';
 
-/** Names in an engine: `matches_` and `list_`, since the library keeps `matches` and `list`; then its own functions. */
+/** Names that an engine declares. The library reserves `matches` and `list`, so these two get other names. */
 export const ENGINE_NAMES = {
   matches: 'matches_',
   list: 'list_',
@@ -19,14 +19,14 @@ export const convertibleBy = (conversion: keyof typeof convertible) => `${conver
 /** @throws {Error} when the text is not an expression, or is nested too deep. */
 export function parsed(text: string): ASTNode {
   const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
-  // Checked before the library parses the text, as the library would count levels in its own way.
+  // The library sets no limit to signs such as - and !, and very many would overflow the stack of its parser.
   if (MANY_SIGNS.test(bare)) throw new Error(TOO_DEEP);
   const {ast} = parse(text);
   if (depthOf(ast) > MOST_LEVELS) throw new Error(TOO_DEEP);
   return parse(withDoubles(text, ast)).ast;
 }
 
-/** Maximum nesting. Functions over expressions recurse at each level, and need stack again when they run for rows. */
+/** Maximum levels of nesting. Compiling an expression recurses at each level, and so does running it for a row. */
 const MOST_LEVELS = 1_000;
 const TOO_DEEP = 'it is nested too deep: more than 1,000 levels, such as terms of && or +';
 const MANY_SIGNS = /(?:[!-]\s*){250}/;
@@ -38,8 +38,8 @@ function depthOf(ast: ASTNode): number {
 }
 
 /**
- * Writes whole numbers in sums, comparisons and lists as doubles, `1` as `1.0`, since all numbers in answers are
- * doubles. In an index, in a remainder (`%`) and in a call, such as `substring(1)`, they stay whole.
+ * Writes `1` as `1.0` in sums, comparisons and lists, since all numbers in answers are doubles. Whole numbers stay
+ * whole in an index, in a remainder (`%`) and in a call such as `substring(1)`.
  */
 function withDoubles(text: string, ast: ASTNode): string {
   const ends: number[] = [];
@@ -54,7 +54,7 @@ function withDoubles(text: string, ast: ASTNode): string {
   return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
 }
 
-/** The text of a part for an engine. `bounded`: with calls that check steps, searches, conversions and arithmetic. */
+/** Writes a part for an engine. `bounded`: adds calls that check steps, searches, conversions and arithmetic. */
 export function engineText(node: ASTNode, bounded: boolean): string {
   return serialize(shaped(node, {bounded, inLoop: false, bound: new Set()}) as ASTNode);
 }
@@ -74,7 +74,7 @@ const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 function shaped(node: ASTNode, within: Within): Shape {
   const {bounded, inLoop, bound} = within;
   if (node.op === 'value') return literal(node.args) ?? node;
-  // has() does not read its field, so the field keeps its form.
+  // has() does not read its field, so the field gets no calls that check it.
   if (node.op === 'call' && node.args[0] === 'has')
     return mapped(node, child => shaped(child, {...within, bounded: false}));
   if (node.op === 'rcall') return method(node.args, within);
@@ -125,7 +125,7 @@ function grouped(node: ASTNode, shape: Shape): Shape {
 
 const inBrackets = (shape: Shape) => id(`(${serialize(shape as ASTNode)})`);
 
-/** Returns a call unchanged, or with a check around its argument if it is a conversion. */
+/** Puts a check around the argument of a conversion. Returns any other call unchanged. */
 function checked(inner: Shape): Shape {
   const [name, [given]] = inner.args as [string, Shape[]];
   return given !== undefined && isConversion(name) ? call(name, call(convertibleBy(name), given)) : inner;
@@ -153,14 +153,14 @@ function method([name, receiver, args]: [string, ASTNode, ASTNode[]], within: Wi
   return rcall(name, call(ENGINE_NAMES.over, of), [variable as Shape, ...guarded]);
 }
 
-/** Macros that continue after an element fails. All other macros stop there. */
+/** Macros that continue after an element fails. All other macros stop at the first failure. */
 const PAST_ERRORS = new Set(['all', 'exists']);
 
-/** Skips the body once the steps are used up: reading an element takes time before it is counted. */
+/** Skips the body once no steps are left. Otherwise the body would first read each element that is left. */
 const whileWithin = (body: Shape) =>
   ({op: '?:', args: [call(ENGINE_NAMES.within), body, id('false')]}) as Shape;
 
-/** Texts and numbers, which the library would spoil: it can't read characters beyond 16 bits, and rounds fractions. */
+/** Writes texts and numbers. The library's writer spoils characters beyond 16 bits, and rounds to nine decimals. */
 function literal(value: unknown): Shape | undefined {
   if (typeof value === 'string') return id(JSON.stringify(value));
   if (typeof value !== 'number') return undefined;

@@ -9,8 +9,8 @@ type EnableCompileCache = (directory: string) => unknown;
 const nodes = (module as {readonly enableCompileCache?: EnableCompileCache}).enableCompileCache;
 
 /**
- * Lets Node keep compiled code for the next command, in the user's cache directory. That code is executed, so only
- * a directory of the user's own that is closed to others is used. Without it, commands start more slowly.
+ * Lets Node keep compiled code in the user's cache directory, so that the next command starts faster. Node executes
+ * the kept code. So the directory must be the user's own and closed to others; otherwise no code is kept.
  */
 export function keepCompiledCode(env: Env, enable: EnableCompileCache | undefined = nodes): void {
   if (enable === undefined) return;
@@ -27,7 +27,7 @@ function makeClosed(path: string): void {
   try {
     mkdirSync(path, {mode: 0o700});
   } catch {
-    // The directory exists, or can't be created: the caller finds out.
+    // The directory exists, or can't be created. The caller checks `path` with `isOwn`.
   }
 }
 

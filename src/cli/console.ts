@@ -7,7 +7,7 @@ import {type Paint, painter} from './terminal/colour.ts';
 import {broken, widthOf} from './terminal/lines.ts';
 import {draw, print, printLogLine} from './terminal/printable.ts';
 
-/** The command's messages, for people or as a program's log. Only data goes to stdout. */
+/** The command's messages, for people or as a log for programs. They go to stderr: stdout has only data. */
 export interface Console {
   readonly quiet: boolean;
   /** True if a program reads the messages: each one is then an event of the log. */

@@ -29,7 +29,7 @@ export async function countFirst(
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
   if (job.settings.offline || !(asks || hasBar(job, console))) return undefined;
-  // A plan that fails reports nothing here: the run is about to report the same error.
+  // Only a question shows the plan's warnings. Otherwise the run gives them, and any error that the plan met.
   const doubts: string[] = [];
   const plan = await planOf(
     job,
@@ -73,8 +73,8 @@ async function demandAgreement(plan: PlanReport, {settings}: Job, console: Conso
 }
 
 /**
- * The `--max-credits` that is enough for all rows of a run that stopped at its own. Undefined for other runs, with
- * --quiet, and for a list that can't be read again.
+ * The `--max-credits` that all rows need, after a run stopped at a lower one. Undefined if the run ended for another
+ * reason, with --quiet, or if the list can't be read again.
  */
 export async function creditsNeeded(
   job: Job,
@@ -90,8 +90,8 @@ export async function creditsNeeded(
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * inCredits(price(name));
-    // The plan also counts calls that this run has made, if the store does not keep their answers: verdicts, and all
-    // calls with --no-store. The resumed run does not make them again.
+    // The plan also counts calls of this run whose answers the store does not keep: verdicts, and all calls with
+    // --no-store. A resumed run does not repeat those calls, so their credits are subtracted.
     const isKept = job.settings.store !== false && isStored(name);
     if (!isKept) need -= byOperation[name]?.spent ?? 0;
   }

@@ -41,7 +41,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
   addServe(add('serve', 'Run the embedded service, which has open data.')).action(
     run(async () => (await import('./commands/serve.ts')).serveCommand),
   );
-  // The completion scripts pass the words that the user has typed as further arguments.
+  // The completion scripts pass the words that the user has typed, so `completion` allows further arguments.
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
     .allowExcessArguments()

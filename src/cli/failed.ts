@@ -6,7 +6,7 @@ import {explained, tried, writtenInstead} from './terminal/mistyped.ts';
 import {print} from './terminal/printable.ts';
 import {remedied} from './terminal/remedied.ts';
 
-/** Shows an error that ended a command, which no other place does, and returns the exit code. */
+/** Shows the error that ended a command, and returns the exit code. */
 export async function failed(
   error: unknown,
   argv: readonly string[],
@@ -51,7 +51,7 @@ function report(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) return exitCodes.usage;
   if (error instanceof CodedError) {
     const stop = /[.!?…]$/.test(error.message) ? '' : '.';
-    // With this exit code, the user answered a question with no: that is not an error.
+    // With this exit code, the user cancelled at a question, so the message is not marked as an error.
     const mark = error.exitCode === exitCodes.interrupted ? '' : `${inRed('Error:')} `;
     print('stderr', `${broken(`${mark}${error.message}${stop}`)}\n`);
     print('stderr', tried(remedied(argv, error.remedy)));

@@ -7,7 +7,7 @@ import {checkSettings, placeIn, type RawSettings, readJobFile, salvageJobFile} f
 import {keyVariables} from '../job/secrets/api-key.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
 
-/** A command's flags with those of a job, as commander passes them. */
+/** A command's flags as commander passes them: settings of a job, --output and --job. */
 export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
 
 /** Makes a checked job, and its console, from job file and flags. `fallback`: the output if neither names one. */
@@ -41,7 +41,7 @@ export function jobFrom(
   return {job, console: createConsole(rest)};
 }
 
-/** The environment of a command without calls: it reads no key, and runs no key command. */
+/** The environment of a command without calls. It has a placeholder as its key: no key is read, no key command runs. */
 export function envOfCounting(env: Env): Env {
   const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
   return {...env, ...none, [keyVariables[0]]: 'not needed'};

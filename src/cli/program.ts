@@ -43,7 +43,7 @@ export async function main(
   }
 }
 
-/** True for `run` and `plan` unless a flag asks for other output. They load slowly, so "Starting …" is shown meanwhile. */
+/** True for `run` and `plan` unless a flag asks for other output. Both load slowly, so "Starting …" fills the time. */
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return (
     /^(run|plan)$/.test(command) &&
@@ -78,7 +78,7 @@ async function createProgram(run: RunCommand, argv: readonly string[], showsAll:
     .allowUnknownOption();
   addCommands(program, run, await settingsOf(argv, showsAll));
   const [, , help, topic] = argv;
-  // For `help` with an unknown command, Commander would show the general help.
+  // With an unknown command, Commander's `help` would show the general help instead of an error.
   if (help === 'help' && topic !== undefined && !program.commands.some(command => command.name() === topic))
     throw unknownCommand(topic, program);
   addExamples(program);

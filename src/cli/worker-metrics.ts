@@ -9,7 +9,7 @@ interface Address {
   readonly port: number;
 }
 
-/** Reads `9464` or `0.0.0.0:9464`. A port alone is one of 127.0.0.1. */
+/** Reads `9464` or `0.0.0.0:9464`. A port without a host means 127.0.0.1. */
 export function parseAddress(text: string): Address {
   const match = /^(?:(.+):)?(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
@@ -42,7 +42,7 @@ interface Page {
  */
 export async function serveMetrics({host, port}: Address, worker: WatchedWorker): Promise<Server> {
   const server = createServer(async (request, response) => {
-    // A scraper may add a query, as Prometheus' `params` do.
+    // A scraper may add a query, as Prometheus' `params` do. Only the path counts.
     const path = request.url?.split('?', 1)[0] ?? '';
     const {status = 200, type = 'text/plain', text} = await page(path, worker);
     response.writeHead(status, {'Content-Type': `${type}; charset=utf-8`}).end(text);
@@ -66,7 +66,7 @@ async function page(path: string, worker: WatchedWorker): Promise<Page> {
       type: 'text/plain; version=0.0.4',
       text: workerMetrics(worker, await worker.fleet().catch(() => undefined)),
     };
-  // Ok even without Redis: a worker waits for it by itself, and a restart would not bring Redis back.
+  // Ok even without Redis: a worker waits for Redis by itself, and a restart would not bring Redis back.
   if (path === '/healthz') return {text: 'ok\n'};
   if (path !== '/readyz') return {status: 404, text: 'Only /metrics, /healthz and /readyz are here.\n'};
   if (worker.isReady) return {text: 'ok\n'};

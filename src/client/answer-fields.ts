@@ -6,7 +6,7 @@ import {markedNumber, markNumber} from './exact-numbers.ts';
 export interface ReadAnswer {
   /** All fields: converted to the interface's types if nothing is lost, else unchanged. */
   readonly kept: Readonly<Record<string, unknown>>;
-  /** The fields in `kept` that have the right type. */
+  /** The fields in `kept`, without those of a wrong type. */
   readonly data: Readonly<Record<string, unknown>>;
   /** Dotted names of unknown fields, and of fields of a wrong type. */
   readonly unknownFields: readonly string[];
@@ -47,7 +47,7 @@ function isOfType(type: FieldType, value: unknown, path = '', unknown?: Set<stri
     const inner = value[name];
     if (inner === null) return false;
     if (own === undefined) unknown?.add(path + name);
-    // Plain values, which most fields have, are judged without a call.
+    // Most values are plain. They are judged here, without a recursive call.
     else if ('plain' in own && typeof inner === own.plain && inner !== Infinity && inner !== -Infinity)
       continue;
     else if (!isOfType(own, inner, `${path}${name}.`, unknown)) return false;
@@ -67,7 +67,7 @@ interface Both<Value = unknown> {
 }
 
 function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path: string, told: OddFields) {
-  // Built from pairs, and reads own names only: a field may be called `__proto__` or `constructor`.
+  // A field may be called `__proto__` or `constructor`. So only own names are read, and objects are built from pairs.
   const kept: [string, unknown][] = [];
   const used: [string, unknown][] = [];
   let isWhole = true;

@@ -1,4 +1,4 @@
-/** Headers of a response. Those about pace are unchecked: they may contain anything. */
+/** Headers of a response. The headers about pace are unchecked: they may contain anything. */
 export interface PaceHeaders {
   readonly retryAfter?: string | undefined;
   /** The response's own clock, against which dates in the other headers are measured. */

@@ -33,7 +33,7 @@ export interface ClientOptions extends CallOptions {
 export interface CallOptions {
   /** Maximum time of one call in milliseconds: 1 to 3,600,000 (an hour), 30,000 by default. */
   readonly timeoutMs?: number;
-  /** Maximum connections that carry calls at one time. Resting connections don't count. Unlimited by default. */
+  /** Maximum connections that carry calls at one time. Idle connections don't count. Unlimited by default. */
   readonly maxConnections?: number;
   /** Maximum bytes of one response's decoded body; 1 MiB by default. */
   readonly maxBodyBytes?: number;
@@ -47,7 +47,6 @@ export type Params = Readonly<Record<string, string>>;
 /** `client.ip` and the like: each returns a promise of the answer, which may reject with a {@link ClientError}. */
 type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promise<AnswerData<Name>>};
 
-/** Sends values. */
 export interface Sender {
   /**
    * One call without retries. `onLeaving` is called when the call has a connection. Never rejects: failures are in
@@ -150,7 +149,7 @@ export function createClient(
   };
 }
 
-/** Removes a request identifier that repeats the value or the key: it would get into files and logs. */
+/** Removes a request identifier that repeats the value or the key, since identifiers get into files and logs. */
 function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawResponse {
   const {requestId, ...pace} = response.pace;
   if (requestId === undefined) return response;

@@ -29,12 +29,12 @@ export class KeyInUse {
     return this.#current;
   }
 
-  /** Removes the key, and those that it replaced, from an answer. */
+  /** Removes the key, and the keys that it replaced, from an answer. */
   readonly redact: Redact = (parsed, body) => this.#redact(parsed, body);
 
   /**
-   * Notes that the service accepted this key. Ignored while the key is read again: that acceptance is older than the
-   * refusal that led to the reading.
+   * Notes that the service accepted this key. Ignored while the key is read again: the accepted call may be older than
+   * the refusal that led to the reading.
    */
   accepted(key: string): void {
     if (key === this.#current && !this.#isReading) this.#renewal = undefined;
@@ -46,7 +46,7 @@ export class KeyInUse {
     if (this.#readAgain === undefined) return {renewed: false};
     this.#renewal ??= this.#renew(this.#readAgain);
     return this.#renewal.then(renewal => {
-      // Another reading may have finished: only the current key counts.
+      // Another reading may have replaced the key meanwhile. The call can then be sent again.
       if (key !== this.#current) return {renewed: true};
       return renewal.renewed ? {renewed: false, why: REJECTED_TOO} : renewal;
     });

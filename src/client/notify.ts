@@ -6,7 +6,6 @@ import {proxyFor} from './http/proxy.ts';
 /** Maximum milliseconds for one notice: its receiver must not delay a run. */
 const TIMEOUT_MS = 2_500;
 
-/** Content of a notice. */
 export interface Notice {
   readonly body: string;
   readonly contentType: string;

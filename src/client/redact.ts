@@ -8,8 +8,8 @@ const SHORTEST_SECRET = 8;
 const REPLACEMENT = '[key]';
 
 /**
- * Removes the key from answers that repeat the request, so that it gets into no output, store or log. Finds it in
- * values and names, in any JSON spelling, in JSON inside JSON texts, and in Base64, as in a header of basic
+ * Removes the key from answers that repeat the request, so that the key gets into no output, store or log. Finds the
+ * key in values and names, in any JSON spelling, in JSON inside JSON texts, and in Base64, as in a header of basic
  * authentication.
  */
 export function redactorOf(key: string): Redact {

@@ -1,6 +1,6 @@
 import {isIPv4} from 'node:net';
 
-/** The one name under which all field names that repeat the value are counted, so that none of them is shown. */
+/** Field names that repeat the value are counted under this name, so that no summary shows them. */
 export const NAMED_BY_VALUE = '[value]';
 
 /** Parameters without personal data. */

@@ -11,8 +11,8 @@ export interface FileDigest {
 const BLOCK_BYTES = 1_048_576;
 
 /**
- * Size and SHA-256 of one file, or of several read one after another. Reads at most `most` bytes in all. `watched`
- * receives the number of bytes read, after each block.
+ * Reads the files one after another, at most `most` bytes in all. `watched` receives the number of bytes read, after
+ * each block.
  */
 export async function digestFiles(
   sources: readonly (string | NodeJS.ReadableStream)[],
@@ -57,7 +57,6 @@ export async function* blocksOf(file: FileHandle, from: number | null = null): A
   }
 }
 
-/** True if the file has this digest. */
 export async function hasDigest(path: string, {bytes, sha256}: FileDigest): Promise<boolean> {
   if (statSync(path, {throwIfNoEntry: false})?.size !== bytes) return false;
   return (await digestFiles([path])).sha256 === sha256;

@@ -16,10 +16,10 @@ import {OutputError, systemCode} from '../errors.ts';
 import {syncPath} from './replace.ts';
 
 /**
- * Creates a directory that only its owner can read, and its parents. Returns the topmost directory that it created.
- * Makes the names durable even if the directories existed: the process that created them may have been killed. Creates
- * one directory at a time: Node's `recursive` never ends if an existing directory refuses with ENOENT, as /proc does,
- * and reports ENOENT for a read-only file system.
+ * Creates a directory and its missing parents, readable by their owner only. Returns the topmost directory that it
+ * created. Makes the names durable even if the directories existed: the process that created them may have been killed.
+ * Creates one directory at a time: Node's `recursive` never ends if an existing directory refuses with ENOENT, as /proc
+ * does, and reports ENOENT for a read-only file system.
  */
 export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
   let isMade = true;
@@ -34,20 +34,20 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
       return above ?? here;
     }
   }
-  // Another process may have created the parent and been killed before it synced the parent's name: sync that too.
+  // Syncs the parent's name too: another process may have created the parent and been killed before its own sync.
   if (isMade) syncPath(dirname(dirname(path)));
   syncPath(dirname(path));
   return isMade ? path : undefined;
 }
 
-/** Attempts to create a directory: another run may create or remove the same directories meanwhile. */
+/** Number of attempts to create a directory. Another run may create or remove the same directories meanwhile. */
 const MAKING_TRIES = 3;
 
 /**
  * Like {@link makeDirectory}, for files that are trusted when read again: this user owns the directory, and only this
- * user can write to it. `ours`: the directory's name is the program's own, so advice does not name --state. If others
- * may write to such a directory, as Kubernetes lets a volume's group, and all its files are this user's, the permission
- * is removed.
+ * user can write to it. `ours`: the program chose the directory's name, so advice does not mention --state. Others may
+ * have write permission for such a directory, as Kubernetes gives it to a volume's group. If all files are this user's,
+ * the permission is removed.
  *
  * @throws {OutputError} if another user may have put something there.
  */

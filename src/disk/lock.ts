@@ -14,7 +14,7 @@ export interface Lock {
 }
 
 export interface LockOptions {
-  /** True if the directory's name is the program's own. */
+  /** True if the program chose the directory's name; false if the user did. */
   readonly ours: boolean;
   /** Returns the message that `who` has the lock. */
   readonly busy: (who: string) => string;
@@ -26,13 +26,12 @@ interface Holder {
   readonly since: string;
 }
 
-/** Files of a lock in its directory. */
 export const lockFiles = ['holder.json', 'lock.db', 'lock.db-journal'] as const;
 const [HOLDER, LOCK] = lockFiles;
 
 /**
- * Attempts to take the lock. A holder that ends removes the directory with the lock file. A process that was about to
- * lock that file must try again.
+ * Number of attempts to take the lock. A holder that ends removes the directory with the lock file. A process that was
+ * about to lock that file must try again.
  */
 const TRIES = 20;
 

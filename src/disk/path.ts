@@ -25,7 +25,7 @@ export function isPipe(path: string): boolean {
   return found(path)?.isFIFO() === true;
 }
 
-/** The kind of an entry that must not be replaced, and not be waited for; undefined for a file or a stream. */
+/** The kind of an entry that must not be replaced or waited for; undefined for a file, a stream or a missing entry. */
 export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
   const there = isStream(path) ? undefined : found(path);
   if (there?.isDirectory()) return 'a directory';
@@ -52,14 +52,14 @@ export function textOf(path: string): string | undefined {
   return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Throws if the path is neither a file nor a device: opening a pipe would wait for the pipe's other end. */
+/** Throws for a directory, a pipe, a socket or a disk. Opening a pipe would wait for the pipe's other end. */
 export function refuseNotFile(path: string): void {
   const kind = isPipe(path) ? 'a named pipe' : notFile(path);
   if (kind !== undefined) throw new Error(`it is ${kind}, not a file`);
 }
 
 /**
- * Text of a file. A pipe is refused, since the file is read again later.
+ * Text of a file that can be read again later, which a pipe can't.
  *
  * @throws the system's error, or one that says what is there instead of a file.
  */
@@ -68,11 +68,11 @@ export function fileText(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Links followed in a row, at most: Linux has the same limit, and takes a longer chain for a circle. */
+/** Maximum number of links followed in a row. Linux has the same limit, and treats a longer chain as a circle. */
 const MOST_LINKS = 40;
 
 /**
- * The real path behind `path`, in the system's spelling. Follows every link, also one to a file that does not exist yet.
+ * The real path behind `path`, in the system's spelling. Follows every link, even to a file that does not exist yet.
  * (`..` is not resolved beforehand: behind a link it is another directory.)
  *
  * @throws the system's error if a part of the path can't be passed.
@@ -110,14 +110,14 @@ export function fileIdOf(path: string): FileId {
     const found = statSync(path, {throwIfNoEntry: false, bigint: true});
     return {path: realPath(path), node: found && `${found.dev}:${found.ino}`};
   } catch {
-    // The error is reported when the file is opened.
+    // Ignored: the error is reported when the file is opened.
     return {path: resolve(path), node: undefined};
   }
 }
 
 /**
- * True if two paths lead to one file, through any links, mounts or spellings. Two paths that do not exist yet and differ
- * only in case count as one file, as they may be on some file systems.
+ * True if two paths lead to one file, through any links, mounts or spellings. If neither path exists, a difference in
+ * case only is ignored: on some file systems both would be one file.
  */
 export function isSameFile(a: FileId, b: FileId): boolean {
   if (a.node !== undefined || b.node !== undefined) return a.node === b.node;

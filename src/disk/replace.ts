@@ -37,7 +37,7 @@ export function moveAtomically(from: string, to: string): void {
   });
 }
 
-/** @throws {OutputError} that names `path`, if `work`, which writes to it, fails. */
+/** @throws {OutputError} that names `path` if `work`, a write to that path, fails. */
 export function orUnwritable<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -50,7 +50,7 @@ export function unwritable(path: string, cause: unknown): OutputError {
   return new OutputError('output_unwritable', `${path} can't be written (${systemReason(cause)}).`, {cause});
 }
 
-/** Writes a file beside its place under the name `beside`, and renames it: readers see the old file or the new one. */
+/** Writes a file under the name `beside`, and renames it to its place. Readers see the old file or the new one. */
 export function replaceFile(path: string, text: string, beside = besideOf(path)): void {
   if (isStream(path)) {
     writeStream(path, text);
@@ -117,7 +117,7 @@ function replaceable(path: string): string {
 
 /** Gives a file the mode and owner that it needs in `target`'s place, and makes all of it durable. */
 export function makeReady(path: string, target: string): void {
-  // Opened for writing: Windows can't flush a file opened for reading only.
+  // Opens the file for writing: Windows can't flush a file that is opened for reading only.
   withFile(path, 'r+', file => {
     dress(file, target);
     fsyncSync(file);
@@ -131,7 +131,7 @@ function dress(file: number, target: string): void {
     try {
       fchownSync(file, replaced.uid, replaced.gid);
     } catch {
-      // The owner stays: only root can change a file's owner.
+      // Ignored: the owner stays, since only root can change a file's owner.
     }
     fchmodSync(file, replaced.mode & 0o777);
   } else fchmodSync(file, 0o666 & ~process.umask());

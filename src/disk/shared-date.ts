@@ -1,11 +1,11 @@
 import type {Sqlite, SqlRow} from './sqlite.ts';
 
 const HOUR_MS = 3_600_000;
-/** Two runs agree on a date if they are at least this far apart: a clock is seldom wrong for longer. */
+/** Two runs agree on a date if the dates are at least this far apart: a clock is seldom wrong for longer. */
 const APART_MS = 20 * HOUR_MS;
 /** A larger step of the clock between two runs is a leap. A monthly job pauses for less than this. */
 export const LONGEST_AWAY_MS = 35 * 24 * HOUR_MS;
-/** A clock that is behind the last run's by at most this was corrected: that is not a leap. */
+/** A clock may be behind the last run's by at most this. It then counts as corrected, not as leaping. */
 const BEHIND_MS = HOUR_MS;
 
 /** A shared file's knowledge of the date: milliseconds since the epoch, 0 for none. */
@@ -14,13 +14,13 @@ export interface KnownDate {
   readonly agreed: number;
   /** The newest date that a run's clock said and that fits the dates before it. */
   readonly said: number;
-  /** A run's date that does not fit `said`. The next run on another day agrees with this date, or with `said`. */
+  /** A run's date that does not fit `said`. The next run on another day agrees either with this date or with `said`. */
   readonly claimed: number;
 }
 
 type Leap = 'ahead' | 'behind';
 
-/** Returns a file's knowledge after a run has noted `now`, and the leap if nothing known fits it. */
+/** Returns a file's dates after a run has noted `now`. `leap` is set if `now` does not fit the dates before it. */
 export function dateAfter(known: KnownDate, now: number): {readonly date: KnownDate; readonly leap?: Leap} {
   const {agreed, said, claimed} = known;
   const fits = (before: number) => before > 0 && now >= before && now - before <= LONGEST_AWAY_MS;
@@ -37,7 +37,7 @@ export function dateAfter(known: KnownDate, now: number): {readonly date: KnownD
 export interface NotedDate {
   /** The earlier of `agreed` and this run's clock: a date that has passed. Only entries old by it are deleted. */
   readonly certain: number;
-  /** The date that two runs agreed on. Unlike `certain`, it may be later than this run's own clock, which may be behind. */
+  /** The date that two runs agreed on. It may be later than `certain`, if this run's own clock is behind. */
   readonly agreed: number;
   /** The newest fitting date of an earlier run; `certain` if this run's clock is before that date. */
   readonly earlier: number;

@@ -7,7 +7,7 @@ const SPARE_BYTES = 1_048_576;
 const BLOCK_BYTES = 65_536;
 
 /**
- * A file that keeps space for the moment when the disk is full. Its removal then gives room for what must still be
+ * Reserves disk space with a file. When the disk is full, the removal of the file gives room for what must still be
  * written.
  */
 export class Spare {

@@ -19,11 +19,11 @@ export interface Query {
 
 export interface SqliteOptions {
   /**
-   * `FULL`: every commit survives a power cut. `NORMAL`: every commit survives the end of the process. `OFF`: the same,
-   * but a power cut may damage the file.
+   * `FULL`: every commit survives a power cut. `NORMAL`: every commit survives the end of the process. `OFF`: as
+   * `NORMAL`, but a power cut may damage the file.
    */
   readonly synchronous: 'OFF' | 'NORMAL' | 'FULL';
-  /** Keeps every other process out, which saves a system call a transaction. */
+  /** Keeps every other process out, which saves a system call per transaction. */
   readonly exclusive?: boolean;
   /** Overwrites deleted content with zeros. */
   readonly secureDelete?: boolean;
@@ -32,7 +32,7 @@ export interface SqliteOptions {
   readonly checkVersion?: (version: number) => void;
 }
 
-/** Pages (32 MiB) that gather in the log before they are written to the file: keys are random, so many share a page. */
+/** Pages (32 MiB) that the log gathers before they go to the file: random keys often change the same pages. */
 const LOG_PAGES = 8_192;
 /** Page cache of one database: enough for the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
@@ -49,7 +49,7 @@ export function listOf(texts: readonly string[]): string {
 const utf8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 
 /**
- * One SQLite database in one file of mode 0600. Thrown errors have SQLite's `code`, or the system's if the file can't be
+ * One SQLite database in one file of mode 0600. Errors have SQLite's `code`, or the system's if the file can't be
  * created.
  */
 export class Sqlite {
@@ -96,16 +96,16 @@ export class Sqlite {
     this.#db.exec(sql);
   }
 
-  /** The driver gets all arguments as one array: it would take a lone object for named arguments. */
+  /** Passes all arguments to the driver as one array: the driver would take a single object for named arguments. */
   prepare(sql: string): Statement {
     const statement = this.#db.prepare(sql);
     return {run: (...values) => statement.run(values).changes};
   }
 
   /**
-   * Reads these columns, `name` or `expression AS name`; `rest` is the rest of the statement, from `FROM` on. All rows
-   * leave SQLite as the bytes of one JSON text. Otherwise the driver would end the process at a text in a damaged file that
-   * is not UTF-8. One text also costs less than one object of the driver for each row.
+   * Reads `columns`, each a `name` or `expression AS name`; `rest` is the rest of the statement, from `FROM` on. All
+   * rows leave SQLite as the bytes of one JSON text. Otherwise the driver would end the process at a text in a damaged
+   * file that is not UTF-8. One text also costs less than one object of the driver for each row.
    */
   query(columns: readonly string[], rest: string): Query {
     const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));
@@ -117,7 +117,7 @@ export class Sqlite {
       const {found} = statement.get(values) as {found: ArrayBuffer};
       const lists = JSON.parse(decoded(found)) as unknown[][];
       return lists.map(list => {
-        // A loop, since Object.fromEntries takes as long as SQLite's own search.
+        // Uses a loop: Object.fromEntries takes as long as SQLite's own search.
         const row: SqlRow = {};
         for (let at = 0; at < names.length; at++) row[names[at] as string] = list[at];
         return row;
@@ -143,8 +143,8 @@ export class Sqlite {
   }
 
   /**
-   * `begin` takes the lock. It is not a prepared statement: the driver does not reset a statement that finds the file
-   * locked, and this connection would then keep all others from writing.
+   * `begin` is the SQL that takes the lock. It is not a prepared statement: the driver does not reset a statement that
+   * finds the file locked. This connection would then keep all others from writing.
    */
   #transact<T>(begin: string, work: () => T): T {
     try {
@@ -156,7 +156,7 @@ export class Sqlite {
       try {
         this.#db.exec('ROLLBACK');
       } catch {
-        // SQLite rolls back by itself on a full disk and the like; the first error is the one that counts.
+        // Ignored: SQLite rolls back by itself on a full disk and the like. The first error is the one that counts.
       }
       throw error;
     }
@@ -174,13 +174,13 @@ export class Sqlite {
         this.#db.prepare('SELECT 1 FROM sqlite_master LIMIT 1').all([]);
       }
     } catch {
-      // Perhaps a full disk. Committed data is safe, and the end of the process closes the file too.
+      // Ignored, such as a full disk. Committed data is safe, and the end of the process closes the file too.
     }
     this.#db.close();
   }
 }
 
-/** Refuses an entry that is not a file: opening a pipe would wait. The error counts as damage for {@link isDamage}. */
+/** Refuses an entry that is not a file: opening a pipe would wait. For {@link isDamage}, the error counts as damage. */
 function mustBeFile(path: string): void {
   try {
     refuseNotFile(path);

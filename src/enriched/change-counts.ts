@@ -14,7 +14,7 @@ interface Common {
 
 const MOST_KEPT = 1_000;
 
-/** Level of rows without a score. */
+/** Counted as the level of rows whose level is empty. */
 const NO_LEVEL = 'none';
 
 /** Counts how rows differ from their earlier version. */
@@ -93,7 +93,7 @@ export class ChangeCounts {
   }
 }
 
-/** Names of the result columns. Those that explain the risk, and the repairs, are not compared: their name is ''. */
+/** Names of the result columns; '' for columns that are not compared: repairs, and the explanation of the risk. */
 function comparedIn({results, names}: ResultNames): string[] {
   const answers = riskFrom({results, names});
   const explaining = new Set(['risk_points', 'risk_missing']);

@@ -12,7 +12,7 @@ import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
 export interface Diff {
-  /** Path of the earlier output; undefined without one: then all rows are new. */
+  /** Path of the earlier output. Undefined if there is none: then all rows are new. */
   readonly old: string | undefined;
   readonly new: string;
   /** Format of the new file, if its name does not show it. */
@@ -42,7 +42,7 @@ export async function diffOutputs({old, new: fresh, known, key, to}: Diff): Prom
   }
 }
 
-/** Writes new and changed rows in a second reading: memory stays flat, and rows in order if old versions come late. */
+/** Reads the new file again, and writes its new and changed rows. So memory stays flat, and rows stay in order. */
 async function writeNews(
   to: string,
   compared: EnrichedFile,
@@ -69,7 +69,7 @@ async function writeNews(
   }
 }
 
-/** @throws {UsageError} if `to` can't be written, or would replace something else. */
+/** @throws {UsageError} if `to` can't be the name of a new file. With `force`, an existing file may be replaced. */
 export function refusePath(to: string | undefined, read: readonly string[], force: boolean): void {
   if (to === undefined) return;
   if (to === '-' || to === '') throw new UsageError('no_file', `-o ${to || "''"}: name a file.`);

@@ -28,7 +28,7 @@ const READ_AT_ONCE = 500;
 export class Pairs {
   readonly #most: number;
   #waiting = noneWaiting();
-  /** Rows to match only at the end, with those in the file. */
+  /** Rows to match only at the end, together with the rows in the file. */
   #late = noneWaiting();
   #count = 0;
   #file: WaitingFile | undefined;
@@ -91,7 +91,7 @@ function noneWaiting(): WaitingRows {
   return {old: new Map(), new: new Map()};
 }
 
-/** Waiting rows on disk, in an unlinked directory: they are personal data, and even a kill leaves none behind. */
+/** Waiting rows on disk. Rows are personal data, so the directory is unlinked: even a kill leaves no rows behind. */
 class WaitingFile {
   readonly #db: Sqlite;
 

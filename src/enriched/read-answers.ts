@@ -28,7 +28,7 @@ export function targetsIn({path, results}: EnrichedFile): Target[] {
   });
 }
 
-/** Reads rows back with their answers, as rules read them when the output was written. */
+/** Makes a reader of an output's rows and answers, as rules read them when the output was written. */
 export function rowReaderOf(file: EnrichedFile, targets: readonly Target[]): ReadRow {
   const {results, own, source} = file;
   const width = own.columns.length;

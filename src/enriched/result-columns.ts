@@ -83,7 +83,7 @@ function lookupAt(names: readonly string[], at: number): LookupColumns | undefin
   return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), said, fields};
 }
 
-/** The only fitting operation; of several, the one that the prefix names, such as `ip_` or `signup_ip_`. */
+/** The only fitting operation. If several fit, the operation that the prefix names, such as `ip_` or `signup_ip_`. */
 function onlyOne(fitting: readonly Operation[], prefix: string): Operation | undefined {
   const named = fitting.filter(name => `_${prefix}`.endsWith(`_${operations[name].prefix}`));
   return fitting.length === 1 ? fitting[0] : named[0];

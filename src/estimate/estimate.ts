@@ -43,7 +43,7 @@ export interface PlanIo extends World {
   readonly isWanted?: () => boolean;
 }
 
-/** Reads the whole input like a run. Counts its calls, and those of `ahead` coming days. Sends and stores nothing. */
+/** Reads the whole input like a run. Counts the calls of today and of `ahead` coming days. Sends and stores nothing. */
 export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
@@ -110,7 +110,7 @@ function lastTime(job: Job, env: World['env']) {
   };
 }
 
-/** All lookups of some rows, and `firm`: those of them without a condition. */
+/** Lookups of some rows: `all` of them, and the `firm` ones, which have no condition. */
 interface Asked {
   readonly all: Lookup[];
   readonly firm: Lookup[];
@@ -281,7 +281,7 @@ function howFound(guesses: readonly Guess[], operation: Operation, column: strin
   return `${guess.confidence}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
 }
 
-/** Lanes work side by side. `shared` is the rate of all of them together, if they share one. */
+/** Time for all calls; null without a rate. Lanes work side by side. `shared` limits the rate of all lanes together. */
 function timeAt(
   lanes: readonly LaneSettings[],
   shared: Rate | undefined,

@@ -23,7 +23,7 @@ export interface SampleReport {
   readonly rows: number;
   readonly sampled: number;
   readonly outcome: RunOutcome;
-  /** Credits of a run over all rows without an earlier sample. `expected`: calls are repeated as often as in it. */
+  /** Credits of a run over all rows without an earlier sample. `expected`: with the same share of retries. */
   readonly credits: {readonly expected: number; readonly at_most: number};
   /** Credits of the sample, and the part that a run pays again, since no store keeps those answers. */
   readonly paid: {readonly once: number; readonly again: number};
@@ -48,7 +48,7 @@ export async function runSample(
       'sample_stdin',
       '--sample reads its input twice, but stdin or a pipe can be read only once. Name a file.',
     );
-  // The sample's run gives the same warnings as the plan.
+  // The sample's run gives the same warnings as the plan, so the plan gives none.
   const plan = await makePlan(job, {...io, warn: () => {}});
   const chosen = await chooseRows(job, io, size);
   const sample = sampleJob(job, chosen);
@@ -62,7 +62,7 @@ export async function runSample(
   }
 }
 
-/** Vitter's algorithm R: every row is as likely as any other, with memory for the chosen ones only. */
+/** Chooses rows by Vitter's algorithm R: all rows are equally likely, and only the chosen ones are in memory. */
 async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySet<number>> {
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const random = seeded(SEED);
@@ -100,7 +100,7 @@ function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
     const asked = seen === undefined ? 0 : seen.answered + seen.failed + seen.unknown;
     const considered = asked + (seen?.skipped ?? 0);
     const held = considered === 0 ? 1 : asked / considered;
-    // Of an operation with and without a condition, the sample shows the share of both together.
+    // If an operation has columns with and without a condition, `held` is the share of both together.
     const calls = found.conditional === 0 ? found.calls : found.calls * held;
     lookups[name] = {
       calls: Math.round(calls),

@@ -8,7 +8,7 @@ import {clockAheadMs, closing, type FleetPackages, isRefusal, reasonOf} from './
 /** Milliseconds before a chunk that Redis refused is offered again. */
 const ADD_AGAIN_MS = 1_000;
 
-/** Returns 1 if the chunk exists. Otherwise takes its key and returns 0: an add still on its way is then ignored. */
+/** Returns 1 if Redis has the chunk. Otherwise takes its key and returns 0: an add on its way is then ignored. */
 const FENCE = `if redis.call('exists', KEYS[1]) == 1 then return 1 end
 redis.call('hset', KEYS[1], 'fenced', '1') redis.call('pexpire', KEYS[1], ARGV[1]) return 0`;
 
@@ -18,16 +18,16 @@ redis.call('hset', KEYS[1], 'fenced', '1') redis.call('pexpire', KEYS[1], ARGV[1
  */
 export type Added = 'there' | 'kept' | 'doubtful';
 
-/** Adds a run's chunks to the queue, each exactly once, whatever happens to Redis. */
+/** Adds a run's chunks (groups of values) to the queue, each exactly once, whatever happens to Redis. */
 export class ChunkAdds {
   readonly #redis: Redis;
-  /** A connection that never repeats commands: an add without a reply may have run before Redis lost the chunk. */
+  /** A connection that never repeats commands: an add without a reply may have run, and must not run again. */
   readonly #once: Redis;
   readonly #queue: Queue<SealedChunk, string>;
   readonly #now = steadyClock(Date.now());
   /**
    * Milliseconds by which this machine's clock is ahead of Redis's. Chunks are dated by the clock of Redis, so that
-   * workers can detect those that a snapshot restored.
+   * workers can detect chunks that a snapshot restored.
    */
   #aheadMs = Promise.resolve(0);
   #trouble: string | undefined;
@@ -39,7 +39,7 @@ export class ChunkAdds {
     this.#once.on('ready', () => {
       this.#aheadMs = clockAheadMs(redis, this.#now).catch(() => 0);
     });
-    // No handler is needed here: each add sees the failure itself.
+    // This error needs no handling: each add sees the failure itself.
     this.#once.on('error', () => {});
     this.#queue = new bullmq.Queue(QUEUE, {
       connection: this.#once,
@@ -111,7 +111,7 @@ export class ChunkAdds {
 
   #expire(id: string): void {
     const expiring = this.#redis.pipeline().pexpire(this.#queue.toKey(id), KEEP_MS);
-    // If this fails, the worker that takes the chunk sets the expiry.
+    // A failure is ignored: the worker that takes the chunk sets its expiry too.
     expiring
       .pexpire(this.#queue.toKey('events'), KEEP_MS)
       .exec()

@@ -7,7 +7,7 @@ import {type Chunk, type ChunkAsk, PREFIX, QUEUE, type SealedChunk, sealedAs} fr
 import {closing, type FleetPackages, isRefusal} from './redis.ts';
 import type {Seal} from './seal.ts';
 
-/** A chunk that is out (sent and not returned), with the caller that waits for it. */
+/** A chunk (group of values) that is out: sent and not returned. `resolve` tells the caller that waits for it. */
 interface Out {
   readonly chunk: Chunk;
   readonly resolve: (attempts: readonly TimedAttempt[]) => void;
@@ -19,7 +19,6 @@ interface Out {
   missing: boolean;
 }
 
-/** One value with its attempt. */
 export interface AskedOf {
   readonly ask: ChunkAsk;
   readonly attempt: TimedAttempt;
@@ -31,14 +30,14 @@ type ChunkJob = Job<SealedChunk, string>;
 const REMOVE_AFTER_MS = 1_000;
 /** Milliseconds between two checks of chunks that are out: events may be missed while Redis is away. */
 const SWEEP_MS = 5_000;
-/** BullMQ's stream of events is trimmed to about this many; each run reads events as they come. */
+/** Number of events to which BullMQ trims its stream. Each run reads events as they come, so few are enough. */
 const EVENTS_KEPT = 2_000;
 const SESSION_BYTES = 6;
 
 const lost: Attempt = {kind: 'ambiguous', code: 'worker_lost', latencyMs: 0, lost: true};
 const withdrawn: Attempt = {kind: 'not_sent', code: 'withdrawn', latencyMs: 0, closedMs: 0};
 
-/** A run's side of the queue: sends chunks out, and returns the outcome of each value in any case. */
+/** A run's side of the queue. Sends out chunks (groups of values), and always returns an attempt for each value. */
 export class ChunkQueue {
   readonly #redis: Redis;
   readonly #seal: Seal;
@@ -47,10 +46,10 @@ export class ChunkQueue {
   readonly #events: QueueEvents;
   readonly #runId: string;
   readonly #now: () => number;
-  /** Part of each chunk's identifier, which must be unique in a run. Random, since a clock may be set back. */
+  /** Part of each chunk's identifier, unique among the run's sessions. Random, since a clock may be set back. */
   readonly #session = randomBytes(SESSION_BYTES).toString('hex');
   readonly #out = new Map<string, Out>();
-  /** Returned chunks that are still in Redis: the recent ones, and those before them. */
+  /** Returned chunks that are still in Redis: recent ones, and older ones, which are removed next. */
   #back: readonly [recent: string[], older: string[]] = [[], []];
   readonly #timers: readonly NodeJS.Timeout[];
   #next = 0;
@@ -80,7 +79,7 @@ export class ChunkQueue {
     this.#events = new bullmq.QueueEvents(QUEUE, options);
     this.#events.on('completed', ({jobId, returnvalue}) => this.#completed(jobId, returnvalue));
     this.#events.on('failed', ({jobId}) => this.#end(jobId, lost));
-    // Not handled here: the connection's state shows if Redis is away, and commands wait meanwhile.
+    // This error is not handled: the connection's state shows if Redis is away, and commands wait meanwhile.
     this.#queue.on('error', () => {});
     this.#events.on('error', () => {});
     this.#timers = [
@@ -122,12 +121,12 @@ export class ChunkQueue {
   }
 
   /**
-   * Collects the results of values that an earlier session of this run sent out. Waits for chunks that workers
-   * have.
+   * Collects the results of values that an earlier session of this run sent out. Waits for chunks that workers have
+   * begun.
    */
   async collect(): Promise<AskedOf[]> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
-    // A job that expired meanwhile is listed without its data.
+    // Leaves out jobs that expired meanwhile: they are listed without their data.
     const own = jobs.filter(job => job?.id?.startsWith(`${this.#runId}.`) && job.data?.sealed !== undefined);
     return (await Promise.all(own.map(job => this.#collect(job)))).flat();
   }
@@ -196,8 +195,8 @@ export class ChunkQueue {
   }
 
   /**
-   * Removes a chunk from the waiting list. Returns true if it was there: then certainly no worker has begun it. Returns
-   * false if a worker may have begun it, and while Redis refuses writes.
+   * Removes a chunk from the waiting list. Returns true if the chunk was there: then certainly no worker has begun it.
+   * Returns false if a worker may have begun it, and while Redis refuses writes.
    */
   async #withdraw(id: string): Promise<boolean> {
     const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
@@ -217,7 +216,7 @@ export class ChunkQueue {
       if (state === 'failed') this.#end(id, lost);
       else if (state === 'completed') this.#completed(id, (await this.#queue.getJob(id))?.returnvalue ?? '');
       else if (state !== 'unknown') out.missing = false;
-      // Looks twice, since the chunk may still be on its way.
+      // Counts the chunk as lost only if two checks in a row miss it: it may still be on its way.
       else if (out.missing) this.#end(id, lost);
       else out.missing = true;
     }

@@ -4,17 +4,17 @@ import {earnedIn, isAbout, leaseAt, perSecond, type RateController} from '../loo
 import type {Limiters, OpenLimiter} from './limits.ts';
 import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace, USE} from './protocol.ts';
 
-/** Permits of a lease if only throttling limits the rate. */
+/** Number of permits that a worker takes at once if no rate is set, and only throttling limits the calls. */
 const UNLIMITED_LEASE = 5;
 /**
- * Milliseconds after which the pace is sent again: after Redis restarts empty, the first worker brings back an outdated
- * pace.
+ * Milliseconds after which an unchanged pace is sent again. If Redis restarted empty, its first worker has brought back
+ * an outdated pace.
  */
 const TELL_AGAIN_MS = 5_000;
 /** Milliseconds that values wait for others to fill a chunk. */
 const GATHER_MS = 5;
 
-/** A value that may be sent out, with the caller that waits for it. */
+/** A value that may be sent out. `resolve` tells the caller that waits for its attempt. */
 export interface Leaving extends ChunkAsk {
   readonly resolve: (attempt: TimedAttempt) => void;
 }
@@ -22,7 +22,7 @@ export interface Leaving extends ChunkAsk {
 export interface FleetLaneOptions {
   readonly settings: LaneSettings;
   readonly limiters: Limiters;
-  /** The part of a worker's calls in flight that the lane may use. */
+  /** The share of a worker's calls in flight that this lane may use. */
   readonly share: number;
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
@@ -31,7 +31,7 @@ export interface FleetLaneOptions {
   readonly send: (chunks: readonly (readonly [Chunk, readonly Leaving[]])[]) => void;
 }
 
-/** A run's side of the operations that share one rate: gathers values into chunks, and sends the fleet the pace. */
+/** A run's side of a lane (operations that share one rate). Gathers values into chunks, and sends the pace. */
 export class FleetLane {
   readonly #options: FleetLaneOptions;
   readonly #permits: number;
@@ -79,7 +79,7 @@ export class FleetLane {
     return {lane: settings.name, share, pace: this.#pace(), timeoutMs, asks};
   }
 
-  /** The current pace. Changes are sent to the limiter that all workers share. */
+  /** Returns the current pace; undefined without a limit. Changes are sent to the limiter that all workers share. */
   #pace(): ChunkPace | undefined {
     const {settings, limiters, now} = this.#options;
     const at = now();

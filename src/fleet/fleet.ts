@@ -28,7 +28,7 @@ export interface FleetOptions {
   readonly endpoint: string;
   readonly secret: string;
   readonly lanes: readonly LaneSettings[];
-  /** The configured rate: all runs of a fleet share one. */
+  /** The configured rate. All runs of a fleet must have the same rate. */
   readonly rate: string;
   /** Identifier of the place that counts the account's credits; undefined if they are not limited. */
   readonly creditsAt: string | undefined;
@@ -66,9 +66,9 @@ export interface FleetEvents {
   readonly refused: (error: unknown) => void;
 }
 
-/** Maximum values that are out, in multiples of the workers' capacity, so that no worker waits for its next chunk. */
+/** Maximum values sent and not returned, in multiples of the workers' capacity. So no worker waits for a chunk. */
 const AHEAD = 2;
-/** The maximum of values that are out is never lower than this, even while no worker is known. */
+/** At least this many values may be sent and not returned, even while no worker is known. */
 const FEWEST_SLOTS = 2 * CHUNK_VALUES;
 
 /** A run's fleet: sends values out in chunks, and workers on other machines look them up. */
@@ -92,8 +92,8 @@ export class Fleet implements Outlet {
   /**
    * Joins the fleet on this Redis, or founds it.
    *
-   * @throws {UsageError} if the packages are missing, or the fleet has other claims; an error with exit code 5 if Redis
-   * can't be reached.
+   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if the fleet has other claims; an error with
+   * exit code 5 if Redis takes no writes.
    */
   static async join(options: FleetOptions): Promise<Fleet> {
     const packages = await loadPackages();
@@ -109,7 +109,7 @@ export class Fleet implements Outlet {
     }
   }
 
-  /** Starts reports on the fleet's health. */
+  /** Starts to watch the fleet's health, and to call `events`. */
   watch(events: FleetEvents): void {
     const {redisUrl, maxOutageMs, now, warn} = this.#options;
     this.#events = events;

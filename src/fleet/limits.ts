@@ -18,7 +18,7 @@ export class Limiters {
       client: recognizable(redis.duplicate({lazyConnect: false})),
       Redis: RedisClass,
     } as Bottleneck.IORedisConnectionOptions);
-    // Not handled here: the connection's state shows if Redis is away, and its commands wait meanwhile.
+    // This error is not handled: the connection's state shows if Redis is away, and commands wait meanwhile.
     this.#connection.on('error', () => {});
   }
 
@@ -49,10 +49,10 @@ export class Limiters {
   }
 }
 
-/** Errors after which bottleneck 2.19 recreates a limiter, or one of its clients, that Redis has forgotten. */
+/** Errors of a limiter or a client that Redis has forgotten. bottleneck 2.19 then creates it again. */
 const FORGOTTEN = /SETTINGS_KEY_NOT_FOUND|UNKNOWN_CLIENT/;
 
-/** bottleneck compares the whole text of these errors, to which Redis 7 adds `ERR` and the script's name. */
+/** Shortens {@link FORGOTTEN} errors: bottleneck compares whole texts, but Redis 7 adds `ERR` and a script's name. */
 function recognizable(client: Redis): Redis {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {

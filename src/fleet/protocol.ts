@@ -29,16 +29,16 @@ export interface ChunkAsk {
 /** Share of the rate that is used. The other 2% are a margin for differences between clocks and for late timers. */
 export const USE = 0.98;
 
-/** The pace of a lane: `permits` calls per `minTimeMs` milliseconds, over all workers together. */
+/** The pace of a lane (operations that share one rate): all workers together make `permits` calls per `minTimeMs`. */
 export interface ChunkPace {
   readonly permits: number;
   readonly minTimeMs: number;
 }
 
-/** Work for a worker: some values to look up. */
+/** Work for a worker: some values to look up. Their operations share one rate (a lane). */
 export interface Chunk {
   readonly lane: string;
-  /** The part of a worker's calls in flight that the lane may use. */
+  /** The share of a worker's calls in flight that the lane may use. */
   readonly share: number;
   /** Undefined without a rate limit. */
   readonly pace: ChunkPace | undefined;
@@ -53,8 +53,8 @@ export interface SealedChunk {
 }
 
 /**
- * Sealed data belongs to one chunk, whose identifier begins with its run's, and to one direction: it does not open as
- * anything else. A chunk's answers are sealed as one list, so they can't change places either.
+ * Names what sealed data is for: one chunk, and one direction. It does not open as anything else. The chunk's
+ * identifier begins with its run's. A chunk's answers are sealed as one list, so they can't change places either.
  */
 export const sealedAs = {
   asks: (chunkId: string) => `asks of ${chunkId}`,

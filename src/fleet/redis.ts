@@ -2,7 +2,7 @@ import type {Redis} from 'ioredis';
 import {CHECKED} from '../client/http/certificates.ts';
 import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
 
-/** Redis can't be reached, or refuses the connection. Nothing was sent; a retry may help. Exit 5. */
+/** Redis can't be reached, or takes no writes. Nothing was sent; a retry may help. Exit 5. */
 class FleetUnreachableError extends BulkEnrichError {
   constructor(message: string, options?: ErrorOptions) {
     super('fleet_unreachable', exitCodes.temporary, message, options);
@@ -29,7 +29,7 @@ export async function loadPackages(): Promise<FleetPackages> {
   }
 }
 
-/** Maximum milliseconds for the first connection. */
+/** Maximum milliseconds for making a connection, at the start and later. */
 const FIRST_CONTACT_MS = 10_000;
 /** Maximum wait between two tries to connect again, in milliseconds. */
 const RECONNECT_CAP_MS = 2_000;
@@ -37,7 +37,7 @@ const RECONNECT_CAP_MS = 2_000;
 /**
  * Opens a connection to a fleet's Redis. Once open, the connection is kept: commands wait while Redis is away.
  *
- * @throws {FleetUnreachableError} if Redis can't be reached, or refuses the password.
+ * @throws {FleetUnreachableError} if Redis can't be reached; {@link UsageError} for a password, certificate or setting.
  */
 export async function connectRedis(url: string, {ioredis}: FleetPackages): Promise<Redis> {
   let established = false;
@@ -49,7 +49,7 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
     connectTimeout: FIRST_CONTACT_MS,
     retryStrategy: times => (established ? Math.min(100 * times, RECONNECT_CAP_MS) : null),
   });
-  // Without a listener, ioredis prints errors to the console. Their effect shows in the connection's state.
+  // ioredis prints errors to the console unless a listener is set. The connection's state shows their effect.
   redis.on('error', error => {
     last = error;
   });
@@ -112,7 +112,7 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** The error of the command that failed: a transaction's own error does not give the reason. */
+/** Text of the error of the command that failed. A transaction's own error does not give the reason. */
 export function reasonOf(error: unknown): string {
   const [first] = (error as {previousErrors?: unknown[]}).previousErrors ?? [error];
   return first instanceof Error ? first.message : String(first);

@@ -6,7 +6,7 @@ import {KEEP_MS, PREFIX, PROTOCOL} from './protocol.ts';
 import {reasonOf} from './redis.ts';
 import type {Seal} from './seal.ts';
 
-/** Milliseconds between a member's signs of life, and of silence after which the member is forgotten. */
+/** Milliseconds between a member's signs of life. After `FORGOTTEN_MS` without one, the member is forgotten. */
 const BEAT_MS = 2_000;
 const FORGOTTEN_MS = 4 * BEAT_MS;
 
@@ -25,14 +25,14 @@ export interface Member {
 export interface Membership {
   /** The reason why Redis refuses the member's writes now, such as lack of memory; undefined while it accepts them. */
   readonly trouble: string | undefined;
-  /** True if Redis took this member's last sign of life and no other is overdue, so the fleet knows it. */
+  /** True if the fleet knows this member: Redis took its last sign of life, and no other is overdue. */
   readonly isHeard: boolean;
   leave(): Promise<void>;
 }
 
 /**
- * Enters a member into the roster and keeps it there. `report` returns the member's state. `onRefused` is called if the
- * fleet's claims changed meanwhile.
+ * Enters a member (a run or a worker) into the fleet's roster and keeps it there. `report` returns the member's state.
+ * `onRefused` is called if the fleet's claims changed meanwhile.
  */
 export async function enterRoster(
   redis: Redis,
@@ -66,7 +66,7 @@ export async function enterRoster(
         trouble = undefined;
       })
       .catch(error => {
-        // While Redis is away, the beat waits. Only changed claims (UsageError) are final: other trouble may pass.
+        // While Redis is away, the beat waits. A changed claim (UsageError) is final; any other trouble may pass.
         if (error instanceof UsageError) onRefused(error);
         else trouble = reasonOf(error);
       })

@@ -13,7 +13,6 @@ export interface Seal {
   readonly fingerprint: string;
 }
 
-/** The text was sealed with another secret, or for another purpose. */
 class UnsealError extends Error {
   constructor(options?: ErrorOptions) {
     super('sealed with another secret, or as something else', options);

@@ -5,7 +5,6 @@ import {connectRedis, disconnect, loadPackages} from './redis.ts';
 import {currentClaim, members} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';
 
-/** Status of a fleet. */
 export interface FleetStatus {
   /** Protocol and endpoint; undefined without members. */
   readonly protocol: string | undefined;
@@ -16,7 +15,7 @@ export interface FleetStatus {
   readonly closedMs: number;
 }
 
-/** @throws {UsageError} if the packages are missing; an error with exit code 5 if Redis can't be used. */
+/** @throws as {@link loadPackages} and {@link connectRedis}. */
 export async function fleetStatus(redisUrl: string): Promise<FleetStatus> {
   const packages = await loadPackages();
   const redis = await connectRedis(redisUrl, packages);

@@ -3,11 +3,11 @@ import {emptyTally, type SpendingBy, spentSince, type Tally} from './tally.ts';
 
 /** Spending of one session of a run at one endpoint and account. The history has one line for each bill. */
 export interface Bill {
-  /** Identifies the bill: if the history gets it twice, it still has one line. */
+  /** Identifies the bill. The history keeps one line for a bill that it gets twice. */
   readonly id: string;
-  /** Facts for the bill's line in the history, all but the money, as given when the bill was opened. */
+  /** Facts for the bill's line in the history, except the money. Given when the bill is opened. */
   readonly about: unknown;
-  /** Milliseconds since the epoch of the last booking. */
+  /** Time of the last booking, in milliseconds since the epoch. */
   readonly at: number;
   readonly by: SpendingBy;
 }
@@ -15,13 +15,12 @@ export interface Bill {
 interface Open {
   readonly id: string;
   readonly about: unknown;
-  /** Calls and credits by operation that the run's books had counted when this bill was opened. */
+  /** Calls and credits, by operation, that the run had counted when this bill was opened. */
   readonly before: SpendingBy;
   /** The part of the bill that the history of runs already has. */
   readonly told: SpendingBy | undefined;
 }
 
-/** Bills as the ledger's file keeps them. */
 export interface SavedBills {
   readonly open: Open;
   readonly ended: readonly Bill[];
@@ -37,7 +36,7 @@ export class Bills {
   #open: Open;
   #ended: readonly Bill[];
 
-  /** `save` must have the bills on disk when it returns. */
+  /** `save` writes the bills to the disk before it returns. */
   constructor(books: Tally, saved: SavedBills | undefined, save: (bills: SavedBills) => void) {
     this.#books = books;
     this.#save = save;
@@ -45,7 +44,7 @@ export class Bills {
     this.#ended = saved?.ended ?? [];
   }
 
-  /** The bill that grows with each booking: the last session's until {@link begin}, then this session's. */
+  /** The bill that grows with each booking. Until {@link begin} it is the last session's, then this session's. */
   get open(): Bill {
     const {id, about, before} = this.#open;
     return {id, about, at: this.#books.bookedAt, by: spentSince(this.#books, before)};
@@ -57,7 +56,7 @@ export class Bills {
     return isSame(open.by, this.#open.told ?? NOTHING) ? this.#ended : [...this.#ended, open];
   }
 
-  /** Ends the open bill, runs `restart` (which may reset the books), and opens a bill for `about`. */
+  /** Ends the open bill, runs `restart`, and opens a bill with the facts `about`. `restart` may reset the counts. */
   begin(about: unknown, restart: () => void = () => {}): void {
     this.#ended = this.untold;
     restart();

@@ -3,11 +3,9 @@ import type {Charge} from '../job/settings/cost.ts';
 import {type Draw, spendingOf, type Tally} from './tally.ts';
 
 export interface Limits {
-  /**
-   * Limit of spent, maybe spent and reserved credits together. All money in this file is in thousandths of a credit.
-   */
+  /** Maximum sum of spent, maybe spent and reserved credits. All money in this file is in thousandths of a credit. */
   readonly maxCredits?: number | undefined;
-  /** The account's budgets of the day and the month, which other runs share. */
+  /** The account's daily and monthly budgets. Other runs share them. */
   readonly shared?: readonly PeriodBudget[] | undefined;
 }
 
@@ -18,8 +16,8 @@ export interface PeriodUse {
 }
 
 /**
- * The session that takes blocks of shared budgets, and how much its run had taken of each limit before, by the limit's
- * name.
+ * `holder`: the session that takes credits of shared budgets, in blocks. `taken`: the credits that its run had taken of
+ * each limit when this was saved, by the limit's name.
  */
 export interface Holding {
   readonly holder: string;
@@ -27,20 +25,19 @@ export interface Holding {
 }
 
 interface CreditLimit {
-  /** Key under which the books have the credits that the run took of this limit. */
+  /** Key of the limit in `Tally.draws`, which counts the credits that the run took of each limit. */
   readonly name: string;
-  /** Credits that may still be spent. */
   left(): number;
 }
 
-/** Reserves the credits of calls in flight, in the run's limit and the shared ones. No limit is ever exceeded. */
+/** Reserves credits for each call, from the run's own limit and from the shared ones. No limit is ever exceeded. */
 export class Budget {
   readonly #run: CreditLimit | undefined;
   readonly #shared: readonly PeriodBudget[];
   readonly #books: Tally;
-  /** Calls with reserved credits that are not booked yet, by key. */
+  /** Calls with reserved credits, by key, until they are booked. */
   readonly #inFlight = new Map<string, {readonly renews: boolean; readonly draws: readonly Draw[]}>();
-  /** By the limit's name: credits that the run took plus credits left, when the limit was last read. */
+  /** By the limit's name: the credits that the run took plus the credits left, when the limit was last read. */
   readonly #lastRoom = new Map<string, number>();
   #reserved = 0;
   #exhausted: PeriodBudget | undefined;
@@ -66,15 +63,15 @@ export class Budget {
     return name => (this.#books.draws[name]?.taken ?? 0) - (taken[name] ?? 0);
   }
 
-  /** Spent, maybe spent and reserved credits, with those of earlier attempts at the same endpoint and account. */
+  /** Spent, maybe spent and reserved credits. Includes earlier attempts at the same endpoint and account. */
   get committed(): number {
     const {spent, maybeSpent} = spendingOf(this.#books);
     return spent + maybeSpent + this.#reserved;
   }
 
   /**
-   * True if every limit has room for `cost` more. Renewals (`renews`) may use half of each limit; the other half stays
-   * for values without an answer, wherever they are in the list.
+   * True if every limit has room for `cost`. Renewals of known answers (`renews`) may use only half of each limit. The
+   * other half is left for values without an answer, even at the end of the list.
    */
   affords(cost: number, renews = false): boolean {
     return this.#limits.every(limit => (renews ? this.#hasHalfFor(limit, cost) : cost <= limit.left()));
@@ -93,7 +90,7 @@ export class Budget {
     return true;
   }
 
-  /** Takes the credits from each shared budget, or from none of them. */
+  /** Takes the credits of a call from all shared budgets, or from none. */
   #takeShared(key: string, cost: number): boolean {
     const taken: PeriodBudget[] = [];
     try {
@@ -109,7 +106,7 @@ export class Budget {
     }
   }
 
-  /** Ends the reservation of a call. From here on its charge counts instead. */
+  /** Ends the reservation of a call. If the call was free, its credits can be taken again. */
   release(key: string, cost: number, charge: Charge): void {
     this.#reserved -= cost;
     for (const budget of this.#shared) budget.release(key, cost, charge);
@@ -163,8 +160,8 @@ export class Budget {
   }
 
   /**
-   * True if half of the limit has room for a renewal. The limit is read again only if its last reading had room: the
-   * run's own calls don't change the sum of taken and left credits.
+   * True if a renewal fits in half of the limit: half of the credits that the run took plus the credits left. The run's
+   * own calls don't change this sum, so a limit without room is not read again.
    */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;

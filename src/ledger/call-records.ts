@@ -31,7 +31,7 @@ const COLUMNS = [
   ...['request_id', 'charge'],
 ];
 const READ_AT_ONCE = 500;
-/** Maximum number of row numbers stored with a call, whose value may be in millions of rows. */
+/** Maximum number of row numbers stored with a call. Millions of rows may have the call's value. */
 const MOST_ROWS = 20;
 
 /** One attempt, and the charge that was booked for it. */
@@ -42,7 +42,7 @@ export interface CallRecord {
   readonly operation: string;
   /** Numbers of the first rows that waited for the call when it was sent. */
   readonly rows: readonly number[];
-  /** Number of the attempt among those of its value, from 1. */
+  /** Number of the attempt among the attempts of its value, from 1. */
   readonly nth: number;
   /** Maximum cost, in thousandths of a credit. */
   readonly cost: number;
@@ -89,17 +89,17 @@ export class CallRecords {
     this.#sql.settle.run(...values);
   }
 
-  /** Books as maybe charged the attempts that were in flight when their session ended. */
+  /** Marks the attempts that a session left in flight as maybe charged. */
   lose(): void {
     this.#sql.lose.run();
   }
 
-  /** Removes all attempts until now from the books. Their rows stay, without a scope. */
+  /** Removes all attempts until now from the books. Their rows stay, with a NULL scope. */
   forget(): void {
     this.#sql.forget.run();
   }
 
-  /** Yields the attempts that count in the books of a scope (endpoint and account), in the order of their sending. */
+  /** Yields the attempts that count in the books of a scope (endpoint and account), in the order of sending. */
   *of(scope: string): Generator<CallRecord> {
     guarded(() => this.#db.exec('CREATE INDEX IF NOT EXISTS call_key ON call (key, id)'));
     for (let after = 0; ; ) {

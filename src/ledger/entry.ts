@@ -9,7 +9,7 @@ import type {Answer, LookupKey, Outcome} from './lookup.ts';
 export interface History {
   /** True if the service may have carried out an attempt that brought no answer. */
   readonly mayBeCarriedOut: boolean;
-  /** Attempts of this run that may have been charged and brought no answer, and the code of the last one. */
+  /** Number of attempts that may have been charged and brought no answer. `lastCode`: code of the last of them. */
   readonly doubts: number;
   readonly lastCode: string;
 }
@@ -25,9 +25,9 @@ export interface LedgerEntry extends History {
 export interface Reservation extends Booking {
   /** True if the ledger has this value already. */
   readonly known: boolean;
-  /** Set for a renewal if values without an answer take precedence: see {@link Budget.affords}. */
+  /** True for a renewal of a known answer that must leave credits to values without one: see {@link Budget.affords}. */
   readonly renews?: boolean | undefined;
-  /** The first row with the value, kept for operations that answer repeated rows differently. */
+  /** Number of the first row with the value. Kept for operations that answer a repeated row differently. */
   readonly firstRow?: number | undefined;
   /** Numbers of the rows that wait for the call. */
   readonly rows?: (() => readonly number[]) | undefined;
@@ -53,7 +53,7 @@ export interface BookedAttempt extends Booking {
   readonly outcome?: Outcome | undefined;
 }
 
-/** An answer, and the value that it belongs to. */
+/** An answer, with the key of its value. */
 export interface KeptAnswer extends LookupKey {
   readonly outcome: Answer;
 }
@@ -111,7 +111,7 @@ export function columnsOf(outcome: Outcome | undefined) {
   ] as const;
 }
 
-/** The columns that an attempt sets in its value's row. `nth` numbers the answers; null without an answer. */
+/** The columns that an attempt sets in its value's row. `nth`: number of the attempt's answer; null without one. */
 export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nth: number | null) {
   const [state, settled, data, boughtAt] = columnsOf(outcome);
   const error = outcome === undefined && doubt && 'code' in attempt ? attempt.code : settled;

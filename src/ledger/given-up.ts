@@ -14,9 +14,9 @@ import {
 
 /** Cost of this run's earlier attempts, which a restart gave up. */
 export interface Earlier {
-  /** Counted in the books and against the limit, since it was spent at the same endpoint and account. */
+  /** Spent at the current endpoint and account: it counts in the books and against the limit. */
   readonly counted: Spending;
-  /** Not in the books and not against the limit: spent at another endpoint or account, or before `--restart fresh`. */
+  /** Spent at another endpoint or account, or before `--restart fresh`: it counts against no limit. */
   readonly notCounted: Spending;
   /** True if an attempt's saved state was unreadable, so that the attempt's cost and values are unknown. */
   readonly unknown: boolean;
@@ -25,13 +25,11 @@ export interface Earlier {
 export interface StartOver {
   /** True if the new attempt starts with empty books: earlier spending counts against no limit. */
   readonly freshBudget?: boolean;
-  /**
-   * True to keep the number of each value's doubtful sends (perhaps charged, no answer); else all count as one.
-   */
+  /** True to keep each value's number of sends that may have been charged without an answer; false to count one. */
   readonly keepsDoubts?: boolean;
 }
 
-/** Answers that belong to an endpoint and account. */
+/** Answers from one endpoint and account (`scope`). */
 export interface ScopedAnswers {
   readonly scope: string;
   readonly answers: readonly KeptAnswer[];
@@ -43,15 +41,15 @@ export function nothingEarlier(unknown: boolean): Earlier {
 }
 
 /**
- * Keeps what the run's given-up attempts leave to the current one: books, answers, and doubt about calls that may have
- * been carried out. Each belongs to the scope (endpoint and account) at which it arose.
+ * Keeps what a restarted run's earlier attempts left: books, answers, and doubts about calls that the service may have
+ * carried out. Each of these belongs to a scope: the endpoint and account at which it arose.
  */
 export class GivenUp {
   readonly #lostState: boolean;
   readonly #sql: ReturnType<typeof statements>;
   #scope: string;
   #earlier: Earlier;
-  /** True if the given-up attempts left no value, as in most runs: then no search is needed. */
+  /** True if earlier attempts left no value, as in most runs. Then {@link find} needs no search. */
   #isEmpty: boolean;
 
   constructor(db: Sqlite, lostState: boolean) {
@@ -63,8 +61,8 @@ export class GivenUp {
   }
 
   /**
-   * Gives up the current attempt and begins one in `scope`. Returns the new attempt's books, without
-   * earlier spending if the budget is fresh. The caller holds the transaction.
+   * Gives up the current attempt and begins a new one in `scope` (endpoint and account). Returns the new attempt's
+   * books, without earlier spending if the budget is fresh. The caller holds the transaction.
    */
   begin(tally: Tally, scope: string, {freshBudget = false, keepsDoubts = false}: StartOver): Tally {
     const {answers, doubts, countAsOne, forget, keepBooks, clear, setScope} = this.#sql;
@@ -92,8 +90,8 @@ export class GivenUp {
   }
 
   /**
-   * Returns a value's entry from earlier attempts; undefined if none sent the value. If `serves` refuses an answer, the
-   * entry only says that the value was sent.
+   * Returns a value's entry from earlier attempts; undefined if none of them sent it. If an attempt's state was
+   * unreadable, any value may have been sent. If `serves` refuses an answer, the entry only says: sent.
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#isEmpty ? undefined : guarded(() => this.#sql.find.get(key, this.#scope));
@@ -106,12 +104,12 @@ export class GivenUp {
     return {...asked, doubts: Number(row.doubts), lastCode, outcome};
   }
 
-  /** Yields all answers of earlier attempts in this scope, in groups. */
+  /** Yields, in groups, all answers that earlier attempts got at the current endpoint and account. */
   answers(): Generator<KeptAnswer[]> {
     return this.#answersIn(this.#scope);
   }
 
-  /** Yields the earlier attempts' answers in all other scopes: other runs may use them, but this run can't. */
+  /** Yields earlier attempts' answers from other endpoints and accounts. Other runs can use them, this run can't. */
   *answersElsewhere(): Generator<ScopedAnswers> {
     for (const row of guarded(() => this.#sql.scopes.all(this.#scope))) {
       const scope = String(row.scope);
@@ -124,7 +122,7 @@ export class GivenUp {
     return answersOf(last => guarded(() => answersFrom.all(scope, String(last?.key ?? ''))).map(withAnswer));
   }
 
-  /** Takes all earlier spending out of every limit. The books still know which operations were answered. */
+  /** Excludes all earlier spending from every limit. The books still know which operations were answered. */
   #forgetSpending(): void {
     const {books, forget, keepBooks} = this.#sql;
     for (const {scope, tally} of books.all()) {
@@ -150,7 +148,7 @@ export class GivenUp {
   }
 }
 
-/** Returns the row, in the state `ok` if it has an answer that a later doubt set to waiting. */
+/** Returns the row. A doubt may have set a row with an answer to waiting: then the returned row is `ok` again. */
 function withAnswer(row: SqlRow): SqlRow {
   return row.state === WAITING && row.data !== null ? {...row, state: stateOf.ok} : row;
 }
@@ -161,7 +159,7 @@ function statements(db: Sqlite) {
     answers: db.prepare(
       'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, 0, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),
-    // The value's answer from an earlier attempt stays beside the doubt.
+    // An answer of the value that `carried` has from an earlier attempt stays there, beside the doubt.
     doubts: db.prepare(
       `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
     ),

@@ -9,16 +9,14 @@ import type {SharedDate} from '../disk/shared-date.ts';
 import {Sqlite} from '../disk/sqlite.ts';
 import {systemCode} from '../errors.ts';
 
-/**
- * Maximum wait while another run adds its line. A run that adds one can leave it in a file instead; a reader must wait.
- */
+/** Maximum milliseconds to wait while another run adds its line. A run can leave its line in a file; a reader can't. */
 const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
 /** Lines are kept for a year. */
 const KEPT_MS = 366 * DAY_MS;
 /** Maximum number of lines, even if all of them are of the last year. */
 const MOST_LINES = 20_000;
-/** Number of summaries kept of each job: this many of complete runs, and this many of incomplete ones. */
+/** Number of summaries kept of each job's complete runs. As many are kept of its incomplete runs. */
 const SUMMARIES = 30;
 /** Version of the history's table: raise it whenever the table's shape changes. */
 const VERSION = 2;
@@ -40,17 +38,13 @@ export interface HistoryEntry {
   readonly summary: string | null;
 }
 
-/** Returns the line to keep of a bill that is added again: `known` is the history's line, `told` the new one. */
+/** Returns the line to keep if a bill is added again. `known` is the line in the history, `told` the new one. */
 type Merge = (known: string, told: string) => string;
 
 /** Directory of lines that runs left while the history was locked. The next process to open the history adds them. */
 const WAITING = 'runs.waiting';
 
-/**
- * Leaves lines for the next process that opens the history. Durable on return.
- *
- * @throws the file system's errors.
- */
+/** Writes lines to a file, from which the next process that opens the history adds them. Durable on return. */
 export function leaveForHistory(directory: string, entries: readonly HistoryEntry[]): void {
   const waiting = join(directory, WAITING);
   makeDirectory(waiting);
@@ -88,8 +82,8 @@ export class RunHistory {
   }
 
   /**
-   * Adds the lines in a directory's files, then removes these. Another process may add the same lines meanwhile: a
-   * bill stays one line.
+   * Adds the lines in a directory's files, then removes the files. If another process adds the same lines meanwhile, a
+   * bill still has one line.
    */
   #takeIn(directory: string): void {
     const files = namesIn(directory).map(name => join(directory, name));
@@ -126,7 +120,7 @@ export class RunHistory {
       .run(job, Number(isComplete), job, Number(isComplete));
   }
 
-  /** Lines of sessions that ended at `since` (milliseconds since the epoch) or later, in the order of their adding. */
+  /** Lines of sessions that ended at `since` (milliseconds since the epoch) or later, in the order of adding. */
   lines(since: number): string[] {
     return texts(this.#db.query(['line AS text'], 'FROM run WHERE ended >= ? ORDER BY id').all(since));
   }

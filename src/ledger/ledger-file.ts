@@ -3,10 +3,10 @@ import {IN_LIST, isDamage, listOf, Sqlite, type SqlRow} from '../disk/sqlite.ts'
 import {isOfDisk, OutputError, StateError, systemReason} from '../errors.ts';
 import {damageOf} from './sound.ts';
 
-/** Raise this version whenever tables, tally, checkpoint or a run's identity change shape: other ones are refused. */
+/** Raise this version if tables, tally, checkpoint or a run's identity change shape. Other versions are refused. */
 const VERSION = 9;
 
-/** `nth` numbers the answers that this run bought, in order. It is NULL for answers that the run took over. */
+/** `nth` numbers the answers that this run bought, in order. It is NULL for answers that it got without a call. */
 const SCHEMA = `
   CREATE TABLE lookup (
     id INTEGER PRIMARY KEY,
@@ -39,7 +39,7 @@ const SCHEMA = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/** Suffix of the file that keeps space for a ledger on a full disk. */
+/** Suffix of the file that reserves disk space, so that the ledger can still be written when the disk is full. */
 export const SPARE = '-spare';
 
 /** State of a value that waits for its first or next call. Other states: `SENT`, and the final ones in `stateOf`. */
@@ -47,12 +47,12 @@ export const WAITING = 0;
 const SENT = 1;
 export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 
-/** Error of a value whose session ended before its outcome was known: the service may have carried the call out. */
+/** Error of a value whose session ended before the outcome was known. The service may have carried the call out. */
 export const INTERRUPTED = 'interrupted';
 
 /**
- * SQL for the number of a value's sends that may have been charged and brought no answer. With dispatch 0 this attempt
- * of the run never sent the value, and the error is an earlier attempt's.
+ * SQL for the number of a value's sends that may have been charged and brought no answer. With dispatch 0 the run's
+ * current attempt never sent the value: the error is an earlier attempt's, and is not counted.
  */
 export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
 
@@ -62,10 +62,8 @@ const FIND_AT_ONCE = 64;
 export const COPY_AT_ONCE = 500;
 
 /**
- * Opens a ledger's file, or creates it. `full`: reservations survive a power cut, as a budget needs; else only the end
- * of the process.
- *
- * @throws {StateError} if any page is damaged, or the file has another version.
+ * Opens a ledger's file, or creates it. `full`: reservations survive a power cut, as a budget needs. Otherwise they
+ * survive only the end of the process.
  */
 export function openLedgerFile(path: string, full: boolean): Sqlite {
   const db = new Sqlite(path, {synchronous: full ? 'FULL' : 'NORMAL', exclusive: true, busyTimeoutMs: 0});
@@ -86,8 +84,8 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
 }
 
 /**
- * Removes the names of an open ledger's files: the files vanish when they are closed, however the process ends. The log
- * exists by now, so SQLite opens nothing by name again. (On Windows this fails, and the names stay.)
+ * Removes the names of an open ledger's files: the files vanish when they are closed, however the process ends. The
+ * write-ahead log exists by now, so SQLite opens nothing by name again. (On Windows this fails.)
  */
 export function removeNames(path: string): void {
   for (const suffix of ['', '-wal']) {
@@ -106,7 +104,7 @@ function ofVersion(version: number): StateError {
   );
 }
 
-/** Adopted answers per statement: a fifth faster than one answer per statement. */
+/** Answers that one statement takes over without a call: a fifth faster than one answer per statement. */
 export const ADOPTED_AT_ONCE = 64;
 
 /** Binding a value takes time, so values that all answers share are written into the statement. */
@@ -184,8 +182,8 @@ export function unwritable(reason: string, cause: unknown): OutputError {
 }
 
 /**
- * Reads the run in a ledger that no process has open. `hasCalls`: the run, or an earlier attempt of it, sent a call.
- * Throws as {@link openLedgerFile} does.
+ * Reads the run's identity from a ledger that no process has open. `hasCalls`: the run's current attempt or an earlier
+ * one sent a call. Throws as {@link openLedgerFile} does.
  */
 export function peek<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {
   const db = guarded(() => openLedgerFile(path, false));

@@ -7,7 +7,7 @@ import {KeyFilter} from './key-filter.ts';
 import {findRows, guarded, type LedgerStatements, unwritable} from './ledger-file.ts';
 import {type Adopted, afterNextSends, Unwritten} from './unwritten.ts';
 
-/** Adopted outcomes per write. Keys are random: smaller groups rewrite the same pages, larger ones only use memory. */
+/** Outcomes without a call that are written together. Keys are random: smaller groups rewrite more pages in total. */
 const ADOPT_AT_ONCE = 4_096;
 
 interface LedgerWriterOptions {
@@ -19,19 +19,19 @@ interface LedgerWriterOptions {
   readonly recorder: (() => (call: Reservation) => void) | undefined;
   /** Saves the books (the counts of calls and credits) within the transaction that writes the counted calls. */
   readonly saveTally: () => void;
-  /** Disk space held for outcomes, in case the disk is full. Undefined for a temporary ledger: no session resumes it. */
+  /** Disk space held for outcomes, in case the disk is full. A temporary ledger needs none: no session resumes it. */
   readonly spare: Spare | undefined;
 }
 
 /**
- * Writes a ledger's file. A transaction has the calls that are about to be sent, and the bookings since the one before.
+ * Writes a ledger's file. A transaction has the calls that are about to be sent, and the bookings since the last one.
  *
- * On a full disk the spare file makes room for the outcomes of calls in flight, and no reservation is taken any more.
- * Any other failed write is final: the books in memory are ahead of the file from then on.
+ * On a full disk, the writer removes the spare file to make room for the outcomes of calls in flight. It takes no more
+ * reservations. Any other failed write is final: the books in memory are ahead of the file from then on.
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
-  /** Its `mayHave` is false only for keys that have no row in the file, and none that waits to be written. */
+  /** `#keys.mayHave` is false only for a key that has no row in the file, and no row that waits to be written. */
   readonly #keys: KeyFilter;
   #unwritten = new Unwritten();
   #flush: Promise<void> | undefined;
@@ -45,7 +45,6 @@ export class LedgerWriter {
     this.#keys = new KeyFilter(guarded(() => options.sql.any.get()) !== undefined);
   }
 
-  /** Bookings that are not in the file yet. */
   get unwritten(): Unwritten {
     return this.#unwritten;
   }
@@ -109,13 +108,13 @@ export class LedgerWriter {
       }
       this.#full = error;
       this.#unwritten = unwritten;
-      // The caller first takes refused reservations out of the books; then the books are written.
+      // The caller must first take the refused reservations out of the books. Only then may the books be written.
       if (reservations.length > 0) throw error;
       this.write([], more);
     }
   }
 
-  /** Throws unless the outcomes of the calls to send can be written, even on a disk that others fill meanwhile. */
+  /** Reserves disk space for the outcomes of the calls to send, before others fill the disk. Throws without space. */
   #demandSpace(): void {
     if (this.#full !== undefined) throw this.#full;
     try {

@@ -33,17 +33,17 @@ export interface LedgerOptions extends Limits {
   readonly temporary?: boolean | undefined;
   /** True to record each call: see {@link CallRecords}. */
   readonly recordsCalls?: boolean | undefined;
-  /** Gives back shared credits that a killed session (`holder`) left unspent. `taken`: its use, by a limit's name. */
+  /** Gives back shared credits that the killed session `holder` left unspent. `taken`: its use of a limit, by name. */
   readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }
 
 /**
- * The run's ledger. For each distinct value it holds a durable reservation before the call, and the final outcome
- * after. Repeats, resumes, the budget and the books rely on it.
+ * The run's ledger. For each distinct value it holds a durable reservation before the call, and the final outcome after
+ * the call. Repeats, resumes, the budget and the books rely on it.
  *
- * Transactions are grouped: reservations are written with the outcomes that arrived since. If the disk is full, nothing
- * more is reserved, but outcomes of calls in flight are still written, into spare space. After any other write error
- * nothing more is written. The books in memory then still count every call.
+ * A transaction writes reservations together with the outcomes that arrived since the last one. If the disk is full,
+ * nothing more is reserved, but outcomes of calls in flight are still written, into spare space. After any other write
+ * error nothing more is written. The books in memory then still count every call.
  *
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
@@ -89,7 +89,7 @@ export class Ledger {
         spare: this.#spare,
       });
       this.interrupted = guarded(() => this.#bookInterrupted());
-      // First gives back the last session's blocks, then this session takes its own.
+      // Gives back the credits that the last session held in blocks, before this session takes its own.
       const before = this.getMeta<Holding>('holding');
       if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
       guarded(() => this.#saveHolding());
@@ -109,7 +109,7 @@ export class Ledger {
     return this.#writer.find(keys);
   }
 
-  /** The row that shows a value's answer unchanged, if one was chosen. Later rows show a repeated call's answer. */
+  /** The row that shows a value's answer unchanged, if chosen. Later rows show the answer of a repeated call. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
     return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
@@ -125,7 +125,7 @@ export class Ledger {
     guarded(() => this.#sql.forgetRowsAfter.run(row));
   }
 
-  /** Reserves credits for calls in order, and marks them as sent: durably. Returns how many calls the budgets allow. */
+  /** Durably reserves credits for calls, in order, and marks the calls as sent. Returns how many the budgets allow. */
   reserve(batch: readonly Reservation[]): number {
     const granted: Reservation[] = [];
     try {
@@ -156,14 +156,14 @@ export class Ledger {
     return this.#writer.soon();
   }
 
-  /** Books a call whose outcome arrives after it was given up as interrupted. */
+  /** Books a call whose outcome arrived after the call was booked as interrupted. */
   found(booked: BookedAttempt): Promise<void> {
     bookLost(this.tally, booked.operation, -1, -booked.cost);
     this.budget.hold(booked.cost);
     return this.record(booked);
   }
 
-  /** Takes over an outcome without a call: from the store, or from an attempt that was given up. */
+  /** Settles a value without a new call: by an outcome of the store or an earlier attempt, or as no resend is left. */
   adopt(operation: Operation, key: string, outcome: Outcome, known = false): void {
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
@@ -172,7 +172,7 @@ export class Ledger {
     this.#writer.adopt(key, {operation, outcome});
   }
 
-  /** Settles a value by its earlier answer after the call to renew it failed. */
+  /** Settles a value by its earlier answer, after the call to renew that answer failed. */
   keep(operation: Operation, key: string, outcome: Outcome): void {
     this.#writer.adopt(key, {operation, outcome});
   }
@@ -195,8 +195,8 @@ export class Ledger {
   }
 
   /**
-   * Starts the run over at an endpoint and account. Outcomes and checkpoint are deleted. Answers, doubts and spending
-   * are kept; with a fresh budget the earlier spending no longer counts.
+   * Starts the run over at an endpoint and account (`scope`). Deletes outcomes and checkpoint. Keeps answers, doubts
+   * and spending; with a fresh budget the earlier spending no longer counts.
    */
   restart(scope: string, how: StartOver = {}): void {
     guarded(() =>
@@ -227,7 +227,7 @@ export class Ledger {
     if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
-  /** Books calls in flight as maybe spent, and writes all that waits. After its return no attempt is booked. */
+  /** Books calls in flight as maybe spent, and writes all that waits. Afterwards no attempt can be booked. */
   end(): void {
     if (this.#state !== 'open') return;
     if (this.#loseInFlight()) this.#writer.write([], () => this.#saveLost());
@@ -251,7 +251,7 @@ export class Ledger {
       try {
         close();
       } catch {
-        // Drops this error: the caller reports the one that led here.
+        // Drops this error: the caller reports the error for which it abandons the ledger.
       }
     }
   }

@@ -29,7 +29,7 @@ export type SkipCode = 'condition' | 'filter' | 'footer' | UnaskedCode;
  */
 export type Outcome =
   | Answer
-  /** A verdict that a token is redeemed: an earlier call by this program may be the reason. */
+  /** A verdict that the session token was redeemed before, perhaps by an earlier call of this program. */
   | {readonly status: 'unknown'; readonly error: string; readonly data: string; readonly boughtAt: number}
   | (Unbought & {readonly status: 'failed' | 'unknown'; readonly error: string});
 

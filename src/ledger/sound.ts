@@ -7,15 +7,15 @@ const ROWS_AT_ONCE = 500;
 const IS_SOUND = `operation IN (${operationNames.map(name => `'${name}'`).join(', ')}) AND typeof(state) = 'integer' AND typeof(cost) = 'integer'`;
 
 /**
- * Describes the damage in any page of a ledger's file; undefined if the file is sound. Damage is found before anything
- * is sent, and not in mid-run. Costs 1 µs a value.
+ * Describes the damage in any page of a ledger's file; undefined if the file is sound. Called before anything is sent,
+ * so that no run finds damage midway. Takes 1 µs per value.
  *
  * @throws SQLite's errors if pages or texts can't be read.
  */
 export function damageOf(db: Sqlite): string | undefined {
   const found = db.query(['quick_check AS found'], 'FROM pragma_quick_check(1)').get()?.found;
   if (found !== 'ok') return String(found);
-  // SQLite doesn't check that texts are UTF-8. Reading all of them does.
+  // SQLite doesn't check that texts are UTF-8, but reading a text does. So all texts are read.
   const page = db.query(
     [
       'max(id) AS last',

@@ -10,7 +10,7 @@ export interface Refusals {
   code: string;
   /** True if the refusals had several codes. */
   isMixed: boolean;
-  /** True if all codes speak of the caller's credentials. */
+  /** True if the codes of all these refusals are about the caller's credentials. */
   credentials: boolean;
 }
 
@@ -29,18 +29,17 @@ export interface RefusalTally {
 export interface OperationTally extends RefusalTally {
   /** Distinct values, however they were answered. */
   distinct: number;
-  /** Distinct values answered by the store. `knownRejections` of them were rejections. */
+  /** Distinct values with an answer from the store or an earlier attempt. `knownRejections` of them were rejections. */
   fromStore: number;
   knownRejections: number;
-  /** Distinct values for which the store could not be read. */
+  /** Distinct values that needed a call while the store could not be read. */
   notLookedUp: number;
-  /** Calls with an answer. */
   answered: number;
   /** Calls that reached the service. */
   calls: number;
   /** Calls beyond a value's first. */
   retries: number;
-  /** Thousandths of a credit that calls surely cost; in `maybeSpent`, that other calls may have cost. */
+  /** Thousandths of a credit that calls certainly cost. `maybeSpent`: the cost of calls that may have been charged. */
   spent: number;
   maybeSpent: number;
 }
@@ -48,30 +47,28 @@ export interface OperationTally extends RefusalTally {
 /** Use of one limit by calls, including those in flight, in thousandths of a credit. */
 export interface Draw {
   taken: number;
-  /** The part that renewed known answers. */
+  /** The part of `taken` that renewed known answers. */
   renewed: number;
 }
 
-/**
- * The run's books: the counts of calls and credits. The ledger writes them in the same transaction as what they count.
- */
+/** The run's books: the counts of calls and credits. The ledger writes a call and its counts in one transaction. */
 export interface Tally {
   /** Number of answers bought. It is also the number of the last answer. */
   bought: number;
   readonly operations: Record<Operation, OperationTally>;
-  /** Attempts by HTTP status. `byError` has those without a status, by code. Together they are all attempts. */
+  /** Attempts by HTTP status. `byError`: attempts without a status, by code. Together they are all attempts. */
   readonly byStatus: Record<string, number>;
   readonly byError: Record<string, number>;
   /** Attempts that provably never reached the service. */
   unsent: number;
   /** Attempts that may or may not have been sent: their session or worker ended before it could tell. */
   unconfirmed: number;
-  /** Calls by latency, in {@link latencyBucket}s. */
+  /** Number of calls by bucket of latency: see {@link latencyBucket}. */
   readonly latency: Record<string, number>;
   latencyMaxMs: number;
   readonly unknownFields: Record<string, number>;
   readonly wrongTypes: Record<string, number>;
-  /** Milliseconds since the epoch of the last booking. */
+  /** Time of the last booking, in milliseconds since the epoch. */
   bookedAt: number;
   /** Use of each limit, since the run began or was restarted. */
   readonly draws: Record<string, Draw>;
@@ -150,7 +147,7 @@ export function beginningWith(tally: Tally): Tally {
     bought: 0,
     operations: perOperation(name => ({
       ...tally.operations[name],
-      // A streak is not kept: the new attempt looks its values up again.
+      // The streak of refusals is dropped: the new attempt looks its values up again.
       refused: noRefusals(),
       longestStreak: 0,
       distinct: 0,
@@ -169,12 +166,11 @@ export function withAnswersAlone({operations}: Tally): Tally {
   };
 }
 
-/** The count `what`, summed over all operations. */
 export function totalOf({operations}: Tally, what: Exclude<keyof OperationTally, 'refused'>): number {
   return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
 }
 
-/** Saved counts, and the counts of `empty` that they lack: another version of the program may have saved them. */
+/** Returns the saved counts. A count that another version of the program did not save is taken from `empty`. */
 export function overEmpty<T extends object>(empty: T, saved: T): T {
   const merged = {...empty, ...saved};
   for (const [name, inner] of Object.entries(empty) as [keyof T, unknown][]) {
@@ -212,7 +208,7 @@ export function latencyPercentile(tally: Tally, p: number): number | null {
 }
 
 export function countUp(counts: Record<string, number>, name: string, by = 1): void {
-  // Names may come from the service, and `constructor` is in every object.
+  // Reads own members only: names may come from the service, and every object inherits `constructor`.
   const before = Object.hasOwn(counts, name) ? counts[name] : undefined;
   if (before !== undefined || Object.keys(counts).length < MOST_NAMES) counts[name] = (before ?? 0) + by;
   if (counts[name] === 0) delete counts[name];
@@ -232,7 +228,7 @@ export function bookAttempt(
   if (attempt.kind === 'answered') books.answered += 1;
   if (charge === 'spent') books.spent += cost;
   if (charge === 'maybe') books.maybeSpent += cost;
-  // A rejection gets its number once it is known to be about its value.
+  // A rejection gets its number later, once it is known to be about its value.
   const isNumbered = outcome?.boughtAt !== undefined && outcome.status !== 'failed';
   return isNumbered ? ++tally.bought : null;
 }
@@ -243,7 +239,7 @@ export function isAnswered(tally: Tally, operation: Operation): boolean {
   return answered + fromStore > knownRejections;
 }
 
-/** Books as maybe charged the calls that were in flight when their session ended. Negative numbers take that back. */
+/** Books calls that their session left in flight as maybe charged. Negative numbers take such a booking back. */
 export function bookLost(tally: Tally, operation: Operation, count: number, cost: number): void {
   tally.operations[operation].maybeSpent += cost;
   tally.unconfirmed += count;
@@ -255,7 +251,7 @@ export function countAttempt(tally: Tally, attempt: Attempt): boolean {
   const status = 'status' in attempt ? attempt.status : undefined;
   if (status === undefined) countUp(tally.byError, attempt.kind === 'answered' ? 'ok' : attempt.code);
   else countUp(tally.byStatus, String(status));
-  // The connection was not made: a bad certificate, or a proxy's wrong password.
+  // `fatal` without a status: the connection was not made, as with a bad certificate or a proxy's wrong password.
   const isUnsent = attempt.kind === 'not_sent' || (attempt.kind === 'fatal' && status === undefined);
   if (isUnsent) {
     tally.unsent += 1;

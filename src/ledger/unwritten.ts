@@ -5,7 +5,7 @@ import {attemptColumns, type BookedAttempt, columnsOf, type LedgerEntry} from '.
 import {ADOPTED_AT_ONCE, type LedgerStatements} from './ledger-file.ts';
 import type {Outcome} from './lookup.ts';
 
-/** An outcome that was taken over without a call, such as from the store. */
+/** An outcome that settles a value without a new call, such as an answer from the store. */
 export interface Adopted {
   readonly operation: Operation;
   readonly outcome: Outcome;
@@ -16,9 +16,9 @@ export class Unwritten {
   /** Booked attempts, each with the number of its answer: null without an answer. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
-  /** By key: the row that shows the answer unchanged, if no call of this session chose that row. */
+  /** By key: the row that shows the answer unchanged, if it was chosen without a call. */
   readonly firstRows = new Map<string, number>();
-  /** Outcomes of booked attempts, by key. Such a value is never sent again while its outcome waits to be written. */
+  /** Outcomes of booked attempts, by key. No value with an outcome in here is sent again. */
   readonly outcomes = new Map<string, Outcome>();
   /** Keys of values that have no outcome in `outcomes`, and whose row in the file is outdated. */
   readonly open = new Set<string>();
@@ -96,7 +96,7 @@ function writeOne(sql: LedgerStatements, key: string, {operation, outcome}: Adop
   sql.adopt.run(key, operation, ...columnsOf(outcome));
 }
 
-/** Runs `work` after the next calls are reserved, whose transaction also writes the bookings that wait. */
+/** Runs `work` after the next calls are reserved. Their transaction also writes the bookings that wait. */
 export function afterNextSends(work: () => void): Promise<void> {
   const next = new Promise(resolve => {
     setImmediate(() => setImmediate(resolve));

@@ -45,7 +45,7 @@ type ColumnKey<Column> = Column extends {readonly prefix: infer Prefix}
       : Column;
 type WithoutEnd<Prefix> = Prefix extends `${infer Key}_` ? Key : Prefix;
 
-/** Lookups that settings certainly name; {@link Perhaps}: those that they may name. */
+/** Lookups that the settings certainly name. {@link Perhaps} has the lookups that the settings may name. */
 type NamedAnswers<S> = {
   readonly [Name in Operation as SettingOf<Name> extends infer K extends keyof S
     ? undefined extends S[K]

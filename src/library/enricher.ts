@@ -24,8 +24,8 @@ export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
    */
   one<Row extends object>(row: RowFor<Row, S>, options?: OneOptions): Promise<Enriched<Row, S>>;
   /**
-   * Enriches many rows, in their order. Also throws the source's errors. Rows wait for the end of an outage, for
-   * `maxOutage` at most. Later rows with the same session token say without a call that the token is redeemed.
+   * Enriches many rows, in their order. Throws as `one`, and the source's errors. Rows wait for the end of an outage,
+   * for `maxOutage` at most. Later rows with the same session token say without a call that the token is redeemed.
    */
   many<Row extends object>(
     rows: Iterable<RowFor<Row, S>> | AsyncIterable<RowFor<Row, S>>,

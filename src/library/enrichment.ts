@@ -8,7 +8,7 @@ import type {LookupResult, RejectedRow} from './enriched.ts';
 
 const ENRICHMENT = 'enrichment';
 /**
- * Marks results that an earlier run of this program put on a row: they may be replaced, a row's own property may not.
+ * Marks results that an earlier run of this program put on a row. They may be replaced; a row's own property may not.
  */
 const OURS = Symbol('bulk-enrich');
 

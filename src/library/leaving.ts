@@ -10,13 +10,13 @@ export const NOT_WANTED: Stop = {
   message: 'The caller did not want the other rows.',
 };
 
-/** True if the caller itself ended the run: then the caller takes nothing more, not even finished rows. */
+/** True if the caller itself ended the run. Then the caller takes nothing more, not even finished rows. */
 export function isLeft({reason}: Stopper): boolean {
   return reason === NOT_WANTED || reason?.error instanceof AbortError;
 }
 
 /**
- * The same rows, but `return()` and `throw()` call `leave` immediately. A generator's own `return()` and `throw()` wait
+ * Makes `return()` and `throw()` of the rows call `leave` immediately. A generator's own `return()` and `throw()` wait
  * for the requested row. A destroyed stream would then pay for that row, and for all that is sent meanwhile.
  */
 export function leavable<Rows extends AsyncGenerator<unknown, unknown, unknown>>(

@@ -8,7 +8,7 @@ export class AbortError extends BulkEnrichError {
   }
 }
 
-/** All functions that wait for one signal, behind one listener: Node.js warns of a leak if there are more than ten. */
+/** Functions that wait for one signal, behind one listener: Node.js warns of a leak if there are over ten listeners. */
 class AbortListeners {
   readonly all = new Set<() => void>();
 
@@ -17,7 +17,7 @@ class AbortListeners {
   }
 }
 
-/** The listeners of each signal, kept as long as the signal exists: programs share signals between calls and runs. */
+/** The listeners of each signal, kept as long as the signal exists: programs share a signal between calls and runs. */
 const waitingFor = new WeakMap<AbortSignal, AbortListeners>();
 
 /** Calls `then` when the signal is aborted, or immediately if it already is. Returns a function that cancels this. */
@@ -29,7 +29,7 @@ export function onAbort(signal: AbortSignal | undefined, then: () => void): () =
   }
   const waiting = waitingFor.get(signal) ?? new AbortListeners();
   waitingFor.set(signal, waiting);
-  // Adding the same listener again changes nothing.
+  // Changes nothing if the listener is already there.
   signal.addEventListener('abort', waiting);
   waiting.all.add(then);
   return () => {

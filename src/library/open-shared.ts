@@ -15,7 +15,7 @@ interface Opening {
   readonly stopper?: Stopper;
   /** The rows in which unnamed columns are found. */
   readonly first?: readonly unknown[];
-  /** True if no outage ends the run, however long it lasts. */
+  /** True if even a long outage does not end the run. */
   readonly outlastsOutages?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function namesColumns(settings: object): boolean {
   return operationNames.some(name => given.get(operations[name].setting) !== undefined);
 }
 
-/** @throws {UsageError} for a setting, such as `input`, that does not apply to rows from a program. */
+/** @throws {UsageError} for a setting that does not apply to rows from a program, such as `input`. */
 function refuseOthers(settings: object): void {
   const given = new Set(Object.keys(settings));
   const others = describeSettings().filter(({uses}) => !uses.includes('library'));

@@ -1,9 +1,9 @@
 import type {Stopper} from '../run/stop.ts';
 import type {Turns} from './turns.ts';
 
-/** A program's rows in groups: those available in one turn of the event loop. */
+/** A program's rows in groups. A group has the rows that are available in one turn of the event loop. */
 export interface RowGroups {
-  /** The turns of the event loop in which rows are pulled. The consumer of results uses the same ones. */
+  /** Turns of the event loop, in which rows are pulled. The consumer of results shares this object. */
   readonly turns: Turns;
   /** The next rows; undefined after the last. Throws the source's error after all rows before it. */
   next(): Promise<readonly unknown[] | undefined>;
@@ -37,7 +37,7 @@ function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {
     close() {
       if (ended) return;
       ended = true;
-      // An iterator that waits may never end: its end is not awaited, and its errors no longer matter.
+      // Does not wait for the iterator's end, which may never come. Its errors no longer matter.
       Promise.resolve(iterator.return?.()).catch(() => {});
     },
   };

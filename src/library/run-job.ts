@@ -56,7 +56,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Pre
   }
 }
 
-/** The outcome with settings instead of flags in its sentences. */
+/** The outcome, with settings in place of flags in its messages. */
 export function inSettings(outcome: RunOutcome): RunOutcome {
   const {stop, message} = outcome;
   return {
@@ -66,7 +66,6 @@ export function inSettings(outcome: RunOutcome): RunOutcome {
   };
 }
 
-/** A run's job, and its surroundings. */
 interface PreparedRun {
   readonly job: Job;
   readonly io: RunIo;

@@ -19,11 +19,11 @@ import {ofSettings} from './spoken.ts';
 export interface OneOptions {
   /** Milliseconds after which a lookup without an answer is `unknown`. If its call is unsent then, it is never sent. */
   readonly budgetMs?: number;
-  /** Gives the row up when it aborts: calls that are still unsent are never sent. */
+  /** Gives the row up when the signal aborts: calls that are still unsent are never sent. */
   readonly signal?: AbortSignal;
 }
 
-/** A run that lasts until it is closed, whose callers share its answers, pace, budget and books. */
+/** A run that lasts until it is closed. Its callers share its answers, pace, budget and books. */
 export interface SharedRun {
   one(row: object, options?: OneOptions): Promise<object>;
   many(rows: RowGroups): AsyncGenerator<object>;
@@ -196,13 +196,13 @@ export class Shared implements SharedRun {
     }
   }
 
-  /** A feed that ends when its caller leaves. */
+  /** Opens a feed (the way of one caller's rows). The feed ends when its caller leaves. */
   #begin(caller: Stopper, isRequest: boolean): Feed {
     if (this.#isClosed || caller.reason !== undefined) throw reasonOf(caller);
     const feed = new Feed(this.#session, isRequest);
     this.#feeds.add(feed);
     caller.onStop(() => {
-      // If the run stops, the caller can still take its finished rows: the feed ends only if the caller leaves.
+      // Ends the feed only if the caller leaves: if the run stops, the caller can still take its finished rows.
       if (isLeft(caller)) this.#leave(feed);
     });
     return feed;

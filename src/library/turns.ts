@@ -1,6 +1,6 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/** Half of the time that other work of the program can wait: planning and looking up a turn's rows takes time too. */
+/** Maximum milliseconds of a turn. Other work may wait twice as long, as the turn's rows are also planned. */
 const LONGEST_TURN_MS = 10;
 
 /**

@@ -44,7 +44,7 @@ const RECENT_BYTES = 4_194_304;
 
 const NOTHING: ReadonlyMap<string, KnownAnswer> = new Map();
 
-/** Returns the store's answer (`found`), or an earlier attempt's (`carried`) if that is valid and was bought later. */
+/** Compares the store's answer with an earlier attempt's (`carried`). Returns the valid one that was bought later. */
 function newer(
   found: KnownAnswer | undefined,
   carried: Answer,
@@ -55,7 +55,7 @@ function newer(
   return {outcome: carried, validity};
 }
 
-/** A value with the outcome `unknown` must not be sent again: returns its due answer, else `unknown`. */
+/** A value whose last outcome is `unknown` must not be sent again. Returns its due answer, else that outcome. */
 function unknownOf(last: Outcome | undefined, known: KnownAnswer | undefined): Outcome | undefined {
   if (last === undefined || isKept(last)) return undefined;
   return known?.validity === 'due' ? known.outcome : last;
@@ -80,7 +80,7 @@ export class Answers {
   async ask(all: readonly Waiter[]): Promise<void> {
     const waiters = all.filter(waiter => !this.#tellRecent(waiter));
     if (waiters.length === 0) return;
-    // This wait must come first: after it, no other call of `ask` may run until the last value is pending.
+    // All waiting is done here. If more waiting followed before all values are pending, another `ask` could buy them.
     const ready = this.#options.store.ready();
     if (ready !== undefined) await ready;
     const fresh: Fresh = new Map();
@@ -132,7 +132,7 @@ export class Answers {
     this.#tell(lookup.key, withoutAsking(before, reason));
   }
 
-  /** Answers the task and returns true if another run bought its answer since it was queued: no call is needed. */
+  /** True if another run bought the task's answer since the task was queued. Then the waiters get it. */
   #isAnsweredMeanwhile({lookup: {operation, key}, known}: Task, pending: Pending): boolean {
     const {store, ledger} = this.#options;
     const version = store.version();
@@ -148,8 +148,8 @@ export class Answers {
   }
 
   /**
-   * Answers lookups from the store, and from earlier attempts of the run. Returns the knowledge about those that still
-   * need a call: their doubts, and answers to renew.
+   * Answers lookups from the store, and from earlier attempts of the run. For lookups that still need a call, returns
+   * the number of doubtful calls until now, and the answers to renew.
    */
   #takeOver(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
     const carriedOver = new Map<string, LedgerEntry>();
@@ -183,7 +183,7 @@ export class Answers {
     return {carried: carriedOver, stored: left};
   }
 
-  /** Makes pending all lookups that still need a call, before the first is submitted. Returns their tasks. */
+  /** Marks all lookups that still need a call as pending, before the first is submitted. Returns their tasks. */
   #open(
     fresh: Fresh,
     known: ReadonlyMap<string, LedgerEntry>,
@@ -240,7 +240,7 @@ export class Answers {
     return operations[operation].again && this.#options.ledger.firstRow(key);
   }
 
-  /** Chooses the row that shows an outcome of the ledger unchanged, unless the ledger names one. */
+  /** If the ledger has no row to show the outcome unchanged, chooses one and notes it in the ledger. */
   #chooseFirstRow(pending: Pending): void {
     const {lookup} = pending;
     pending.firstRow = this.#firstRow(lookup);

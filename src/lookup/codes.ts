@@ -54,7 +54,7 @@ export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   offline: {meaning: '--offline makes no calls, and the store has no answer.'},
 };
 
-/** The program's own codes of calls without a usable answer. All other codes of calls are the service's. */
+/** Codes of calls without a usable answer: the program's own, and `invalid_token`. All others are the service's own. */
 export const callCodes = {
   bad_response: {
     meaning: 'The answer breaks the interface; the call counts as spent.',
@@ -109,7 +109,7 @@ export const callCodes = {
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 
-/** Codes such as `http_503`, for answers without a code: `failed` if such a call is sent again, else `refused`. */
+/** Codes by HTTP status, such as `http_503`. A call with a `failed` status is sent again, with a `refused` one not. */
 const statusCodes = {
   failed: {
     meaning: 'The service failed with this HTTP status; the call may have been charged.',
@@ -131,7 +131,7 @@ export const valueAdvice: Readonly<Record<string, string>> = {
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
 };
 
-/** By code and setting: advice if the setting that the usual advice names is set already. The first set one counts. */
+/** By code, then by setting: advice to users who have set what the usual advice names. The first one set counts. */
 const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   country_unknown: {
     defaultCountry: 'fix the country column: it has no known country in this row',

@@ -9,9 +9,9 @@ import {namesAnother, namesFax, names as namesWord} from './columns/header.ts';
 import {chooseColumns} from './columns/own-columns.ts';
 import {fieldPaths} from './field-paths.ts';
 
-/** Share of fitting values from which the content alone decides. */
+/** Minimum share of fitting values with which a column's kind is decided without its header. */
 const CONTENT_SPEAKS = 0.9;
-/** With fewer values, the content alone does not decide. */
+/** Minimum number of values with which a column's kind is decided without its header. */
 const FEW_VALUES = 5;
 
 export interface ColumnHints extends Headers {
@@ -69,7 +69,7 @@ function isLabelledAnothers({heading}: Column, label: Column | undefined, sample
   return sample.some(row => namesAnother(label.cell(row) ?? ''));
 }
 
-/** The phone columns that need a country column: those that settings name, and those that their headers select. */
+/** The phone columns that need a country column: settings name them, or their headers do. */
 function phonesOf(columns: readonly Column[], numbers: readonly string[]): Column[] {
   const isMeant = ({name}: Column) => numbers.includes(name);
   const named = columns.filter(({says, isAnothers}) => {
@@ -98,7 +98,7 @@ function faultOf(
   return code === undefined ? undefined : {code, row: sample[codes.indexOf(code)]?.record};
 }
 
-/** The surest guess of a column. Among equally sure ones, one that the header names. */
+/** The surest guess of a column. Among equals, first one that is not left out, then one that the header names. */
 function best(some: readonly Guess[]): Guess[] {
   return [...some]
     .sort(
@@ -110,7 +110,7 @@ function best(some: readonly Guess[]): Guess[] {
     .slice(0, 1);
 }
 
-/** True if only most values, and no header, speak for the guess: it is dropped if its kind has a better guess. */
+/** True if neither the header nor nearly all values speak for a guess. It is dropped if its kind has a better guess. */
 function isFaint({header, confidence, ofKind}: Guess): boolean {
   return header === 'silent' && confidence === 'unsure' && ofKind < CONTENT_SPEAKS;
 }
@@ -139,7 +139,7 @@ function guessColumn(
     says?.strength === 'named' || (says?.strength === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const judged = isNamed ? byName(tally) : byContent(operation, column, cells, tally, headless);
   if (judged === undefined) return undefined;
-  // `Mail comptable` holds addresses if its values do. `phone order no` holds no phone numbers, whatever its digits.
+  // A header that only mentions a kind needs values that prove it. The digits in `phone order no` prove nothing.
   const isMentioned =
     says?.strength === 'mentioned' &&
     (judged === 'sure' ||
@@ -165,7 +165,7 @@ function mayBeOtherDigits({heading}: Column, cells: ColumnCells): boolean {
   return isBare || namesWord(heading, 'otherDigits') || namesWord(heading, 'cards');
 }
 
-/** True if most values fit the header's hint. Any digits may be a phone number: phone numbers must also be likely. */
+/** True if most values fit the header's hint. Phone numbers must be likely ones, since any digits may be valid. */
 function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number): boolean {
   const {isLikely, isTelling} = operations[operation];
   if (isLikely === undefined) return ofKind >= MOSTLY;
@@ -177,7 +177,7 @@ function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number
 /** Header of a column of copied mail recipients (cc). Next to a phone column, `CC` means country code. */
 const COPIED = /^(?:mail\W?)?cc$/i;
 
-/** True if this share of the filled cells fits. Stops at the first cell that decides. */
+/** True if this share of the filled cells fits. Stops once too many cells do not fit. */
 function isShare(
   share: number,
   cells: ColumnCells,
@@ -251,10 +251,10 @@ type ColumnTally = ReturnType<typeof tallyOf>;
 /** Codes of addresses that the service knows nothing about. */
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
-/** Codes that depend on how the column usually writes its values: knowing these habits may change any cell's code. */
+/** Codes that depend on the habits of the column: how it usually writes its values. */
 const BY_HABIT: ReadonlySet<string> = new Set(['calling_code_unclear', 'leading_zero_lost']);
 
-/** Counts a column's cells: valid values, and the others by fault. `isKnown`: `rules` has the column's habits. */
+/** Counts a column's cells: valid values, and all other cells by fault. `isKnown`: `rules` has the column's habits. */
 function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules | undefined, isKnown = false) {
   const {canonical, habits, isTelling} = operations[operation];
   const distinct = new Set<string>();
@@ -269,7 +269,7 @@ function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules |
       if (isTelling?.(text) !== false) tally.telling += 1;
       continue;
     }
-    // Reading the column's habits is slow: it is done only once a cell can't be read without them.
+    // Reading the column's habits is slow. They are read only if a cell can't be judged without them.
     if (BY_HABIT.has(judged.code) && !isKnown)
       return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
     if (judged.code === 'calling_code_unclear') tally.unclear += 1;

@@ -6,8 +6,8 @@ import type {Streak} from './pace/canary.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
 /**
- * How a task ended: with its outcome, which is written to the ledger next; with the reason why this run may not make
- * the task's call; or `unwanted`: not sent, or not again, because no cell waits for the task any more.
+ * How a task ended: with an outcome, which the executor writes to the ledger; without one, for the reason in `unasked`;
+ * or `unwanted`, because no cell waits for the task any more.
  */
 export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode} | 'unwanted';
 
@@ -18,13 +18,13 @@ export interface Task extends History {
   readonly cost: number;
   /** True if the ledger has an entry for the lookup. */
   readonly known: boolean;
-  /** The row that gets the answer unchanged, chosen when the call is sent; undefined if all rows get the same. */
+  /** The row that gets the answer unchanged, chosen when the call is sent; undefined if all rows get it unchanged. */
   firstRow(): number | undefined;
   /** Numbers of the rows that wait for the task now. */
   rows(): readonly number[];
   /**
-   * True if a program that requested one value waits for the task. In an outage the program gets the stored answer or a
-   * failure immediately, unless the task is the probe.
+   * True if a program waits for this one value (`one` of the library). In an outage the program gets the stored answer
+   * or `skipped` immediately, unless the task is the probe.
    */
   isUrgent(): boolean;
   /** An earlier answer. Unless it is too old to use, it serves if the call can't be made. */
@@ -67,10 +67,7 @@ export interface PaceReport {
   readonly pausedMs: number;
 }
 
-/**
- * Takes a task through slot, permit and sending, on this machine or in a fleet: the only part of a run in which those
- * two differ.
- */
+/** Takes a task through slot, permit and sending, from this machine or through a fleet. */
 export interface Executor {
   /** True while an outage delays even urgent tasks, for which a program waits. */
   readonly isDown: boolean;

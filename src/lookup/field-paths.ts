@@ -7,8 +7,8 @@ const MOST_LEVELS = 5;
 const MOST_PATHS = 500;
 
 /**
- * The fields of NDJSON rows, with those of nested objects as dotted paths: `user.ip`. A list has only
- * its first entry: `user.emails.0`.
+ * The fields of NDJSON rows. The fields of nested objects are dotted paths: `user.ip`. Of a list, only the first entry
+ * is a field: `user.emails.0`.
  */
 export function fieldPaths(names: readonly string[], rows: readonly Row[]): string[] {
   const paths = new Set(names);

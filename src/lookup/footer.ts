@@ -5,13 +5,13 @@ import {HeaderVocabulary} from './columns/vocabulary.ts';
 /** Minimum number of rows that show which columns are usually filled. */
 const FEW_ROWS = 5;
 const USUALLY = 0.8;
-/** Usually filled columns that a note without a known label leaves empty. */
+/** Minimum number of usually filled columns that a note without a known label leaves empty. */
 const SEVERAL = 2;
 
 /**
  * Returns a test for rows below a list: totals, and notes such as `Exported by,jo@example.com,`. Their values belong to
  * no row's person. Such a row leaves a column empty that the first rows usually fill, and begins with a label. Or it
- * leaves several of these empty, and begins with a text without digits in a column of numbers.
+ * leaves several such columns empty, and begins with a text without digits in a column of numbers.
  */
 export function footersOf(first: readonly Row[]): (row: Row) => boolean {
   const isLabel = labelTest();

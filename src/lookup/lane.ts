@@ -16,7 +16,7 @@ export class Lane {
   readonly #queue: PQueue;
   readonly #pacer: LanePacer;
   readonly #waiting: TaskState[] = [];
-  /** Send times of the last second: the rate that the service really sees. */
+  /** Send times of the last second. Their number is the rate that the service really sees. */
   readonly #recent: number[] = [];
 
   /** `lease` is called with the number of tasks that may be sent now. */
@@ -77,8 +77,8 @@ export class Lane {
   }
 
   /**
-   * Notes that a task left at `now`. Called after it left: otherwise a window could be a fraction of a millisecond too
-   * short.
+   * Notes that a task left at `now`. Call it after the task left: an earlier call would end the window of the rate too
+   * early, by a fraction of a millisecond.
    */
   sent(now: number): void {
     this.#recent.push(now);
@@ -136,7 +136,7 @@ export class Lanes implements Iterable<Lane> {
     for (const lane of this.#turns) lane.wake();
   }
 
-  /** Moves the lane that has sent behind the others: they are offered the next free slot first. */
+  /** Moves the lane that has sent behind all other lanes, so that they are offered the next free slot first. */
   sentBy(lane: Lane): void {
     this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
   }
@@ -155,7 +155,7 @@ export class Lanes implements Iterable<Lane> {
     clearTimeout(timer);
   }
 
-  /** Configured and current calls per second of all lanes together; undefined if a lane has no limit. */
+  /** Configured and current calls per second of all lanes together; undefined without a limit. */
   ratesAt(now: number) {
     const sum = (of: (lane: Lane) => number) => {
       const total = Math.min(

@@ -15,7 +15,7 @@ export interface LaneSettings {
   readonly concurrency: number;
 }
 
-/** The way out for values: this process, or a fleet. */
+/** Sends values, from this process or through a fleet. */
 export interface Outlet {
   /** Sends one value. `dispatch` is the number of the value's reservation in the ledger. */
   send(operation: Operation, params: Params, dispatch: number): Promise<TimedAttempt>;
@@ -24,7 +24,7 @@ export interface Outlet {
   withdraw?(): Promise<void>;
   /** The outlet's own pause, such as a fleet's; undefined while it sends. */
   readonly pause?: Pause | undefined;
-  /** Rate of all lanes together, if that has a limit of its own. */
+  /** Maximum rate of all lanes together; undefined without such a limit. */
   readonly rate?: Rate | undefined;
 }
 
@@ -37,9 +37,8 @@ export type Lease = (permits: number) => void;
  */
 export const LEAVE_AT_ONCE = 16;
 
-/** Permits of the account, which other processes take from too. */
+/** Permits of the account. Other processes take them too. */
 export interface SharedPermits {
-  /** The account's rate. */
   readonly rate: Rate;
   /** Takes up to `most` permits, for this turn of the event loop. If there are none, returns how long to wait. */
   take(most: number): {readonly permits: number; readonly waitMs: number};
@@ -62,6 +61,5 @@ export interface LanePacer {
   request(isGroup?: boolean): void;
   /** Notes that a permit was used now. */
   sent(): void;
-  /** Grants nothing more. */
   stop(): void;
 }

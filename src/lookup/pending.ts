@@ -9,7 +9,7 @@ export interface Waiter {
   /** Number of the cell's row in the run. */
   readonly row: number;
   tell(result: Result): void;
-  /** False once the cell no longer wants an outcome. Without this function it always wants one. */
+  /** False once the cell no longer wants an outcome. Without this function the cell always wants one. */
   isWanted?(): boolean;
   /** True if a program waits for this one value (`one` of the library). In an outage it gets a result immediately. */
   readonly isUrgent?: boolean;
@@ -18,11 +18,10 @@ export interface Waiter {
 /** A lookup under way, with all cells that share its one call. */
 export class Pending {
   readonly lookup: Lookup;
-  /** An earlier answer, if there is one. */
   before: KnownAnswer | undefined;
   /** The store's version when the value was last sought there. */
   version = 0;
-  /** The row that shows the answer unchanged. The others show what a repeated call would answer. */
+  /** The row that shows the answer unchanged. All other rows show the answer to a repeated call. */
   firstRow: number | undefined;
   readonly #waiters: Waiter[];
 
@@ -53,7 +52,7 @@ export class Pending {
     return this.firstRow;
   }
 
-  /** Gives the first row the outcome, and all other rows the outcome of a repeated call. Returns the latter. */
+  /** Gives the first row the outcome. Gives all other rows the outcome of a repeated call, and returns it. */
   tell<Kind extends Result>(outcome: Kind): Kind | Outcome {
     const later = again(this.lookup, outcome);
     for (const waiter of this.#waiters) waiter.tell(waiter.row === this.firstRow ? outcome : later);

@@ -15,9 +15,9 @@ export type PlannedCell =
   | Extract<Result, {status: 'empty' | 'invalid' | 'skipped'}>
   | {readonly status: 'ask'; readonly lookup: Lookup; readonly repairs?: readonly RepairCode[]};
 
-/** Cells beside the target's own that its lookup depends on. */
+/** The other cells and settings that a target's lookup depends on. */
 export interface PlanCells {
-  /** Returns a phone column's reader of countries; undefined if the column has no country column. */
+  /** Returns the reader of a phone column's countries; undefined if the column has no country column. */
   readonly countryOf?: ((column: string) => CellReader | undefined) | undefined;
   readonly defaultCountry?: string | undefined;
   readonly rules?: CellRules | undefined;
@@ -30,11 +30,11 @@ export type VerdictCells = {readonly actionId: string; readonly country?: CellRe
 
 /**
  * Plans a row: one cell for each target, in the targets' order. Pure: the plan depends only on the row, and on how the
- * first rows write their columns.
+ * first rows write their values.
  */
 export type PlanRow = (row: Row) => PlannedCell[];
 
-/** Returns the plan of rows. `first`: the first rows, which show how columns write their values. */
+/** Makes the planner of rows. `first`: the first rows, which show how columns write their values. */
 export function createPlan(
   targets: readonly Target[],
   cells: PlanCells,
@@ -145,7 +145,7 @@ function toAsk(lookup: Lookup, repairs: readonly RepairCode[] | undefined): Plan
 
 type CountryOf = (row: Row) => string | undefined;
 
-/** Reads a row's country. An unknown country does not fall back to the default one. */
+/** Reads a row's country. An empty cell or a placeholder means the default country; a misspelt name does not. */
 function countryFrom(country: CellReader | undefined, defaultCountry: string | undefined): CountryOf {
   return row => {
     const said = country?.(row)?.trim() ?? '';

@@ -5,7 +5,7 @@ import type {Outcome} from '../ledger/lookup.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 
-/** The constants of the retry policy, each with its source. */
+/** The constants of the retry policy, each with its reason. */
 export const policyNumbers = {
   /** First backoff. Google's and AWS's clients begin between 0.1 s and 1 s. */
   backoffBaseMs: 500,
@@ -22,19 +22,19 @@ export const policyNumbers = {
    * the end.
    */
   probeCapMs: 30_000,
-  /** Maximum wait for the next probe while a program waits for a value: so it soon notices that the service is back. */
+  /** Maximum wait for the next probe while a program waits for a value: the program gets it soon after the outage. */
   urgentProbeMs: 1_000,
   /** Minimum time after which a run that gave up should come back, even if it does not wait for outages. */
   comeBackAfterMs: 30_000,
-  /** Retry budget: tokens at the start, and the maximum. AWS's standard mode has 500 at 5 per retry. */
+  /** Tokens of the retry budget at the start, and at most. AWS's standard mode has 500, and takes 5 for a retry. */
   budgetTokens: 100,
   /** Tokens that one success gives back to the retry budget. gRPC's retry throttling suggests a tenth. */
   budgetPerSuccess: 0.1,
-  /** Number of unsent calls in a row that mean an outage, and not one odd connection. */
+  /** Number of unsent calls in a row that mean an outage. Fewer may be the fault of single connections. */
   unsentStreak: 5,
   /** Number of values that must fail, without a success in between, before the service is to blame. */
   outageValues: 5,
-  /** Minimum time before values that look like an outage may fail: so an outage of a minute fails no value. */
+  /** Minimum length of an outage before a value may be blamed for it. So an outage of a minute fails no value. */
   patienceMs: 60_000,
   /** After an outage each success allows one more call in flight. Beyond this number there is no limit. */
   largestRamp: 64,
@@ -52,7 +52,6 @@ export const policyNumbers = {
 } as const;
 
 export interface PolicySettings {
-  /** Maximum number of resends of a value. */
   readonly resends: number;
   /** True if a value without sends left fails in an outage too, instead of waiting for the outage's end. */
   readonly failsInOutage?: boolean | undefined;
@@ -112,14 +111,14 @@ export function mostSends({resends}: PolicySettings): number {
   return 1 + resends;
 }
 
-/** Number of sends left to a value. Each attempt that left a doubt uses one up. */
+/** Number of sends left to a value. Attempts that may have been charged without an answer use them up. */
 export function sendsLeft({doubts}: History, settings: PolicySettings): number {
   return Math.max(0, mostSends(settings) - doubts);
 }
 
 /**
- * The step after an attempt, whose doubt the history includes already. `isTrusted`: the service answers the operation,
- * so a rejection is about the value.
+ * The step after an attempt. `history` includes the attempt's doubt already. `isTrusted`: the service answers the
+ * operation, so a rejection is about the value.
  */
 export function nextStep(
   operation: Operation,
@@ -195,8 +194,8 @@ function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolea
 }
 
 /**
- * Settles an answer. A verdict after a doubtful attempt is `unknown`: that attempt may be the reason why the token
- * counts as redeemed.
+ * The outcome of an answer. If a verdict says that the token is redeemed, and an earlier attempt may have redeemed it,
+ * the outcome is `unknown`.
  */
 function answered(
   operation: Operation,

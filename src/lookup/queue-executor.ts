@@ -127,7 +127,7 @@ export class QueueExecutor implements Executor {
     lane.inSlot(() => this.#awaitPermit(task, lane), task.isUrgent()).catch(error => this.#fail(error));
   }
 
-  /** waiting → queued: in an outage, one task that is not urgent leaves its slot to an urgent one. */
+  /** waiting → queued: in an outage, one task that is not urgent leaves its slot to an urgent task. */
   #makeRoom(lane: Lane): void {
     for (const other of lane.takeOut(other => !other.isUrgent(), 1)) this.#enqueue(other, lane);
   }
@@ -269,7 +269,7 @@ export class QueueExecutor implements Executor {
     for (const task of lane.takeOut(one => !one.isWanted())) this.#settle(task, 'unwanted');
   }
 
-  /** → settled: with an outcome, unasked for a reason, or unwanted by all cells. */
+  /** → settled: with an outcome, without a call for a reason, or unwanted by all cells. */
   #settle(task: TaskState, end: Ended): void {
     this.#forget(task);
     task.ended(end);

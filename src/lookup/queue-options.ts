@@ -13,9 +13,9 @@ export interface QueueExecutorOptions {
   readonly concurrency?: number | undefined;
   readonly policy: PolicySettings;
   readonly maxOutageMs: number;
-  /** Limits at which the tasks left end as unasked. At any other limit the run stops. */
+  /** Limits at which the tasks left end without a call, and the run is published. At any other limit the run stops. */
   readonly publishOn: readonly PublishedLimit[];
-  /** True if no outage ends the run: waiting values are answered without a call, and later ones test the service. */
+  /** True if no outage ends the run: waiting values are answered without a call, and later values test it. */
   readonly outlastsOutages?: boolean | undefined;
   /** True if refusals never end the run, however many come in a row. */
   readonly mayAllFail?: boolean | undefined;

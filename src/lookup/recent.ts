@@ -53,8 +53,8 @@ export class Recent<Value> {
 }
 
 /**
- * Values by their texts. A Map reads a whole text to find that it is missing. For most texts that come once, an unused
- * slot shows it sooner.
+ * Values by their texts. A Map reads a whole text to find out that the text is missing. For most texts that come once,
+ * an unused slot shows this sooner.
  */
 class Generation<Value> {
   readonly values = new Map<string, Value>();

@@ -11,13 +11,13 @@ export type CellReader = (row: Row) => string | undefined;
 export interface Target {
   readonly operation: Operation;
   readonly column: string;
-  /** Prefix of the target's output columns, and its key in NDJSON output. */
+  /** Prefix of the target's output columns. If targets share an operation, it is their key in NDJSON output too. */
   readonly prefix: string;
   readonly when?: string | undefined;
   readonly cell: CellReader;
 }
 
-/** A lookup's name in signals and answers: its operation, or its prefix if several columns share the operation. */
+/** A target's name in rules and NDJSON output: its operation, or its prefix if several columns share the operation. */
 export function keyOf(targets: readonly Target[], index: number): string {
   const target = targets[index];
   if (target === undefined) return '';
@@ -40,7 +40,7 @@ export function holdsColumn(value: object, name: string): boolean {
   return has(value, name) || has(value, name.split('.')[0] ?? name);
 }
 
-/** True if an object has this key: as its own, or as a getter of its class, but not as one that every object has. */
+/** True if an object has this key itself, or its class has a getter for it. Keys that every object has don't count. */
 function has(value: object, name: string): boolean {
   return Object.hasOwn(value, name) || (name in value && !(name in Object.prototype));
 }
@@ -54,7 +54,7 @@ function atPath(value: unknown, path: readonly string[]): unknown {
   return inner;
 }
 
-/** Texts for cells without a usable text. With their spaces, these texts are not even valid tokens. */
+/** Texts for cells without a usable text. They have spaces, so that they are not valid values, not even as tokens. */
 const NESTED_TOO_DEEP = 'nested too deep';
 const NO_TEXT = 'has no text';
 
@@ -68,8 +68,8 @@ export function typedText(value: unknown): string | undefined {
 }
 
 /**
- * Returns undefined for null, a text unchanged, and JSON for anything else. So a number can be looked up, and a list or
- * an object is not a valid value.
+ * Returns undefined for null, a text unchanged, the value of a typed object, and JSON for anything else. So a number
+ * can be looked up, and a list is not a valid value.
  */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
@@ -85,7 +85,7 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-/** The targets of one operation. Unless set, their prefix is such as `ip_` for one column, `<column>_` for several. */
+/** The targets of one operation. Their default prefix is such as `ip_` for one column, and `<column>_` for several. */
 export function targetsOf(
   operation: Operation,
   choices: readonly ColumnChoice[],
@@ -100,7 +100,7 @@ export function targetsOf(
   }));
 }
 
-/** @throws {UsageError} if `name` is not a column of a CSV input. NDJSON rows may have keys that the sample lacks. */
+/** @throws {UsageError} if a CSV input lacks the column. NDJSON is not checked: later rows may have other keys. */
 export function requireColumn(
   name: string,
   columns: readonly string[],
@@ -115,7 +115,7 @@ export function requireColumn(
   );
 }
 
-/** A sentence on a column name that no row of an NDJSON sample has; undefined if a row has it. */
+/** Returns a warning if no row of an NDJSON sample has the column; undefined if a row has it. */
 export function doubtColumn(
   name: string,
   columns: readonly string[],

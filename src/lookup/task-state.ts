@@ -25,7 +25,7 @@ export function taskState(task: Task): TaskState {
   return Object.assign(task, {calls: 0, dispatch: 0, permit: () => {}});
 }
 
-/** True for a task with an answer, if the run is published at its credit limit: values without an answer go first. */
+/** True if a task renews a usable answer, and the run is published at its credit limit: other tasks go first then. */
 export function renews({before}: Task, publishOn: readonly PublishedLimit[]): boolean {
   return before !== undefined && before.validity !== 'past' && publishOn.includes('budget');
 }
@@ -67,7 +67,7 @@ export function concluded(
   const next = nextStep(operation, attempt, task, policy, blame, isTrusted);
   const kept = keptInstead(next, task);
   const step = kept ?? next;
-  // The earlier answer was not bought by this attempt.
+  // An earlier answer that is kept is not booked: this attempt did not buy it.
   const outcome = kept === undefined && next.next === 'settle' ? next.outcome : undefined;
   const charge = task.cost === 0 ? 'free' : chargeOf(attempt, policy);
   const retry = task.calls > 0 || task.mayBeCarriedOut;
@@ -84,7 +84,7 @@ export function isKnownRejection({before}: Task, attempt: Attempt): boolean {
   return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;
 }
 
-/** If a renewal failed or was rejected, returns the step that settles by the earlier answer, still valid. */
+/** If a renewal failed or was rejected, returns a step that settles with the earlier answer, which is still valid. */
 export function keptInstead(step: Step, {before}: Task): Step | undefined {
   if (before?.validity !== 'due' || step.next !== 'settle') return undefined;
   const {outcome} = step;
@@ -92,7 +92,7 @@ export function keptInstead(step: Step, {before}: Task): Step | undefined {
   return {next: 'settle', outcome: before.outcome};
 }
 
-/** The result without a call: the earlier answer, or skipped. */
+/** The result without a call: an earlier answer that is not too old to use, else `skipped`. */
 export function withoutAsking(before: Task['before'], reason: UnaskedCode): Result {
   if (before === undefined || before.validity === 'past') return {status: 'skipped', error: reason};
   return before.validity === 'stale' ? {...before.outcome, stale: reason} : before.outcome;

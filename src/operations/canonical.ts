@@ -1,8 +1,8 @@
 import {type CellRules, type RepairCode, readCell, withoutPunctuation} from './cell.ts';
 
 /**
- * A cell's value in its one spelling, so that equal values are paid for once; or nothing; or the code of the cell's
- * fault, found without a call. Codes are stable: they are in the output's `…_error` column.
+ * The value of a cell in one spelling, so that equal values are paid for once. A cell without a valid value is `empty`,
+ * or has the code of its fault. Codes are stable, since the output's `…_error` column has them.
  */
 export type Canonical<Code extends string = string> =
   | {readonly state: 'value'; readonly value: string; readonly repairs?: readonly RepairCode[]}
@@ -12,19 +12,17 @@ export type Canonical<Code extends string = string> =
 export const empty = {state: 'empty'} as const;
 export const invalid = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
 
-/** A valid value, with the repairs of its cell. */
 export function valid(value: string, repairs: readonly RepairCode[] = []) {
   return repairs.length === 0
     ? ({state: 'value', value} as const)
     : ({state: 'value', value, repairs} as const);
 }
 
-/** Faults of any kind of cell. */
 export const anyCellCodes = {
   unreadable_characters: 'It has control characters such as NUL, or characters lost in a conversion.',
 } as const;
 
-/** Faults of any cell in a column of digits, with those that spreadsheets cause. */
+/** Faults of any cell in a column of digits, which spreadsheets may round. */
 export const digitCodes = {
   ...anyCellCodes,
   scientific_notation: 'A spreadsheet rounded it to a number such as 4.47E+11.',
@@ -51,7 +49,7 @@ export function judgeCell<Code extends string>(
   }
 }
 
-/** Judges a cell of values that never end in punctuation. Final punctuation is removed if only it is at fault. */
+/** Judges a cell. An invalid one is judged again without its final punctuation: no valid value ends in any. */
 export function judgeEntry<Code extends string>(
   raw: string,
   rules: CellRules | undefined,

@@ -2,7 +2,7 @@
 export interface CellRules {
   /** Texts that count as empty in this list, in lower case. */
   readonly empties?: ReadonlySet<string> | undefined;
-  /** The address to use if a cell has several; `only`: one is used if all are the same. */
+  /** The IP address to use if a cell has several. `only`: it is used if all addresses in the cell are the same. */
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
   /** True if most of the column's phone numbers have a calling code without its plus. */
   readonly plusLost?: boolean;
@@ -39,7 +39,7 @@ export type Cell =
 /** The usual cell: printable ASCII without wrapping. */
 const PLAIN = /^[!#-&(-<>-~][ -~]*$/;
 const ODD_BLANKS = /[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/g;
-/** Zero-width blanks, soft hyphens, and marks of direction that move no digit. */
+/** Zero-width blanks, soft hyphens, harmless marks of direction, and joiners at either end. All are removed. */
 const UNSEEN =
   /[\u00AD\u200B\u200E\u200F\u202A\u202C\u2060\u2066\u2068\u2069\uFEFF]|^\p{Join_Control}+|\p{Join_Control}+$/gu;
 /**

@@ -20,7 +20,7 @@ export function phoneCountry(text: string | undefined): PhoneCountry | undefined
   const plain = text?.trim() ?? '';
   if (plain === '') return undefined;
   const asIs = plain.toUpperCase();
-  // The usual case first, a country code. `NA` is Namibia here, a placeholder in other columns.
+  // A country code is the usual case. `NA` is Namibia here, and a placeholder in other columns.
   if (isSupportedCountry(asIs)) return {defaultCountry: asIs};
   const cell = readCell(plain);
   const given = withoutFlags(cell.state === 'text' ? cell.text : plain);
@@ -42,7 +42,7 @@ function namedTwice(given: string): string | undefined {
   return others.length > 0 && others.every(code => code === first) ? first : undefined;
 }
 
-/** True if a cell has a placeholder such as `unknown` for a country. `NA` is Namibia. */
+/** True if a cell has a placeholder, such as `unknown`, for a country. `NA` is not one: it means Namibia. */
 export function saysNoCountry(text: string): boolean {
   const given = text.trim();
   return isPlaceholder(given) && phoneCountry(given) === undefined;
@@ -62,7 +62,7 @@ const STATES = new Set(
 );
 const NEARLY_ALL = 0.9;
 
-/** True if these texts are states of the US, and some of them can't be countries. */
+/** True if nearly all of these texts are states of the US, and some of the states can't be countries. */
 export function areStates(texts: readonly string[]): boolean {
   const states = texts.filter(text => STATES.has(keyOf(text)));
   const isMost = states.length > 0 && states.length >= NEARLY_ALL * texts.length;
@@ -84,7 +84,7 @@ const withoutUmlaut = (letter: string): string =>
 
 const CLDR_LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'sv', 'cs', 'ru'] as const;
 
-/** Names that i18n-iso-countries and CLDR lack: parts of the United Kingdom, which share its numbers; short forms. */
+/** Names that i18n-iso-countries and CLDR lack: short forms, and parts of the United Kingdom, which use its numbers. */
 const ALIASES: Readonly<Record<string, string>> = {
   england: 'GB',
   scotland: 'GB',
@@ -98,9 +98,9 @@ const ALIASES: Readonly<Record<string, string>> = {
   brd: 'DE',
   uae: 'AE',
   holland: 'NL',
-  // The only car letter that is not another country's abbreviation.
+  // Of the one-letter signs on cars, only this one is not another country's abbreviation too.
   d: 'DE',
-  // Sports' codes that differ from ISO's.
+  // Codes used in sports, where they differ from the ISO codes.
   ger: 'DE',
   sui: 'CH',
   ned: 'NL',
@@ -132,7 +132,7 @@ const FLAG = /[\u{1F1E6}-\u{1F1FF}]{2}/gu;
 /** Offset between flag letters and the letters that they stand for. */
 const FLAG_LETTERS = 0x1f1e6 - 0x41;
 
-/** `🇩🇪 Germany` → `DE - Germany`: a flag is two letters of a country's code. */
+/** `🇩🇪 Germany` → `DE - Germany`: a flag consists of the two letters of a country's code. */
 function withoutFlags(text: string): string {
   const letters = text.replace(
     FLAG,
@@ -179,7 +179,7 @@ export function englishNames(): string[] {
   return getCountries().flatMap(code => names.of(code) ?? []);
 }
 
-/** Letters only: `Côte d’Ivoire` → `cotedivoire`, `The Netherlands` → `netherlands`. */
+/** A name's letters and digits, without `The`: `Côte d’Ivoire` → `cotedivoire`, `The Netherlands` → `netherlands`. */
 function keyOf(name: string): string {
   const plain = name.normalize('NFKD').toLowerCase();
   return plain.replace(/^the\s+/, '').replace(/[^\p{L}\p{N}]/gu, '');

@@ -55,9 +55,9 @@ export const email = intelligence('email', {
 /** RFC 5321: at most 64 octets of local part, 254 of address. */
 const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
-/** RFC 5321's dot-string, with RFC 6531's letters outside ASCII; or a quoted string. */
+/** A local part: RFC 5321's dot-string, with RFC 6531's letters outside ASCII, or its quoted string. */
 const LOCAL_PART = /^(?:[^\s@"(),:;<>[\]\\]+|"[^"\r\n]*")$/u;
-/** A domain before its conversion to ASCII: `domainToASCII` parses a URL's host, which allows more. */
+/** Characters that a domain may have. `domainToASCII` parses a URL's host, and would accept more of them. */
 const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
 /** Punctuation outside ASCII, except IDNA's dots and letters (RFC 5892, appendix A). */
 const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
@@ -67,7 +67,7 @@ const MASKED = /[*•●]{2}|[*•●].*@|@.*[*•●]/u;
 /** Letters and lines that hide a part, as in `jxxxxx@example.com`. Shorter runs occur in names, such as `maxxx`. */
 const FILLING = /(?:x{4,}|_{4,}|#{4,})|^.?(?:x{3}|_{3}|#{3}).?$/gi;
 const FILLED_DOMAIN = /(?:^|\.)x{4,}\./i;
-/** RFC 6761: no such name exists. Programs put it in place of an erased person's address. */
+/** RFC 6761: no domain ends in `.invalid`. Programs write such an address for an erased person. */
 const NO_DOMAIN = /\.invalid$/i;
 /** Labels of letters, digits and inner hyphens. The last label is not a number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
@@ -91,8 +91,8 @@ function holdsAddress(text: string): boolean {
 }
 
 /**
- * Judges the address inside mailto: (RFC 6068) or angle brackets. Without such a wrapping, the first verdict (`judged`)
- * stays.
+ * Judges the address inside mailto: (RFC 6068) or angle brackets. Without such a wrapping, returns `judged`, the
+ * judgement of the whole text.
  */
 function judgeWrapped(
   text: string,
@@ -104,7 +104,7 @@ function judgeWrapped(
   const [, name, inner] = /^([^<>]*)<\s*(?:mailto:)?([^<>@\s]+@[^<>\s]+)\s*>$/i.exec(text) ?? [];
   if (name === undefined || inner === undefined) return judged;
   const plainName = name.replace(/["']/g, '').trim().toLowerCase();
-  // The display name is another address: either may be meant.
+  // The display name is another address. Either address may be meant, so neither is taken.
   if (plainName.includes('@') && plainName !== inner.toLowerCase()) return invalid('email_display_name');
   return judgeAddress(inner, [...repairs, plainName === '' ? 'brackets' : 'display_name']);
 }
@@ -126,7 +126,7 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<E
     : invalid('email_malformed');
 }
 
-/** True if filling makes up half of the local part or a label of the domain, or the domain can't exist. */
+/** True if filling such as `xxxx` is half of the local part, or a label of the domain, or if the domain can't exist. */
 function isFilled(local: string, domain: string): boolean {
   const filling = local.match(FILLING)?.join('') ?? '';
   const isHidden = filling !== '' && filling.length * 2 >= local.length;
@@ -136,11 +136,11 @@ function isFilled(local: string, domain: string): boolean {
 /** MD5, SHA-1 and SHA-256 as local parts: an address's digest, which hides it. */
 const DIGEST = /^[\da-f]{32}(?:[\da-f]{8})?(?:[\da-f]{24})?@/i;
 
-/** `2026730714638.70973@mx.example.com`, `avatar_31@2x.png`: a number that a program made, a file. */
+/** Texts that programs made: a message's number (`2026730714638.70973@mx.example.com`), a file (`avatar_31@2x.png`). */
 const MADE =
   /\d{7}|[\da-f-]{16}|\.(?:png|jpe?g|gif|svg|webp|ics|local|internal|lan|localdomain)$|^<|^\w+:|@(?:calendar|reply)\./i;
 
-/** True if these addresses lead to no person's mailbox: numbers from programs, or one account on many machines. */
+/** True if most of these texts are not persons' addresses: programs made them, or few accounts are on many machines. */
 function areHandles(texts: readonly string[]): boolean {
   const distinct = [...new Set(texts.map(text => text.trim()))].filter(text => text !== '');
   const locals = new Set(distinct.map(text => text.slice(0, text.lastIndexOf('@'))));

@@ -6,7 +6,7 @@ export type FieldType = ValueType | Fields | {readonly items: FieldType};
 export type Fields = ReadonlyMap<string, FieldType>;
 
 export interface ValueType {
-  /** Values with this `typeof` fit unchanged; numbers must be finite. Undefined if the field requires more. */
+  /** The `typeof` of values that fit unchanged; a number must be finite too. Undefined if the field requires more. */
   readonly plain: 'string' | 'boolean' | 'number' | undefined;
   /** The value in the field's type; undefined if the conversion would lose something. */
   readonly read: (value: unknown) => unknown;

@@ -131,16 +131,16 @@ function areVersions(texts: readonly string[]): boolean {
 const PRIVATE =
   /^(?:0|10|127|22[4-9]|2[34]\d|25[0-5]|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./;
 
-/** A network of one address, as PostgreSQL's inet writes it. */
+/** The end of a network that has one address only. PostgreSQL's inet writes single addresses like this. */
 const HOST_MASK = /(?<=^[\d.]+)\/32$|(?<=^[\da-f:.]*:[\da-f:.]*)\/128$/i;
 
 /** An address without its last part, as statistics programs write it. */
 const MASKED = /^[\d.]+\.(?:0|x+|\*+)$/i;
 
-/** Faults of texts that are single addresses, or nearly so: a list may contain such texts. */
+/** Faults of single addresses. A text whose parts have only these faults still counts as a list of addresses. */
 const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);
 
-/** Judges a list like `X-Forwarded-For`: the first address is the client's claim, the last what the last proxy saw. */
+/** Judges a list like `X-Forwarded-For`. The client claims the first address; the last proxy saw the last one. */
 function judgeList(
   text: string,
   repairs: readonly RepairCode[],
@@ -152,7 +152,7 @@ function judgeList(
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
   const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
-  // An empty entry is not replaced by the next one, which is another machine's address.
+  // If the chosen entry is empty, no other entry replaces it: that would be another machine's address.
   const meant =
     which === 'last' ? judged.at(-1) : which === 'first' || same.size === 1 ? judged[0] : undefined;
   if (which === undefined || meant === undefined || meant.state === 'empty') return invalid('ip_list');

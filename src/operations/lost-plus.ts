@@ -10,7 +10,7 @@ export type BareNumber =
   | 'whole'
   /** The number begins with its country's calling code, and is valid with and without it. */
   | 'unclear'
-  /** The number begins like a national one, and with a plus it is another country's. */
+  /** The digits don't begin with their country's calling code. With a plus, they are another country's number. */
   | 'foreign'
   /** The number can only be national. */
   | 'national';
@@ -50,7 +50,7 @@ export function evidenceOf(text: string, number: PhoneNumber): BareEvidence | un
   return {kind, digits: digitsOf(text).length, code};
 }
 
-/** Minimum values that tell something about a column; shares of numbers without a plus that are most, or some. */
+/** Minimum number of values to judge a column by. `MOST` and `SOME` are shares of its numbers without a plus. */
 const FEW_VALUES = 5;
 const MOST = 0.9;
 const SOME = 0.2;
@@ -58,9 +58,9 @@ const SOME = 0.2;
 const LONG_NUMBER = 12;
 
 /**
- * True if most of a column's numbers without a plus begin with a calling code, and there is evidence: some begin with
- * their own country's code, or with several others, or all are long. One other code proves nothing: Chinese mobile
- * numbers look like American ones.
+ * True if most of a column's numbers without a plus begin with a calling code, and there is evidence that it is one:
+ * some begin with their own country's code or with several foreign codes, or all are long. A single foreign code proves
+ * nothing: Chinese mobile numbers look like American numbers.
  */
 export function areWrittenWhole(values: number, bare: readonly BareEvidence[]): boolean {
   const count = (...kinds: BareNumber[]) => bare.filter(({kind}) => kinds.includes(kind)).length;
@@ -74,7 +74,7 @@ export function areWrittenWhole(values: number, bare: readonly BareEvidence[]): 
   return values >= FEW_VALUES && isEvident && count('whole', 'unclear', 'foreign') >= MOST * bare.length;
 }
 
-/** ASCII, full-width, Arabic and Persian digits, as libphonenumber reads them. */
+/** The digits of a text, in ASCII. libphonenumber reads full-width, Arabic and Persian digits too. */
 function digitsOf(text: string): string {
   return text.replace(/[^\d０-９٠-٩۰-۹]/g, '').replace(/\D/g, digit => String(digit.charCodeAt(0) & 0xf));
 }

@@ -54,13 +54,13 @@ export interface OperationSpec<
   keyText(params: Readonly<Record<string, string>>): string;
   /** True if this call is free despite the operation's price. */
   isFree(params: Readonly<Record<string, string>>): boolean;
-  /** The answer to a repeated call, made from the first answer. Undefined if calls change nothing. */
+  /** The answer to a repeated call, made from the first answer. Undefined if a call changes no later answer. */
   readonly again:
     | ((first: AnswerFields, params: Readonly<Record<string, string>>) => AnswerFields)
     | undefined;
   /** True if an answer shows that the same call was made before. */
   isReplay(answer: AnswerFields): boolean;
-  /** Kinds of counts over answers, each with its field's path in the answer. */
+  /** Kinds of values that the summary counts in answers, each with the path of its field. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
   /** The operation's default rules of the risk score; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
@@ -79,11 +79,11 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
    * without named columns would pay for them.
    */
   readonly isDetected: boolean;
-  /** True if a value shows its kind by itself, without a header. Left out if every value does. */
+  /** True if a value shows its kind by itself, without a header. Operations whose values all do leave it out. */
   readonly isTelling?: (text: string) => boolean;
   /**
-   * True if a value that does not show its kind is probably of this kind, in its row's country. Left out with
-   * `isTelling`.
+   * True if a value that does not show its kind is probably of this kind, in its row's country. Operations without
+   * `isTelling` don't need it.
    */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
   /** True if a column whose header does not name the kind may hold something else that looks the same. */
@@ -94,14 +94,13 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   readonly others?: string;
 }
 
-/** Kinds of counts over answers. None of them identifies a person. */
+/** Kinds of values that the summary counts in answers. None of them identifies a person. */
 export const topKinds = ['countries', 'networks', 'domains', 'phone_countries'] as const;
 export type TopKind = (typeof topKinds)[number];
 
 export const text = z.string();
 export const flag = z.boolean();
 
-/** Fields of an address's location. */
 export const geography = {
   city: text.describe('City of the address.'),
   postal_code: text.describe('Postal code of the address.'),

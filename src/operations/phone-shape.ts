@@ -2,7 +2,7 @@ import {getCountryCallingCode, parsePhoneNumberFromString} from 'libphonenumber-
 import {type PhoneCountry, phoneCountry} from './country.ts';
 import {isInPlan} from './phone-plan.ts';
 
-/** 2026-01-31, 31.01.2026, 1/31/2026. */
+/** Dates such as 2026-01-31, 31.01.2026 and 1/31/2026. */
 const DATE =
   /^(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d|[01]?\d([-/.])[0-3]?\d\3(?:19|20)\d\d)$/;
 
@@ -31,9 +31,9 @@ export function hasPhoneShape(text: string): boolean {
 const NATIONAL = /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^\(\d+\)|^\d{3}[\s.-]\d{3}[\s.-]\d{4}$/;
 
 /**
- * True if a text is probably a phone number even without a header that says so. It must be valid in its country, or
- * without a country have an unmistakable form. Bare digits count only if their country's numbers have one length. In
- * countries with several lengths, such as Germany, any customer number would be valid.
+ * True if a text is probably a phone number even without a header that says so. It must be valid in its country. If
+ * no country is known, its form must be unmistakable. Bare digits count only if their country's numbers have one
+ * length. In countries with several lengths, such as Germany, any customer number would be valid.
  */
 export function isLikelyPhone(given: string, country: string | undefined): boolean {
   const text = given.trim();
@@ -50,7 +50,7 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
 /** A number with its calling code and no plus. Shorter digits are too often a valid number of some country. */
 const INTERNATIONAL = /^[1-9]\d{10,14}$/;
 
-/** True for digits that form a valid number with a plus in front: of this region, or without one of any country. */
+/** True for digits that form a valid number with a plus in front. With a `region`, it must be of that region. */
 function hasCallingCode(text: string, region?: PhoneCountry): boolean {
   if (!INTERNATIONAL.test(text)) return false;
   const number = parsePhoneNumberFromString(`+${text}`);

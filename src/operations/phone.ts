@@ -66,7 +66,7 @@ export const phone = intelligence('phone', {
   personFaults: ['phone_malformed', 'phone_too_short', 'phone_too_long', 'phone_out_of_plan'],
   canonical: canonicalPhone,
   habits: phoneHabits,
-  // Any long number can be a phone number. Without a header only the international form proves it.
+  // Any long number may be a phone number. Without a header, only a plus proves it.
   isTelling: given => /^\s*['"“”„«»‘’‚‹›]?\+/.test(given),
   isLikely: isLikelyPhone,
   top: [['phone_countries', ['country']]],
@@ -97,7 +97,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   });
 }
 
-/** The valid number of a text in a country, with the plus that it may have lost; undefined if invalid. */
+/** The number of a text, with a plus that it may have lost; undefined if the number is not valid in its country. */
 export function validPhone(text: string, country: string | undefined): string | undefined {
   const plain = canonicalPhone(text, country);
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
@@ -107,7 +107,7 @@ export function validPhone(text: string, country: string | undefined): string | 
   return number !== undefined && isInPlan(number) ? judged.value : undefined;
 }
 
-/** Habits of a column's numbers that single cells don't show. */
+/** Finds out if a column's numbers lost their plus or their leading zero, which single cells don't show. */
 export function phoneHabits(
   cells: readonly (readonly [text: string, country: string | undefined])[],
 ): CellRules {
@@ -127,7 +127,7 @@ export function phoneHabits(
   return {plusLost: bare.length > 0 && areWrittenWhole(values, bare), zeroLost};
 }
 
-/** libphonenumber-js ignores a plus sign in brackets, and drops a full-width one: it would read another number. */
+/** A plus to write as `+`. libphonenumber-js ignores it in brackets or full width, and would read another number. */
 const PLUS = /^[\s(]*[+＋﹢]/;
 
 /** Zeros only, which people type into a form instead of a number. */
@@ -154,10 +154,10 @@ function judgePhone(
   if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options, habits);
   const number = mayBeNumber(text, options) ? parsePhoneNumberFromString(text, options) : undefined;
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
-  // A local number without its area code is possible in its country, but incomplete.
+  // `isPossible` accepts a local number without its area code. The length in E.164 form shows that it is incomplete.
   const whole =
     number?.isPossible() === true &&
-    // If the text equals the parsed number, its length was checked before.
+    // If the text is in E.164 form itself, `isPossible` has checked that length.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
   if (!whole) return invalid(phoneFault(text, options));
   if (number.number === text) return valid(text, repairs);
@@ -167,7 +167,7 @@ function judgePhone(
 
 /**
  * False for texts in which the library finds no phone number: without digits, or in national form without a country.
- * For them the library need not be loaded.
+ * These texts are not parsed.
  */
 function mayBeNumber(text: string, options: ParseOptions): boolean {
   return /\p{Nd}/u.test(text) && (isPlaced(options) || /[+＋]/.test(text));
@@ -197,8 +197,8 @@ function judgeBare(
 }
 
 /**
- * The fault of a number that, as it is written, is not valid in its country. A plus states the country: then the
- * service judges the number, and only its length is checked here.
+ * The fault of a number that is not valid in its country as it is written. A number with a plus has no fault here: its
+ * length was checked before, and the service judges the rest.
  */
 function planFault(
   text: string,
@@ -222,7 +222,7 @@ function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
 /** Faults of digits whose country or calling code is unclear. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/** A decimal number, not a grouped one: many digits, a point, then one or two digits, or zeros. */
+/** A decimal number such as 30901820.5: many digits, a point or comma, then one or two digits, or only zeros. */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
 /** A whole number with `.0` behind it. It has at most 15 digits, the precision of a spreadsheet. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
@@ -264,7 +264,7 @@ function phoneFault(text: string, options: ParseOptions): PhoneCode {
   }
 }
 
-/** A number, then few digits behind a slash or in brackets: a second number's end, an extension, a flat. */
+/** A number, then few digits behind a slash or in brackets: the end of a second number, an extension, or a flat. */
 const GLUED = /^\D*(?:\d\D*){7,}?([/(])\s*\d{1,6}\s*\)?$/;
 
 /** Minimum digits of a part that is a phone number of its own, not an area code or extension. */

@@ -25,7 +25,7 @@ const request = z.object({
   phone_number: z.string().optional().describe('User phone number in E.164 format.'),
 });
 
-/** The response's fields but `success`. In responses of the other operations they are in `data`. */
+/** The fields of the answer. They are beside `success`, while the other operations have theirs in `data`. */
 const data = fields({
   user_id: text.describe('The user identifier that was sent.'),
   score: z.number().describe('Score from 0 (bot) to 100 (human).'),
@@ -127,7 +127,6 @@ export const verify = {
   summary: 'Fetch the bot verdict for a user session token.',
   request,
   data,
-  /** The verdict's fields are beside `success`. */
   response: data.extend({success: z.literal(true)}),
   singular: 'session token',
   plural: 'session tokens',
@@ -149,7 +148,7 @@ export const verify = {
   keyText: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: isTest,
-  /** A verified token is redeemed from then on, except by a test action. The interface states no other change. */
+  /** Once a token is verified it is redeemed, except by a test action. The interface states no other change. */
   again: (first, params) =>
     isTest(params)
       ? first
@@ -187,7 +186,6 @@ export function canonicalToken(
 export type Beside = keyof typeof besideToken;
 export const besideNames = Object.keys(besideToken) as readonly Beside[];
 
-/** Makes one entry for each optional input beside a token. */
 export function perBeside<T>(make: (beside: (typeof besideToken)[Beside]) => T): Record<Beside, T> {
   return Object.fromEntries(besideNames.map(name => [name, make(besideToken[name])])) as Record<Beside, T>;
 }

@@ -22,7 +22,7 @@ export interface AnswerField extends LookupColumn {
   readonly path: readonly string[];
 }
 
-/** Columns of every result, before those of its answer. */
+/** Columns that every result has. They come before the columns of the answer's fields. */
 const SAID: readonly LookupColumn[] = [
   {name: 'status', kind: 'scalar', of: result => result.status},
   {name: 'error', kind: 'scalar', of: result => ('error' in result ? result.error : null)},
@@ -39,7 +39,7 @@ export function saidOf(marksStale: boolean): readonly LookupColumn[] {
   return SAID.filter(({name}) => marksStale || name !== 'stale');
 }
 
-/** The fields of each operation's answer, from the interface's tables, in their order. */
+/** The fields of an operation's answer, in the order of the interface's tables. */
 export function fieldsOf(operation: Operation): AnswerField[] {
   return flatten(operations[operation].data, []);
 }
@@ -71,7 +71,7 @@ function kindOf(schema: z.ZodType): AnswerField['kind'] {
 /** The parts of a target's columns that decide their names. */
 export interface NamedColumns {
   readonly target: {readonly prefix: string};
-  /** The target's columns before those of the answer's fields: status, error and, in some runs, stale. */
+  /** The target's columns that come before the answer's fields: status, error and, in some runs, stale. */
   readonly said: readonly LookupColumn[];
   readonly fields: readonly AnswerField[];
 }
@@ -87,7 +87,6 @@ export interface TargetColumns extends NamedColumns {
   readonly key: string;
 }
 
-/** All columns of a lookup, in order. */
 export function columnsOf({said, fields}: NamedColumns): readonly LookupColumn[] {
   return [...said, ...fields];
 }
@@ -147,7 +146,7 @@ export function addedNames(
   return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS] : [])];
 }
 
-/** The last column, with the repairs of the row's cells; also its name in `--fields`. */
+/** Name of the last column, which has the repairs of the row's cells. `--fields` has this name for it too. */
 export const REPAIRS = 'input_repairs';
 
 /** True if the column of repairs is written: always, unless `--fields` leaves it out. */
@@ -167,7 +166,7 @@ export function repairsByKey(
 
 type EnrichedRepairs = readonly (readonly RepairCode[])[] | undefined;
 
-/** Columns of the risk that are always written, and those that explain it, unless `--fields` leaves them out. */
+/** Columns of the risk that are always written. Those in `EXPLAINING` are written unless `--fields` leaves them out. */
 const ALWAYS = ['score', 'level', 'reasons'] as const;
 const EXPLAINING = ['points', 'missing'] as const;
 
@@ -225,7 +224,6 @@ export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolea
   );
 }
 
-/** The cells that a result fills. */
 export function resultCells(
   result: Result,
   data: unknown,
@@ -240,7 +238,7 @@ export function resultCells(
   });
 }
 
-/** An answer with only these fields, as JSON text. Marked numbers get their own spelling. */
+/** An answer with only these fields, as JSON text. Numbers are spelled as in the answer (exact-numbers.ts). */
 export function pickedJson(data: unknown, fields: readonly AnswerField[]): string {
   return unmarkNumbers(JSON.stringify(pickFields(data, fields)));
 }
@@ -261,7 +259,6 @@ export function pickFields(data: unknown, fields: readonly AnswerField[]): Recor
   return picked;
 }
 
-/** Value at a field's path in an answer. */
 export function valueAt(data: unknown, path: readonly string[]): unknown {
   let value = data;
   for (const key of path) {
@@ -272,8 +269,8 @@ export function valueAt(data: unknown, path: readonly string[]): unknown {
 }
 
 /**
- * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"). Signs before
- * digits and their punctuation stay: they are phone numbers and coordinates.
+ * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"). A sign
+ * before digits and their punctuation stays, as in phone numbers and coordinates.
  */
 export function formulaSafe(text: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^[+-]?[\d\s().,:/-]*$/.test(text) ? `'${text}` : text;

@@ -22,7 +22,6 @@ import {
 import {type CsvTexts, csvTexts} from './csv-text.ts';
 import {flatMembers} from './flat.ts';
 
-/** Format of the output. */
 export interface OutputFormat {
   readonly kind: 'csv' | 'ndjson';
   readonly delimiter: string;
@@ -52,7 +51,6 @@ export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly answers: readonly unknown[];
   /** Undefined if rows are not scored. */
   readonly risk: Risk | undefined;
-  /** Outcome of each rule. */
   readonly outcomes: RuleOutcomes | undefined;
 }
 
@@ -76,7 +74,7 @@ export function createEncoder(
   return output.kind === 'csv' ? csvEncoder(input, columns, output) : ndjsonEncoder(input, columns, output);
 }
 
-/** `input`: the names that the input's columns have in the output. `added`: names of columns that are always added. */
+/** `input`: names of the input's columns in the output. `added`: names that the format adds, whatever is looked up. */
 export function ownNames(
   input: InputFormat,
   {kind, flatten}: OutputFormat,
@@ -86,12 +84,11 @@ export function ownNames(
   return {input: input.columns, added: [OTHER_FIELDS]};
 }
 
-/** Format of CSV apart from its cells. */
 type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
 /** Makes the text of CSV records (`texts`), and the text before the first of them (`headOf`). */
 export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
-  // Many readers end a record at a lone CR or LF inside a cell, whatever this file's own line end is.
+  // Cells with a CR or LF are quoted: many readers end a record there, whatever the file's own line end is.
   const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
   const sep = sepLine ? `sep=${delimiter}${eol}` : '';
   const headOf = (header: readonly (readonly string[])[]) =>
@@ -247,14 +244,14 @@ function resultJson(result: Result, column: TargetColumns, repairs: readonly Rep
   return `{${said}${repaired}"data":${shown ?? 'null'}}`;
 }
 
-/** A result's answer as rules and columns use it, parsed. Numbers that would lose their spelling are marked. */
+/** A result's answer as columns use it, parsed. Marks numbers that parsing would change (exact-numbers.ts). */
 function exact(result: Result, answer: unknown, {target}: TargetColumns): unknown {
   const text = textOf(result) ?? '';
   const marked = markNumbers(text);
   return marked === text ? answer : usedAnswer(target.operation, JSON.parse(marked));
 }
 
-/** A result's whole answer as it was received, parsed. Numbers that would lose their spelling are marked. */
+/** A result's whole answer as received, parsed. Marks numbers that parsing would change (exact-numbers.ts). */
 function asItCame(result: Result): unknown {
   const text = textOf(result);
   return text === undefined ? undefined : JSON.parse(markNumbers(text));

@@ -7,7 +7,7 @@ import {MOST_LEVELS} from '../job/nesting.ts';
 const MOST_COLUMNS = 2_000;
 
 /**
- * The members of a JSON object, and those of nested objects by dotted paths: `user.name` → the text of its value.
+ * The members of a JSON object, with their values as text. Members of nested objects have dotted paths: `user.name`.
  * Lists, empty objects and objects nested too deep stay whole. If two members have the same path, the second is
  * `path#2`, as with equal headers.
  */

@@ -2,13 +2,13 @@ import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Reject} from '../input/row.ts';
 
-/** A line of the file of rejected rows. The first line also has the `header`, to make a list of the rows again. */
+/** A line of the file of rejected rows. The first one has the `header` too, to make a list of the rows again. */
 export function rejectLine(reject: Reject, header?: string): string {
   const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;
   return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated, header})}\n`;
 }
 
-/** The line above an input's rows; empty without a header. */
+/** The header of a CSV input, as a line; empty without a header. */
 export function headerLine(format: InputFormat): string {
   if (format.kind !== 'csv' || format.header === undefined) return '';
   return stringify([[...format.header]], {delimiter: format.delimiter});
@@ -17,7 +17,7 @@ export function headerLine(format: InputFormat): string {
 /** The beginning of every line of a file of rejected rows. */
 const START = '{"file":';
 
-/** True if a file looks like rejected rows, or is empty. Rejected rows never replace another file. */
+/** True if a file looks like rejected rows, or is empty. Only such a file may be replaced by rejected rows. */
 export function isRejectsFile(path: string): boolean {
   let file: number | undefined;
   try {

@@ -44,7 +44,7 @@ export class FileSink implements Sink {
       const {size} = await file.stat();
       if (size < bytes) throw shorter(path, size, bytes);
       if (size > bytes) await file.truncate(bytes);
-      // Synced bytes survive a power cut only if their file's name does.
+      // Syncs the new file's name in its directory: without the name, synced bytes are lost in a power cut.
       if (bytes === 0) syncPath(dirname(path));
       return new FileSink(path, file, bytes);
     } catch (error) {

@@ -24,7 +24,7 @@ export async function writeWhole(
     moveAtomically(beside, path);
   } catch (error) {
     rmSync(beside, {force: true});
-    // The message names the file that callers know, and not its temporary one.
+    // The error names the file that callers know, and not the temporary file beside it.
     throw error instanceof OutputError && error.cause !== undefined ? unwritable(path, error.cause) : error;
   }
 }

@@ -27,7 +27,6 @@ export const changesSchema = z.object({
 
 export type Changes = z.output<typeof changesSchema>;
 
-/** Kinds of rows in a comparison. */
 export const rowKinds = ['new', 'gone', 'changed', 'unchanged'] as const;
 export type RowKind = (typeof rowKinds)[number];
 

@@ -5,7 +5,7 @@ export interface RunProfile {
   readonly run_id: string;
   readonly finished_at: string;
   readonly rows: number;
-  /** Sum of the credits spent and those maybe spent. */
+  /** Credits spent, plus credits maybe spent. */
   readonly credits: number;
   /** By name: a share (0 to 1) of a total (`of`). */
   readonly shares: Readonly<Record<string, {readonly share: number; readonly of: number}>>;
@@ -13,9 +13,9 @@ export interface RunProfile {
   readonly mean?: number | undefined;
 }
 
-/** Maximum earlier runs to compare with: enough for a median, so few that the median soon follows a lasting change. */
+/** Maximum earlier runs to compare with. A median of so few soon follows a lasting change. */
 const COMPARED = 10;
-/** Minimum distance from the median, in standard deviations: a share of few answers also moves by chance. */
+/** Minimum distance from the median, in standard deviations. A share of few answers moves by chance alone. */
 const DEVIATIONS = 3;
 /** Rows and credits vary more than shares: their relative threshold is this many times higher. */
 const COUNT_FACTOR = 5;
@@ -85,7 +85,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
     run => run.rows,
     usual => countJumped(now.rows, usual, threshold),
   );
-  // Of the credits only a rise is worth a warning, of the known answers (hit_rate) only a fall.
+  // Credits get a warning only if they rise, the share of known answers (hit_rate) only if it falls.
   judge(
     'credits',
     now.credits,
@@ -109,7 +109,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
   return jumps;
 }
 
-/** True if a share moved by more than `threshold`, as points, and further than chance moves a share of `of` values. */
+/** True if a share moved by more than `threshold`, and by more than chance moves a share of `of` values. */
 function shareJumped(now: number, usual: number, of: number, threshold: number): boolean {
   const moved = Math.abs(now - usual);
   const middle = (now + usual) / 2;

@@ -1,6 +1,6 @@
 /** `1234567` → `1,234,567`. */
 export function count(value: number): string {
-  // Formatting the first number loads V8's tables of languages, so small ones are formatted by hand.
+  // The first `toLocaleString` loads V8's tables of languages, so small numbers are formatted without it.
   if (Number.isInteger(value) && Math.abs(value) < 1_000) return String(value);
   return value.toLocaleString('en-US', {maximumFractionDigits: 2});
 }

@@ -9,7 +9,7 @@ const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.numbe
 
 /**
  * One line of the history: the spending of one session at one endpoint and account, and its end. All lines add up to
- * all spending. The next session writes the line of a killed session, of which only the spending is known.
+ * all spending. For a killed session, the next session writes the line, and knows only the spending.
  */
 export const runRecordSchema = z.object({
   run_id: z.string().describe('Identifier of the run, the same in all its lines.'),
@@ -77,7 +77,7 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
   };
 }
 
-/** The line of a killed session, which ended at `ended_at` or later. */
+/** The line of a killed session. It ended at `ended_at` or later. */
 export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: SpentBy): RunRecord {
   return {
     ...facts,
@@ -94,7 +94,7 @@ export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: 
   };
 }
 
-/** Merges two lines of a session. The line that it wrote has its end; a later one, by the ledger, its spending. */
+/** Merges two lines of a session: its own line, with calls and credits from a `cut_off` line that the ledger gave. */
 export function merged(known: RunRecord, told: RunRecord): RunRecord {
   const [own, after] = told.reason === CUT_OFF ? [known, told] : [told, known];
   return after.reason === CUT_OFF ? {...own, calls: after.calls, credits: after.credits} : own;
@@ -119,7 +119,7 @@ export function listOf([first]: readonly string[]): string | null {
   return first === undefined || first === '-' ? null : basename(first);
 }
 
-/** The summary for the history, with only the last name of each path. */
+/** The summary for the history, with only the file name of each path. */
 export function withoutPaths(summary: Summary): Summary {
   const {input, output, rejects, changes} = summary;
   return {

@@ -1,4 +1,4 @@
-/** C0, C1 and DEL, except tabs and line ends, and marks of writing direction: all that steers a terminal. */
+/** All that steers a terminal: C0, C1 and DEL without tab and line feed, and marks of writing direction. */
 const CONTROL = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** A text without control characters: reports are read in terminals and CI logs too. */

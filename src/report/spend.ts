@@ -70,7 +70,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   return {since, by, groups: all, total};
 }
 
-/** Adds the price of credits to its currency's sum, rounded: otherwise binary fractions would leave tails. */
+/** Adds the price of credits to the sum of its currency. Rounds the sum: binary fractions leave tails. */
 function withMoney(
   money: Spent['money'],
   credits: number,
@@ -95,7 +95,7 @@ function partsOf(record: RunRecord, by: Grouping): (readonly [string, Omit<Spent
   }
 }
 
-/** All days from the first to the last. Records may be out of order: that of a killed session is added later. */
+/** All days from the first to the last. Sorts first: the record of a killed session is added late, out of order. */
 function daysOf(records: readonly RunRecord[]): string[] {
   const ended = records.map(record => record.ended_at.slice(0, 10)).sort();
   const last = Date.parse(ended.at(-1) ?? '');

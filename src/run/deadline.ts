@@ -1,7 +1,7 @@
 import type {Session} from './session.ts';
 import {deadlineStop, publishedInstead} from './stop.ts';
 
-/** Time that calls in flight get when a run ends: less than the 10 s after which container platforms kill. */
+/** Milliseconds that calls in flight get when a run ends. Container platforms kill a process after 10 s. */
 export const GRACE_MS = 5_000;
 
 /** Longest delay of a Node.js timer: about 25 days. */
@@ -26,7 +26,7 @@ export function startDeadline(session: Session): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Sends no more calls. Those still in flight after {@link GRACE_MS} are booked as maybe charged. Returns the timer. */
+/** Sends no more calls. Calls in flight after {@link GRACE_MS} are booked as maybe charged. Returns the timer. */
 function closeAt({job, io, asking: {executor, connection}}: Session): NodeJS.Timeout {
   io.warn(publishedInstead(deadlineStop(job)));
   executor.close('deadline');

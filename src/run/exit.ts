@@ -15,9 +15,9 @@ export interface End {
 }
 
 /**
- * The exit code of a run that wrote all its rows, with the reason. Rejections that the store keeps count as answers,
- * since other runs would not look those values up either. A streak of refusals makes the run incomplete, even if every
- * row has an earlier answer.
+ * The exit code of a run that wrote all its rows, with the reason. A rejection that the store keeps counts as an
+ * answer, since later runs don't look its value up. A streak of refusals makes the run incomplete, even if every row
+ * has an earlier answer.
  */
 export function completedExit(
   counters: Counters,
@@ -35,7 +35,7 @@ export function completedExit(
   return {exitCode: exitCodes.ok, reason: 'done'};
 }
 
-/** True if `count` of `total` exceeds a limit such as `100` or `1%`. A share applies from a total of {@link FEW} on. */
+/** True if `count` of `total` exceeds a limit such as `100` or `1%`. A share applies to totals from {@link FEW} on. */
 export function exceeds(
   limit: {count: number} | {share: number} | undefined,
   {count, total}: Counted,

@@ -32,7 +32,7 @@ export interface RunIdentity {
   readonly runId: string;
   /** Milliseconds since the epoch of the run's first start. Validity of stored answers is judged as of this time. */
   readonly startedAt: number;
-  /** Everything that shapes the output, by name: settings, and as {@link HEAD} the output's first bytes. */
+  /** Everything that shapes the output, by name: the settings, and under {@link HEAD} the output's first bytes. */
   readonly shape: Readonly<Record<string, unknown>>;
   /** Set once the run must not resume: the next command gives it up and begins a new run. */
   readonly isOver?: true;
@@ -43,27 +43,27 @@ export interface RunIdentity {
  * How a run begins:
  *
  * - `resume`: it continues from its state.
- * - `anew`: no row was written, so a new run begins by itself. It keeps each value's number of doubtful sends:
- *   perhaps charged, and without an answer.
+ * - `anew`: no row was written, so a new run begins by itself. It keeps, for each value, the number of doubtful sends:
+ *   sends that may have been charged and brought no answer.
  * - `over`: the user, the job or the last run's end demands a restart. All doubtful sends of a value count as one.
  */
 export type Beginning = 'resume' | 'anew' | 'over';
 
-/** How to get the whole limit again: a job file that says `restart: fresh` starts over only if its list changed. */
+/** Advice to get the whole credit limit again. In a job file, `restart: fresh` restarts only after changes. */
 export const FRESH_BUDGET_HINT = 'add --restart fresh to the command once';
 
-/** The endpoint and account to which answers and money belong. No other endpoint or account uses these. */
+/** The endpoint and account to which answers and spending belong. Runs with another scope don't use them. */
 export function scopeOf(endpoint: Endpoint, settings: Job['settings']): Scope {
   return {endpoint: endpointName(endpoint), label: settings.account};
 }
 
-/** The scope of a job's answers. With other data, the embedded service counts as another endpoint. */
+/** The scope of a job's answers. For the embedded service, each version of its data counts as an endpoint. */
 function answererOf({endpoint, settings}: Job): Scope {
   const scope = scopeOf(endpoint, settings);
   return endpoint.kind === 'embedded' ? {...scope, endpoint: `${scope.endpoint} ${dataVersion()}`} : scope;
 }
 
-/** The key under which a job's answers, doubts and money are kept. */
+/** The key under which a job's answers, doubtful sends and spending are kept. */
 export function answersKey(job: Job): string {
   return scopeKey(answererOf(job));
 }
@@ -86,14 +86,14 @@ const stale: Readonly<Record<string, string>> = {
   partial_short: 'The unfinished output has lost rows',
 };
 
-/** Reason why the saved state does not fit; undefined for other errors, or if the job never starts over by itself. */
+/** Reason why the saved state does not fit; undefined for any other error, or if the job never starts over. */
 export function staleReason(error: unknown, job: Job): string | undefined {
   return error instanceof BulkEnrichError && job.restarts !== 'never' ? stale[error.code] : undefined;
 }
 
 /**
- * Decides how a run begins, given the state found. Only written rows bind a run to its input: before the first row, the
- * next run may have another input, such as the next night's.
+ * Decides how a run begins, by the state that an earlier session left. If that session wrote no row, a new run begins:
+ * it may have another input, such as the next night's list.
  */
 export function beginningIn(
   ledger: Ledger,
@@ -165,7 +165,7 @@ function beginRun(
   startedAt: number,
   beginning: Beginning,
 ): RunIdentity {
-  // A restart keeps answers that were paid for, and doubtful sends that may have been charged.
+  // A restart keeps answers that were paid for, and remembers values whose sends may have been charged.
   const freshBudget = job.settings.restart === 'fresh';
   ledger.restart(answersKey(job), {freshBudget, keepsDoubts: beginning === 'anew'});
   const identity: RunIdentity = {runId: randomUUID(), shape, startedAt, sessions: 1};
@@ -206,7 +206,7 @@ function resolvedOf(
       when,
     ]),
     encoding,
-    // An answer that is written whole (NDJSON) may have more fields than these names: the service may add some.
+    // NDJSON writes a whole answer, with fields that these names lack. So `whole` shapes the output, too.
     fields: columns.map(column => [
       column.whole,
       columnsOf(column)

@@ -30,7 +30,7 @@ export async function during<T>(
   }
 }
 
-/** The date that shared files agree on. One object per run, so that a leap of the clock is reported once. */
+/** The date by which shared files age. A run has one object for it, so a leap of the clock is reported once. */
 export function dateOf({date, now, warn}: World): SharedDate {
   return date ?? new SharedDate(now, warn);
 }
@@ -40,7 +40,7 @@ export interface World {
   readonly env: Env;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The date that shared files agree on, set by the run for all its parts. {@link dateOf} makes one if undefined. */
+  /** The date by which shared files age. The run sets it for all its parts; otherwise {@link dateOf} makes one. */
   readonly date?: SharedDate;
   /** Time to wait for an answer store that another program has locked, in milliseconds. */
   readonly storePatienceMs?: number;

@@ -11,7 +11,7 @@ const UNDER_WAY = {
 } as const;
 
 /**
- * Updates the job's metrics while the run is under way. Returns a function that ends the updates: afterwards nothing
+ * Updates the job's metrics while the run is under way. Returns a function that ends the updates, so that no update
  * replaces the final metrics.
  */
 export function startLiveMetrics(session: Session): () => Promise<void> {

@@ -24,7 +24,6 @@ export function logStart({io, job, identity, input, asking}: Session): void {
   );
 }
 
-/** Logs when and why the run is asked to stop. */
 export function logStop({io, stopper}: Session): void {
   stopper.onStop(() => {
     const stop = stopper.reason;

@@ -9,8 +9,8 @@ export interface RunOutcome {
   /** Set if the run ended before its input did. */
   readonly stop: Stop | undefined;
   /**
-   * Set if an earlier run had written all rows, and this one sent nothing. `complete`: nothing was left to do.
-   * `unpublished`: this one put the output in place.
+   * Set if an earlier run had written all rows, and this run sent nothing. `complete`: nothing was left to do.
+   * `unpublished`: this run put the output in place.
    */
   readonly found?: 'complete' | 'unpublished';
   /** One sentence for the user. */

@@ -87,7 +87,7 @@ async function finishDay(
   const sameDay = `--date ${date}`;
   try {
     const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
-    // A limit that renews itself says when; the run's own never does.
+    // Only a limit of a day or month has a time to come back. Without one, the run's own limit is used up.
     const usedUp = stop?.reason === 'budget' && stop.comeBackMs === undefined;
     const toDo = stop && left(usedUp ? `${sameDay} and a higher --max-credits` : sameDay);
     io.warn(`The run of ${date}: ${message}${toDo === undefined ? '' : ` ${toDo}`}`);
@@ -120,7 +120,7 @@ async function runOnce(
   } catch (thrown) {
     const error = stoppedBefore(stopper, thrown) ?? foreseen(thrown);
     await reportFailure(job, io, state, error);
-    // A restarted session may have made calls that only its ledger knows.
+    // The state stays if its ledger has calls: no other file may know of them.
     if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made', io.warn);
     throw error;
   }
@@ -178,7 +178,7 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
 async function throughFiles(session: Session): Promise<void> {
   const {stopper, output} = session;
   const {window} = output;
-  // Counts earlier sessions' rows too: otherwise each resume would pass the limit by a little.
+  // The counters include earlier sessions' rows. Without this check, each resume would exceed the limits a little.
   checkLimits(session);
   if (stopper.reason !== undefined) return;
   const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
@@ -190,7 +190,7 @@ async function throughFiles(session: Session): Promise<void> {
   await callsEnd(session);
   window.abort();
   if (session.job.output.lasts) return writing;
-  // A stream can't be resumed, so finished rows are still written; but for a second only, as its reader may be gone.
+  // A stream can't be resumed, so finished rows are still written. This waits a second only: the reader may be gone.
   await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
 }
 
@@ -251,7 +251,7 @@ export function checkLimits({job, stopper, output}: Session): void {
   const {maxErrors, maxRejects} = job.settings;
   const {counters} = output.writer;
   const {written, rejected} = counters.rows;
-  // Called for each group of rows: the cells of all operations are added up only for a limit.
+  // This function runs for each group of rows. So it adds up the cells only if there is a limit.
   if (maxErrors !== undefined) {
     const errors = {count: failures(counters), total: asked(counters)};
     if (exceeds(maxErrors, errors)) stopper.stop(limitStop('max-errors', errors));

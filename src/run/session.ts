@@ -167,7 +167,7 @@ export function openSession(
   });
 }
 
-/** Returns the controller of all clients of a service. On bytes that answer no call, a client aborts it: it warns. */
+/** Returns a controller for all clients of a service. A client aborts it on bytes that answer no call. This warns. */
 export function warningOfUnasked(warn: (sentence: string) => void): AbortController {
   const unasked = new AbortController();
   unasked.signal.onabort = () => warn(UNASKED);
@@ -194,7 +194,6 @@ function rowsOf({counters}: RowWriter): number {
   return counters.rows.written + counters.rows.rejected;
 }
 
-/** Adds the current state to the timeline. */
 export function sampleTimeline(session: Session, isLast = false): void {
   const {clock, output, asking} = session;
   const {timeline, writer} = output;

@@ -32,9 +32,9 @@ export interface Stop {
   readonly comeBackMs?: number | undefined;
   /** True if the same command starts over, and keeps paid answers, since outcomes of this session are in doubt. */
   readonly startsOver?: true;
-  /** The counts that exceeded a limit, so that a higher one can be suggested. */
+  /** The counts that exceeded a limit, so that a higher limit can be suggested. */
   readonly counted?: Counted | undefined;
-  /** The error that caused it, if any. */
+  /** The error that caused the stop, if any. */
   readonly error?: unknown;
 }
 
@@ -78,8 +78,8 @@ export class Stopper {
   }
 
   /**
-   * The result of `work`; undefined as soon as the run stops, since `work` may never end. (`Promise.race` with a
-   * promise as long-lived as the run would keep every result in memory.)
+   * The result of `work`; undefined as soon as the run stops, since `work` may never end. `stopped` is a new promise
+   * for each call: races with one promise that lives as long as the run would keep every result in memory.
    */
   async unlessStopped<T>(work: Promise<T>): Promise<T | undefined> {
     let forget = () => {};
@@ -147,7 +147,7 @@ function budgetMessage({budget: {exhausted}, givenUp: {earlier}}: Ledger): strin
   return `${reached} ${many(before, 'credit')} of it went to earlier attempts. Raise it; or, to begin with all of it, ${FRESH_BUDGET_HINT}.`;
 }
 
-/** The error of a run that was stopped while it waited for its input. Undefined if that did not cause `thrown`. */
+/** The error of a run that was stopped while it waited for its input; undefined if no stop caused `thrown`. */
 export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichError | undefined {
   if (reason === undefined || (thrown instanceof BulkEnrichError && !(thrown instanceof InputError)))
     return undefined;
@@ -155,7 +155,6 @@ export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichErr
   return new BulkEnrichError(code, exitCode, `${message} Nothing was sent.`, {cause: error});
 }
 
-/** The stop that follows from an error. */
 export function stopFor(thrown: unknown): Stop {
   const error = foreseen(thrown);
   if (error instanceof BulkEnrichError) {
@@ -205,12 +204,12 @@ function codesOf({code, isMixed}: Streak): string {
   return isMixed ? `several codes, such as "${code}"` : `"${code}"`;
 }
 
-/** Warns of values refused in a row, while the run continues. */
+/** The warning about values refused in a row, for a run that continues. */
 export function streakWarning(operation: Operation, streak: Streak): string {
   return `${inARow(operation, streak)}. ${PERHAPS_ACCOUNT}`;
 }
 
-/** Warns of rejections in a run that got no answer. */
+/** The warning about rejections, for a run that got no answer. */
 export function unansweredWarning(operation: Operation, count: number): string {
   return `The service rejected ${many(count, `${operation} value`)} and answered none in this run. ${PERHAPS_ACCOUNT}`;
 }
@@ -233,7 +232,6 @@ export function publishedInstead({message}: Stop): string {
   return `${message} The run makes no more calls and writes the output.`;
 }
 
-/** The stop at the job's deadline. */
 export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop {
   const limit =
     until !== undefined && 'afterMs' in until ? duration(until.afterMs) : new Date(untilMs).toISOString();
@@ -245,7 +243,6 @@ export function deadlineStop({settings: {until}, untilMs = 0}: Job): Stop {
   };
 }
 
-/** The stop at a limit that the user set. */
 export function limitStop(limit: 'max-errors' | 'max-rejects', counted: Counted): Stop {
   switch (limit) {
     case 'max-errors':

@@ -22,7 +22,7 @@ import {
   subjectsRead,
 } from './subjects.ts';
 
-/** True if a row is looked up. A row whose condition can't be decided is not looked up. */
+/** True if a row is looked up; false too if its condition can't be decided. */
 export type RowFilter = (row: Row) => boolean;
 
 /** @throws {UsageError} if `where` is not a condition over the row's columns. */
@@ -43,7 +43,7 @@ export function createRowFilter(
  * answered.
  */
 export interface Waterfall {
-  /** Indexes of lookups by stage. Stage 1 waits for those without a condition, each other stage for the one before. */
+  /** Indexes of lookups by stage. The first stage waits for the lookups without a condition. */
   readonly stages: readonly (readonly number[])[];
   /** Returns a test: true if the lookup at `index` is wanted. Needs the answers of all stages before its own. */
   asks(view: RowView): (index: number) => boolean;
@@ -52,14 +52,14 @@ export interface Waterfall {
 interface ReadyCondition {
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
-  /** Lookups that this condition reads and that have a condition of their own: those are decided first. */
+  /** Lookups that this condition reads and that have conditions too. Their conditions are decided first. */
   readonly after: readonly number[];
   readonly place: string;
 }
 
 /**
- * The conditions (`when`) of lookups. A condition reads the row, the answers of earlier lookups, and their score. If it
- * reads an operation of several columns, one column's answer suffices. Undefined if no lookup has a condition.
+ * The conditions (`when`) of lookups. A condition reads the row, the answers of earlier lookups, and their score. If
+ * several columns have an operation that it reads, one answer suffices. Undefined if no lookup has a condition.
  *
  * @throws {UsageError} if a `when` is not a condition, or depends on itself.
  */
@@ -96,7 +96,7 @@ export function createConditions(
   };
 }
 
-/** An operation's name means its columns without a condition, if there are any, else all its columns. */
+/** In a condition, an operation's name means its columns without a condition; if all have one, it means all. */
 function readableSubjects(targets: readonly Target[]): Subjects {
   const subjects = [...subjectsOf(targets, operationNames)].map(([name, {operation, targets: own}]) => {
     const always = own.filter(index => targets[index]?.when === undefined);

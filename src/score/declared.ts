@@ -3,8 +3,8 @@ import {ENGINE_NAMES} from '../cel/written.ts';
 import type {RuleVocabulary, Type} from './language/vocabulary.ts';
 
 /**
- * Declares a vocabulary in an engine. Members of lists have types only for the check: with types, the engine would
- * refuse `rules[0]` of data at run time.
+ * Declares a vocabulary in an engine. Members of lists have types only while an expression is checked. At run time the
+ * engine would refuse `rules[0]` of an answer if it had a type.
  */
 export function declaredIn(vocabulary: RuleVocabulary): Declare {
   return (environment, use) => {
@@ -27,7 +27,7 @@ export function declaredIn(vocabulary: RuleVocabulary): Declare {
 const simple = {
   columns: 'map<string, string>',
   counts: 'map<string, double>',
-  // A map for hashed search, not for iteration.
+  // Declared as a map, so that `in` finds a text by its hash.
   set: 'map<string, bool>',
   timestamp: 'google.protobuf.Timestamp',
 } as const;

@@ -13,7 +13,7 @@ export interface Risk {
   readonly missing: readonly string[];
 }
 
-/** Outcomes of rules in a row, by index. A rule in no list did not hold. */
+/** Indexes of rules, by their outcome for one row. A rule in none of these lists did not hold. */
 export interface RuleOutcomes {
   readonly held: readonly number[];
   /** Rules that read something missing. */

@@ -11,7 +11,6 @@ import type {LookupStatus} from './subjects.ts';
 
 type RuleTest = ScoreRules['tests'][number];
 
-/** Result of one test in a file of rules. */
 export interface TestedRule {
   readonly name: string;
   /** The test's file, line and key, for messages. */
@@ -22,12 +21,12 @@ export interface TestedRule {
 
 export interface TestedRules {
   readonly tests: readonly TestedRule[];
-  /** Number of the file's own rules, and the reasons of those that held in no test. */
+  /** Number of the file's own rules; then the reasons of its rules that held in no test. */
   readonly rules: number;
   readonly unreached: readonly string[];
 }
 
-/** The format of a test's row. Its texts are compared as texts. */
+/** The format of a test's row. Its columns may have any names and types. */
 const FORMAT: InputFormat = {kind: 'ndjson', eol: '\n', bom: false, encoding: 'utf-8', columns: []};
 
 /**
@@ -62,7 +61,7 @@ function listed(reasons: readonly string[]): string {
   return [...reasons].sort().join(', ') || 'none';
 }
 
-/** Names of lookups: all operations, and own names of columns, such as `signup_ip`, that rules and tests use. */
+/** Names of lookups: all operations, and the names that rules and tests give to single columns, such as `signup_ip`. */
 function lookupsIn({rules, tests}: ScoreRules): readonly string[] {
   const own = new RegExp(`(?<![.\\w])\\w+_(?:${operationNames.join('|')})\\b`, 'g');
   const read = rules.flatMap(({when}) => when.match(own) ?? []);
@@ -87,7 +86,7 @@ function judged(ruleSet: RuleSet, names: readonly string[], test: RuleTest, plac
   });
 }
 
-/** The operation of a name: `ip` for `ip` itself, or for a column's own name that ends with it, such as `signup_ip`. */
+/** The operation with which a lookup's name ends: `ip` for `ip` and `signup_ip`; undefined for any other name. */
 function operationOf(name: string): Operation | undefined {
   return operationNames.find(operation => `_${name}`.endsWith(`_${operation}`));
 }
@@ -102,7 +101,7 @@ function targetOf(name: string, place: string): Target {
   return {operation, column: name, prefix: `${name}_`, cell: cellReader(name, [])};
 }
 
-/** Refuses a misspelt field, which would count as one that the answer lacks. */
+/** Refuses a misspelt field. Otherwise the right field would count as missing, and the test would be wrong. */
 function checkFields(name: string, answer: Readonly<Record<string, unknown>>, place: string): void {
   const known = Object.keys(operations[operationOf(name) ?? 'ip'].data.shape);
   const odd = Object.keys(answer).find(field => !known.includes(field));

@@ -12,7 +12,7 @@ import {type Given, readLists} from './given.ts';
 /** A rule with its place in a file. */
 export type PlacedRule = ScoreRules['rules'][number] & {
   readonly place: string;
-  /** True for the job's own rules. The default ones are for any list, so many of them never hold in one list. */
+  /** True for the job's own rules, false for default rules. Only the job's own rules need tests. */
   readonly own: boolean;
 };
 
@@ -21,7 +21,7 @@ export interface RuleSet extends Given {
   readonly rules: readonly PlacedRule[];
 }
 
-/** Everything in the rules that shapes a row, with lists by their hash; null without rules. */
+/** The parts of the rules that can change a row of output, with a hash for each list; null without rules. */
 export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
   if (ruleSet === undefined) return null;
   const {levels, rules, constants, lists} = ruleSet;
@@ -35,7 +35,7 @@ export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
 }
 
 /**
- * A job's rules: none, the default ones, or those of its own block or of a file.
+ * Loads a job's rules: none, the default rules, or the rules in its own block or in a file.
  *
  * @throws {UsageError} with file and line if they are unreadable or invalid.
  */
@@ -63,7 +63,7 @@ export function rulesFile(path: string): RulesFile {
       misspelt(path, words),
     );
   const file = readYaml(path, 'file of score rules', 'score');
-  // The file has the block under its name (`score`), as in a job, or the block's content only.
+  // A file has its rules under the key `score`, as a job has, or at its top.
   const within = isUnderScore(file.value) ? ['score'] : [];
   const placeOf: PlaceOf = keys => {
     const line = file.line([...within, ...keys]);
@@ -103,7 +103,7 @@ export function withBase(
   return {levels, rules: all, constants, lists: readLists(lists, placeOf)};
 }
 
-/** Outputs and reports name a rule by its reason, so two rules with one reason are mostly an unfinished copy. */
+/** Refuses two rules with one reason, mostly an unfinished copy: outputs and reports name a rule by its reason. */
 function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly string[]): void {
   const seen = new Map<string, PlacedRule>();
   for (const rule of rules) {

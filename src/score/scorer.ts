@@ -19,7 +19,7 @@ import {
   subjectsRead,
 } from './subjects.ts';
 
-/** Rules ready for rows. Pure: a row's risk depends on that row alone. */
+/** Compiled rules. Pure: a row's risk depends on that row alone. */
 export interface Scorer {
   /** All paths that the rules read. */
   readonly reads: readonly Reference[];
@@ -28,7 +28,7 @@ export interface Scorer {
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
 }
 
-/** Name of a missing signal in the output: the lookup if it has no answer, else the answer's field. */
+/** Names what a rule lacks, for the column `risk_missing`: the lookup if it has no answer, else the answer's field. */
 type NameSignal = (reference: Reference, view: RowView, combination: Combination) => string;
 
 interface ReadyRule {
@@ -112,7 +112,6 @@ function compileRules(
   });
 }
 
-/** The lookups that conditions depend on. */
 function lookupsRead(conditions: readonly Condition[], subjects: Subjects): readonly number[] {
   const names = conditions.flatMap(condition => [...subjectsRead(condition, subjects)]);
   return [...new Set(names.flatMap(name => subjects.get(name)?.targets ?? []))];
@@ -138,7 +137,7 @@ interface Judged {
   readonly missing: readonly string[];
 }
 
-/** The result of each rule, and the missing signals of those that are undecided. */
+/** Decides each rule, and collects the names of what the undecided rules lack. */
 function judge(rules: readonly ReadyRule[], facts: RowFacts, nameSignal: NameSignal): Judged {
   const held: ReadyRule[] = [];
   const undecided: number[] = [];
@@ -152,13 +151,13 @@ function judge(rules: readonly ReadyRule[], facts: RowFacts, nameSignal: NameSig
   return {held, undecided, wrong, missing: missing.names};
 }
 
-/** Names of what rules lacked, in the rules' order. */
+/** Collects the names of fields and lookups that rules lack, in the rules' order. */
 class Missing {
   readonly #view: RowView;
   readonly #nameSignal: NameSignal;
   readonly #names = new Set<string>();
   readonly #seen = new Set<Reference>();
-  /** Used if a rule has no choice of lookups: then a reference has the same name for all such rules of the row. */
+  /** For rules without a choice among lookups. A field has the same name in all of them, so it is named only once. */
   readonly #only: Lacking = {
     add: reference => {
       if (this.#seen.has(reference)) return;
@@ -176,7 +175,7 @@ class Missing {
     return [...this.#names];
   }
 
-  /** Returns the collector for signals that a rule lacks in a combination. Signals of shadow rules are ignored. */
+  /** Returns the collector of what a rule lacks with one combination of lookups. Ignores what shadow rules lack. */
   of({combinations, shadow}: ReadyRule, combination: Combination): Lacking {
     if (shadow) return NOWHERE;
     if (combinations.length === 1) return this.#only;
@@ -198,11 +197,11 @@ function decide(rule: ReadyRule, facts: RowFacts): Decision {
   return any;
 }
 
-/** Adds the signals for which a rule is undecided. Returns true if the rule could not use one of its values. */
+/** Adds what an undecided rule lacks. Returns true if the rule could not use one of its values. */
 function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean {
   let hadAll = false;
   for (const combination of rule.combinations) {
-    // Adds nothing for a combination that decides the rule.
+    // If the rule is decided with this combination of lookups, nothing is added for it.
     const lacking = missing.of(rule, combination);
     hadAll = rule.condition.missing(facts.for(rule, combination), lacking) || hadAll;
   }
@@ -210,8 +209,8 @@ function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean
 }
 
 /**
- * The values of one row that rules read. If a row has several IP lookups, `ip` in a rule is first the first of them,
- * then the one that the combination under judgement has chosen.
+ * The values of one row that rules read. If a row has several IP lookups, a rule is judged with each of them. Then `ip`
+ * means the lookup that the current combination chooses.
  */
 class RowFacts {
   readonly view: RowView;
@@ -233,7 +232,7 @@ class RowFacts {
   }
 }
 
-/** The points of each reason, which rules may share. A reason may be `constructor`: then `before` is a function. */
+/** Sums up the points of rules by reason. A reason may be `constructor`: then `before` is a function, not a sum. */
 function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
   const points: Record<string, number> = {};
   for (const {reason, add} of held) {
@@ -254,8 +253,8 @@ function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolea
 export type IsListFault = (index: number, code: string) => boolean;
 
 /**
- * True if a lookup that the rules read failed, if a fault of the list prevented it, or if it was skipped other than by
- * its condition. True too if none of these lookups has an answer, or a fault that tells something about the person.
+ * True if a lookup that the rules read failed, has a fault of the list, or was skipped for another reason than its
+ * condition. True too if no lookup that they read has an answer or a fault that tells something about the person.
  */
 function isBlind({results}: RowView, relevant: readonly number[], isListFault: IsListFault): boolean {
   let heard = relevant.length === 0;

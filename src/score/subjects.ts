@@ -104,7 +104,7 @@ export function combinationsOf(condition: Condition, subjects: Subjects): readon
   return combinations;
 }
 
-/** The subjects that a condition depends on, by answer, status or error. */
+/** Names of the subjects whose answer, status or error a condition reads. */
 export function subjectsRead({references}: Condition, subjects: Subjects): Set<string> {
   const names = references.flatMap(({path: [root, name]}) =>
     root === 'status' || root === 'error' ? [name ?? ''] : [root ?? ''],
@@ -114,7 +114,7 @@ export function subjectsRead({references}: Condition, subjects: Subjects): Set<s
 
 /**
  * Makes a reader of a row's facts for each subject. A subject's first lookup is used until a combination is chosen.
- * Facts that are the same for all rows are added only if conditions read some: most don't, and adding doubles the time.
+ * Facts that are the same for all rows are added only if a condition reads one: adding them doubles the time.
  */
 export function factsReader(
   subjects: Subjects,
@@ -143,7 +143,7 @@ export function factsReader(
   };
 }
 
-/** The facts, with the lookups that a combination chooses. */
+/** Returns the facts with the answer, status and error of each lookup that a combination chooses. */
 export function chosen(facts: Facts, view: RowView, combination: Combination): Facts {
   const put: Record<string, unknown> = {...facts};
   const status = {...(facts['status'] as object)} as Record<string, string | undefined>;

@@ -38,7 +38,7 @@ function vocabularyOf(schema: z.ZodObject): RuleVocabulary {
   return type.kind === 'object' ? type.fields : {};
 }
 
-/** The summary with 0 for counts that this run does not have. */
+/** Returns the summary with 0 for each of these counts that it lacks. */
 function withCounts(summary: object, counts: readonly Reference[]): Readonly<Record<string, unknown>> {
   if (counts.length === 0) return summary as Record<string, unknown>;
   const copy = structuredClone(summary) as Record<string, Record<string, Record<string, number>>>;

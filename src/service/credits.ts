@@ -11,9 +11,9 @@ export type Costs = Record<Operation, number>;
 export interface OperationLedger {
   /** Calls that were charged, or free by a test action id. */
   calls: number;
-  /** Those of `calls` that were free by a test action id. */
+  /** The part of `calls` that was free by a test action id. */
   free: number;
-  /** Those of `calls` without a usable answer: a practice fault came after the charge. */
+  /** The part of `calls` without a usable answer: a practice fault came after the charge. */
   unanswered: number;
   credits: number;
   /** Rejected calls, by error code; they are free. */
@@ -28,7 +28,7 @@ export interface ServiceLedger {
   operations: Record<Operation, OperationLedger>;
 }
 
-/** A change of the ledger, as the journal keeps it. */
+/** A change of the service's ledger, as the journal keeps it. */
 export type LedgerEvent =
   | {op: Operation; cost: number; free?: boolean}
   | {op: Operation; unanswered: true}
@@ -36,7 +36,6 @@ export type LedgerEvent =
 
 const emptyOperation = (): OperationLedger => ({calls: 0, free: 0, unanswered: 0, credits: 0, rejected: {}});
 
-/** Counts calls and credits. */
 export class Credits {
   readonly #costs: Costs;
   readonly #limit: number | undefined;

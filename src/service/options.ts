@@ -15,7 +15,7 @@ export interface ServiceOptions extends PracticeOptions {
   credits?: number;
   /** Credits per call; 1 each if left out. */
   costs?: Partial<Record<Operation, number>>;
-  /** Fields that replace, or add to, those of open data; by operation and value. */
+  /** Fields of answers, by operation and value. They replace the fields of open data, or are added to them. */
   answers?: GivenAnswers;
   /** NDJSON file of the sessions that `/verify` knows. */
   sessionsFile?: string;
@@ -39,7 +39,7 @@ export interface ServiceOptions extends PracticeOptions {
   log?: (event: string, fields: Record<string, unknown>) => void;
 }
 
-/** The numbers among the options, with their bounds. */
+/** Minimum and maximum of options that are numbers. */
 const bounds = {
   port: [0, 65_535],
   credits: [0, Number.MAX_SAFE_INTEGER],

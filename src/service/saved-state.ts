@@ -74,7 +74,7 @@ export class State {
   }
 }
 
-/** An event's key. The event replaces earlier ones with the same key. The totals sum up events without a key. */
+/** An event's key. A rewrite keeps the last event of each key. It drops events without a key: the totals have them. */
 function keyOf(event: StateEvent): string | undefined {
   if ('session' in event) return `session ${event.session.token}`;
   return 'redeemed' in event || 'sighting' in event ? JSON.stringify(event) : undefined;
@@ -92,7 +92,7 @@ function replay(event: StateEvent, {credits, sessions, accounts}: SavedParts): v
   }
 }
 
-/** Adds a session. One that names its user also counts as a sighting of that account. */
+/** Adds a session. If it names its user, it also counts as a sighting of that account. */
 export function addSession(session: UserSession, sessions: UserSessions, accounts: Accounts): void {
   sessions.add(session);
   const {user_id: userId, email} = session;

@@ -10,7 +10,7 @@ export interface Sources {
   data_sets: DataSet[];
   /** Libraries that carry their own data. */
   libraries: {name: string; version: string; licence: string; fields: string[]}[];
-  /** The lists of this project's own. */
+  /** Lists that this project keeps. */
   lists: {name: string; operators: number; entries: number; fields: string[]}[];
   /** Fields that no answer has, and the reasons. */
   left_out: {fields: string[]; reason: string}[];
@@ -54,7 +54,7 @@ export function describeSources(data: OpenData): Sources {
   };
 }
 
-/** Fields left out for lack of the optional data set; undefined if no data set is missing. */
+/** Fields left out because the optional city data is not installed; undefined if it is. */
 export function describeLeftOut(): Sources['left_out'][number] | undefined {
   return findCityFile() === undefined ? withoutCity : undefined;
 }

@@ -112,7 +112,7 @@ const answers: {readonly [Name in Intelligence]: (data: OpenData, value: string)
   email: emailIntelligence,
 };
 
-/** Returns what checks a body of an intelligence operation, and makes a call whose answer is in `data`. */
+/** Returns a function that checks an operation's body and makes its call. The answer is in the reply's `data`. */
 function lookup(
   name: Intelligence,
   data: OpenData,

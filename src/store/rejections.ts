@@ -20,7 +20,7 @@ export class Rejections {
     for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
-  /** Lets a rejection wait for its judgement. `isKnown`: the value was rejected before, so it is kept immediately. */
+  /** Lets a rejection wait for its judgement. `isKnown`: the value was rejected before; then it is kept at once. */
   add(rejection: KeptAnswer, isKnown: boolean): void {
     const {operation, key} = rejection;
     const waiting = this.#waiting.get(operation);
@@ -59,7 +59,7 @@ export class Rejections {
     return dropped.size;
   }
 
-  /** Judges the waiting rejections, since no more calls follow. Drops and reports those of unanswered operations. */
+  /** Judges the waiting rejections: no more calls follow. Drops and reports those of operations without an answer. */
   end(onDrop: (operation: Operation, count: number) => void): void {
     for (const operation of [...this.#waiting.keys()])
       if (this.#ledger.tally.operations[operation].answered > 0) this.keep(operation);

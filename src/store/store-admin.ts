@@ -7,7 +7,7 @@ import type {Operation} from '../operations/table.ts';
 import {IS_ANSWER, openStoreFile, STORE_FILE} from './store-file.ts';
 import {giveBack, SWEEP_AT_ONCE} from './upkeep.ts';
 
-/** Runs lock the store only while they write one group of answers. */
+/** Maximum milliseconds to wait for a run, which locks the store only while it writes one group of answers. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 export interface StoreStats {
@@ -33,7 +33,7 @@ export class StoreAdmin {
       : undefined;
   }
 
-  /** The clock's date. If the clock leaps, instead the date that has certainly passed, by what earlier runs noted. */
+  /** Returns the clock's date. If the clock leaps, returns the date that has certainly passed by earlier runs. */
   today(date: SharedDate): number {
     const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
     return leaps ? certain : date.now();
@@ -54,7 +54,7 @@ export class StoreAdmin {
     }));
   }
 
-  /** Removes answers that expired by this date, and returns their number. Short steps let runs write in between. */
+  /** Removes answers that expired by `today`, and returns their number. Short steps let runs write in between. */
   async prune(
     operation: Operation,
     {answers, rejections}: {readonly answers: number; readonly rejections: number},
@@ -80,7 +80,7 @@ export class StoreAdmin {
   }
 
   /**
-   * Returns freed space to the file system, until a run locks the file. Removed answers are already overwritten.
+   * Returns freed space to the file system, until a run locks the file. Removed answers are overwritten even before.
    */
   async giveBack(): Promise<void> {
     try {

@@ -26,9 +26,9 @@ const SCHEMA = `
 `;
 
 /**
- * Writes an answer over a stored one that is not newer, or is dated ahead of the clock. But if runs agreed on a date
- * after the stored one's, this clock is wrong: the stored answer stays. Its `after` then becomes the new answer's date,
- * so that further runs under that clock can use the stored answer.
+ * Writes an answer over a stored one that is not newer, or dated ahead of this clock. But if the stored answer is dated
+ * between the new answer and the date on which runs agreed, this clock is wrong: the stored answer stays. Its `after`
+ * becomes the new answer's date, so that further runs under the wrong clock can use the stored answer.
  */
 const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
   ON CONFLICT (key, scope) DO UPDATE SET
@@ -46,7 +46,7 @@ const FIND_AT_ONCE = 64;
 /** Maximum difference between two clocks that count as correct, in milliseconds. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
 
-/** An account at an endpoint. Its answers and its money never serve another. */
+/** An account at an endpoint. No other account or endpoint uses its answers or its credits. */
 export interface Scope {
   readonly endpoint: string;
   readonly label: string;
@@ -83,7 +83,7 @@ function checkVersion(version: number): void {
 }
 
 function prepareSchema(db: Sqlite): void {
-  // Lets freed pages be returned to the file system one by one. No effect on a file with tables.
+  // Lets freed pages be returned to the file system one by one. This setting has no effect on a file with tables.
   db.pragma('auto_vacuum = INCREMENTAL');
   db.transaction(() => {
     const version = db.pragma('user_version');
@@ -128,7 +128,7 @@ export class StoreFile {
     this.#inode = statSync(this.#path).ino;
     this.#find = db.query(
       ['key', 'data', 'bought_at AS boughtAt', 'after'],
-      // The `+` keeps SQLite from searching the index once for each scope: few values have answers of other scopes.
+      // The `+` makes SQLite search the index by key only, not once for each scope: few keys have several scopes.
       `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST}`,
     );
     this.#put = db.prepare(PUT);
@@ -149,7 +149,7 @@ export class StoreFile {
   #findIn(found: Map<string, Answer[]>, keys: readonly string[], now: number): void {
     const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
     let known: KnownDate | undefined;
-    // Only an answer dated ahead needs the date.
+    // Reads the date once, and only if an answer is dated ahead of this clock.
     const date = () => {
       known ??= this.#date.knownIn(this.#db);
       return known;
@@ -166,9 +166,9 @@ export class StoreFile {
     }
   }
 
-  /** Writes answers; {@link PUT} decides which stored ones they replace. `owner`: the scope of the answers. */
+  /** Writes answers; {@link PUT} decides which stored answers they replace. `owner`: the scope of the answers. */
   write(answers: readonly KeptAnswer[], owner = this.#scope): void {
-    // SQLite would keep writing to a file whose name is gone.
+    // SQLite would keep writing to a file that was removed: so the path must still lead to the opened file.
     if (statSync(this.#path, {throwIfNoEntry: false})?.ino !== this.#inode)
       throw new Error('it was removed while it was in use');
     const latest = this.#date.now() + CLOCK_SKEW_MS;
@@ -178,7 +178,7 @@ export class StoreFile {
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
         const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
-        // Only an answer of this session is surely newer than `earlier`: others are dated before the session, or ahead.
+        // Only an answer of this session is surely newer than `earlier`. Other answers are dated earlier, or ahead.
         const isOwn = boughtAt >= this.#openedAt && boughtAt <= latest;
         const after = isOwn ? earlier : 0;
         this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
@@ -199,7 +199,7 @@ export class StoreFile {
     try {
       this.#db.close();
     } catch {
-      // The store is no longer used.
+      // Ignored: the store is no longer used.
     }
   }
 }

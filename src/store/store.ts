@@ -29,7 +29,7 @@ export interface OwnAnswers {
 }
 
 export interface StoreOptions {
-  /** The answers' {@link scopeKey}. */
+  /** Endpoint and account of the answers, as a {@link scopeKey}. */
   readonly scope: string;
   readonly judge: Judge;
   readonly date: SharedDate;
@@ -49,7 +49,7 @@ export interface StoreTrouble {
 
 /** Answers kept across runs. A fault of the store never ends a run: lookups then cost credits. */
 export interface AnswerStore {
-  /** If another program has the store locked: resolves when it can be read, or after the maximum wait. */
+  /** Undefined unless another program has the store locked. Resolves when it can be read, or after the maximum wait. */
   ready(): Promise<void> | undefined;
   /** Answers for these keys; undefined if the store can't be read now. */
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
@@ -58,20 +58,18 @@ export interface AnswerStore {
   /** Keeps an answer for other runs: it is written a moment later. */
   put(answer: KeptAnswer): void;
   /**
-   * Writes waiting answers, and those that could not be written before. Resolves with true if the file then has every
-   * answer. `patiently`: if another program has the store locked, waits for it for up to the same time as a reader.
+   * Writes waiting answers, and answers that could not be written before. Resolves with true if the file then has every
+   * answer. `patiently`: waits as long as a reader does for another program that has the store locked.
    */
   flush(patiently?: boolean): Promise<boolean>;
   /** The run's own answers up to this number are in the file; undefined without a store. */
   readonly stored: number | undefined;
-  /** Undefined without a fault. */
   readonly trouble: StoreTrouble | undefined;
   /** A number that changes once another run has written to the store. */
   version(): number;
   close(): void;
 }
 
-/** The store under `--no-store`. */
 export const noStore: AnswerStore = {
   ready: () => undefined,
   find: () => new Map(),
@@ -103,7 +101,7 @@ class SqliteStore implements AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
-  /** Number of unwritten answers, which follow `stored` in the ledger. 0: maybe a killed session's; undefined: none. */
+  /** Number of answers after `stored` that only the ledger has. 0: perhaps a killed session's; undefined: none. */
   #missed: number | undefined;
   stored: number;
   #timer: NodeJS.Timeout | undefined;
@@ -119,7 +117,7 @@ class SqliteStore implements AnswerStore {
     this.#options = options;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.stored = options.own?.stored ?? 0;
-    // A killed session may not have written its last answers.
+    // 0 lets the ledger be read: a killed session may not have written its last answers.
     if (options.own !== undefined) this.#missed = 0;
     this.#attempt(this.#reading, () => true);
   }
@@ -202,7 +200,7 @@ class SqliteStore implements AnswerStore {
     if (!this.#isClosed) this.#tell();
   }
 
-  /** Writes waiting answers; unwritable ones stay in the ledger only, so no memory grows. True if all are written. */
+  /** Writes waiting answers. Unwritable ones stay in the ledger only, so no memory grows. True if all are written. */
   #writeOut(patiently = false): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -226,11 +224,11 @@ class SqliteStore implements AnswerStore {
     return written;
   }
 
-  /** Writes unwritten answers from the ledger, in groups, with other work between. True if no answer is left. */
+  /** Writes answers that only the ledger has. Works in groups, with other work between. True if no answer is left. */
   async #catchUp(patiently: boolean): Promise<boolean> {
     const missed = this.#missed;
     if (missed === undefined) return true;
-    // A probe: the ledger is not read if the store can't be written.
+    // Tries to write nothing first: if that fails, the ledger need not be read.
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
     for (const {answers, scope} of this.#unwritten()) {
@@ -239,12 +237,12 @@ class SqliteStore implements AnswerStore {
       await sleep(0);
     }
     this.stored = upTo;
-    // Further answers may have been missed meanwhile.
+    // Keeps the number of answers that were missed meanwhile; undefined if none were.
     this.#missed = (this.#missed ?? missed) - missed || undefined;
     return this.#missed === undefined;
   }
 
-  /** Answers in the ledger that the file may lack: those of earlier attempts in other scopes, then the run's own. */
+  /** Yields answers that the file may lack: of earlier attempts at other endpoints or accounts, then this run's. */
   *#unwritten(): Generator<{readonly answers: readonly KeptAnswer[]; readonly scope?: string}> {
     const ledger = this.#options.own?.ledger;
     if (ledger === undefined) return;
@@ -252,7 +250,7 @@ class SqliteStore implements AnswerStore {
     for (const answers of ledger.answersAfter(this.stored)) yield {answers};
   }
 
-  /** Returns the result of `work`; undefined if the store's file can't be used now. It is tried again after a while. */
+  /** Returns the result of `work`; undefined if the store's file can't be used now. Later calls try the file again. */
   #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
     const {scope, date} = this.#options;

@@ -52,7 +52,7 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<number
   }
 }
 
-/** Notes the ages that this run uses. Returns an SQL condition for answers that no run can use any more. */
+/** Notes the maximum ages of answers that this run uses. Returns an SQL condition for answers that no run can use. */
 function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const now = date.now();
   const {certain, leaps} = date.note(db);
@@ -66,7 +66,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const note = db.prepare(
     'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',
   );
-  // Ages are noted from now on. Until the other jobs have run, they may use answers of any age.
+  // Ages are noted for the first time. Jobs that have not run since may use answers of any age.
   const isUsed =
     isNew && db.query(['id'], 'FROM answer WHERE bought_at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
   for (const operation of operationNames) {
@@ -74,7 +74,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
     if (isUsed) note.run(operation, now, now);
   }
   db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
-  // Corrects answers dated ahead, since other runs have agreed on the date.
+  // Corrects answers dated ahead of this clock, which fits the dates of earlier runs.
   if (!leaps)
     db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
       now + CLOCK_SKEW_MS,

@@ -22,7 +22,7 @@ export type Validity = 'fresh' | 'due' | 'stale';
  */
 export type Judge = (lookup: LookupKey, outcome: Outcome) => Validity | undefined;
 
-/** Returns a judge by a job's terms. All validity is as of `now`, in milliseconds since the epoch. */
+/** Returns a {@link Judge} that applies a job's terms at the time `now`, in milliseconds since the epoch. */
 export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): Judge {
   return ({operation, key}, outcome) => validity(key, outcome, terms[operation], now);
 }
@@ -76,8 +76,8 @@ export interface KnownAnswer {
 }
 
 /**
- * The best stored outcome of a value. An answer within its term precedes a rejection; a rejection from before an answer
- * does not count.
+ * The best stored outcome of a value. An answer within its term wins over a rejection. A rejection that is older than
+ * the answer does not count.
  */
 export function bestOf(lookup: LookupKey, found: readonly Answer[], judge: Judge): KnownAnswer | undefined {
   const [only] = found;

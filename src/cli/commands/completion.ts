@@ -42,7 +42,7 @@ const firstArguments: Readonly<Record<string, CompletedWords>> = {
   completion: [...scripts.keys()].join(' '),
 };
 
-/** By flag of a setting, the words that it takes: `--endpoint` → `embedded live`; empty if it takes other values. */
+/** Words that a setting's flag takes, by flag: `--endpoint` → `embedded live`. Empty if the flag takes other values. */
 const choices: ReadonlyMap<string, CompletedWords> = new Map(
   describeSettings().map(setting => [`--${spelled(setting.name, '-')}`, setting.choices.join(' ')]),
 );
@@ -58,7 +58,7 @@ const columnFlags: ReadonlySet<string> = new Set(
 
 /**
  * `bulk-enrich completion bash|zsh|fish`: prints a script for the shell, made from the declared commands. The script
- * calls `bulk-enrich completion columns -- WORDS`.
+ * calls `bulk-enrich completion columns -- WORDS` to list the names of columns.
  */
 export async function completionCommand(
   program: Command,
@@ -167,7 +167,7 @@ function fullName(parent: Completed['parent'], name: string): string {
   return parent === undefined ? name : `'${parent} ${name}'`;
 }
 
-/** Escapes colons, since in zsh a colon ends a description. */
+/** Escapes colons: in zsh, a colon separates the parts of a completion entry. */
 function ofZsh(text: string): string {
   return text.replaceAll(':', '\\:');
 }

@@ -76,7 +76,7 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
   return checks;
 }
 
-/** Warns if others may use the key file. On Windows its mode does not tell that, so there is no warning. */
+/** Warns if other users have access to the key file. On Windows the file's mode does not show that: no warning. */
 function keyFileCheck(): Check[] {
   const path = process.env.BULK_ENRICH_API_KEY_FILE;
   const mode = path === undefined ? 0 : (statSync(path, {throwIfNoEntry: false})?.mode ?? 0);
@@ -180,10 +180,10 @@ function verdictOf(checks: readonly Check[]): string {
   return `A run would work here${ifAccepted}.${warnings.length === 0 ? '' : ` Look at: ${warnings.join(', ')}.`}`;
 }
 
-/** Free space below which doctor warns: then even a modest list may fill the disk. */
+/** Free space below which doctor warns. With less, even a modest list may fill the disk. */
 const LITTLE_BYTES = 200 * 2 ** 20;
 
-/** Checks that `path` can be written (if `needed`, its trouble is a failure), and its free space. Creates nothing. */
+/** Checks write access and free space, without creating `path`. An error is a failure if `needed`, else a warning. */
 function checkPath(name: string, path: string, needed: boolean): Check {
   try {
     checkWritable(path);

@@ -80,14 +80,14 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   return 0;
 }
 
-/** The account file that the user can write: its path, and its endpoint, a URL without secret parts. */
+/** Path and endpoint for an account file, which a comment in the job file suggests. The URL has no secret parts. */
 function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
   const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
   try {
     const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
     return {path: accountFile('main.yaml', process.env), endpoint: endpointName(endpoint)};
   } catch {
-    // There is no home directory, or a run will refuse the base URL.
+    // Without a home directory or a valid base URL, the job file shows an example.
     return EXAMPLE;
   }
 }
@@ -104,14 +104,14 @@ function programPath(): string {
 }
 
 /**
- * The credits of a run over the list, as `plan` counts them. Prints the plan's warnings. Values with a stored answer
- * count too: on another night they may have to be paid for.
+ * The credits that a run over the list costs at least, as `plan` counts them. Prints the plan's warnings. Values with
+ * a stored answer count too: on another night a run may have to pay for them.
  *
  * @throws {UsageError} for a job that would never run.
  */
 async function costOfList(input: string, reading: RawSettings, answers: Chosen): Promise<number> {
   const env = envOfCounting(process.env);
-  // A live service may not be configured yet. Counting needs no service.
+  // Counts with the embedded service: counting makes no calls, and a live service may not be configured yet.
   const flags = {...reading, ...camelCased(columnSettings(answers)), endpoint: 'embedded', store: false};
   const {job} = jobFrom([input], flags, '-', env);
   const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: say});

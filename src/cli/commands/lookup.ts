@@ -45,7 +45,7 @@ export async function lookupCommand(
 
 export type SingleAsk = (client: Client, actionId: string | undefined) => Promise<Answered>;
 
-/** Makes one call, paid for from the account, and prints the answer. A failure is thrown, with the exit code of its kind. */
+/** Makes one call within the account's limits, and prints the answer. A failure has the exit code of its kind. */
 export async function ask(
   settings: ReturnType<typeof checkSettings>,
   operation: Operation,

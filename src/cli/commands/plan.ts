@@ -21,7 +21,6 @@ export async function planCommand(
   {json, ahead, ...flags}: JobFlags & {readonly json?: boolean; readonly ahead?: string},
 ): Promise<number> {
   const aheadMs = ahead === undefined ? 0 : readFlag('--ahead', durationFrom('1d', '366d'), ahead);
-  // A plan writes no output, so it needs no name for one.
   const {job, console} = plannedJob(inputs, flags);
   const io = {
     env: process.env,
@@ -37,7 +36,7 @@ export async function planCommand(
   return exitCodes.ok;
 }
 
-/** @throws {BulkEnrichError} if the unreadable rows exceed --max-rejects: a run of the same list would end so. */
+/** @throws {BulkEnrichError} if the unreadable rows exceed --max-rejects. A run of the list would stop for that. */
 function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   const counted = {count: rejected, total: rows + rejected};
   if (!exceeds(settings.maxRejects, counted)) return;
@@ -45,7 +44,7 @@ function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
 
-/** A plan makes no calls, so it needs neither key nor service. Without a service, it is for the embedded one. */
+/** Makes a job that needs no key and no output: a plan uses neither. Without a service, it has the embedded one. */
 function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
   const env = envOfCounting(process.env);
   try {
@@ -58,7 +57,7 @@ function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<type
   }
 }
 
-/** A line on what the same list cost the last time: an unusual cost then shows before it is paid. */
+/** A line with the list's cost in its last run, so that the user notices an unusual cost before paying it. */
 function lastTime({last}: PlanReport, {kind}: Job['endpoint']): string[] {
   if (last === null) return [];
   const cost = kind === 'embedded' ? many(last.calls, 'call') : many(last.credits, 'credit');

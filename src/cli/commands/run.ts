@@ -21,7 +21,7 @@ export async function runCommand(
   }
 }
 
-/** Reports a wrong command line as a run that could not begin. Undefined if the caller has to show the error. */
+/** Reports a wrong command line as a failed run. Returns the exit code; undefined if the caller must show the error. */
 export async function refuseRun(error: UsageError, flags: JobFlags): Promise<number | undefined> {
   await deliverWithoutJob(error, flags);
   return said(error, flags);
@@ -36,7 +36,7 @@ function said(error: unknown, flags: JobFlags): number | undefined {
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
-/** Runs the job. The code of a run is loaded last, since that takes longest: a missing file is reported before. */
+/** Runs the job. `refuseMistyped` comes before the slow import of a run's code: a missing file is reported at once. */
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = await jobOrMetrics(inputs, flags);
   refuseMistyped(job);
@@ -62,8 +62,8 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Refuses a missing input before a run begins. If the job is from a file, has metrics or a ping, or has left files
- * before, a run begins anyway, which reports the missing input there too.
+ * Refuses a missing input before a run begins. A job from a file, with metrics or a ping, or with files of an earlier
+ * run is not refused here: its run reports the missing input itself, also to metrics and ping.
  *
  * @throws {InputError} if an input is missing.
  */

@@ -111,7 +111,7 @@ export async function storePurge(
   });
 }
 
-/** Keys of a value under all operations that it fits, so that the user need not name one. */
+/** Keys of a value under all operations that it fits, so that the user need not name an operation. */
 function keysOf(value: string, country: string | undefined): string[] {
   return intelligenceNames.flatMap(operation => {
     const canonical = operations[operation].canonical(value, country);

@@ -69,7 +69,7 @@ export function demandRedisUrl(given: string | undefined): string {
   );
 }
 
-/** Difference of clocks that needs no warning: the fleet leaves 2% of each second for it. */
+/** Maximum difference of clocks without a warning: the fleet leaves 2% of the rate unused for such differences. */
 const CLOCKS_AGREE_MS = 20;
 
 function warnOfClock(aheadMs: number, console: Console): void {
@@ -80,7 +80,7 @@ function warnOfClock(aheadMs: number, console: Console): void {
   );
 }
 
-/** At least 2 s: a worker must renew its lock on a chunk several times before the lock expires. */
+/** At least 2 s: a worker must renew its lock on a chunk of values several times before the lock expires. */
 const lostAfterRange = durationFrom('2s', '1h');
 
 function parseLostAfter(text: string): number {
@@ -89,7 +89,7 @@ function parseLostAfter(text: string): number {
   throw new UsageError('settings', '--lost-after: expected a duration from 2s to 1h, such as 30s.');
 }
 
-/** Gives a client for each timeout, which a run sets. The embedded service answers at once: one client is enough. */
+/** Gives a client for each timeout: every run sets its own. The embedded service answers at once: one is enough. */
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
@@ -106,7 +106,7 @@ function clientsOf(
   };
 }
 
-/** Ends the process, which commands to Redis would keep alive: they still wait for an answer. */
+/** Ends the process. Otherwise the last commands to Redis, which still wait for an answer, would keep it alive. */
 function endUnheard(console: Console): never {
   console.warn(
     'Redis is away, so the results of the last calls could not be returned. Their runs count them as lost.',

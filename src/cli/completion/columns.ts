@@ -22,7 +22,7 @@ export async function columnsFor(program: Command, words: readonly string[]): Pr
     const plain = names.filter(column => !/\p{Cc}/u.test(column));
     return flag === '--where' ? plain.map(inExpression) : plain;
   } catch {
-    // Completion prints no messages: the command does when it runs.
+    // Completion prints no messages. The command itself reports the error when it runs.
     return [];
   }
 }

@@ -6,7 +6,7 @@ import {exitCodes} from '../../errors.ts';
 import {duration} from '../terminal/lines.ts';
 import {type Check, failed, failure, passed, skipped, warning} from './check.ts';
 
-/** Clocks that differ by more get a warning: valid certificates may look expired, and logs can't be compared. */
+/** Clock difference above which doctor warns: valid certificates may look expired, and logs can't be compared. */
 const SKEW_MS = 60_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -32,7 +32,7 @@ function dnsCheck(base: URL, {dns}: Reach): Check {
   return failed('dns', detail, exitCodes.temporary);
 }
 
-/** Checks of connection, TLS and clock, made from the service's first response or the error instead. */
+/** Checks of connection, TLS and clock, from the service's first response, or from the error if it did not answer. */
 export function answerChecks(base: URL, {answer}: Reach): Check[] {
   if ('error' in answer) {
     const detail = `${base.host} does not answer (${answer.error})`;

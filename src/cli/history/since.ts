@@ -4,7 +4,6 @@ import {millisecondsOf} from '../../job/values.ts';
 import {type RunRecord, runRecordSchema} from '../../report/run-record.ts';
 import {hasHistory, withHistory} from '../../run/end/history.ts';
 
-/** Flags for a listing of the history. */
 export interface ListingFlags {
   readonly since: string;
   readonly json?: boolean;
@@ -19,7 +18,7 @@ export function sinceOf({since, json, csv}: ListingFlags): number {
   return Date.now() - ms;
 }
 
-/** Lines of sessions that ended at `since` or later. Skips damaged lines, and those of a later version. */
+/** Lines of sessions that ended at `since` or later. Skips damaged lines, and lines that a later version wrote. */
 export function recordsSince(since: number): RunRecord[] {
   return fromHistory(history => history.lines(since), []).flatMap(line => {
     const record = runRecordSchema.safeParse(jsonIn(line));
@@ -38,7 +37,7 @@ function jsonIn(text: string): unknown {
 const REMOVE =
   "Move the file runs.db out of the user's state directory. The next run then begins a new history, without the earlier runs";
 
-/** @throws {OutputError} if the history can't be read. Returns `otherwise` if it does not exist. */
+/** @throws {OutputError} if the history can't be read. Returns `otherwise` if there is no history. */
 export function fromHistory<T>(work: Parameters<typeof withHistory<T>>[1], otherwise: T): T {
   if (!hasHistory(process.env)) return otherwise;
   try {

@@ -96,14 +96,14 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   return {...answers, maxCredits};
 }
 
-/** True if the guessed country column surely belongs to another phone column. */
+/** True if another guess is sure of this country column, for other phone columns. */
 function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
   return guesses.some(
     other => other.operation === 'country' && other.column === column && other.confidence === 'sure',
   );
 }
 
-/** If only some phone columns have a sure country column: the others, and the country columns that may be theirs. */
+/** Phone columns without a sure country column, if others have one; and the country columns that may be theirs. */
 function betweenCountries(guesses: readonly Guess[]): Set<string> {
   const countries = guesses.filter(({operation}) => operation === 'country');
   const isKnown = countries.some(({confidence}) => confidence === 'sure');
@@ -169,7 +169,7 @@ function noColumn(name: string, columns: readonly string[]): string {
   return `There is no column "${name}".${didYouMean(name, columns, `Columns: ${columns.join(', ')}.`)}`;
 }
 
-/** Adds the country of phone numbers in national form, from the list or from the user. */
+/** Asks for the country of phone numbers in national form: a column of the list, or one country for all. */
 async function withCountry(
   columns: Interviewed['columns'],
   seen: Seen,

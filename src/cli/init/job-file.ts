@@ -12,22 +12,22 @@ export interface JobFacts {
   readonly input: string;
   readonly output: string;
   readonly directory: string;
-  /** Command by which cron, which has a short PATH, calls this program. */
+  /** Command that starts this program, with full paths, since cron has a short PATH. */
   readonly program: string;
   /** The flags for reading the list. */
   readonly reading: RawSettings;
-  /** The account file that the user can write: its path, and its endpoint. */
+  /** Path and endpoint of an account file, which a comment in the job file suggests. */
   readonly account: {readonly path: string; readonly endpoint: string};
 }
 
-/** Settings in a job file's spelling. */
+/** Settings by their names in a job file, such as `skip_lines`. */
 function settingsOf(raw: RawSettings): Record<string, unknown> {
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [spelled(name, '_'), value]));
 }
 
-/** The columns in a job file's form. */
+/** Settings of a job file for the chosen columns. */
 export function columnSettings({columns, defaultCountry, ipFromList}: Chosen) {
-  // In settings, `COLUMN=PREFIX` is one text, so a name with `=` needs the form `{column}`.
+  // In settings, `COLUMN=PREFIX` names a column and its prefix. So a name with `=` needs the form `{column}`.
   const choice = (column: string) => (column.includes('=') ? {column} : column);
   const one = (names: readonly string[]) => (names.length > 1 ? names.map(choice) : names.map(choice)[0]);
   return {
@@ -38,14 +38,14 @@ export function columnSettings({columns, defaultCountry, ipFromList}: Chosen) {
   };
 }
 
-/** The job file: the found settings, and other useful ones as comments. */
+/** The text of the job file: the settings found, and other useful settings as comments. */
 export function jobFile(
   {name, path, input, output, directory, program, reading, account}: JobFacts,
   answers: Interviewed,
 ): string {
   const {leftOut, endpoint, maxCredits} = answers;
   const file = shellWord(path);
-  // cron ends a command at a bare %.
+  // cron ends a command at a bare %, so each % gets a backslash.
   const command = `cd ${shellWord(directory)} && ${program} run --job ${file} --quiet`.replaceAll('%', '\\%');
   return `# To see what it would do and cost:  bulk-enrich plan --job ${file}
 # To run it:                         bulk-enrich run --job ${file}

@@ -3,7 +3,7 @@ import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import {isInteractive} from '../console.ts';
 import {print, printable} from '../terminal/printable.ts';
 
-/** Returns a message on the fault of an answer; undefined if the answer is fine. */
+/** Returns a message if an answer is wrong; undefined if it is fine. */
 type CheckAnswer = (answer: string) => string | undefined;
 
 /** Asks the user until `check` accepts the answer. An empty answer means `otherwise`. */
@@ -21,7 +21,7 @@ export async function withPrompt<T>(work: (ask: Ask, interactive: boolean) => Pr
 }
 
 function askOn(prompt: Interface): Ask {
-  // Keeps lines that come before their question, as when several are pasted. Node's `question()` loses those.
+  // The iterator keeps lines that come before their question, such as pasted ones. Node's `question()` loses them.
   const lines = prompt[Symbol.asyncIterator]();
   let open = true;
   prompt.once('close', () => {

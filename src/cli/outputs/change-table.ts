@@ -3,7 +3,6 @@ import {ranked} from '../../report/format.ts';
 import {broken, count, many, widthOf} from '../terminal/lines.ts';
 import {table} from '../terminal/table.ts';
 
-/** Differences between two outputs, for a terminal. */
 export function changeTable(changes: Changes, [old, fresh]: readonly [string, string]): string {
   const {levels, reasons, answers, columns} = changes;
   const {names, rows} = levelGrid(levels);

@@ -6,7 +6,8 @@ import {markOf} from './printable.ts';
 export type Paint = (colour: 'green' | 'yellow' | 'red', text: string) => string;
 
 /**
- * True to show colours: never if NO_COLOR (no-color.org) is set; else as FORCE_COLOR says; else if a terminal has them.
+ * True to show colours. If NO_COLOR (no-color.org) is set, none are shown. Otherwise FORCE_COLOR decides if it is set.
+ * Without both, terminals show colours.
  */
 export function showsColours(isTerminal: boolean, {NO_COLOR, FORCE_COLOR, TERM}: Env): boolean {
   if ((NO_COLOR ?? '') !== '') return false;

@@ -37,7 +37,6 @@ export function callsOf({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {calls}) => sum + calls, 0);
 }
 
-/** Calls that depend on a condition. */
 export function conditionalOf({lookups}: PlanReport): number {
   return Object.values(lookups).reduce((sum, {conditional}) => sum + conditional, 0);
 }

@@ -9,7 +9,7 @@ export function shownWidth(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
 
-/** Breaks a text between words into lines of at most this many characters. A longer word gets a line of its own. */
+/** Breaks a text between words into lines of at most `width` characters. A longer word gets a line of its own. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -39,7 +39,6 @@ export function broken(message: string, width = widthOf('stderr')): string {
     .join('\n');
 }
 
-/** Number of rows of each risk level. */
 export function riskLine({high, medium, low, unknown}: NonNullable<Summary['risk']>): string {
   return `Risk: ${count(high)} high, ${count(medium)} medium, ${count(low)} low, ${count(unknown)} unknown`;
 }

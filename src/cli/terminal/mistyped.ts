@@ -48,7 +48,7 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
   const now = writtenInstead(sentence);
   if (now !== undefined) return `${sentence}\n(${now})\n`;
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
-  // Flags of a single letter are too similar: no other one is suggested.
+  // Of other programs' flags, only long ones are suggested: flags of a single letter are too similar.
   const near = Object.hasOwn(others, flag) ? flag : closest(flag, [...own, ...LONG]);
   const other = near === undefined ? undefined : others[near];
   if (other === undefined) return meant(sentence, flag, own, argv);
@@ -76,7 +76,7 @@ export function tried(command: string | undefined): string {
   return command === undefined ? '' : `Try: ${command}\n`;
 }
 
-/** The command that `argv` names. If a word is unknown, the group above it; the program for an unknown command. */
+/** The command that `argv` names. For an unknown subcommand, its group; for an unknown command, the program. */
 function commandOf(argv: readonly string[], program: Command): Command {
   let command = program;
   for (const word of argv.slice(2)) {

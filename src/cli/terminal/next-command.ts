@@ -34,7 +34,7 @@ export function toContinue(
 ): NextCommand | undefined {
   if (!output.lasts || exitCode === exitCodes.usage) return undefined;
   const own = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'maxRejects'} as const;
-  // A budget that renews by itself is the account's, for a day or month: the account file sets it, not these flags.
+  // With `comeBackMs`, the account's budget of a day or month is used up. No flag raises it, only the account file.
   const name = stop.comeBackMs === undefined ? own[stop.reason as keyof typeof own] : undefined;
   const limit = name && raised(settings[name], stop.counted, name === 'maxCredits' ? need : undefined);
   if (name !== undefined && limit !== undefined)
@@ -49,7 +49,7 @@ export function toContinue(
 
 const flagOf = {maxCredits: '--max-credits', maxErrors: '--max-errors', maxRejects: '--max-rejects'} as const;
 
-/** The needed limit. If unknown, twice the old limit or, if that is larger, twice the count that exceeded it. */
+/** The needed limit if known. Else twice the old limit, or twice the count that exceeded it if that is larger. */
 function raised(
   limit: number | {count: number} | {share: number} | undefined,
   {count, total}: Counted = {count: 0, total: 1},
@@ -69,7 +69,7 @@ function sameAgain(given: CommandWords, date: string | undefined, limit: readonl
   return commandOf([...kept, ...day, ...limit]);
 }
 
-/** The command that looks up values without an answer again. */
+/** The command that repeats the lookups that got no answer. */
 export function toRetry(date: Job['date'], given = ownWords()): string {
   return sameAgain([...without(given, {valued: [], plain: ['--force']}), '--force'], date);
 }
@@ -81,7 +81,7 @@ export function toRun(given = ownWords()): string | undefined {
   return commandOf(kept.map((word, at) => (at === 0 ? 'run' : word)));
 }
 
-/** Flags for the first run's files, or for the form of its list. The run of the rejected rows has its own. */
+/** Flags for the first run's files, or the form of its list. `runAgain` leaves them out: its list is another file. */
 const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', '--metrics', '--date'].concat(
   ['--skip-lines', '--limit', '--encoding'],
 );
@@ -94,7 +94,7 @@ export function runAgain(
   given: CommandWords = process.argv.slice(3),
 ): string {
   const kept = without(given, {valued: OWN, plain: [...inputs, ...OWN_SWITCHES]});
-  // The output that the job file names already holds the other rows.
+  // The job file's output already holds the other rows, so the command names another output.
   const output = fromFile ? ['-o', defaultOutput([list])] : [];
   return commandOf(['run', list, ...kept, ...output]);
 }

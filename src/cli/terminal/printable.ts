@@ -3,13 +3,13 @@ import {safeJson, withoutControls} from '../../report/safe-text.ts';
 
 /*
  * All output to stdout and stderr goes through here, except the rows of a run. Texts may contain what others wrote
- * (columns, paths, hosts, answers). Those must neither steer a terminal nor command a CI runner that reads along.
+ * (columns, paths, hosts, answers). Such texts must neither steer a terminal nor command a CI runner that reads along.
  */
 
 type Stream = 'stdout' | 'stderr';
 
 const ESCAPE = '\u001B';
-/** Our own colour codes, by random placeholders that stand for them until they are printed. No other text has one. */
+/** Our own colour codes, by the random placeholder that stands for each in a text. Printing puts the code in. */
 const own = new Map<string, string>();
 /** The beginning of a CI command: `::` first in a line (GitHub), `##[` and `##vso[` anywhere (Azure). */
 const COMMAND = /^[^\S\n]*:(?=:)|##(?=\[|vso\[)/gm;
@@ -24,7 +24,7 @@ export function printable(text: string): string {
 /** Placeholder that stands for a control sequence until the text is printed. */
 export function markOf(sequence: string): string {
   for (const [mark, known] of own) if (known === sequence) return mark;
-  // Sixteen random variation selectors: characters without a width, of which there are 240.
+  // Sixteen random variation selectors (there are 240). They have no width, so a text keeps its width.
   const mark = [...crypto.getRandomValues(new Uint8Array(16))]
     .map(byte => String.fromCodePoint(0xe0100 + (byte % 240)))
     .join('');
@@ -66,7 +66,6 @@ export function printJsonLine(value: unknown): void {
   write('stdout', `${safeJson(JSON.stringify(value))}\n`);
 }
 
-/** Writes a JSON line of the log. */
 export function printLogLine(line: string): void {
   write('stderr', safeJson(line));
 }

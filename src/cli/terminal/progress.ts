@@ -15,7 +15,7 @@ const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
 const HINT_EVERY_MS = 500;
 
-/** Below this rate, in calls per second, the line says that the run waits, if nothing is in flight. */
+/** Calls per second below which the line says that the run waits, if no call is in flight. */
 const IDLE_BELOW = 0.5;
 
 /** True if progress is shown on a line that is redrawn. */
@@ -72,7 +72,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
   });
 }
 
-/** Share of the finished rows that were re-read, from 0 to 1; undefined without such rows, and once all were. */
+/** Share of the finished rows that a resume has re-read, from 0 to 1. Undefined if it has none left to re-read. */
 function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   if (checkpoint === undefined || source.recordsRead >= checkpoint.record) return undefined;
   return source.position.bytes / checkpoint.bytes;
@@ -96,7 +96,7 @@ function logProgress(status: Status, {log}: Console): void {
   logEvent(log, 'run_progress', fields, statusLine(status));
 }
 
-/** Warns once if the run has never reached the service: the address may be wrong. Returns what ends the check. */
+/** Warns once if no call reached the service: its address may be wrong. Returns a function that ends the check. */
 function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Console): () => void {
   const timer = setInterval(() => {
     const {pause} = executor.pace();
@@ -161,8 +161,8 @@ function statusOf(session: Session, speed: Speedometer, now: number, before: Bef
 }
 
 /**
- * Calls made and to make, over all sessions. The count at the start leaves out values that the store knows from earlier
- * sessions. Without a store it includes those values.
+ * Calls made and to make, over all sessions. `counted` leaves out values that the store knows from earlier sessions, so
+ * they are added. Without a store, `counted` includes them.
  */
 function callsOf(
   {job, input: {checkpoint}}: Session,
@@ -174,7 +174,7 @@ function callsOf(
   return {made: base + values - earlier, total: counted + (job.settings.store === false ? 0 : base)};
 }
 
-/** Estimated number of records, at most `limit`: the rest are taken to have the average length of those read. */
+/** Estimated number of records, at most `limit`. Takes the average length of the records read for all others. */
 function rowsIn({recordsRead, position, bytesTotal}: Source, limit: number | undefined): number | undefined {
   if (bytesTotal === undefined || position.bytes === 0) return limit;
   const total = Math.ceil(recordsRead * Math.max(1, bytesTotal / position.bytes));

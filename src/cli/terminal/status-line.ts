@@ -4,7 +4,6 @@ import {count, duration} from './lines.ts';
 
 /** Lengths of the bar, from which the longest that fits is taken. */
 const CELLS = [20, 10, 5];
-/** Milliseconds over which the shown speed is measured. */
 const SPEED_OVER_MS = 10_000;
 
 /** Measures the speed of a growing number, over the last 10 seconds. */
@@ -22,14 +21,13 @@ export class Speedometer {
   }
 }
 
-/** Content of the status line. */
 export interface Status {
   readonly now: number;
   /** Rows written or rejected, over all sessions. */
   readonly rows: number;
   /** Total number of rows; estimated during reading, undefined if the input's size is unknown. */
   readonly total: number | undefined;
-  /** Values looked up in all sessions (`made`), and to be looked up in all (`total`); undefined if not counted. */
+  /** Values looked up so far (`made`) and at the end (`total`), over all sessions; undefined if not counted. */
   readonly calls: {readonly made: number; readonly total: number} | undefined;
   readonly callsPerSecond: number;
   /** Milliseconds left at the current speed. */
@@ -93,8 +91,8 @@ export function phaseLine(what: string, {share, rows}: Reached, width?: number):
 }
 
 /**
- * A line of the bar and the parts. In a narrow terminal the bar gets shorter. If none fits, the share loses its words.
- * If still none fits, the bar is left out, and then parts, except the first and the last.
+ * A line of the bar and the parts. In a narrow terminal the bar gets shorter. If no bar fits, the share loses its
+ * words. If still no bar fits, it is left out, and then parts, except the first and the last.
  */
 function barLine(share: number | undefined, parts: string[], width = Number.POSITIVE_INFINITY): string {
   const room = () => width - parts.join(' · ').length;

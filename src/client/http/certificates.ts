@@ -1,7 +1,7 @@
-/** Options of every TLS connection: they keep the check on, whatever the variable below says. */
+/** Options of every TLS connection. They keep the check of certificates on, even if {@link VARIABLE} is `0`. */
 export const CHECKED = {rejectUnauthorized: true} as const;
 
-/** The variable that, with `0`, would make Node trust every certificate, and give the key to anyone in between. */
+/** With `0` in this variable, Node trusts every certificate. Anyone in between could then read the key. */
 const VARIABLE = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /** Warns if the environment asks for unchecked certificates. */

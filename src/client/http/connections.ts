@@ -3,11 +3,11 @@ import type {Socket} from 'node:net';
 
 /** Minimum rest in milliseconds before a connection's next call. */
 const SHORTEST_REST_MS = 100;
-/** Rest in multiples of a call's duration: an extra answer arrives within this rest. */
+/** Rest in multiples of a call's duration. An extra answer would arrive within this rest. */
 const REST_IN_CALLS = 3;
 /**
- * Factors by which a quicker or slower call changes the measured duration. They keep it near the quickest fifth of all
- * calls, since slower calls may have waited for this process.
+ * Factors by which a quicker or slower call changes the measured duration. The factors keep that duration near the
+ * quickest fifth of all calls, since slower calls may have waited for this process.
  */
 const QUICKER = 0.92;
 const SLOWER = 1.02;
@@ -16,14 +16,14 @@ const LOOK_EVERY_MS = 10;
 
 /** Error codes of a request whose connection the other side closed. */
 const CLOSED = ['ECONNRESET', 'EPIPE'];
-/** Lost calls on kept connections after which no connection is kept: fewer than the attempts of a value. */
+/** Number of lost calls on kept connections after which none is kept. By default a value has more attempts. */
 const LOST_AT_MOST = 2;
-/** Share of lost calls that must be exceeded too: a service that closes idle connections loses a call now and then. */
+/** Share of lost calls that must be exceeded, too. A service that closes idle connections loses a call now and then. */
 const LOST_SHARE = 0.2;
 
-/** A server that closes a connection for being idle may say so (RFC 9110, 15.5.9). */
+/** The response 408, with which a server may announce that it closes an idle connection (RFC 9110, 15.5.9). */
 const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
-/** Milliseconds without calls before a server closes an idle connection, if the server tells when it does. */
+/** A connection gets no call in these last milliseconds before its server closes it, as announced in `Keep-Alive`. */
 const CLOSING_SOON_MS = 1_000;
 
 /** A connection that has carried a call. */
@@ -45,8 +45,8 @@ interface Link {
  * answer, end the connection. Otherwise Node would take them for the answer to the next call, which is about another
  * value, and all later answers would be off by one.
  *
- * A service that sent more answers than calls gets a new connection for each call from then on. So does one that closes
- * connections when they are used again, since each call lost that way may have been carried out.
+ * A service that sent more answers than calls gets a new connection for each call from then on. So does a service that
+ * closes connections when they are used again, since each call lost that way may have been carried out.
  */
 export class Connections {
   readonly #links = new Map<Socket, Link>();
@@ -62,7 +62,7 @@ export class Connections {
   #look: NodeJS.Timeout | undefined;
   /** Measured duration of a call in milliseconds; undefined before the first answer. */
   #callMs: number | undefined;
-  /** True once this client lost connections when it used them again. */
+  /** True once too many calls were lost on connections that were used again. */
   #loses = false;
   /** Calls on connections that had carried a call before, and how many of them were lost with their connection. */
   #kept = 0;
@@ -161,7 +161,7 @@ export class Connections {
       goodUntil: Number.POSITIVE_INFINITY,
     };
     this.#links.set(socket, link);
-    // Before Node's own listener: the last bytes of an answer must not count as bytes after it.
+    // Runs before Node's own listener, which marks answers as complete. So an answer's last bytes are not extra ones.
     socket.prependListener('data', (bytes: Buffer) => {
       if (!link.isIdle && link.answer?.complete !== true) return;
       socket.destroy();
@@ -208,7 +208,7 @@ export class Connections {
 
   #rest(link: Link, now: number): void {
     const {socket} = link;
-    // The agent must forget this connection: otherwise it would give it to the next call immediately.
+    // Makes the agent forget this connection. Otherwise the next call would get the connection without a rest.
     socket.emit('agentRemove');
     (socket as WithMessage)._httpMessage = null;
     socket.unref();
@@ -220,7 +220,7 @@ export class Connections {
 
   #lookForRested(): void {
     const restedSince = performance.now() - this.#restMs;
-    // First lets data that has arrived be read, however long the process was busy.
+    // Data that arrived while the process was busy is read first: extra bytes end a resting connection.
     setImmediate(() => {
       let [next] = this.#resting;
       while (next !== undefined && next.idleSince <= restedSince) {
@@ -257,7 +257,7 @@ function wasEndedHere(socket: Socket): boolean {
   return socket.errored === null && !socket.readableEnded;
 }
 
-/** True if the answer may be a gateway's that gave up waiting: it may still pass on the service's late answer. */
+/** True if a gateway may have answered, after it gave up waiting. It may still pass on the service's late answer. */
 function isGateways({statusCode = 0}: IncomingMessage): boolean {
   return statusCode >= 500;
 }

@@ -57,7 +57,7 @@ export function proxyFor(target: URL, pool: {readonly keepAlive: boolean}): Agen
   return proxy && new TunnelAgent(proxy.href, pool);
 }
 
-/** hpagent waits forever for a proxy's answer, and its `destroy` leaves waiting tunnels open. This agent ends both. */
+/** hpagent waits forever for a proxy's answer, even after `destroy`. This agent limits the wait. `destroy` ends it. */
 class TunnelAgent extends HttpsProxyAgent {
   readonly #closing: AbortController;
 
@@ -65,7 +65,7 @@ class TunnelAgent extends HttpsProxyAgent {
     const closing = new AbortController();
     const proxyRequestOptions = {
       ...CHECKED,
-      // hpagent's types lack options that it passes on. The getter is read anew for each tunnel.
+      // hpagent passes `signal` on, though its types lack it. Each tunnel reads the getter, so each has its own limit.
       headers: {},
       get signal() {
         const late = new AbortController();
@@ -89,7 +89,7 @@ class TunnelAgent extends HttpsProxyAgent {
 
 type Made = (error: Error | null, socket: Duplex) => void;
 
-/** hpagent gives the status of a proxy's refusal only in its message. */
+/** Gives a proxy's refusal an error code such as `PROXY_407`. hpagent has the status only in its message. */
 function named(error: Error | null): Error | null {
   const [, status] = /^Bad response: (\d{3})$/.exec(error?.message ?? '') ?? [];
   return status === undefined ? error : Object.assign(new Error(), {code: `${REFUSED}${status}`});

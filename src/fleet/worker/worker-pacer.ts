@@ -1,7 +1,7 @@
 import {AGAIN_MS, type FleetGate, type OpenLimiter} from '../limits.ts';
 import {type ChunkPace, USE} from '../protocol.ts';
 
-/** Minimum delay, in milliseconds, for which a lease is given up: its calls would crowd a later second. */
+/** Milliseconds of delay after which a lease (some permits) is given up: its calls would crowd a later second. */
 const TOO_LATE_MS = 10;
 
 /** Hands out permits in leases, which all workers of a fleet take from one limiter. */
@@ -28,7 +28,7 @@ export class WorkerPacer {
     this.#closed = closed;
   }
 
-  /** Sets size and spacing of leases. A lease that is late by less than the spacing's margin crowds no later second. */
+  /** Sets size and spacing of leases. Within the spacing's margin, a late lease crowds no later second. */
   pace({permits, minTimeMs}: ChunkPace): void {
     this.#permits = permits;
     this.#tooLateMs = Math.max(TOO_LATE_MS, (1 - USE) * minTimeMs);
@@ -72,7 +72,7 @@ export class WorkerPacer {
 const TICK_MS = 2;
 
 /**
- * Measures the maximum delay of a timed event: at most the time that the event loop was blocked. (A timer does not know
+ * Measures the maximum delay of a timed event: the time for which the event loop was blocked. (A timer does not know
  * when it was due, and the limiter does not tell.)
  */
 class Punctuality {
@@ -88,7 +88,7 @@ class Punctuality {
     this.#ticking ??= setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** Notes that the event's timer is set. Redis decided its time, so this news may be late itself. */
+  /** Notes that the event's timer is set. Redis decided the event's time, and its reply may have come late itself. */
   timerSet(): void {
     this.#beforeTimer = performance.now() - this.#free;
   }
@@ -100,7 +100,7 @@ class Punctuality {
     return this.#beforeTimer + performance.now() - this.#free;
   }
 
-  /** Timers that were due together run together: only the next round proves that none is left. */
+  /** Marks the loop as free one round later: timers that were due together run in one round. */
   #tick(): void {
     const now = performance.now();
     setImmediate(() => {

@@ -58,7 +58,7 @@ export interface FleetView {
 
 export type WorkerMember = Member & WorkerReport;
 
-/** Values taken per call in flight, so that no call waits for the next chunk. */
+/** Values taken for each call in flight: more than one, so that no call waits for the next chunk. */
 const AHEAD = 1.5;
 /** Milliseconds between two checks if an ending worker's calls are done. */
 const LOOK_MS = 250;
@@ -82,7 +82,7 @@ export class FleetWorker {
   #clockAheadMs = 0;
   #inFlight = 0;
   #chunks = 0;
-  /** Average values per chunk: not all are full. */
+  /** Average number of values per chunk. Not every chunk is full. */
   #chunkSize = CHUNK_VALUES;
   #draining = false;
 
@@ -101,7 +101,7 @@ export class FleetWorker {
       lockDuration: options.lostAfterMs,
       lockRenewTime: options.lostAfterMs / 4,
       stalledInterval: options.lostAfterMs / 2,
-      // The values of a lost worker may have been sent. The run decides if they are sent again.
+      // A lost worker's chunk goes to no other worker: its values may have been sent, and the run decides what is next.
       maxStalledCount: 0,
     });
     this.#queue.on('error', error => logEvent(options.log, 'fleet_redis_error', {error}, 'redis'));
@@ -110,7 +110,8 @@ export class FleetWorker {
   /**
    * Joins the fleet and begins to work.
    *
-   * @throws {UsageError} if the packages are missing, or the fleet has other claims.
+   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if the fleet has other claims; an error with
+   * exit code 5 if Redis takes no writes.
    */
   static async start(options: WorkerOptions): Promise<FleetWorker> {
     const packages = await loadPackages();
@@ -176,9 +177,9 @@ export class FleetWorker {
   }
 
   async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
-    // A run that was killed while it added the chunk has not set the chunk's expiry.
+    // Sets the chunk's expiry: a run that was killed while it added the chunk has not set it.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
-    // This fails the job. A run that still waits for the chunk counts it as lost, since it may have been carried out.
+    // Fails the job. A run that still waits for the chunk counts it as lost: it may have been carried out before.
     if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
     const chunk = this.#seal.open(data.sealed, sealedAs.asks(id)) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);

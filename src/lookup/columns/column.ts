@@ -12,7 +12,7 @@ export interface Column {
   readonly cell: CellReader;
   /** By kind of value: how strongly the header names that kind. */
   readonly says: ReadonlyMap<ColumnKind, HeaderSays>;
-  /** True if the header names another party than the row's person. */
+  /** True if the header, or a cell of a column of labels, names another party than the row's person. */
   readonly isAnothers: boolean;
   /** True if the column is the first entry of a list in each row. */
   readonly isInList: boolean;

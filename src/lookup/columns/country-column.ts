@@ -5,7 +5,6 @@ import {type Column, columnsOf} from './column.ts';
 import {mentionsCountry} from './header.ts';
 import {tokensOf} from './tokens.ts';
 
-/** A column of countries. */
 export interface CountryColumn {
   readonly column: Column;
   /** Share of the column's meaningful cells that are countries. */
@@ -28,7 +27,7 @@ type Rank = (typeof ranks)[number];
 
 interface CountryCandidate extends CountryColumn {
   readonly rank: Rank;
-  /** The phone numbers in national form as E.164, read with this column's countries; undefined for invalid ones. */
+  /** The phone numbers in national form as E.164, read with this column's countries; undefined if invalid. */
   readonly readings: readonly (string | undefined)[];
   /** Share of these phone numbers that are valid, among rows with a country; undefined without such rows. */
   readonly fit: number | undefined;
@@ -51,7 +50,7 @@ export interface CountryChoices {
  * `country`, then the column that makes the numbers valid.
  *
  * Never chooses a column about something else, such as `IP Country` or `Birth Country`, and chooses none if two would
- * make different numbers. Trusts a single `named` column; chooses among several.
+ * make different numbers. If `named` has one column, trusts it; if several, chooses among them.
  */
 export function chooseCountries(
   columns: readonly Column[],
@@ -78,7 +77,7 @@ export function chooseCountries(
     const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
     // Chooses no column: later numbers must not be read with a country that may not be theirs.
     if (isTorn && !isNamed) return undefined;
-    // Nothing in this column's name or numbers decides: choose as for the others.
+    // Nothing in this column's name or numbers decides: takes the choice for all phone columns together.
     return national.length === 0 && !isNamed ? others : chosen(candidates, national);
   };
   return {of: new Map(phones.map(phone => [phone.name, choiceOf(phone)])), others};
@@ -110,7 +109,7 @@ export function countryFor({of, others}: CountryChoices, phone: string): Country
 const SPEAKS = 0.9;
 
 /**
- * Finds the column that makes these national numbers valid though its header does not name countries, for a suggestion.
+ * Finds a column to suggest: it makes these national numbers valid, though its header does not name countries.
  * Undefined if no column does. Skips columns named as countries: they were rejected already, as `IP Country` is.
  */
 export function countryColumnOf(

@@ -1,7 +1,7 @@
 import type {CountryChoice} from './country-column.ts';
 import type {Guess} from './guess.ts';
 
-/** Returns guesses of the chosen country columns, each once. If several columns can't be told apart, of all of them. */
+/** Returns one guess for each chosen country column. If columns can't be told apart, each of them gets a guess. */
 export function guessCountries(
   choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
 ): Guess[] {

@@ -26,7 +26,7 @@ export interface Guess {
   readonly header: 'plain' | 'strange' | 'silent';
   /** The most frequent fault of the cells that are not valid values, with the first row that has it. */
   readonly fault?: Fault | undefined;
-  /** Of a guessed country column: the phone columns whose numbers it serves, or may serve. */
+  /** For a guessed country column: the phone columns whose numbers have, or may have, these countries. */
   readonly numbers?: readonly string[] | undefined;
   /** The first row that shows why a country column is unsure. */
   readonly row?: number | undefined;
@@ -55,7 +55,7 @@ export interface Fault {
   readonly row: number | undefined;
 }
 
-/** Share of fitting values from which a column's values confirm its kind. */
+/** Minimum share of fitting values with which a column's values confirm its kind. */
 export const MOSTLY = 0.5;
 
 /** True if a column is unsure only because its phone numbers lack a country. */

@@ -7,13 +7,13 @@ import {HeaderVocabulary, type Match} from './vocabulary.ts';
 
 export interface HeaderSays {
   /**
-   * `named`: the column is of the kind that its header names, whatever it holds. `hinted`: it is so if its values
-   * confirm the kind. `mentioned`: words follow that may change the meaning, as in `phone_type`.
+   * `named`: the column is of the kind that its header names, whatever it holds. `hinted`: it is of this kind if its
+   * values confirm that. `mentioned`: words follow that may change the meaning, as in `phone_type`.
    */
   readonly strength: Strength;
   /** The words before the kind's name: `billing` in `billing_country`. */
   readonly ahead: readonly string[];
-  /** True if no word names a second person of the row: `Billing Phone 2`, not `Accountant Phone`. */
+  /** True if each word of the header is known as harmless: `Billing Phone 2`, but not `Accountant Phone`. */
   readonly isPlain: boolean;
 }
 
@@ -65,7 +65,7 @@ export function namesFax(header: string): boolean {
   return tokensOf(header).some(token => FAX.test(token) || FAX.test(token.normalize('NFKC')));
 }
 
-/** True if a header has a word of this field of other-words.ts: an order's or identity card's digits, a version. */
+/** True if a header has a word from this field of other-words.ts, such as `versions`. */
 export function names(header: string, which: keyof OtherWords): boolean {
   const words = vocabularyOf(which);
   return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
@@ -85,7 +85,7 @@ function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<H
   return some.flatMap(({length, isHint}: Match) => {
     const tail = tailOf(kind, tokens.slice(at + length));
     if (tail !== 'plain' && kind === 'country') return [];
-    // The end of a compound is only a hint, but not in languages without spaces: there a name may end any word.
+    // A kind's name at the end of a compound is only a hint. In scripts without spaces it counts as a word.
     const isLoose = isHint || tail === 'someone' || (isCompound && !isUnspaced(token));
     const ahead = tokens.slice(0, isCompound ? at + 1 : at);
     return [{strength: tail === 'other' ? 'mentioned' : isLoose ? 'hinted' : 'named', ahead} as const];

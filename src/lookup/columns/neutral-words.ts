@@ -1,8 +1,8 @@
 import type {headerWords} from './header-words.ts';
 
 /**
- * Words in a header that don't change whose value it is: the row's person's. Phrases are written as in header-words.ts.
- * A missing word costs the user a flag, a wrong one money: words that may name a second person of a row are left out.
+ * Words with which a header still means the row's person. Phrases are written as in header-words.ts. If a word is
+ * missing, the user adds a flag. A wrong word would cost money: words that may name a second person are left out.
  */
 export interface NeutralWords {
   /** The persons of a list: `Customer Email`, `Correo alumno`. */

@@ -19,7 +19,7 @@ export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[]
 /** Codes of cells with several values. */
 const LISTS: ReadonlySet<string> = new Set(['email_list', 'phone_list']);
 
-/** True for a `strange` column with several values in a cell. They can't be looked up, but the user may want them. */
+/** True for a `strange` column whose cells have several values. It can't be looked up, but the user may want it. */
 function holdsLists({aside, ofKind, fault}: Guess): boolean {
   return aside === 'strange' && ofKind < MOSTLY && fault !== undefined && LISTS.has(fault.code);
 }
@@ -55,7 +55,7 @@ function isCertain({share = 0, ofKind}: Guess): boolean {
   return share >= MOSTLY && ofKind >= MOSTLY;
 }
 
-/** Leaves out a column without any value of its kind beside a sure column of that kind, so that no run stops for it. */
+/** Leaves out a column that has no value of its kind if another column of that kind is sure. So no run stops for it. */
 function withoutValues(
   {operation, confidence, aside, ofKind}: Guess,
   all: readonly Guess[],

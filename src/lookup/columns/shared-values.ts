@@ -2,15 +2,15 @@ import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
 
 /** Minimum filled cells of a column to judge: in fewer, values may repeat by chance. */
 const FEW_VALUES = 5;
-/** Average rows per value from which the value is a manager's, seller's or branch's rather than the row's person's. */
+/** Average rows per value above which values are not of the rows' persons, but of managers, sellers or branches. */
 const ROWS_EACH = 2;
-/** Like {@link ROWS_EACH}, for the only column of its kind: more, since colleagues share a company's phone number. */
+/** As {@link ROWS_EACH}, for the only column of its kind. It is higher, since colleagues share a phone number. */
 const ROWS_EACH_ALONE = 10;
 
 /**
  * True for a column with few, repeated values while another column of its kind differs from row to row. Such few
- * values are of managers, sellers or shops, not of the row's person. A column alone of its kind is compared with those
- * that tell persons apart: e-mail addresses and phone numbers, but not IP addresses.
+ * values are of managers, sellers or shops, not of the row's person. The only column of its kind is compared with
+ * columns that tell persons apart: e-mail addresses and phone numbers, but not IP addresses.
  */
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct, header} = guess;
@@ -29,7 +29,7 @@ export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   return isFew && others.some(tellsPersons);
 }
 
-/** True for a column that would be looked up, possibly after a country is given, or offered for its values. */
+/** True for a column that is looked up, that only lacks a country, or that is known by its values only. */
 function isCandidate(guess: Guess): boolean {
   return isBare(guess) || (guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess)));
 }

@@ -3,7 +3,7 @@ import {noRefusals, type Refusals, type RefusalTally} from '../../ledger/tally.t
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {policyNumbers as numbers} from '../policy.ts';
 
-/** So many values refused in a row that the values can't be the reason. */
+/** Refusals of so many values in a row that the values can't be the reason. */
 export interface Streak extends Readonly<Refusals> {
   /** True if this session reports the streak for the first time. */
   readonly isNew: boolean;
@@ -12,11 +12,11 @@ export interface Streak extends Readonly<Refusals> {
 }
 
 /**
- * Watches the refusals of an operation. Until one call is answered only a few are in flight, and if the first ones are
- * all refused, the settings are wrong and not the values.
+ * Watches the refusals of an operation. Until one call is answered only a few are in flight. If all of the first calls
+ * are refused, the settings are wrong and not the values.
  *
- * If the service is known to answer, only a long streak ends the run: once a list's good values are known, each night's
- * calls are only for values that the service rejects.
+ * If the service is known to answer, only a long streak ends the run: in a nightly run whose good values are all known,
+ * the only calls are for values that the service rejects.
  *
  * Counts refused values, not equal codes: a service may have a code for every value.
  */
@@ -47,7 +47,7 @@ export class Canary {
     this.#inFlight += 1;
   }
 
-  /** True if so many values were refused in a row that they are not to blame. */
+  /** True if so many values were refused in a row that the values are not to blame. */
   get isStreak(): boolean {
     return this.#tally.refused.count >= numbers.refusalStreak;
   }

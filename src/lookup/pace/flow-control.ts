@@ -15,7 +15,6 @@ export interface FlowControlOptions extends OutageOptions {
   readonly slots: () => number;
   /** True if an answer of this operation is known, from this run or an earlier one. */
   readonly isAnswered: (operation: Operation) => boolean;
-  /** The counts of an operation's refusals. */
   readonly refusals: (operation: Operation) => RefusalTally;
   /** True if failing calls never end the run, however long the outage lasts. */
   readonly outlastsOutages?: boolean | undefined;
@@ -31,7 +30,7 @@ export interface FlowControlOptions extends OutageOptions {
 
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
-/** Decides what may be sent now: by the throttle gate, an outage's single probe and ramp, and an operation's canary. */
+/** Decides what may be sent now. The throttle gate, outages and each operation's canary hold calls back. */
 export class FlowControl {
   readonly #options: FlowControlOptions;
   readonly #canaries = new Map<Operation, Canary>();
@@ -83,14 +82,13 @@ export class FlowControl {
     return admitted;
   }
 
-  /** Notes that a call for this lookup was sent. */
   sent({operation, key}: Lookup): void {
     this.#canary(operation).sent();
     this.#outages.sent(key);
     this.inFlight.sent(this.#options.now());
   }
 
-  /** Notes a call's end, and returns who is to blame for a failure. `isKnown`: this rejection was known before. */
+  /** Notes a call's end, and returns who is to blame for a failure. `isKnown`: the value had this rejection before. */
   ended({operation, key, params}: Lookup, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
     this.inFlight.ended(now);
@@ -178,7 +176,6 @@ export class FlowControl {
     return outage && {reason: 'outage', detail: outage.cause, untilMs: outage.nextProbe};
   }
 
-  /** Calls in flight, and number and length of the pauses. */
   report() {
     const now = this.#options.now();
     const {count: pauses, ms: pausedMs} = this.#pauses.total(now);
@@ -214,19 +211,19 @@ export class FlowControl {
     if (isNew) this.#options.onStreak(operation, streak);
     if (isKnownToAnswer && (count < numbers.longestRefusalStreak || this.#options.mayAllFail === true))
       return;
-    // Once the key was accepted, `invalid_token` is about a session token.
+    // Once the key was accepted, `invalid_token` is about a session token, and not about the key.
     const credentials = streak.credentials && !(streak.code === INVALID_TOKEN && this.#isKeyAccepted);
     this.#giveUp({kind: 'refused', operation, streak: {...streak, credentials}});
   }
 
-  /** Notes a call without an answer. One that was lost with a fleet's worker says nothing about the service. */
+  /** Notes a call without an answer. A call that was lost with a fleet's worker says nothing about the service. */
   #ambiguous(key: string, attempt: AttemptThatIs<'ambiguous'>, now: number): Blame {
     if (attempt.lost !== true) return this.#outages.failed(key, attempt, now);
     this.#outages.inconclusive(key);
     return 'value';
   }
 
-  /** Notes an unsent call. If a worker gave it back, at the fleet's gate or while shutting down, that is no failure. */
+  /** Notes an unsent call. If a fleet's worker gave it back (`closedMs` is set), the call did not fail. */
   #notSent(key: string, {code, closedMs}: AttemptThatIs<'not_sent'>, now: number): Blame {
     if (closedMs === undefined) return this.#outages.notSent(key, code, now);
     this.#outages.inconclusive(key);
@@ -279,12 +276,12 @@ export class FlowControl {
     this.#timer = undefined;
   }
 
-  /** The later of the gate's opening and the next probe; 0 if neither holds anything up. */
+  /** Time at which the gate opens or the next probe is due, whichever is later; 0 if calls may be sent. */
   get #opensAt(): number {
     return Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
   }
 
-  /** Tells that calls may be sent. A timer may fire early by the clock `now`: then it waits for the rest. */
+  /** Wakes waiting tasks. The timer may fire early by the clock `now`: then it is set again. */
   #wake(opens: number): void {
     this.#timer = undefined;
     const now = this.#options.now();

@@ -3,7 +3,7 @@ export class InFlight {
   #count = 0;
   #ms = 0;
   #countedAt: number;
-  /** Start of the reading of answers in this turn of the event loop: all of them had arrived by then. */
+  /** Time of the first answer read in this turn of the event loop. The turn's other answers had arrived by then. */
   #readFrom: number | undefined;
 
   constructor(now: number) {

@@ -5,7 +5,6 @@ import type {Unsettled} from './unsettled.ts';
 
 export interface OutageOptions {
   readonly maxOutageMs: number;
-  /** Tasks that are not settled. */
   readonly tasks: Unsettled;
   readonly random: () => number;
 }
@@ -42,10 +41,10 @@ const FIRST_RAMP = 2;
 /**
  * Tells an outage from faults of single values. An outage begins if several values fail without a success in between,
  * or if the retry budget is empty. During an outage no value fails, and one value at a time is the probe. A probe
- * counts as a resend, so values with the most resends left go first. The run ends if no value has one left.
+ * counts as a resend, so values with the most resends left go first. The run ends once no resend is left.
  *
- * Values on which the service always breaks look like an outage once only they are left. They get one last call and
- * fail if each of them got only the service's own error for a minute.
+ * Values on which the service always breaks look like an outage once only they are left. If each of them got only the
+ * service's own error for a minute, they get one last call and then fail.
  */
 export class OutageWatch {
   readonly #options: OutageOptions;
@@ -185,7 +184,7 @@ export class OutageWatch {
     return 'value for good';
   }
 
-  /** Only a probe's failure lengthens the wait: calls in flight when the outage began say nothing new. */
+  /** Lengthens the wait for the next probe. Calls that were in flight when the outage began don't count. */
   #probeFailed(outage: Outage, key: string, now: number): void {
     if (outage.probe !== key) return;
     outage.probe = undefined;
@@ -194,14 +193,14 @@ export class OutageWatch {
   }
 
   /**
-   * Sets the next probe's time. The last probe comes at the end of the time that an outage may last. Few sends left are
-   * spread over that time, and the last send waits until the outage is a minute old.
+   * Sets the next probe's time. The last probe comes at the end of the time that an outage may last. If few sends are
+   * left, they are spread over that time, and the last send waits until the outage is a minute old.
    */
   #scheduleProbe(outage: Outage, now: number): void {
     const end = outage.since + this.#options.maxOutageMs;
     const left = this.#options.tasks.sendsLeft;
     const cap = Math.max(numbers.probeCapMs, (end - now) / left);
-    // Waits at least half of the backoff's bound: otherwise, by chance, probes could follow each other at once.
+    // Waits at least half of the backoff's bound. A random wait near 0 would send one probe right after another.
     const wait = backoffMs(outage.probes, cap, 0.5 + this.#options.random() / 2);
     const next = Math.max(now + wait, left > 1 ? 0 : outage.since + numbers.patienceMs);
     outage.nextProbe = now < end ? Math.min(next, end) : next;

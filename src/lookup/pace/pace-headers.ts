@@ -25,7 +25,7 @@ function untilDate(text: string, pace: PaceHeaders, nowMs: number): number {
   if (!/^[A-Za-z]{3,9},? .*:\d\d:\d\d/.test(text)) return Number.NaN;
   // C's asctime form ends in the year and names no zone: it means GMT.
   const wait = Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text) - clockOf(pace, nowMs);
-  // A date in the past means now. One that is too long ago stays negative, and is then ignored as no sane time.
+  // A date in the past means now. A date more than a day ago stays negative, so that `sane` ignores it.
   return wait > -LONGEST_MS ? Math.max(0, wait) : wait;
 }
 

@@ -7,7 +7,7 @@ import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller
 const USE = 0.995;
 /** A late lease makes up for at most this time, so that a busy machine loses no throughput. */
 const CATCH_UP_SECONDS = 0.25;
-/** Maximum spacing by bottleneck; this class times the rest of a wait. A longer silence means bottleneck is stuck. */
+/** Maximum wait that the library bottleneck times; this class times the rest. So a long silence means a fault. */
 const LONGEST_SPACING_MS = 100;
 /** If bottleneck is silent for this long, a change of the computer's clock has stopped it. */
 const LATE_MS = 500;
@@ -27,7 +27,7 @@ export class Pacer implements LanePacer {
   readonly #log: Float64Array;
   #next = 0;
   #applied = Number.NaN;
-  /** Due time of the next lease, counted from the last lease's due time, however late that lease came. */
+  /** Due time of the next lease. It is counted from the due time of the last lease, even if that lease came late. */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
   /** Permits left of the last lease, while a task waits for them. */
@@ -66,14 +66,14 @@ export class Pacer implements LanePacer {
     }
     const permits = leaseAt(rate);
     this.#space(rate, permits);
-    // A part of the next permit may be earned in advance, but no more: unused permits expire.
+    // At most nine tenths of a permit are earned in advance, since unused permits expire.
     this.#due = Math.max(this.#due, this.#now() - earnedIn(0.9, USE * rate));
     this.#whenSpaced(() => this.#grantWithin(rate, permits));
   }
 
   /**
    * Runs `grant` when bottleneck allows it. bottleneck uses the computer's clock. If the clock is set back, bottleneck
-   * waits for as long: a new one replaces it after {@link LATE_MS}.
+   * waits for as long: a new limiter replaces it after {@link LATE_MS}.
    */
   #whenSpaced(grant: () => void): void {
     const limiter = this.#limiter;
@@ -111,8 +111,8 @@ export class Pacer implements LanePacer {
   }
 
   /**
-   * Grants a lease once it is due and the sliding window has room. Waits for both here: leaving the full window to the
-   * next lease would lose the time between.
+   * Grants a lease once it is due and the sliding window has room. Waits for both here: the next lease may come long
+   * after the window has room.
    */
   #grantWithin(rate: number, permits: number): void {
     if (this.#stopped) return;
@@ -141,7 +141,7 @@ export class Pacer implements LanePacer {
     return Math.max(1, oldest + this.#windowMs - this.#now());
   }
 
-  /** The permits of a lease, with those that were missed while the lease was late. */
+  /** The permits of a lease, and the permits that were earned while the lease was late. */
   #withMissed(rate: number, permits: number): number {
     const lateMs = Math.min(this.#now() - this.#due, CATCH_UP_SECONDS * 1_000);
     return permits + Math.max(0, Math.floor((lateMs * USE * rate) / 1_000));

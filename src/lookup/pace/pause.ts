@@ -12,7 +12,6 @@ export interface OutageState {
   readonly isOverdue: boolean;
 }
 
-/** Reasons to stop calling. */
 export type StopReason =
   | {readonly kind: 'fatal'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>}
   | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: Streak}

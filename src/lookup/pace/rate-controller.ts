@@ -5,10 +5,10 @@ const BETA = 0.6;
 const SCALE = 0.4;
 /** However often the service throttles, it gets one call in ten seconds. */
 const LOWEST_PER_SECOND = 0.1;
-/** An unlimited rate that has grown back to this is unlimited again: the client (got) can't reach it on one core. */
+/** Without a limit, a lowered rate that has grown back to this is unlimited again: one core can't send more. */
 const UNLIMITED_PER_SECOND = 5_000;
 
-/** A lease holds the permits of about this long, so that one job of bottleneck's paces many calls. */
+/** A lease holds the permits of about this long. So one job of the library bottleneck paces many calls. */
 const LEASE_SECONDS = 0.01;
 /** A change of the rate smaller than this is not worth a change of the leases. */
 const NOTICEABLE = 0.02;
@@ -23,14 +23,14 @@ export function earnedIn(permits: number, rate: number): number {
   return (permits * 1_000) / rate;
 }
 
-/** True if leases made for the rate `before` also suit `rate`. NaN stands for no rate. */
+/** True if leases made for the rate `before` also suit `rate`. NaN means that no leases were made before. */
 export function isAbout(rate: number, before: number): boolean {
   return Math.abs(rate - before) <= NOTICEABLE * rate;
 }
 
 /**
- * The rate of calls, below a ceiling. The rate falls when the service throttles, stays near the value at which that
- * happened, and then climbs ever faster until it reaches the ceiling.
+ * The rate of calls, below a ceiling. The rate falls when the service throttles, returns to about the rate that was
+ * throttled, and then climbs ever faster up to the ceiling.
  */
 export class RateController {
   readonly #ceiling: number;
@@ -58,7 +58,7 @@ export class RateController {
 
   /**
    * Lowers the rate after a call sent at `sentMs` was throttled. `usedPerSecond` is the rate that the service really
-   * saw. The climb begins when the gate opens, at `resumesMs`. Calls sent before the last climb say nothing new.
+   * saw. The climb begins when the gate opens, at `resumesMs`. Ignores calls that were sent before the last climb.
    */
   throttled(sentMs: number, resumesMs: number, usedPerSecond: number): void {
     if (this.#throttled !== undefined && sentMs < this.#throttled.at) return;

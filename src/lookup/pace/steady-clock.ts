@@ -1,6 +1,6 @@
 /**
- * A clock in milliseconds since the epoch that starts at `startMs` and never jumps. Setting the computer's clock during
- * a run must neither send too much nor hold the run up.
+ * A clock in milliseconds since the epoch that starts at `startMs` and never jumps. If the computer's clock is set
+ * during a run, the run must neither send too much nor wait.
  */
 export function steadyClock(startMs: number, elapsed: () => number = () => performance.now()): () => number {
   const origin = startMs - elapsed();

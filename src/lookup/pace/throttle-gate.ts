@@ -9,7 +9,7 @@ export class ThrottleGate {
   #pause: Pause | undefined;
   /** Number of times the gate closed for throttled calls, without an answer in between. */
   #streak = 0;
-  /** A quota counts once it was seen with calls left: one that always reads 0 is not a quota. */
+  /** True once the service reported calls left. Until then a quota of 0 is not believed: it may always read 0. */
   #quotaSeen = false;
   /** Time since which calls are throttled without an answer in between. */
   throttledSince: number | undefined;

@@ -53,7 +53,6 @@ export class Unsettled implements Iterable<TaskState> {
     this.#tasks.delete(task);
   }
 
-  /** Calls `then` after `delayMs`. */
   backOff(task: TaskState, delayMs: number, then: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(task);

@@ -3,8 +3,8 @@ import type {Answer, Lookup, Result} from '../../ledger/lookup.ts';
 import {operations} from '../../operations/table.ts';
 
 /**
- * The outcome of a lookup for the rows after its first. An answered call was carried out, so for these rows the
- * token is redeemed, even if the first row's verdict is uncertain. A test action id redeems nothing.
+ * The outcome of a lookup for all rows but its first row. The answered call redeemed the token, so these rows show it
+ * as redeemed, even if the first row's verdict is uncertain. A test action id redeems nothing.
  */
 export function again<Kind extends Result>({operation, params}: Lookup, outcome: Kind): Kind | Answer {
   const answer = operations[operation].again;

@@ -3,8 +3,8 @@ import {operations} from '../../operations/table.ts';
 import type {Executor, Task} from '../executor.ts';
 
 /**
- * Sends calls about one value in input order if each changes the next one's answer. The calls behind the first wait
- * here.
+ * Sends calls about one value one after another, in input order, if each call changes the answer to the next. Meanwhile
+ * the next calls wait here.
  */
 export class InTurn {
   readonly #executor: Executor;

@@ -78,7 +78,7 @@ function tableOf(
 
 /**
  * Texts from answers and paths must not become Markdown, HTML or links, nor end their line. GitHub links addresses and
- * mentions after any character, even a backslash, but not if an element is inside them.
+ * mentions even after a backslash, but not with an element inside them. So each gets a `<wbr>`.
  */
 function escaped(text: string): string {
   return text

@@ -14,7 +14,7 @@ import {
 
 const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
-/** End of a run, also of one that could not begin. */
+/** End of a run, even if the run could not begin. */
 interface RunEnd {
   /** Null for a run without a job's name; undefined if the name is unknown. */
   readonly job: string | null | undefined;
@@ -66,7 +66,7 @@ export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   return textOfAll([...endFamilies({...end, job}, before), buildInfo(), active(false)], job);
 }
 
-/** True if the text is empty or this module wrote it. A file with any other text is checked before it is replaced. */
+/** True if the text is empty or this module wrote it. A run that could not begin replaces no file with other text. */
 export function isMetrics(text: string): boolean {
   return text === '' || text.startsWith('# HELP bulk_enrich_');
 }
@@ -76,7 +76,6 @@ function textOfAll(families: readonly Family[], job: string | null): string {
   return familiesText(families, {job_name: job ?? ''});
 }
 
-/** The metrics of a run's end. */
 function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, before: string): Family[] {
   const finished = Date.parse(finished_at) / 1_000;
   const success = isSuccess(exit_code);
@@ -127,7 +126,7 @@ function active(isActive: boolean): Family {
   return gauge('run_active', '1 while a run is under way, else 0.', isActive ? 1 : 0);
 }
 
-/** Progress, speed, and the reason of a wait. Without `live` the run has ended, so that nothing is under way. */
+/** Progress, speed, and the reason of a wait. Without `live` the run has ended: nothing is in flight or waits. */
 function paceFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   const {started_at, finished_at, rows, input, pace} = summary;
   const waits = perPause(reason => Number(reason === live?.pause));

@@ -4,7 +4,6 @@ import type {Section} from '../model.ts';
 import {amountOf, moneyOf} from '../money.ts';
 import type {Summary} from '../summary.ts';
 
-/** Credits that the run cost and saved. */
 export function moneySection({credits, lookups, endpoint}: Summary): Section | undefined {
   if (Object.keys(lookups).length === 0) return undefined;
   const {spent, maybe_spent: maybe, saved} = credits;

@@ -32,7 +32,6 @@ const MOST_REASONS = 12;
 /** Title of the section with the rows of high risk. */
 export const RISK = 'Risk';
 
-/** Risk of the rows, with its reasons. */
 export function riskSection({risk, output}: Summary): Section | undefined {
   if (risk === null || risk.scored + risk.unknown === 0) return undefined;
   const {scored, unknown, mean} = risk;
@@ -71,7 +70,7 @@ function highRows({high, high_rows: rows = []}: RiskCounts, output: string): Tab
   ];
 }
 
-/** Rows by reason, each reason explained: by the job's rule, else by the default one. */
+/** Numbers of rows by reason. Each reason has its meaning behind it, from the job's rules or the default rules. */
 function inWords({reasons, rules}: RiskCounts): Record<string, number> {
   const words = (reason: string) => {
     const own = rules.filter(rule => rule.reason === reason).map(({when}) => when);
@@ -146,7 +145,7 @@ function ranking(
   return rows.length === 0 ? [] : [{kind: 'ranking', caption, what, of, tone: 'known', rows}];
 }
 
-/** By field: the share of answers that have it, and the share of these in which it is true. */
+/** By field: the share of answers with the field, and the share of those answers in which the field is true. */
 export function fieldsSection({fields = {}, lookups}: Summary): Section | undefined {
   const rows = Object.entries(fields).flatMap(([operation, shares]) =>
     (lookups[operation]?.answered ?? 0) === 0

@@ -13,7 +13,6 @@ const outcomes: readonly (readonly [keyof LookupCounts, Tone])[] = [
   ['unknown', 'warn'],
 ];
 
-/** Results of the rows and of their lookups. */
 export function rowsSection({rows, lookups, repairs}: Summary): Section | undefined {
   if (rows.read === 0) return undefined;
   const rejected = rows.rejected === 0 ? '' : `, ${count(rows.rejected)} could not be read`;

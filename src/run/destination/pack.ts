@@ -44,7 +44,7 @@ export async function pack(
     const source = createReadStream(from);
     watched(() => source.bytesRead / Math.max(1, size));
     await pipeline(source, engine, createWriteStream(to, {flags: 'wx', mode: 0o600}));
-    // The record of the publishing names this file and may outlive a power cut, so the file's name must too.
+    // The record of the publishing needs this file and may survive a power cut. So the file's name must be durable.
     syncPath(dirname(to));
   } catch (error) {
     throw new OutputError(

@@ -26,9 +26,9 @@ export const partialNames = ['output', 'packed', 'rejects'] as const;
 export type PartialName = (typeof partialNames)[number];
 
 /**
- * Path of a file until it is published: in the state's directory if a rename from there can reach `target`, else in the
- * output's own, under a name unique to this state. Only a trial shows if a rename works: two mounts of one file system
- * have the same device, but no rename works between them.
+ * Path of a file until it is published: in the state's directory if a rename from there can reach `target`. Else in the
+ * output's own directory, under a name unique to this state. Only a trial shows if a rename works: two mounts of one
+ * file system have the same device, but no rename works between them.
  */
 export function partialPath({directory, locked}: RunFiles, name: PartialName, target: string): string {
   const near = join(directory, `${name}.partial`);

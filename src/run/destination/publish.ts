@@ -50,9 +50,7 @@ interface UnpublishedFile {
   readonly digest: FileDigest;
 }
 
-/**
- * The files to put in place, in order. The output is last: once it is visible, its other files must be in place.
- */
+/** The files to put in place, in order. The output is last: once it is visible, its other files must be in place. */
 function placed(
   {written: {rejects}}: RunFiles,
   output: string,
@@ -118,7 +116,7 @@ export function unfinishedPublishing(
       'settings_changed',
       `The unfinished run in ${directory} writes ${output_path}. To finish that run, use that name for the output. For this output, add another --state.`,
     );
-  // With a link to the output or another --rejects, this command would search for the files in the wrong place.
+  // A link to the output, or another --rejects, changes the rejects' path. This command would not find them.
   if (record.rejects !== null && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
@@ -142,7 +140,7 @@ export async function completePublishing(
   if (record === undefined) return undefined;
   const waiting: UnpublishedFile[] = [];
   for (const one of placed(files, output, record, written)) {
-    // After a power cut a removed record may be back. The waiting file may then be another run's, as its digest shows.
+    // After a power cut an old record may be back, with another run's file waiting. The digest shows that.
     if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);
     else if (!(await hasDigest(one.to, one.digest)))
       throw new StateError(
@@ -174,10 +172,10 @@ export function isUnpublished(directory: string): boolean {
 /** Removes the record of an interrupted publishing, so that no run completes it. */
 export function forgetPublishing(directory: string, output: string): void {
   const path = join(directory, RECORD);
-  // Once the record is removed, no later run syncs an output that is in place already.
+  // Syncs an output that is in place already: without the record, no later run does that.
   if (existsSync(output)) syncPath(dirname(output));
   rmSync(path);
-  // A record that came back after a power cut would pass for the end of the run that begins now.
+  // Without this sync, a power cut may bring the record back. It would pass for the end of the run that begins now.
   syncPath(dirname(path));
 }
 

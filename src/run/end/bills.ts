@@ -41,7 +41,7 @@ export function openBill(
   if (untold.length > 0 && tellBills(untold, io)) ledger.bills.told(untold);
 }
 
-/** Gives the history this session's summary, and bills that it may lack. Returns true if the history then has all. */
+/** Adds this session's summary and killed sessions' bills to the history. Returns true if the history then has all. */
 export function tellEnd(job: Job, summary: Summary, bills: readonly Bill[], io: World): boolean {
   const others = bills.filter(({id}) => id !== summary.session.id);
   return remember(io, () => [...others.map(cutOffEntry), ownEntry(job, summary)]);
@@ -55,7 +55,7 @@ export function tellBills(bills: readonly Bill[], io: World): boolean {
 /** The history line of a killed session. */
 function cutOffEntry({id, at, about, by}: Bill): HistoryEntry {
   const {list_key: list, opened_at: openedAt = 0, ...facts} = about as BillFacts;
-  // A session killed during its first calls has booked none: the last booking is then that of an earlier session.
+  // A session killed in its first calls has booked nothing. `at` is then an earlier session's: the latest time counts.
   const endedAt = Math.max(at, openedAt, Date.parse(facts.started_at));
   const spent = Object.entries(by).filter(([, each]) => Object.values(each).some(count => count !== 0));
   const inCredits = spent.map(([name, each]) => [name, {calls: each.calls, ...spendingSummary(each)}]);

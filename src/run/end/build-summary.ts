@@ -207,7 +207,7 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
   };
 }
 
-/** For each field: the share of answers that have the field. For a flag also the share of these in which it is true. */
+/** For each field, the share of answers that have the field. For a flag, also the share of its values that are true. */
 function fieldSummary({fields, lookups}: Counters, name: Operation) {
   const shares: Record<string, {present: number; true?: number}> = {};
   for (const {name: field, kind} of fieldsOf(name)) {
@@ -256,14 +256,14 @@ export function spendingSummary({spent, maybeSpent}: Spending) {
   return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
 }
 
-/** Credits that were spent, and answers that were not stored, because the answer store could not be used. */
+/** Costs of trouble with the answer store: credits that may have been paid again, and answers that were not kept. */
 function storeSummary({job, books: {tally}, session}: SummaryFacts) {
   const costOf = priceOf(job);
   const store = session?.store;
   const notLookedUp = (name: Operation) => tally.operations[name].notLookedUp;
   return {
     trouble: store?.cause ?? null,
-    /** Values that were bought while the store could not be read, and their cost, which may have been paid before. */
+    /** Number and cost of values bought while the store could not be read. The store may have their answers. */
     not_looked_up: totalOf(tally, 'notLookedUp'),
     perhaps_paid_again: inCredits(
       operationNames.reduce((sum, name) => sum + notLookedUp(name) * costOf(name), 0),
@@ -273,7 +273,7 @@ function storeSummary({job, books: {tally}, session}: SummaryFacts) {
   };
 }
 
-/** Cells that were skipped by choice. Those skipped because the service could not be called are not counted. */
+/** Number of cells skipped by choice. Cells skipped because the service could not be called don't count. */
 function unwanted({lookups, skipped}: Counters, name: Operation): number {
   return lookups[name].skipped - cellsWith(skipped[name], unaskedCodes);
 }

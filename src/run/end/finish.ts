@@ -104,7 +104,7 @@ async function readyToPublish(session: Session): Promise<Published> {
     rejects: await digestRejects(state),
   });
   const published = await during(io.phase, 'putting the output in place', () => ({share: share()}), work);
-  // The comparison reads the earlier output, so it comes before the new one replaces that.
+  // The comparison reads the earlier output, so it comes before the new output is put in place.
   return {...published, changes: await writeChanges(session)};
 }
 
@@ -191,7 +191,7 @@ function callsMissing(error: unknown): string {
   return `The calls could not be written (--calls): ${stopFor(error).message}`;
 }
 
-/** Ends the ledger. If that fails, returns a stop for that, unless `stop` is an output, state or internal error. */
+/** Ends the ledger. If the ledger fails, returns a stop for it, unless `stop` is an output, state or internal error. */
 function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   try {
     if (stop.startsOver === true) endRun(ledger);
@@ -217,7 +217,7 @@ function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
 function writeStopped(job: Job, io: RunIo, summary: Summary): void {
   const path = job.paths.summary;
   try {
-    // If the summary's directory is missing, that has stopped the run already.
+    // A missing directory has stopped the run already: the summary is then left out.
     if (path !== undefined && existsSync(dirname(path))) writeAtomically(path, summaryText(summary));
   } catch (error) {
     io.warn(stopFor(error).message);
@@ -237,7 +237,7 @@ export async function reportFailure(
   const stop = stopFor(error);
   const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
   if (callers.includes(stop.exitCode)) return;
-  // A mistyped input name leaves no files behind. A job from a file reports that its input did not arrive.
+  // Without a job file, a missing input is a typo and leaves no files. A job file's run reports the missing input.
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
     await deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);

@@ -15,8 +15,6 @@ import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName, scopeOf} from '../identity.ts';
 import {dateOf, type World} from '../io.ts';
 
-/** The history deletes old lines by the date that runs agree on, since one run's clock may be wrong. */
-
 /** True if the job's runs are compared with each other, which needs a name. */
 export function isCompared({name, settings}: Job): boolean {
   return name !== undefined && settings.drift !== 'off';
@@ -32,12 +30,12 @@ export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift
   return drift;
 }
 
-/** Adds the session's line to the history, for later runs, `runs` and `spend`. Returns true once it has the line. */
+/** Adds the session's line to the history, for later runs, `runs` and `spend`. Returns the same as {@link remember}. */
 export function rememberRun(job: Job, summary: Summary, io: World): boolean {
   return remember(io, () => [ownEntry(job, summary)]);
 }
 
-/** The session's line, from its own summary. */
+/** The session's line in the history, from its own summary. */
 export function ownEntry(job: Job, summary: Summary): HistoryEntry {
   const account = accountIn(summary, job);
   const endedAt = Date.parse(summary.finished_at);
@@ -54,11 +52,11 @@ export function ownEntry(job: Job, summary: Summary): HistoryEntry {
   };
 }
 
-/** The account that paid. It may differ from the job's if this session completes what another one published. */
+/** The account that paid. The job may have another one, if this session completes another session's publishing. */
 function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job: Job): Scope {
   const {label} = credits.account;
   if (kind === 'embedded') return {endpoint: kind, label};
-  // A session that could not start has only its job's base URL.
+  // If the summary lacks the base URL, the job's endpoint counts.
   const given = baseUrl === null ? job.endpoint : ({kind: 'live', baseUrl, apiKey: ''} as const);
   return {endpoint: endpointName(given), label};
 }
@@ -124,7 +122,6 @@ function mergedLines(known: string, told: string): string {
   }
 }
 
-/** True if there is a history to read. */
 export function hasHistory(env: Env): boolean {
   try {
     return existsSync(join(userDirectory('state', env), 'runs.db'));

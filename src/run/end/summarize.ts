@@ -68,7 +68,7 @@ function booksSoFar({paths}: Job, {now}: RunIo, state: RunState | undefined): Bo
   const {identity, checkpoint, ...spent} = ledgerSoFar(paths.state, state);
   return {
     ...spent,
-    // This session spent nothing. The next session that gets under way reports earlier spending.
+    // An empty bill: this session spent nothing. The next session that opens adds earlier bills to the history.
     bill: {id: randomUUID(), by: spentSince(emptyTally(), undefined)},
     runId: identity?.runId ?? randomUUID(),
     startedAt: identity?.startedAt ?? now(),
@@ -79,7 +79,7 @@ function booksSoFar({paths}: Job, {now}: RunIo, state: RunState | undefined): Bo
   };
 }
 
-/** Reads the run's books from its ledger. The ledger of a state that could not be opened is not read. */
+/** Reads the run's books from its ledger. If the state could not be opened, earlier spending counts as unknown. */
 function ledgerSoFar(directory: string | undefined, state: RunState | undefined) {
   const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
   try {

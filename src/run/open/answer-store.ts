@@ -14,8 +14,8 @@ import {type Judge, longestUse, type Term} from '../../store/validity.ts';
 import {dateOf, type RunIo, type World} from '../io.ts';
 
 /**
- * How long answers are valid, by operation. Verdicts are valid forever: a second call would only find the token that
- * the first one redeemed.
+ * How long answers are valid, by operation. Verdicts are valid forever: a session token can be redeemed only once, so a
+ * second call gives no verdict.
  */
 export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
   const [rejections, forever] = [rejectionTerm(maxAge), Number.POSITIVE_INFINITY];

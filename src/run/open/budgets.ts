@@ -51,7 +51,7 @@ export function giverBack(io: World): LedgerOptions['giveBack'] {
     try {
       giveBackBlocks({directory: userDirectory('state', env), now, date: dateOf(io)}, holder, taken);
     } catch {
-      // If this run needs the budgets' file, opening the run's own budgets has failed already.
+      // Ignored: if this run needs the budgets' file, opening the run's own budgets has failed already.
     }
   };
 }

@@ -21,7 +21,7 @@ import {stateDirectory} from './budgets.ts';
 import type {Calling} from './connection.ts';
 import {sharedRate} from './lanes.ts';
 
-/** Joins the fleet on the job's Redis, so that its workers make the calls. `rows`: number of finished rows. */
+/** Joins the fleet on the job's Redis, so that the fleet's workers make the calls. `rows`: number of finished rows. */
 export async function joinFleet(
   {job, io, clock}: Running,
   {account, ledger, lanes}: Calling,
@@ -76,15 +76,15 @@ export async function bookCollected(
   for (const {ask, attempt} of await collected) {
     const lookup = lookupOf(ask.operation, ask.params);
     const known = ledger.find([lookup.key]).get(lookup.key);
-    // `attempt` ended the sending `ask.dispatch`. A later session, which ended too, may have sent the value again.
+    // Skips a lost attempt, and one whose sending is not the value's last: a later session sent the value again.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
     const doubt = leavesDoubt(attempt, settings);
     const carried = ledger.givenUp.find(lookup.key);
-    // The interrupted call was counted as doubtful. Its real outcome is known now, so that doubt is taken back.
+    // The interrupted call counts as one doubt. Its real outcome is known now, so this doubt is subtracted.
     const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
     const mayBeCarriedOut = known.doubts > 1 || carried !== undefined;
-    // A rejection may be about its value or the account, which is unknown here: the next run calls again.
+    // A rejection may be about the value or the account. `false`: it is not kept, so the next run calls again.
     const step = nextStep(
       ask.operation,
       attempt,
@@ -119,7 +119,7 @@ function creditsCounter(account: Account, env: World['env']): string | undefined
   return createHash('sha256').update(counter).digest('hex').slice(0, 16);
 }
 
-/** `all=20/s`, or `all=20/s,ip=50/s`: the rates that all runs of a fleet must share, whatever operations they use. */
+/** `all=20/1s`, or `all=20/1s,ip=50/1s`: the rates that all runs of a fleet must share, with any operations. */
 function rateText(job: Job, account: Account | undefined): string {
   const rates = {...job.settings.rate, all: sharedRate(job, account)};
   return Object.entries(rates)

@@ -46,7 +46,7 @@ export async function openExecutor(
   return {executor, closeExecutor: async () => pace?.close()};
 }
 
-/** The pace that all runs of the account share, if it has a rate. */
+/** The pace that all runs of the account share; undefined if the account has no rate. */
 function openAccountPace({io, stopper}: Running, {account}: Calling): AccountPace | undefined {
   if (account?.rate === undefined) return undefined;
   return new AccountPace({
@@ -90,8 +90,8 @@ async function openFleetExecutor(
 }
 
 /**
- * Books the calls that the fleet finished for the attempt that is about to be given up. They are paid for; without
- * their answers they would be made again. Calls that no worker has begun are withdrawn.
+ * Books the calls that the fleet finished for the run that is about to be given up. These calls are paid for. Without
+ * their answers, the new run would make them again. Calls that no worker has begun are withdrawn.
  */
 export async function bookGivenUp(run: Running, calling: Calling): Promise<void> {
   const {job, stopper} = run;
@@ -115,7 +115,7 @@ function watchFleet(
 ): void {
   fleet.watch({
     slots,
-    // Values that are out at workers can't be called back, so the run can't publish without them.
+    // Stops even a run that publishes at an outage: values at workers can't be called back, so rows would lack them.
     outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     refused: error => stopper.stop(stopFor(error)),
   });

@@ -52,7 +52,7 @@ export async function beginningOf(
       `${job.output.name} exists. Replace it with --force (known answers are not paid for again), or choose another output with -o.`,
     );
   }
-  // A published run is complete: it is not an attempt that was given up.
+  // The published run is complete. Its ledger is removed, so that it does not count as an earlier attempt.
   if (record !== undefined) {
     const {summary} = completedNow(job, record);
     if (summary !== undefined) rememberRun(job, summary, io);
@@ -60,7 +60,7 @@ export async function beginningOf(
     forgetLedger(state.directory);
   }
   if (isUnpublished(state.directory)) {
-    // The unpublished run's rejects may be in place already, so no later command can resume that run.
+    // The unpublished run's rejects may be in place already. So that run can't be resumed, and is given up.
     if (record === undefined) giveUpRun(state);
     forgetPublishing(state.directory, job.output.name);
   }
@@ -91,7 +91,7 @@ function giveUpRun(state: RunState): void {
   }
 }
 
-/** Gives the history the bills that it may lack, such as that of a session that was killed. */
+/** Gives the history the bills that it may lack, such as a killed session's bill. */
 function tellLeftOver(io: RunIo, state: RunState): void {
   try {
     const untold = fromLedger(state, ({bills}) => bills.untold) ?? [];
@@ -114,9 +114,9 @@ async function completed(job: Job, state: RunState): Promise<PublishRecord | und
   }
 }
 
-/** True if this job's result is not the one that was being published: last night's run must not pass for tonight's. */
+/** True if another result was being published, such as last night's: it must not pass for this job's result. */
 async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<boolean> {
-  // An input that can be read only once is left to the run.
+  // An input that can be read only once is not compared: the run must read it.
   if (job.inputs.some(isReadOnce)) return true;
   try {
     return !(await isMadeOf(record, job, pipes));
@@ -156,7 +156,7 @@ export function startOver(job: Job, io: RunIo, state: RunState, why: string, cau
   }
   const ledger = openLedger(state, job, {}, io.warn);
   endRun(ledger);
-  // The next run reports what was spent.
+  // Leaves the bill open: the next run adds it to the history.
   ledger.abandon();
   throw new StateError(
     'stale_stdin',

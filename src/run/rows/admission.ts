@@ -16,11 +16,11 @@ interface Stages {
   readonly stopper: Stopper;
   /** Returns false once the caller no longer wants its rows. Without this function, rows are always wanted. */
   readonly isWanted?: () => boolean;
-  /** True if a program waits for each row. Rows then don't wait for an outage's end, and verify session tokens anew. */
+  /** True if a program waits for each row. Rows then don't wait out outages, and session tokens are verified anew. */
   readonly isRequest?: boolean;
 }
 
-/** A row on its way through the stages of lookups with a condition. */
+/** A row with lookups that have conditions. The conditions are decided stage by stage, as answers arrive. */
 interface WaitingRow {
   readonly entry: PendingRecord;
   readonly planned: readonly PlannedCell[];
@@ -77,7 +77,7 @@ class AskedCell implements Waiter {
     return this.#stages.isRequest === true;
   }
 
-  /** True while the cell has no result. A cell that was given up has one. */
+  /** True while the cell has no result. A cell that was given up has a result. */
   get #isOpen(): boolean {
     return this.#entry.results[this.#index] === undefined;
   }
@@ -105,7 +105,7 @@ export class Admission {
     try {
       for (const record of records) this.#admitRecord(record, position, waiters);
     } finally {
-      // Reading a program's row may throw. The rows before it are in the window and wait for their answers.
+      // Reading a program's row may throw. The rows before it are in the window, so their lookups are submitted.
       await answers.ask(waiters);
     }
     await this.#askSecond();
@@ -172,8 +172,8 @@ export class Admission {
   }
 
   /**
-   * The results that a stage may depend on. Results of the same or a later stage are hidden, even those known without a
-   * call.
+   * The results that a stage may depend on. Results of the same or a later stage are hidden, even results known without
+   * a call.
    */
   #knownBefore(stage: number, {results}: PendingRecord): (Result | undefined)[] {
     const {layout} = this.#stages;

@@ -21,7 +21,7 @@ export function enrichedRow<Kind extends Row>(
   return {row, results, repairs, answers, risk: judged?.risk, outcomes: judged?.outcomes};
 }
 
-/** A result's answer, parsed, as far as it is usable; undefined without an answer. */
+/** The parsed answer of a result, without fields of a wrong type; undefined without an answer. */
 export function parsedAnswer(result: Result | undefined, operation: Operation): unknown {
   return result !== undefined && 'data' in result && result.data !== undefined
     ? usedAnswer(operation, JSON.parse(result.data))

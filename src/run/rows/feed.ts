@@ -84,7 +84,7 @@ export class Feed {
     return this.#given.length;
   }
 
-  /** No more rows follow. */
+  /** Notes that no more rows follow. */
   end(): void {
     this.#window.end();
   }

@@ -87,13 +87,13 @@ export class InOrder {
     return this.#entries[this.#head]?.missing === 0;
   }
 
-  /** No more entries follow. */
+  /** Notes that no more entries follow. */
   end(): void {
     this.#ended = true;
     this.#wake();
   }
 
-  /** Unfinished entries will never be complete: the finished ones at the head are the last. */
+  /** Notes that unfinished entries will never be complete. `take` still returns finished entries at the head. */
   abort(): void {
     this.#aborted = true;
     this.#wake();

@@ -64,7 +64,7 @@ export class RowWriter {
     return writer;
   }
 
-  /** Counts of the written rows. Rejections that turned out to be about the account are taken out first. */
+  /** Counts of the written rows. Cells whose rejection was about the account no longer count as rejected. */
   get counters(): Counters {
     judgeRejected(this.#counters, lookup => this.#rejections.isRejected(lookup));
     return this.#counters;

@@ -10,7 +10,7 @@ export async function* picked(
     yield {records: only === undefined ? records : records.filter(({record}) => only.has(record)), position};
 }
 
-/** The source's batches up to record number `limit`. Nothing after it is read. */
+/** The source's batches up to record number `limit`. Later batches are not read. */
 export async function* limited(source: Source, limit: number | undefined): AsyncGenerator<Batch> {
   for await (const batch of source.batches()) {
     const {records, position} = batch;

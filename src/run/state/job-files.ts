@@ -106,7 +106,7 @@ function refuseAmong(file: NamedFile, others: readonly NamedFile[]): void {
   );
 }
 
-/** Refuses paths without a file: directories, empty names (an unset variable), and `-`, stdout for the output only. */
+/** Refuses a path that is not a file: a directory, an empty name (of an unset variable), or `-` except as output. */
 function refuseNoFile({setting, path, fileId}: NamedFile): void {
   if (path === '-')
     throw new UsageError(

@@ -237,13 +237,13 @@ export function closeState(
 
 function letGo(locked: readonly LockedDirectory[], isOver: (directory: LockedDirectory) => boolean): void {
   const over = locked.filter(isOver);
-  // Windows can't remove a lock that is held, so ours is released first there. No other process can remove our lock.
+  // Windows can't remove a held lock, so the locks are released first there. Elsewhere they are held to the end.
   if (process.platform === 'win32') for (const {lock} of locked) lock.release();
   try {
     for (const {path, files} of over.toReversed()) for (const name of files) removeFile(join(path, name));
     for (const {path, lock, own} of over) {
       if (own) removeEmpty(resolve(path), resolve(lock.made ?? path));
-      // If removed files came back after a power cut, they would pass for the next run's.
+      // Without this sync, a power cut may bring removed files back. They would pass for the next run's.
       else syncPath(path);
     }
   } finally {

@@ -27,11 +27,9 @@ export const statusCodes: Codes = {what: 'status', known: Object.keys(statuses)}
 /** Leaves out `other_codes`: only the summary has this code, rows never do. */
 const {other_codes: _, ...rowCodes} = callCodes;
 
-/**
- * Codes with a shape: a server's failure by its status, such as http_503, and network errors by their names in Node,
- * such as etimedout, in small letters as everywhere in outputs.
- */
+/** Node's names of network errors, in small letters as in outputs: `etimedout`. */
 const networkCodes = [...getSystemErrorMap().values()].map(([name]) => name.toLowerCase());
+/** Codes by their shape: a failure by its HTTP status (`http_503`), an error of Node (`err_…`), or a network error. */
 const SHAPED = new RegExp(`^(?:http_\\d{3}|err_[a-z\\d_]+|${networkCodes.join('|')})$`);
 
 export function errorCodesOf(operation: Operation): Codes {

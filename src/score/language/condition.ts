@@ -6,20 +6,20 @@ import {type Expression, type Reference, referencesOf} from './expression.ts';
 import {type Facts, reader, SharedReads} from './read-facts.ts';
 import {typeAt} from './vocabulary.ts';
 
-/** Result of a condition over facts; undefined if it reads a missing field and can't be decided. */
+/** Result of a condition; undefined if a missing or unusable field leaves it undecided. */
 export type Decision = boolean | undefined;
 
 /**
- * A condition that never takes a missing field for an answer: `false && missing` is false and `true || missing` is
- * true, since one side decides. Anything else with a missing field is undecided.
+ * A condition that never takes a missing field for an answer. `false && missing` is false and `true || missing` is
+ * true, since one side decides. Except in has(), any other expression with a missing field is undecided.
  */
 export interface Condition {
   /** All paths that the condition reads. */
   readonly references: readonly Reference[];
   decide(facts: Facts): Decision;
   /**
-   * Adds the fields for which the condition could not be decided: missing ones, and those of a part with an unusable
-   * value, such as a text that is not a number. Returns true if there is such a part.
+   * Adds the fields that leave the condition undecided. A part that can't use a value, such as a text that is not a
+   * number, adds all its fields. Returns true if there is such a part.
    */
   missing(facts: Facts, into: Lacking): boolean;
 }
@@ -29,7 +29,7 @@ export interface Lacking {
   add(reference: Reference): unknown;
 }
 
-/** A condition whose `decide` may be replaced by one that decides only once per row. */
+/** A condition whose `decide` may be replaced by a function that decides only once per row. */
 type Part = {-readonly [Key in keyof Condition]: Condition[Key]};
 
 /** Compiles an expression once, for many rows. Conditions with the same `shared` read each field once per row. */
@@ -80,7 +80,7 @@ function directMeans({expression: {vocabulary, runnable}, shared}: Compiling): D
   };
 }
 
-/** `||` or `&&`: a side that decides alone takes precedence over an undecided side. */
+/** `||` or `&&`: one side may decide alone, even if another side is undecided. */
 function either(sides: readonly Condition[], deciding: boolean): Part {
   return {
     references: sides.flatMap(side => side.references),
@@ -152,7 +152,7 @@ function comparison(
       const result = run(facts);
       return typeof result === 'boolean' ? result : undefined;
     } catch {
-      // The expression can't use this value, such as a text that is not a number: undecided.
+      // A value can't be used, such as a text that is not a number: the condition is undecided.
       return undefined;
     }
   };
@@ -186,8 +186,8 @@ function everyKnown(references: readonly Reference[], shared: SharedReads): (fac
 }
 
 /**
- * Reads a field if its value has the interface's type; undefined if not. If the field is used in `has(…)` only, reads
- * the field's answer instead.
+ * Makes a reader of a field. The reader returns undefined for a value of another type than the interface's. For a field
+ * that is used in `has(…)` only, it returns the whole answer.
  */
 function readKnown({path, type, optional}: Reference, shared: SharedReads): (facts: Facts) => unknown {
   const expected = optional ? undefined : typeNames[type?.kind ?? ''];

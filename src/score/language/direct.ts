@@ -7,15 +7,15 @@ import type {Type} from './vocabulary.ts';
 /** `int` is a size: it can be compared with numbers, but not added to them. */
 type Kind = 'bool' | 'string' | 'double' | 'int';
 
-/** A part of an expression, ready to read. */
+/** A compiled part of an expression. */
 interface Value {
   readonly kind: Kind;
   readonly read: ReadFacts;
-  /** True if some facts give an error, such as a division by zero. CEL has its own rules for errors in && and ||. */
+  /** True if some facts give an error, such as a division by zero. The engine judges && and || with such a part. */
   readonly mayThrow: boolean;
 }
 
-/** The vocabulary, fields and engine of a part. */
+/** The means to compile a part of an expression: types of fields, their values, and the engine. */
 export interface DirectMeans {
   typeAt(path: readonly string[]): Type | undefined;
   /** Reads a field. A part runs only over rows that have all its fields. */
@@ -25,8 +25,8 @@ export interface DirectMeans {
 }
 
 /**
- * Compiles a condition over fields and literals of plain types, the most frequent kind: calling the engine would take
- * longer than the comparison. Undefined for any other condition.
+ * Compiles a condition over fields and literals of plain types without the engine: calling the engine takes longer than
+ * the comparison. Undefined for any other condition.
  */
 export function directCondition(node: ASTNode, means: DirectMeans): ReadFacts<boolean> | undefined {
   const value = plainValue(node, means);
@@ -107,7 +107,7 @@ function comparison(
   return {kind: 'bool', read: comparisons[sign](left.read, right.read), mayThrow};
 }
 
-/** Arithmetic over fractions. The result and each divisor must be finite. */
+/** Arithmetic over doubles. The result and each divisor must be finite. */
 function number(node: ASTNode, means: DirectMeans): Value | undefined {
   const read = sum(node, means);
   if (read === undefined) return undefined;
@@ -189,7 +189,7 @@ function both(sign: '&&' | '||', sides: readonly ASTNode[], means: DirectMeans):
   return {kind: 'bool', read, mayThrow: false};
 }
 
-/** Counts characters, as CEL does. */
+/** Counts code points, as CEL does, and not UTF-16 units. */
 function sizeOf(node: ASTNode, means: DirectMeans): Value | undefined {
   const text = textOf(node, means);
   return text && {kind: 'int', read: facts => charactersOf(text.read(facts)), mayThrow: text.mayThrow};
@@ -236,7 +236,7 @@ function method(
   const {read, mayThrow} = text;
   if (change !== undefined && given.length === 0)
     return {kind: 'string', read: facts => change(read(facts)), mayThrow};
-  // Only a literal is sought here. The search for a row's text is left to the engine, which bounds long searches.
+  // Searches for a literal only. A search for a row's text is left to the engine, which bounds long searches.
   const sought = literalText(first);
   if (given.length !== 1 || sought === undefined) return undefined;
   if (search !== undefined) return {kind: 'bool', read: facts => search(read(facts), sought), mayThrow};
@@ -248,7 +248,7 @@ function method(
 const MOST_TEXTS = 1_000;
 const LONGEST_TEXT = 200;
 
-/** Remembers a pattern's results: names of networks and domains repeat. */
+/** Remembers a pattern's results by text, since names of networks and domains repeat. */
 function known(text: ReadFacts<string>, run: ReadFacts): ReadFacts {
   const answers = new Map<string, unknown>();
   return facts => {

@@ -11,7 +11,7 @@ import {type RuleVocabulary, type Type, typeAt, UnknownName} from './vocabulary.
 /** A path that an expression reads, such as `ip.is_vpn`. */
 export interface Reference {
   readonly path: readonly string[];
-  /** The path as it is written. */
+  /** The path with dots, also if the expression has brackets: `ip.is_vpn`. */
   readonly name: string;
   readonly type: Type | undefined;
   /** True if the path is used in `has(…)` only: the field may be missing, but its answer may not. */
@@ -29,7 +29,7 @@ export interface Expression {
 /**
  * Parses conditions and checks their names, types, patterns and codes.
  *
- * @throws {UsageError} for a fault. Its message begins with `place`, and suggests the nearest name for an unknown one.
+ * @throws {UsageError} for a fault. Its message begins with `place`, and suggests a known name for an unknown name.
  */
 export type CheckCondition = (text: string, place: string) => Expression;
 
@@ -49,7 +49,7 @@ export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
       const type = engine.typeOf(ast, constants);
       if (type !== 'bool' && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
-      // The calls that count its work nest the expression deeper, perhaps too deep.
+      // Finds out if the expression is too deep for rows: the calls that count its work nest it deeper.
       engine.prepare(ast);
       return {ast, vocabulary, runnable: node => engine.prepare(node)};
     } catch (error) {

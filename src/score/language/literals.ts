@@ -28,7 +28,7 @@ export function checkLiterals(
   for (const child of childrenOf(node)) checkLiterals(child, vocabulary, inner);
 }
 
-/** Comparisons in a node: an operand, with the operands it is compared with. */
+/** Each operand that a node compares, with the operands that it is compared with. */
 function comparedIn(node: ASTNode): readonly (readonly [ASTNode, readonly ASTNode[]])[] {
   if (node.op === '==' || node.op === '!=') {
     const [left, right] = node.args;

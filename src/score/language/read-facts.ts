@@ -7,7 +7,7 @@ export type Facts = Readonly<Record<string, unknown>>;
 export type ReadFacts<T = unknown> = (facts: Facts) => T;
 
 const UNREAD = Symbol('unread');
-/** Maximum objects of facts to remember. A row has one, and one more for each choice among a subject's lookups. */
+/** Maximum objects of facts whose values are remembered. A row has one, and one for each combination of lookups. */
 const MOST_FACTS = 16;
 
 /** Reads that conditions share: a field is read once per row, and a shared part is decided once. */

@@ -7,17 +7,17 @@ import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
 /** Type of a name in an expression: an interface's field, a row's column, and the like. */
 export type Type =
   | {readonly kind: 'dyn' | 'timestamp'}
-  /** `value` if it is always the same. */
+  /** With `value` if it is a constant. */
   | {readonly kind: 'bool' | 'double'; readonly value?: boolean | number}
-  /** A text: `value` if it is always the same, `codes` if it is one of these. */
+  /** A text: with `value` if it is a constant, with `codes` if no other text is possible. */
   | {readonly kind: 'string'; readonly value?: string; readonly codes?: Codes}
   /** A set of texts: `in` looks a text up by its hash, instead of going over a list. */
   | {readonly kind: 'set'}
   | {readonly kind: 'list'; readonly of: Type}
   | {readonly kind: 'object'; readonly fields: Readonly<Record<string, Type>>}
-  /** Texts under these names only: a row's columns. */
+  /** A row's columns: texts with these `names` only. */
   | {readonly kind: 'columns'; readonly names: readonly string[]}
-  /** Numbers under any name, or under these names. */
+  /** Numbers with these `names` only, or with any names. */
   | {readonly kind: 'counts'; readonly names?: readonly string[]};
 
 /** Every name at the root of an expression. */
@@ -129,14 +129,14 @@ function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
   return new UnknownName(`there is no "${name}" to read. Did you mean ${quoted.join(' or ')}?`);
 }
 
-/** Paths such as `verdict.can_pass` to the field of this name in an answer's parts: column names leave out the part. */
+/** The paths in an answer that end in this name: `verdict.can_pass` for `can_pass`, which is the column's name. */
 function partsWith(name: string, fields: Readonly<Record<string, Type>>): string[] {
   return Object.entries(fields).flatMap(([part, type]) =>
     type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${part}.${name}`] : [],
   );
 }
 
-/** The error for an unknown name. It suggests a field of exactly this name (`deeper`) rather than a similar one. */
+/** The error for an unknown name. It suggests a path to a field of just this name (`deeper`), else a similar name. */
 function unknown(
   what: string,
   name: string,

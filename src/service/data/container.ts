@@ -1,4 +1,4 @@
-/** Kinds of columns in a packed file, little-endian, as on every machine that Node runs on. */
+/** Kinds of columns in a packed file. Their numbers are little-endian: big-endian machines would misread them. */
 export type PackedColumn = Uint8Array | Uint32Array | Float64Array;
 
 const kinds = {u8: Uint8Array, u32: Uint32Array, f64: Float64Array} as const;
@@ -51,7 +51,7 @@ export class PackedFile {
     this.#base = align(4 + length);
   }
 
-  /** @throws an error if there is no such column of that kind */
+  /** @throws an error if the file has no column of this name and kind */
   column<K extends ElementKind>(name: string, kind: K): InstanceType<(typeof kinds)[K]> {
     const entry = this.#entries.find(each => each.name === name);
     if (entry?.kind !== kind) throw new Error(`packed data has no column ${name} of kind ${kind}`);

@@ -4,7 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {gunzipSync} from 'node:zlib';
 
 /**
- * The packed files' names; `pack.ts` writes them at build, the readers beside it read them. All but the last two
+ * The packed files' names. `pack.ts` writes the files at build, and the service reads them. All but the last two files
  * are gzipped.
  */
 export const files = {

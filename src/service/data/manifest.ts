@@ -20,7 +20,7 @@ export interface DataSet {
 
 /** The data sets that the build packed, with their sources. */
 export interface Manifest {
-  /** Changes whenever the packing code or a packed package does. Packed data with the current one is up to date. */
+  /** Changes with the packing code and with packed packages. Data with the current fingerprint is up to date. */
   fingerprint: string;
   dataSets: DataSet[];
 }

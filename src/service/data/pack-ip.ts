@@ -58,14 +58,14 @@ function packHolders(holders: Map<number, string>): Record<string, PackedColumn>
   };
 }
 
-/** The first of sorted numbers, and the distance of each to the one before. */
+/** The first of the sorted numbers, then each further number's distance from the number before it. */
 const distances = (sorted: number[]): Uint32Array =>
   Uint32Array.from(sorted, (each, index) => each - (index === 0 ? 0 : (sorted[index - 1] as number)));
 
-/** mmdb-lib's types only know MaxMind's own records. This data set's records are flat. */
+/** mmdb-lib's types only know MaxMind's own records. This data set has the code in a field of the record itself. */
 type CountryRecord = CountryResponse & {country_code: string};
 
-/** The starts of IPv4 ranges, each range of one country, and each country's index in a list of codes. */
+/** Starts of IPv4 ranges, each with the index of its country in a list of codes. */
 export function packCountries(): Packed {
   const path = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv4.mmdb';
   const reader = new Reader<CountryRecord>(readFileSync(require.resolve(path)));

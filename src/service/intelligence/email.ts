@@ -89,7 +89,7 @@ function flagsOf({local, international}: MailAddress, normalized: Normalized): M
   return (Object.keys(all) as MailFlag[]).filter(flag => all[flag]);
 }
 
-/** True for eight or more characters, at least half of them digits: rather a machine's choice than a person's. */
+/** True for eight or more characters, at least half of them digits: a program probably made up such a name. */
 function looksGenerated(local: string): boolean {
   const digits = local.replace(/\D/g, '').length;
   return local.length >= 8 && digits * 2 >= local.length;

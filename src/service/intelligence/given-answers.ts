@@ -51,7 +51,7 @@ function canonicalOf(name: Intelligence, text: string): string {
   );
 }
 
-/** The path of the service's URL. Other given answers have another path, since clients store answers by URL. */
+/** The path of the service's URL. Different given answers have different paths, since clients store answers by URL. */
 export function pathOf(given: GivenAnswers | undefined): string {
   return given === undefined ? '' : `/answers-${hash('sha256', JSON.stringify(given)).slice(0, 12)}`;
 }

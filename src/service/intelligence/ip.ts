@@ -48,7 +48,7 @@ export function sessionIp(data: OpenData, address: string): IpData {
   return parsed.kind() === 'ipv4' ? ipIntelligence(data, parsed.toString()) : {is_bogon: isBogon(parsed)};
 }
 
-/** An address without a known network has no flags: nothing is known about it. */
+/** Flags of an address by its network. Without a known network there are none, rather than `false`. */
 function flags(system: AutonomousSystem | undefined): IpData {
   if (system === undefined) return {};
   const {datacenter, vpn, tor} = networkFlags(system);
@@ -61,7 +61,7 @@ function holder(system: AutonomousSystem | undefined): IpData {
   return {asn_number: system.number, ...name};
 }
 
-/** City and coordinates from the optional data set; country from it, else from the shipped one. */
+/** City, coordinates and country from the optional data set. Without it, the shipped data set gives the country. */
 function location(data: OpenData, address: string): IpData {
   const {
     city,

@@ -18,7 +18,7 @@ const dotAtom =
 /** RFC 5322 quoted-string, without the obsolete control characters. */
 const quoted = /^"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/;
 
-/** RFC 1035 label, after conversion to ASCII. An empty one, as before a final dot, is invalid. */
+/** RFC 1035 label, after conversion to ASCII. An empty label is invalid, such as the one after a final dot. */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** A domain as people write it: letters, digits, hyphens, dots, RFC 3490's ideographic dots, and RFC 5892's joiners. */

@@ -1,7 +1,7 @@
 import {mailProviders} from '../data/tables/mail-providers.ts';
 import type {MailAddress} from './mail-address.ts';
 
-/** The one spelling of an address's mailbox, and what was removed for it. */
+/** The canonical spelling of an address's mailbox, and the changes that lead to it. */
 export interface Normalized {
   address: string;
   /** True if the address had a tag (`+news`), or has a `+` at a domain whose tags are unknown. */
@@ -13,8 +13,8 @@ export interface Normalized {
 }
 
 /**
- * The mailbox's one spelling. Local parts are in lower case: no provider distinguishes case, though the standard allows
- * it. At domains without a known tag a `+` stays, since only their owner knows its meaning.
+ * The mailbox's canonical spelling. Local parts are in lower case: the standard allows them to differ by case, but no
+ * provider does that. At domains without a known tag a `+` stays, since only their owner knows its meaning.
  */
 export function normalize({local, domain}: MailAddress): Normalized {
   const {mailboxDomain = domain, ignoresDots = false, tag = ''} = mailProviders.get(domain) ?? {};

@@ -79,7 +79,7 @@ function invalid(data: OpenData, phone: string, number: PhoneNumber | undefined)
   };
 }
 
-/** The reason why a phone number is invalid. Without a leading `+` its country can't be known. */
+/** The reason why a phone number is invalid. A number without a leading `+` has an unknown country. */
 function validationError(phone: string, number: PhoneNumber | undefined): string {
   if (number?.isPossible()) return 'not_allocated';
   switch (validatePhoneNumberLength(phone)) {
@@ -108,15 +108,15 @@ function originOf(data: OpenData, number: PhoneNumber): PhoneData {
 }
 
 /**
- * `is_virtual`; left out if the type is unknown, or in countries where fixed and mobile numbers share ranges (North
- * America): VoIP numbers can't be told from those.
+ * `is_virtual`. It is left out if the type is unknown. It is also left out where fixed and mobile numbers share ranges
+ * (North America), since VoIP numbers may be in the same ranges.
  */
 function virtual(type: NumberType): PhoneData {
   if (type === undefined || type === 'FIXED_LINE_OR_MOBILE') return {};
   return {is_virtual: type === 'VOIP' || type === 'PERSONAL_NUMBER'};
 }
 
-/** The carrier table covers mobile ranges: for other types a carrier would be a guess. */
+/** Gives a carrier only to mobile numbers: the carrier table covers their ranges, so any other would be a guess. */
 function carrier(data: OpenData, number: PhoneNumber, type: NumberType): PhoneData {
   if (type !== 'MOBILE' && type !== 'FIXED_LINE_OR_MOBILE') return {};
   const name = data.carriers().find(number.countryCallingCode, number.nationalNumber);

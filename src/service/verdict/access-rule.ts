@@ -1,6 +1,5 @@
 import {z} from 'zod';
 
-/** A rule of a rules file. */
 const ruleSchema = z.strictObject({
   id: z.string().min(1).max(64).describe('Unique in the file.'),
   name: z.string().min(1).max(200).describe('In words.'),

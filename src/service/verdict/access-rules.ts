@@ -14,8 +14,8 @@ export interface ReadyAccessRule extends Rule {
 }
 
 /**
- * File of the built-in rules. The weights are our own choice: a program's own admission weighs most, an unusual trait
- * less than half.
+ * File of the built-in rules. The weights are our own choice: a user agent that names a program weighs most, then
+ * impossible times, then unusual traits.
  */
 const SAMPLE = fileURLToPath(new URL('../../../samples/rules.yaml', import.meta.url));
 
@@ -50,7 +50,7 @@ function readRules(path: string): Rule[] {
   );
 }
 
-/** Prepares a rule's condition. Facts are declared: a misspelt one is found at start and not at the first call. */
+/** Prepares a rule's condition. The facts are declared, so a misspelt fact is an error at the start, not at a call. */
 function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean {
   const engine = new Engine(environment => {
     for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);

@@ -24,7 +24,7 @@ const MAX_ACCOUNTS = 50;
 /** Maximum accounts to consider per shared trait: keeps a call short if a whole network shares an address. */
 const MAX_HOLDERS = 1000;
 
-/** Traits of an account at one verification. */
+/** An account with its traits, as seen in a verification or a session. */
 export interface Sighting {
   userId: string;
   /** Undefined if the state has the sighting but not its session any more. */
@@ -40,7 +40,7 @@ interface LinkedAccount {
   lastActivity: string | undefined;
 }
 
-/** The accounts of verifications, found by their traits. */
+/** The accounts seen in verifications and sessions, found by their traits. */
 export class Accounts {
   readonly #accounts = new Map<string, LinkedAccount>();
   readonly #holders = new Map<string, Set<string>>();

@@ -10,13 +10,13 @@ export interface Device {
   isBot: boolean;
 }
 
-/** People's browsers name their engine, PowerShell does not. Old Operas and feature phones begin in their own way. */
+/** Matches people's browsers: they name their engine. Old Operas and feature phones have forms of their own. */
 const browserAgent = /^(?:Mozilla\/.*(?:WebKit|Gecko|Trident|MSIE)|(?:Opera|UCWEB)\/)|MIDP/;
 
 /**
- * Versions that browsers froze to hide the real one: Windows 11 says NT 10.0, every macOS since Big Sur 10.15 (10_15_7
- * except in Firefox), Android in Chrome "10; K". iOS 26 says 18_6 or 18_7, as Firefox does on any iOS
- * (mozilla-mobile/firefox-ios, pull request 29548); there, only Safari 18 and Chrome give the real one.
+ * Versions that browsers froze to hide the real one. Windows 11 says NT 10.0. macOS since Big Sur says 10.15 (10_15_7
+ * except in Firefox). Chrome on Android says "10; K". iOS 26 says 18_6 or 18_7, and Firefox says so on any iOS
+ * (mozilla-mobile/firefox-ios, pull request 29548). Only Safari 18 and Chrome send 18_6 or 18_7 as the real version.
  */
 const frozenVersion =
   /Windows NT 10\.0|Mac OS X 10(?:_15_7|\.15)[;)]|Android 10; K\)|CPU (?:iPhone )?OS 18_[67](?!.*(?:Version\/18|CriOS))/;

@@ -15,7 +15,7 @@ function rename<From extends object, To extends string>(
   return Object.fromEntries(known);
 }
 
-/** The verdict's `ip`: `type` is the address's version; `is_proxy` and `is_threat` are left out, without a source. */
+/** The verdict's `ip`. `type` is ipv4 or ipv6. `is_proxy` and `is_threat` are left out: no open data has them. */
 export function ipPart(address: string, ip: IpData): VerdictPart<'ip'> {
   const {asn_number} = ip;
   return {

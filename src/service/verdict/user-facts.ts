@@ -28,7 +28,7 @@ export const factTypes = {
   linked_accounts: 'int',
 } as const;
 
-/** A session's facts. Unknown ones are `false`, empty, 0, or -1 for `duration` and `email_trust`. */
+/** A session's facts. An unknown fact is `false`, empty, 0, or -1 for `duration` and `email_trust`. */
 export type UserFacts = {
   [Name in keyof typeof factTypes]: {
     bool: boolean;
@@ -38,7 +38,7 @@ export type UserFacts = {
   }[(typeof factTypes)[Name]];
 };
 
-/** Input of the facts. */
+/** The findings from which the facts are made. */
 export interface Evidence {
   session: UserSession;
   device: Device;

@@ -84,7 +84,7 @@ export class UserSessions {
   readonly #byToken = new Map<string, UserSession>();
   readonly #redeemed = new Set<string>();
 
-  /** Adds a session, in place of an earlier one with its token. A redeemed token stays redeemed. */
+  /** Adds a session. It replaces an earlier session with the same token. A redeemed token stays redeemed. */
   add(session: UserSession): void {
     this.#byToken.set(session.token, session);
   }

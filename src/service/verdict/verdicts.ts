@@ -41,7 +41,7 @@ const testActions: ReadonlyMap<string, TestAction> = new Map([
 ]);
 
 /**
- * Checks a verify request and makes a call of it. A test action id takes any token, costs nothing and changes nothing.
+ * Checks a verify request and makes a call of it. A test action id takes any token, is free, and redeems nothing.
  *
  * @throws ServiceError `unknown_session` for an unknown token
  */
@@ -84,7 +84,7 @@ function verdict(
   };
 }
 
-/** Finds the other accounts that share a trait with the request's. Then notes the request's, unless it is a test. */
+/** Finds accounts that share a trait with the request's account. Then notes this account too, except in a test. */
 function linkAccounts(
   {accounts, keep}: VerdictParts,
   {id, email, token}: VerifyRequest,

@@ -30,22 +30,22 @@ const listOf = (name: string): readonly ListedNetwork[] =>
     .map(({list: _, asns, ...about}) => ({...about, asns: asns.split(' ').map(Number)}));
 
 /**
- * Networks whose addresses belong to servers, by operator. Taken from the operators' own words, not fitted to any
- * blocklist. Holders with a hosting word in their name need no entry. The list is far from complete, and leaves out
- * networks that also sell access lines.
+ * Networks whose addresses belong to servers, by operator. The list follows the operators' own words, and is not fitted
+ * to any blocklist. Holders with a hosting word in their name need no entry. The list is far from complete, and leaves
+ * out networks that also sell access lines.
  */
 export const hostingNetworks = listOf('hosting');
 
 /**
- * Networks that sell VPNs, or mostly run Tor relays and exits. Most such servers are in hosting networks, so these
- * lists find few: `false` proves nothing.
+ * Networks that sell VPNs, or mostly run Tor relays and exits. Most VPN and Tor servers are in hosting networks, so
+ * these lists find few: `is_vpn: false` or `is_tor_node: false` proves nothing.
  */
 export const vpnNetworks = listOf('vpn');
 export const torNetworks = listOf('tor');
 
 /**
- * Words in the names of holders that rent out servers, or rooms for servers. `hosting` and `vps` count inside longer
- * words too. All other words don't: `Ghost` and `Protocolo` contain `host` and `colo`.
+ * Words in the names of holders that rent out servers, or rooms for servers. `hosting` also counts at the end of a
+ * longer word, and `vps` anywhere in one. All other words don't: `Ghost` and `Protocolo` contain `host` and `colo`.
  */
 const hostingWords =
   /\b(?:\w*hosting|\w*vps\w*|hosts?|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;

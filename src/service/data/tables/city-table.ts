@@ -12,7 +12,7 @@ export interface City {
   longitude?: number;
 }
 
-/** mmdb-lib's types only know MaxMind's own records. This data set's records are flat. */
+/** Fields of this data set's records. mmdb-lib's types only know MaxMind's own records. */
 interface CityRecord extends Omit<City, 'country'> {
   country_code?: string;
   state1?: string;
@@ -60,7 +60,7 @@ const cities = new Map(
   ),
 );
 
-/** A city without its quarter, which is in brackets: `London (Colindale)`, `Zurich (Zurich (Kreis 11) / Oerlikon)`. */
+/** A city without its quarter in brackets: `London (Colindale)`, `Zurich (Zurich (Kreis 11) / Oerlikon)`. */
 function cityOf({city = '', country_code, state1}: CityRecord): string {
   const name = city.replace(/ [([].*$/, '');
   const district = name.replace(/(?:-ku| City| District)$/, '');

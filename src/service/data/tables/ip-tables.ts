@@ -52,8 +52,8 @@ export class AsnTable {
 }
 
 /**
- * A range is packed as its distance from the range before it, which compresses to a fifth of the size of addresses.
- * Ranges may overlap: a negative distance wraps modulo 2^32, as in the typed array.
+ * Restores packed ranges. A range is packed as its distance from the range before it: distances compress to a fifth of
+ * the size of addresses. Ranges may overlap: a negative distance wraps modulo 2^32, as in the typed array.
  */
 function ranges(packed: PackedFile): {start: Uint32Array; end: Uint32Array} {
   const gap = packed.column('gap', 'u32');

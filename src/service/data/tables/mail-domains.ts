@@ -17,7 +17,7 @@ export class MailDomains {
     const mailchecker = new Set(domainsIn(files.mailchecker));
     for (const domain of [...blocklist, ...mailchecker]) {
       const isDoubtful = mainstream.has(domain) && !(blocklist.has(domain) && mailchecker.has(domain));
-      // If only one of the two lists calls a best-known provider disposable, neither list is believed.
+      // If only one of the two blocklists has a best-known provider, the lists disagree: its kind is `other`.
       this.#kinds.set(domain, isDoubtful ? 'other' : 'disposable');
     }
     for (const [domain, {kind}] of mailProviders) this.#kinds.set(domain, kind);

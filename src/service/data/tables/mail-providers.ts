@@ -9,7 +9,7 @@ export type MailProviderKind = 'mainstream' | 'provider' | 'relay' | 'disposable
 /** A mail domain's kind, and the spellings that its provider delivers into one mailbox. */
 export interface MailProvider {
   kind: MailProviderKind;
-  /** The domain that stands for the provider's others that deliver into the same mailbox; else the domain itself. */
+  /** The provider's main domain if several of its domains share mailboxes; else the domain itself. */
   mailboxDomain: string;
   /** True if the provider ignores dots in the local part. */
   ignoresDots: boolean;
@@ -21,7 +21,7 @@ const lines = readOwnList<
   'kind' | 'operator' | 'domains' | 'mailbox_domain' | 'dots' | 'tag' | 'source' | 'date'
 >(new URL('./mail-providers.csv', import.meta.url));
 
-/** Every operator with its domains; each line has its source and the day of its check. */
+/** Every operator with its domains, the source of the entry, and the day of its check. */
 export const mailOperators = lines.map(({domains, ...about}) => ({...about, domains: domains.split(' ')}));
 
 /**
