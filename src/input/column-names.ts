@@ -1,6 +1,6 @@
 /**
- * The names by which columns are addressed: the header's cells. A repeated cell becomes `name#2`, an empty one
- * `column_3`. If another cell already has that name, the next free number follows: `name#3`, `column_3#2`.
+ * The names by which columns are addressed: the header's cells. A repeated cell gets a number (`name#2`). An empty cell
+ * gets its position (`column_3`). If another cell has that name, the next number follows: `name#3`, `column_3#2`.
  */
 export function columnNames(header: readonly string[]): string[] {
   const taken = new Set(header);

@@ -3,10 +3,10 @@ import type {InputRecord} from './row.ts';
 
 const SAMPLE_RECORDS = 1_000;
 
-/** Characters of values after which the sample is full, so that long records don't fill the memory. */
+/** Maximum characters of the sample. After these it counts as full, so that long records don't fill the memory. */
 const SAMPLE_CHARACTERS = 8 * 1024 * 1024;
 
-/** Keeps the first records. The choice depends on the records only, not on their batches. */
+/** Keeps the input's first records as a sample. The size of batches does not change which records are kept. */
 export class SampleTaker {
   readonly records: InputRecord[] = [];
   readonly #keys = new Set<string>();

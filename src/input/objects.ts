@@ -41,7 +41,7 @@ function kindOf(given: unknown): string {
   return Array.isArray(given) ? 'an array' : `a ${typeof given}`;
 }
 
-/** Bytes counted for a value that is not a text, and for an object in addition to its content. */
+/** Bytes counted for each number or other small value, and bytes added for each object, list or map. */
 const SMALL = 8;
 const OBJECT = 64;
 
@@ -65,7 +65,7 @@ function roughSize(row: object, most: number): number {
   return bytes;
 }
 
-/** True for objects that only hold data. Any other may reference half of the program. */
+/** True for plain objects, lists and maps, which only hold data. Other objects may reference half of the program. */
 function isContainer(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

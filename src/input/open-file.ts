@@ -27,21 +27,20 @@ export interface FileSettings extends SettingsFor<'reading'>, Pipes {
 /** A place in a file's text: `text` bytes are before it, and line number `line` begins there. */
 export type TextPlace = Pick<ReadOn, 'text' | 'line'>;
 
-/** One file that is being read. */
 export interface OpenFile {
   readonly name: string;
   readonly size: number | undefined;
   /** Notes for the user about how the file is read. */
   readonly notes: readonly string[];
-  /** The records, in groups of natural size. The file's format is known with the first group. */
+  /** The records, one group for each chunk of text. A group may be empty. */
   readonly groups: AsyncGenerator<InputRecord[]>;
-  /** The format; undefined while the header was not read. */
+  /** The format; undefined until the reader knows the columns. */
   format(): InputFormat | undefined;
   /** The place from which the next record can be read; undefined if that place is not known. */
   place(): TextPlace | undefined;
   /** Skips ahead to `place`. The text before it yields no records. */
   readOn(place: TextPlace): void;
-  /** The file's bytes from the start, as {@link RawInput.again} gives them. */
+  /** The file's bytes from the start; undefined if the file was not written to after it was opened. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
@@ -119,7 +118,7 @@ async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
   }
 }
 
-/** Reads a text from its chunks and yields its records in groups. Text before `skip` is left out. */
+/** Reads a text from its chunks and yields its records in groups. Leaves out the first `skip` bytes. */
 class TextGroups {
   readonly #chunks: AsyncGenerator<Buffer>;
   readonly #reader: RecordReader;
@@ -127,7 +126,7 @@ class TextGroups {
   #came = 0;
   /** Number of bytes at the start of the text that the reader does not get. */
   #skipTo: number;
-  /** Number of the line at which the reader continues after a skip; undefined without a skip, or after it. */
+  /** While text is skipped for `readOn`: number of the line at which the reader then continues. Else undefined. */
   #line: number | undefined;
 
   constructor(chunks: AsyncGenerator<Buffer>, reader: RecordReader, skip: number) {
@@ -218,7 +217,7 @@ function createReader(
 /** Ctrl-Z, with which DOS programs end a text. */
 const END = 0x1a;
 
-/** The text without end marks (Ctrl-Z) at its end, which are not a row. Within the text they stay. */
+/** Removes Ctrl-Z marks at the end of the text, since they are not a row. Marks within the text stay. */
 export async function* withoutEndMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   for await (const chunk of chunks) {

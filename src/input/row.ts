@@ -1,6 +1,6 @@
 /**
  * Format of the input, and of the output unless the settings change it. With several inputs, the format of the first.
- * `bom`: true after any byte order mark, also that of UTF-16.
+ * `bom`: true if the input begins with a byte order mark, of UTF-8 or of another encoding.
  */
 export type InputFormat =
   | {
@@ -54,7 +54,7 @@ export interface NdjsonRow extends RecordPlace {
 /** A row of a file. The output repeats its text. */
 export type TextRow = CsvRow | NdjsonRow;
 
-/** A row that a library caller gave as an object, which is returned as it is. */
+/** A row that a library caller gave as an object. The results are added to that object, or to a copy if frozen. */
 export interface ObjectRow extends RecordPlace {
   readonly type: 'object';
   readonly value: Readonly<Record<string, unknown>>;
@@ -80,7 +80,7 @@ export interface Reject extends RecordPlace {
   readonly file: string;
   readonly reason: RejectReason;
   readonly detail: string;
-  /** The text as read, cut at 64 KiB. U+FFFD stands for bytes that are not text: `raw_base64` has them unchanged. */
+  /** The text, cut at 64 KiB. Bytes that are not UTF-8 become U+FFFD: then `raw_base64` has the text's bytes. */
   readonly raw: string;
   readonly raw_base64?: string;
   readonly raw_truncated?: true;
@@ -88,7 +88,7 @@ export interface Reject extends RecordPlace {
 
 export type InputRecord = Row | Reject;
 
-/** Number and hash of the raw bytes read, over all files, before decompression. */
+/** Number and hash of the raw bytes that were read, counted over all files and before decompression. */
 export interface InputPosition {
   readonly bytes: number;
   /** SHA-256, hex, of the first `bytes` bytes. */
@@ -101,7 +101,7 @@ export interface ReadSoFar {
   record: number;
   /** Blank lines, which are not records. */
   blankLines: number;
-  /** Rows filled with empty fields. */
+  /** Short rows that were filled up with empty fields. */
   padded: number;
 }
 

@@ -1,7 +1,6 @@
 import {InputError} from './input-error.ts';
 import type {InputFormat} from './row.ts';
 
-/** A file's name and format. */
 export interface NamedFormatOf {
   readonly name: string;
   readonly format: InputFormat;

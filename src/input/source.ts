@@ -7,7 +7,6 @@ import {type FileSettings, type OpenFile, openFile} from './open-file.ts';
 import type {Batch, InputFormat, InputPosition, InputRecord, ReadOn, ReadSoFar, ResumePoint} from './row.ts';
 import {demandAgreement, type NamedFormatOf} from './same-format.ts';
 
-/** Settings for reading. */
 export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
   /** Files, or `-` for stdin, in order. */
   readonly paths: readonly string[];
@@ -20,17 +19,17 @@ export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
 /** The records of all inputs, in order. */
 export interface Source {
   readonly format: InputFormat;
-  /** The input's first records, at most 1,000, after a resume too. batches() delivers all that were not done before. */
+  /** The first records of the input, at most 1,000. After a resume too, though batches() then skips finished ones. */
   readonly sample: readonly InputRecord[];
   /** Total size of all inputs before decompression; undefined unless all are regular files. */
   readonly bytesTotal: number | undefined;
   /** Position in the raw input: the end of the input once batches() delivered everything. */
   readonly position: InputPosition;
-  /** Records read so far, including those delivered before a resume. */
+  /** Number of records read so far. In a resumed run this includes the records that earlier sessions read. */
   readonly recordsRead: number;
   /** Blank lines so far, which are not records. */
   readonly blankLines: number;
-  /** Rows filled with empty fields so far. */
+  /** Short rows that were filled up with empty fields so far. */
   readonly paddedRows: number;
   /** Notes for the user about how the inputs are read. */
   readonly notes: readonly string[];
@@ -40,7 +39,7 @@ export interface Source {
    * @throws {InputError}
    */
   batches(): AsyncIterableIterator<Batch>;
-  /** Closes the files, at any time and repeatedly. batches() then ends without an error. */
+  /** Closes the files. May be called at any time, and more than once. batches() then ends without an error. */
   close(): Promise<void>;
 }
 
@@ -75,7 +74,7 @@ class FileSource implements Source {
   readonly #tally: ReadSoFar = {record: 0, blankLines: 0, padded: 0};
   readonly #sample = new SampleTaker();
   readonly #all: AsyncGenerator<Batch>;
-  /** The batches read for the sample. */
+  /** Batches that were read for the sample and are not delivered yet. */
   readonly #ahead: Batch[] = [];
   #file: OpenFile | undefined;
   /** The meter's count and hash of the bytes before `#file`. */
@@ -83,7 +82,7 @@ class FileSource implements Source {
   #first: NamedFormatOf | undefined;
   readonly #notes = new Set<string>();
   #bytesTotal: number | undefined;
-  /** On a resume: place of the first unfinished record. The sample is read first, then text up to here is skipped. */
+  /** On a resume: a place at or before the first unfinished record. After the sample, text up to here is skipped. */
   readonly #readOn: ReadOn | undefined;
   #from: ReadOn | undefined;
   #sampled = false;
@@ -238,7 +237,7 @@ class FileSource implements Source {
     return true;
   }
 
-  /** Reads the headers of the other files before anything is paid for, and sums up all sizes. */
+  /** Compares the headers of later files with the first before anything is paid for. Returns the size of all files. */
   async #checkOthers(): Promise<number | undefined> {
     let total: number | undefined = 0;
     for (const [index, path] of this.#paths.entries()) {

@@ -22,7 +22,7 @@ export function skipLines(sample: string, lines: number) {
 /** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
 const MOST_TITLE = 20;
-/** Minimum share of the lines below a header that must have as many fields as the header. */
+/** Minimum share of the lines below a header that have as many fields as it, and minimum number of lines below. */
 const AGREEING = 0.9;
 const FEWEST_BELOW = 2;
 
@@ -95,7 +95,7 @@ export function refuseLog(sample: string, name: string): void {
   );
 }
 
-/** Number of lines above the header. */
+/** Number of title lines above the header; 0 if no line below a title is clearly a header. */
 function titleLines(rows: readonly (readonly string[])[]): number {
   const width = Math.max(...rows.map(row => row.length));
   const isHalf = (row: readonly string[]) => filled(row) <= width / 2;
@@ -103,7 +103,7 @@ function titleLines(rows: readonly (readonly string[])[]): number {
   const apart = rows.findIndex((row, at) => at > first && filled(rows[at - 1] ?? []) === 0 && !isHalf(row));
   const header = apart > 0 && rows.slice(0, apart).every(isHalf) ? apart : first;
   if (width < 2 || header < 1 || header > MOST_TITLE) return 0;
-  // Before a blank line, a title may share its line with a date.
+  // If a blank line separates title and header, a title line may have several cells, such as a name and a date.
   const isApart = filled(rows[header - 1] ?? []) === 0;
   const isTitle = (row: readonly string[]) =>
     (isApart && (row.length < width || isHalf(row))) ||
@@ -129,12 +129,12 @@ function namesGroups([first = [], second = [], ...below]: readonly (readonly str
   return isWide && second.some((_, at) => isOfValues(at));
 }
 
-/** True if a cell holds a value, as rows have and headers don't: an address, a number, a date. */
+/** True if a cell has an `@` or about four digits: an address, a number or a date. Headers have no such cells. */
 function hasValue(cell: string): boolean {
   return /@|(?:\d\D?){4}/.test(cell);
 }
 
-/** Each column's group, from the line above the header. A group extends to the next. Undefined for a title. */
+/** Each column's group, by the line above the header. An empty cell is in the group before. Undefined for a title. */
 export function groupsIn(line: string, delimiter: string): string[] | undefined {
   const cells = fieldsOf(line, delimiter).map(cell => cell.trim());
   if (cells.slice(1).every(cell => cell === '')) return undefined;
@@ -151,7 +151,7 @@ function filled(row: readonly string[]): number {
 
 /** A line's fields; none if a quote is not closed. */
 function fieldsOf(line: string, delimiter: string): string[] {
-  // Lines without quotes are split by hand: 240 parsers would take longer than everything else at a short run's start.
+  // Splits lines without quotes by hand: a parser for each of 60 lines and 4 delimiters would slow a short run's start.
   if (!line.includes('"')) return line === '' ? [] : line.split(delimiter);
   try {
     return (parse(line, {delimiter, relax_quotes: true}) as string[][])[0] ?? [];

@@ -5,7 +5,7 @@ import type {Remedy} from '../errors.ts';
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   const names = candidates.map(name => name.toLowerCase());
-  // Swapped letters are a distance of two.
+  // Two swapped letters are a distance of two, so words of four letters or more may have that distance.
   const maxDistance = typed.length < 4 ? 1 : Math.max(2, Math.floor(typed.length / 3));
   const letters = (name: string) => [...name].sort().join('');
   const swapped = names.findIndex(name => letters(name) === letters(typed));

@@ -17,7 +17,7 @@ export type Endpoint =
       readonly kind: 'live';
       readonly baseUrl: string;
       readonly apiKey: string;
-      /** Reads the key again from its file or command, which may have a new key by then; undefined for other keys. */
+      /** Reads the key again from its file or command, which may have a new key; undefined for a key in a variable. */
       readonly readKeyAgain?: (() => Promise<string>) | undefined;
       /** The variable that the key comes from. */
       readonly keyFrom?: string | undefined;
@@ -30,9 +30,9 @@ const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
  * Finds the service to call, from the settings and the environment. Without any configuration, a user at a terminal
- * gets the embedded service. Programs must name that, since a missing secret must not change a nightly job. With
- * `offline` the service is only named and needs no key. Variables are read only if the settings leave a choice. `warn`
- * receives the stderr of the key's command.
+ * gets the embedded service. Programs must name it in their settings, since a missing secret must not change a nightly
+ * job. With `offline` the service is only named and needs no key. A URL in the settings replaces the variable for the
+ * URL, and `embedded` needs neither URL nor key. `warn` receives the stderr of the key's command.
  *
  * @throws {UsageError} if the configuration is incomplete or contradicts itself.
  */

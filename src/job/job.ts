@@ -75,7 +75,7 @@ export type OutputOf<Kind extends Output['kind']> = Extract<Output, {kind: Kind}
 export interface JobPaths {
   readonly summary: string | undefined;
   readonly rejects: string | undefined;
-  /** The state's directory; undefined for a stream without `--state`, which gets a temporary one. */
+  /** Directory of the run's state. Undefined for rows and for a stream without `--state`: they use a temporary one. */
   readonly state: string | undefined;
 }
 
@@ -170,7 +170,7 @@ function namedPaths(settings: Settings): string[] {
   );
 }
 
-/** Fills in dates and file patterns, once: midnight changes nothing during a run. */
+/** Fills in dates and file patterns. This happens once, so that midnight changes nothing during a run. */
 function withPaths(source: JobSource, date: string): JobSource {
   const settings = {...source.settings};
   for (const name of pathSettings) {
@@ -207,7 +207,7 @@ function withOutputFormat(source: JobSource): JobSource {
   if (advice !== undefined)
     throw new UsageError('output_format', `${output} can't be written in the format of its name. ${advice}`);
   const named = formatByName(output);
-  // If both names give the same format, the delimiter stays: a tab-separated .csv gives a tab-separated .csv.
+  // If the names of input and output give the same format, the delimiter stays: a .csv with tabs keeps its tabs.
   if (settings.outputFormat !== undefined || named === undefined || named === formatByName(inputs[0] ?? ''))
     return source;
   return {...source, settings: {...settings, outputFormat: named}};

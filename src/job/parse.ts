@@ -8,7 +8,7 @@ import {camelCase, sinceRemoved, spelled} from './setting-names.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 import {faultIn, readDocument, TooDeep} from './yaml.ts';
 
-/** Settings as written, by the schema's names. */
+/** Settings as the user wrote them, not checked, by the names in the schema such as `maxCredits`. */
 export type RawSettings = Readonly<Record<string, unknown>>;
 
 /** A YAML file: its content, and its path. */
@@ -45,7 +45,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     try {
       return work();
     } catch (error) {
-      // The cause: aliases that multiply, or endless nesting.
+      // The YAML library throws for aliases that multiply. `readDocument` throws for deep nesting.
       const why = error instanceof Error ? error.message : String(error);
       const at = error instanceof TooDeep ? `${path}:${error.line}` : path;
       throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
@@ -184,7 +184,7 @@ function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSetting
   const setting = describeSettings().find(setting => setting.name === name);
   if (inner.length > 0 || typeof given !== 'string' || setting === undefined) return undefined;
   const near = closest(given, setting.choices);
-  // Many short words are similar, but a user rarely mistypes the first letter.
+  // Suggests only a word with the same first letter: many short words are similar, and that letter is rarely wrong.
   return near === undefined || near[0] !== given[0] ? undefined : {given, meant: near};
 }
 
@@ -209,13 +209,13 @@ interface Complaint {
   readonly message: string;
 }
 
-/** The message of an issue. In a union each alternative has its own issue; the one that got furthest counts. */
+/** The message of an issue. If a value may have several forms, the issue of the form that fits best counts. */
 function complaint(issue: z.core.$ZodIssue): Complaint {
   switch (issue.code) {
     case 'unrecognized_keys':
       return {
         path: issue.keys.slice(0, 1),
-        // zod's message on a record does not name the allowed keys.
+        // Replaces zod's own message, which does not name the allowed keys.
         message: issue.message.startsWith('Unrecognized') ? 'this key does not exist' : issue.message,
       };
     case 'invalid_union': {

@@ -42,7 +42,7 @@ export function expandPatterns(
   });
 }
 
-/** The path as a pattern, in which `\` escapes a sign. On Windows `\` separates instead, so it becomes `/`. */
+/** The path as a pattern, in which `\` escapes a sign. On Windows `\` separates folders, so it becomes `/`. */
 function patternOf(path: string, separator: string = sep): string {
   return separator === '\\' ? path.replaceAll('\\', '/') : path;
 }

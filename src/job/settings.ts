@@ -49,7 +49,7 @@ export type Settings = z.output<typeof settingsSchema>;
 export type JobSettings = z.output<typeof jobSchema>;
 export type WrittenJob = z.input<typeof jobSchema>;
 
-/** The names of the settings for one use. */
+/** The names of the settings that a command or call of this kind takes. */
 export type NamesFor<U extends Use> = {
   [Name in SettingName]: U extends AllDeclared[Name]['uses'][number] ? Name : never;
 }[SettingName];

@@ -76,7 +76,7 @@ const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, 
 
 type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
 
-/** Bounds of a rate: at least one call a day, at most a million in its unit, whose remembered send times take 8 MB. */
+/** Bounds of a rate: at least one call a day, at most a million a unit. A million remembered send times take 8 MB. */
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 
@@ -88,7 +88,7 @@ function parseRate(text: string): Rate | 'unlimited' | OutOfBounds | undefined {
   if (match === null || perMs === undefined || given <= 0) return undefined;
   if (perMs / given > SLOWEST_MS || given > MOST_IN_A_UNIT)
     return {bounds: `expected a rate from one call a day to ${MOST_IN_A_UNIT} in the unit`};
-  // `count` must be whole: 1.9 calls a second are 2 in 1,052 ms.
+  // `count` must be whole: 1.9 calls a second are 2 calls in 1,053 ms.
   const count = Math.ceil(given);
   return {count, perMs: (perMs * count) / given};
 }
@@ -185,7 +185,7 @@ export const ages = perOperation<number, Duration, 'rejected'>(
   ['rejected'],
 );
 
-/** Milliseconds for which a rejection is valid. A single age for all answers also limits that of rejections. */
+/** Milliseconds for which a rejection is valid. A single age for all answers also limits this time. */
 export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
   return rejected;
 }

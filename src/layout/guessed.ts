@@ -19,7 +19,7 @@ export function isLookup(only: readonly Operation[] | undefined) {
     guess.operation !== 'country' && only?.includes(guess.operation) !== false;
 }
 
-/** Share of fitting values below which a column is not worth naming in a suggestion. */
+/** Minimum share of fitting values for a column to be in a suggested command. */
 const LEAST_WORTH_NAMING = 0.1;
 
 /** The flags that name the guessed columns, sure ones or not, in a suggested command. */
@@ -145,7 +145,7 @@ function repeats({values, distinct}: Guess): string {
   return ` (only ${few} in ${values} rows, where other columns differ: they may be another party's)`;
 }
 
-/** A sentence for each column that is looked up by a name that the header repeats. */
+/** A sentence for each looked-up column whose name is in the header more than once. */
 export function repeatedNames(guesses: readonly LookupGuess[], format: InputFormat): string[] {
   const {header = [], columns} = format.kind === 'csv' ? format : {columns: []};
   return guesses.flatMap(({operation, column, confidence}) => {
@@ -175,7 +175,7 @@ function tornCountries(
         : `The countries in ${names} give different phone numbers (row ${first.row})`;
   const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
   const own = countries.filter(({confidence}) => confidence === 'sure');
-  // One country column for all numbers would be wrong for numbers with a country column of their own.
+  // If other numbers have a sure country column, one --country for all would be wrong. So advises a separate run.
   if (own.length > 0)
     return new UsageError(
       'column_unsure',
@@ -205,8 +205,8 @@ function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
 }
 
 /**
- * The error for a column of national phone numbers. It says first how to add their country, since the column may be the
- * one that matters, and last how to leave the column out.
+ * The error for a column of phone numbers in national form. It first says how to add their country, since the user may
+ * need this column. At the end it says how to leave the column out.
  */
 function nationalForm({column, national}: Guess, others: readonly Guess[], list: Looked): UsageError {
   const phones = others.filter(lacksCountry).map(other => other.column);

@@ -19,7 +19,7 @@ const SHOWN = 5;
 
 /**
  * @throws {InputError} if nearly all of the first rows are unreadable: the file is then read in the wrong way.
- * `isBorne`: the job has its own limit of rejects, which decides instead.
+ * `isBorne`: true if the job sets `max_rejects`. That limit then decides instead of this check.
  */
 export function refuseMostlyRejected(
   sample: readonly InputRecord[],
@@ -61,8 +61,8 @@ function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): vo
 }
 
 /**
- * Returns sentences: one for each column whose values are all of another kind, but too few to stop the run, and one on
- * totals and notes below the list.
+ * Returns sentences. One is for each column whose values all fit another operation, but are too few to stop the run.
+ * One more sentence is on totals and notes below the list.
  *
  * @throws {UsageError} if a column has enough values, and nearly all of them are not valid.
  */

@@ -14,7 +14,7 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
     kind,
     delimiter,
     eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
-    // Spreadsheets need a byte order mark; NDJSON parsers fail on it.
+    // Spreadsheets need a byte order mark, so a CSV from another encoding gets one. NDJSON parsers fail on it.
     bom: settings.bom ?? ((format.bom && kind === format.kind) || (kind === 'csv' && isConverted(format))),
     sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',

@@ -21,7 +21,7 @@ export function isRowOfValues(header: readonly string[], rows: readonly Row[]): 
   return header.some(isValue) || phoneColumns(header, rows).length > 0;
 }
 
-/** @throws {UsageError} if the header is itself a row of values. Its message names the flags that read it as one. */
+/** @throws {UsageError} if the header is itself a row of values. The error has the flags that read it as a row. */
 export function refuseValuesAsHeader(
   header: readonly string[],
   rows: readonly Row[],
@@ -40,7 +40,7 @@ export function refuseValuesAsHeader(
     list,
   );
   const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
-  // Only the user knows the country, so the suggestion has a country only if the user gave one.
+  // Phone numbers in national form need a country, so the flags name their columns only if the user gave one.
   const flags = ['--no-header', ...(defaultCountry === undefined ? sure : asPhones)];
   throw new UsageError(
     'header_is_value',

@@ -60,10 +60,10 @@ const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
  * small letters of Russian and Greek, so these encodings are only suggested, never used.
  */
 const uncased: readonly (readonly [EncodingName, word: RegExp])[] = [
-  // Five letters have special forms at the end of a word.
+  // Hebrew: five letters have another form at the end of a word.
   ['windows-1255', /^(?:(?![ךםןףץ][א-ת])[א-ת])+(?<![א-ת][כמנצ])$/u],
   ['windows-1256', /^(?:(?![ةى][ء-ي])[ء-يپچژگک])+$/u],
-  // Vowels and tones are above, below and beside a consonant.
+  // Thai: vowels and tones are written before, above, below and after a consonant.
   ['windows-874', /^(?:[เ-ไ]?[ก-ฮ][ัิ-ฺ็-๎]*[ะาำฯๆ]?)+$/u],
 ];
 const FEW_UNCASED = 2;

@@ -8,7 +8,7 @@ import {peek} from './peek.ts';
 type CreateEngine = (options: {chunkSize: number}) => Transform;
 
 interface Decoder {
-  /** First bytes of data in this format. The format is known by them, not by the file's name. */
+  /** First bytes of data in this format. They decide the format, not the file's name. */
   readonly magic: Buffer;
   /** Makes the decoder; undefined if this Node has no decoder that notices cut-off data. */
   readonly engine: CreateEngine | undefined;
@@ -65,7 +65,6 @@ export async function* decompress(
   yield* inflate(chunks, engine({chunkSize}), name, compression);
 }
 
-/** Length of the longest magic number. */
 const HEAD_BYTES = Math.max(...Object.values(decoders).map(({magic}) => magic.length));
 
 async function* inflate(
@@ -74,7 +73,7 @@ async function* inflate(
   name: string,
   compression: string,
 ): AsyncGenerator<Buffer> {
-  // An iterator without return(): a decoder that ends before its input must not close that input, see below.
+  // An iterator without return(): the decoder may end before its input, and the last loop below reads the rest of it.
   const feed = {[Symbol.asyncIterator]: () => ({next: () => chunks.next()})};
   pipeline(feed, engine, () => {});
   try {

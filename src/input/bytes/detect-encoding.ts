@@ -33,21 +33,21 @@ function byteOrderMark(head: Buffer): Encoding | undefined {
   return undefined;
 }
 
-/** Cuts off a character that the end of the sample divides. */
+/** Cuts off a last character outside ASCII, since the end of the sample may divide it. */
 function wholeCharacters(head: Buffer): Buffer {
   let end = head.length;
   while (end > 0 && end > head.length - 4 && ((head[end - 1] ?? 0) & 0xc0) === 0x80) end -= 1;
   return end > 0 && (head[end - 1] ?? 0) >= 0xc0 ? head.subarray(0, end - 1) : head;
 }
 
-/** Minimum words outside ASCII for a sure guess: fewer may be damaged ASCII. */
+/** Minimum number of words with bytes outside ASCII for a sure guess. Fewer such words may be damaged ASCII. */
 const FEW_WORDS = 3;
 
-/** Judges only words outside ASCII: the digits and addresses of a list fit any language. */
+/** Guesses only by words with bytes outside ASCII: the digits and addresses of a list fit any language. */
 function guessEncoding(head: Buffer): FoundEncoding {
   const unsure = {name: 'utf-8', bomBytes: 0, guess: 'unsure'} as const;
   const words = head.toString('latin1').match(/[\x80-\xff]+/g) ?? [];
-  // Some of these words are valid UTF-8, so the text is probably UTF-8 with damage in it.
+  // If some of these bytes are valid UTF-8, the text is probably damaged UTF-8. Then no other encoding is guessed.
   if (words.some(word => isUtf8(Buffer.from(word, 'latin1')))) return unsure;
   const told = toldByLetters(head);
   if (told === undefined) return {...unsure, perhaps: likelyWide(head) ?? likelyUncased(head)};

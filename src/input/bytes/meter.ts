@@ -9,8 +9,8 @@ export interface Mark {
 }
 
 /**
- * Hashes the raw bytes of all inputs in reading order. On a resume, compares the hash at exactly the checkpoint's byte,
- * whatever the size of the chunks.
+ * Hashes the raw bytes of all inputs in reading order. On a resume, compares the hash with the checkpoint's, at exactly
+ * the checkpoint's byte, whatever the size of the chunks.
  */
 export class Meter {
   readonly #hash = createHash('sha256');
@@ -23,12 +23,11 @@ export class Meter {
     this.#compare();
   }
 
-  /** True once the bytes up to the checkpoint proved unchanged since the interrupted run, or without a checkpoint. */
+  /** True once the bytes up to the checkpoint proved to be those of the interrupted run. True without a checkpoint. */
   get verified(): boolean {
     return this.#checkpoint === undefined;
   }
 
-  /** Position in the raw input. */
   get position(): InputPosition {
     this.#position ??= {bytes: this.#bytes, sha256: this.#hash.copy().digest('hex')};
     return this.#position;
@@ -62,7 +61,7 @@ export class Meter {
     );
   }
 
-  /** Position before a file. */
+  /** Remembers the place in the raw bytes at which the next file begins. */
   mark(): Mark {
     return {bytes: this.#bytes, hash: this.#hash.copy()};
   }

@@ -70,7 +70,7 @@ function utf16Converter(bigEndian: boolean): Convert {
 /** A byte that UTF-8 never contains. */
 const NO_TEXT = Buffer.from([0xff]);
 
-/** Number of bytes that form whole characters. An odd byte and the first half of a pair wait for the next chunk. */
+/** Number of bytes that form whole characters. An odd byte, or half a surrogate pair, waits for more. */
 function wholeCharacters(bytes: Buffer, bigEndian: boolean): number {
   const length = bytes.length & ~1;
   if (length === 0) return 0;

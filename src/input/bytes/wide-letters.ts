@@ -6,7 +6,7 @@ interface WideEncoding {
   readonly name: EncodingName;
   /** Range of the first bytes of kana, the Japanese syllables. */
   readonly kana?: readonly [from: number, to: number];
-  /** Range of the first bytes of other common letters: ideographs of the first level, or Korean syllables. */
+  /** Range of the first bytes of other common letters: frequent ideographs, or Korean syllables. */
   readonly common: readonly [from: number, to: number];
 }
 
@@ -62,7 +62,7 @@ function isIn(byte: number, range: readonly [number, number] | undefined): boole
 
 /** The first byte of each letter outside ASCII; undefined if the text has bytes that are invalid in this encoding. */
 function firstBytes(bytes: Buffer, name: EncodingName): number[] | undefined {
-  // The end of the sample may divide a character, which is not a fault.
+  // Leaves out text after the last line end: the end of the sample may divide a character, which is not a fault.
   const lastEnd = bytes.lastIndexOf(0x0a);
   const text = iconv.decode(lastEnd < 0 ? bytes : bytes.subarray(0, lastEnd), name);
   if (text.includes('\uFFFD')) return undefined;

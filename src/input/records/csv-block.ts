@@ -7,12 +7,12 @@ export interface BlockRecord {
   readonly lines: number;
 }
 
-/** Maximum exponent: after failures, at most 2 ** 6 - 1 blocks are read record by record without a new try. */
+/** Maximum number of failures that count. After these, 2 ** 6 - 1 blocks are read record by record before a new try. */
 const MOST_FAILURES = 6;
 
 /**
- * Parses whole blocks of lines at once. A block that fails is read record by record, and so are the blocks after it,
- * more of them after each failure: odd records come in groups.
+ * Parses whole blocks of lines at once. A block that fails must be read record by record. So must the blocks after it,
+ * since odd records come in groups. Each further failure about doubles the number of these blocks.
  */
 export class WholeBlocks {
   readonly #options: Options;

@@ -31,10 +31,10 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   );
 }
 
-/** Minimum share of rows with fields beyond the header's. The other rows may be short, such as a report's footer. */
+/** Minimum share of the rows that must have more fields than the header. Other rows may be short, such as a footer. */
 const MOST = 0.5;
 
-/** Number of empty fields beyond the header's, which rows have if a program ended each with delimiters; otherwise 0. */
+/** Number of empty columns without a header, which rows have if a program ends each row with delimiters. Else 0. */
 export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect): number {
   const [header = [], ...rows] = firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
   const extras = rows.map(row => row.slice(header.length));
@@ -44,8 +44,8 @@ export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes
 }
 
 /**
- * The first line end outside quoted fields. A lone `\r` counts only if the text has no `\n` outside quotes, and never
- * if quotes don't pair.
+ * The first line end outside quoted fields. It is a lone `\r` only if no `\n` is outside quotes. If a quote is not
+ * closed, the line end is a lone `\r` only if the text has no `\n` at all.
  */
 function detectEol(sample: string): CsvDialect['eol'] {
   let quoted = false;

@@ -13,13 +13,13 @@ import {encodingDetail, reject} from './reject.ts';
 
 const QUOTE = 0x22;
 
-/** An incomplete record is parsed again at each chunk with a quote; above this size, only once its size doubled. */
+/** An incomplete record is parsed again at each chunk with a quote. Above this size, it must also have doubled. */
 const EAGER_BYTES = 64 * 1024;
 
 /**
  * Reads a CSV with csv-parse, which can't continue after an error. If a record can't be read, its first physical line
- * is rejected, and a new parser begins at the next line. An incomplete record is kept, up to the limit. The result
- * depends on the bytes only, not on their chunks.
+ * is rejected, and a new parser begins at the next line. An incomplete record is kept until its rest comes, up to the
+ * size limit. The result depends on the bytes only, not on their chunks.
  */
 export class CsvReader implements RecordReader {
   readonly #settings: CsvSettings;
@@ -101,14 +101,14 @@ export class CsvReader implements RecordReader {
       if (this.#mayBeComplete(block.bytes)) this.#parseOpen(records, false);
       return;
     }
-    // Closes the open record: if it continued into the long line, it would be too long itself.
+    // Ends the record before the long line: if that record continued into the line, it would be too long itself.
     this.#parseOpen(records, true);
     const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     this.#reject('too_large', detail, block.head, records);
     this.#line++;
   }
 
-  /** True if a new attempt at the open record can succeed and is worth its cost. */
+  /** True if the open record may be complete with the added lines, and parsing it again is worth the time. */
   #mayBeComplete(added: Buffer): boolean {
     if (this.#triedLength === 0 || this.#openLength > this.#limit) return true;
     if (!added.includes(QUOTE)) return false;
@@ -260,7 +260,7 @@ export class CsvReader implements RecordReader {
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
     const line = bytes.subarray(start, end);
     const fields = unclosed ? undefined : looseFields(line.toString(), this.#options);
-    // If the number of fields is not the header's, the quotes may be real ones and no letters.
+    // Takes quotes as letters only if the line then has as many fields as the header. Else they may be real quotes.
     if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
       if (!line.includes('="')) this.looseLine ??= this.#line;
       if (this.#layout === undefined) return this.#takeLayout(line, fields) ? end : start;
@@ -279,7 +279,7 @@ export class CsvReader implements RecordReader {
     records.push(reject({record: ++tally.record, line: this.#line, file}, reason, detail, bytes));
   }
 
-  /** Delivers the blank lines before a record as rows, which they are in a file of one column. */
+  /** In a file of one column: delivers the blank lines before a record as rows. */
   #releaseBlanks(records: InputRecord[]): void {
     for (; this.#blanks > 0; this.#blanks--) {
       const line = this.#line - this.#blanks;

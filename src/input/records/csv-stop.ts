@@ -1,6 +1,6 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
 
-/** Why parsing stopped: the columns are known now (`layout`), or the record at this place can't be read. */
+/** Reason for a stop. `layout`: the columns are known now. Else the record is not closed, misquoted or too long. */
 export type CsvStop = 'layout' | 'open' | 'bad_quote' | 'too_long';
 
 export class StopParsing extends Error {

@@ -5,13 +5,13 @@ import type {CsvDialect} from './record-reader.ts';
 /** Delimiters, in order of preference. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Characters that e-mail addresses may have too. They are delimiters only if no other fits and all records agree. */
+/** Tried last, since e-mail addresses may contain them. They fit only if all records have the same number of fields. */
 const RARE = ['^', '~'] as const;
 
 /** Maximum number of the sample's records to read, and maximum number of its bytes. */
 const MOST_RECORDS = 100;
 const MOST_BYTES = 65_536;
-/** Unreadable lines after which no more records are read with a delimiter. */
+/** Maximum number of unreadable lines. After so many, no more records are read with this delimiter. */
 const MOST_FAULTS = 10;
 
 /**
@@ -38,7 +38,7 @@ function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
   for (const delimiter of DELIMITERS) {
     const counts = countFields(text, delimiter, eol, loose);
     const fields = counts[0] ?? 1;
-    // Unreadable lines have no number of fields, so they never agree.
+    // An unreadable line counts as 0 fields, so it never agrees with a first record of two fields or more.
     if (fields < 2) continue;
     const agreeing = counts.filter(count => count === fields).length / counts.length;
     if (agreeing > best.agreeing || (agreeing === best.agreeing && fields > best.fields)) {
@@ -61,7 +61,7 @@ export function firstRecords(
   loose = false,
 ): (readonly string[])[] {
   const head = given.subarray(0, MOST_BYTES);
-  // The sample may stop within a record after its last line end.
+  // The sample may end within a record, so text after the last line end is left out.
   const lastEnd = head.lastIndexOf(eol);
   const text = lastEnd === -1 ? head : head.subarray(0, lastEnd + eol.length);
   const records: (readonly string[])[] = [];

@@ -5,7 +5,6 @@ import {InputError} from '../input-error.ts';
 /** `json`: an array, or objects over several lines. */
 export type InputKind = 'csv' | 'ndjson' | 'json';
 
-/** Detects a file's kind from the beginning of its text. */
 export function detectKind(sample: string, format: NamedFormat | undefined): InputKind {
   if (format === 'csv' || format === 'tsv') return 'csv';
   const text = sample.trimStart();

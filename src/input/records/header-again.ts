@@ -1,4 +1,4 @@
-/** True for a row that repeats the header, as in joined lists. Its cells are names, not values. */
+/** True for a row that repeats the header, as joined lists have. A header without any letter may itself be a row. */
 export function isHeaderAgain(fields: readonly string[], header: readonly string[] | undefined): boolean {
   // In joined lists, the second list may begin with a byte order mark.
   const first = fields[0]?.replace(/^\uFEFF/, '');

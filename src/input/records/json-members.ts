@@ -22,7 +22,7 @@ function afterBlanks(text: string, from: number): number {
   return at;
 }
 
-/** The index behind the closing quote of the string that begins at `from`. */
+/** The index after the closing quote of the string that begins at `from`. */
 function endOfString(text: string, from: number): number {
   let at = from + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

@@ -9,9 +9,9 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [byte('['), byte(']')
 const BLANKS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].map(byte));
 
 /**
- * Reads a JSON array of objects, or objects in a row over several lines, and keeps each object's text: parsers that
- * stream JSON give values only, which lose the spelling of numbers. If an object exceeds the limit, only its beginning
- * is kept, for the reject.
+ * Reads a JSON array of objects, or a sequence of objects over several lines. Keeps each object's text: parsers that
+ * stream JSON give only values, and a value loses the spelling of a number such as `1.0`. If an object exceeds the
+ * limit, only its beginning is kept, for the reject.
  */
 export class JsonReader implements RecordReader {
   /** Undefined: the text before a value may have opened a list, so a resume reads from the start. */
@@ -145,7 +145,7 @@ export class JsonReader implements RecordReader {
   }
 }
 
-/** Removes line ends, which occur only between the parts of JSON, never within its texts. */
+/** Removes line ends. They occur only between the parts of JSON, never within its strings. */
 function inOneLine(raw: string): string {
   return raw.replace(/[ \t]*[\r\n]+[ \t]*/g, '');
 }

@@ -12,9 +12,9 @@ export type LineBlock =
 const HEAD_BYTES = RAW_LIMIT + 4;
 
 /**
- * Cuts a stream of bytes into blocks of whole lines, each of at most `limit` bytes and its line end. Only the last line
- * may lack the line end. Of a longer line, the beginning is kept for the reject and the rest is dropped. The size of
- * the stream's chunks changes only how lines are grouped.
+ * Cuts a stream of bytes into blocks of whole lines. A line has at most `limit` bytes before its line end. Only the
+ * last line may lack a line end. Of a longer line, the beginning is kept for the reject and the rest is dropped. The
+ * size of the stream's chunks changes only how lines are grouped.
  */
 export class LineBlocks {
   readonly #eol: number;
@@ -33,7 +33,6 @@ export class LineBlocks {
     return this.#dropping === undefined ? this.#tailLength : undefined;
   }
 
-  /** Drops waiting text. */
   clear(): void {
     this.#tail = [];
     this.#tailLength = 0;
@@ -43,7 +42,7 @@ export class LineBlocks {
   /** Takes a chunk, and returns the blocks that are complete. */
   push(chunk: Buffer): LineBlock[] {
     const blocks: LineBlock[] = [];
-    // A piece is at most as long as a line may be, so only its first line, which began before it, can be too long.
+    // Takes pieces of `limit` bytes: only the first line of a piece can be too long, as it may have begun earlier.
     for (let start = 0; start < chunk.length; start += this.#limit) {
       this.#piece(chunk.subarray(start, start + this.#limit), blocks);
     }

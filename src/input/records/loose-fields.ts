@@ -6,7 +6,7 @@ import {CsvError, type Options, parse} from 'csv-parse/sync';
  */
 export function looseFields(line: string, options: Options): readonly string[] | undefined {
   const at = String(options.delimiter).replace(/[|\\{}()[\]^$+*?.]/g, '\\$&');
-  // A `="…"` becomes a quoted field, since the delimiter may be in it.
+  // Turns `="…"` into a quoted CSV field, since its text may contain the delimiter.
   const formula = new RegExp(`(^|${at})="([^"\\r\\n]*)"(?=${at}|[\\r\\n]|$)`, 'g');
   const quoted = line.replace(formula, '$1"=""$2"""');
   try {

@@ -20,7 +20,6 @@ export interface Rest {
   readonly line: number;
 }
 
-/** A reader's settings for its file. */
 export interface ReaderSettings {
   /** The file's name, for rejects and errors. */
   readonly file: string;
@@ -31,7 +30,6 @@ export interface ReaderSettings {
   readonly perhaps?: string | undefined;
 }
 
-/** Dialect of a CSV file, as far as its text shows it. */
 export interface CsvDialect {
   readonly delimiter: string;
   readonly eol: '\n' | '\r\n' | '\r';
@@ -45,7 +43,6 @@ export interface CsvLayout {
   readonly columns: readonly string[];
 }
 
-/** Settings of a CSV reader in addition to those of its file. */
 export interface CsvSettings extends ReaderSettings {
   readonly dialect: CsvDialect;
   readonly header: boolean;

@@ -4,14 +4,13 @@ import type {Reject, RejectReason} from '../row.ts';
 /** Maximum bytes kept of a rejected record's text. */
 export const RAW_LIMIT = 64 * 1024;
 
-/** Place of a rejected record. */
 export interface RejectPlace {
   readonly record: number;
   readonly line: number;
   readonly file: string;
 }
 
-/** Rejects a record with its reason and its text: `bytes` without the line end. */
+/** Makes the reject of a record that can't be read. Its text is `bytes` without the line end. */
 export function reject(place: RejectPlace, reason: RejectReason, detail: string, bytes: Buffer): Reject {
   const text = withoutLineEnd(bytes);
   const cut = text.length > RAW_LIMIT;

@@ -80,7 +80,7 @@ function keyIn(text: string, source: KeySource): string {
   return key;
 }
 
-/** The beginning of a file, until it is too long for a key: devices may have no end. */
+/** The beginning of a file, at most one byte more than a key may have: a device may have no end. */
 function readBegin(path: string): string {
   const file = openSync(path, 'r');
   try {

@@ -4,8 +4,9 @@ import type {Env} from '../endpoint.ts';
 const VARIABLE = 'BULK_ENRICH_REDIS_URL';
 
 /**
- * URL of a fleet's Redis: from the flag or job file, else from the environment, which is the place for passwords.
- * Undefined if neither names one, or the flag is `none`. `flag`: the setting's name in messages.
+ * URL of a fleet's Redis: from the flag or job file, else from the environment. If both name the same Redis, the
+ * environment's URL counts, since it may have a password. Undefined if neither names one, or the flag is `none`.
+ * `flag`: the setting's name in messages.
  *
  * @throws {UsageError} if the text is not a URL of a Redis, or has a password where others can read it.
  */

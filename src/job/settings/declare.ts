@@ -15,8 +15,8 @@ export type Use =
   | 'doctor';
 
 /**
- * Values that a run derives from settings, input and environment, and that shape its output. They are compared as
- * derived: naming a column that was guessed before is not a change.
+ * Values that a run derives from settings, input and environment, and that shape its output. A resume compares these
+ * derived values, so naming a column that was guessed before is not a change.
  */
 export type Resolved =
   | 'endpoint'

@@ -21,7 +21,7 @@ export const log = list(',')
     return z.NEVER;
   });
 
-/** True if settings, even unchecked ones, ask for a log that programs read. */
+/** True if this `log` setting, which may be unchecked, asks for JSON. */
 export function isForMachine(given: unknown): boolean {
   return log.safeParse(given).data?.format === 'json';
 }

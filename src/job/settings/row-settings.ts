@@ -53,14 +53,13 @@ const sameEncoding: Readonly<Record<string, string>> = {
   unicode: 'auto',
 };
 
-/** `cp1252`, `UTF8` and `latin1` by their names in the list; other texts unchanged. */
+/** The name in the list above for a spelling such as `cp1252`, `UTF8` or `latin1`. Other texts stay unchanged. */
 export function encodingNamed(text: string): string {
   const plain = (name: string) => name.toLowerCase().replace(/[^a-z\d]/g, '');
   const key = plain(text).replace(/^(?:cp|win)(?=125\d$|874$)/, 'windows');
   return sameEncoding[key] ?? encodings.find(name => plain(name) === key) ?? text;
 }
 
-/** Choice, reading and writing of rows. */
 export const rowSettings = {
   where: rowsSetting(z.string().min(1).optional(), {
     value: 'EXPR',
