@@ -171,3 +171,15 @@ test('now is the start of the run that wrote the output, in shadow rules and in 
   const before = 'row.ip == "192.0.2.1" && now < timestamp("2020-01-01T00:00:00Z")';
   expect((await explain('out.csv', '--where', before)).said).toContain('Row 1:');
 });
+
+test('the next levels are those of the run’s own rules, and no shadow rule leads to one', async () => {
+  box.write(
+    'rules.yaml',
+    'levels: {medium: 50, high: 65}\nrules:\n  - {when: ip.is_bogon, add: 60, reason: bogon}\n  - {when: row.amount == "x", add: 5, reason: five}\n  - {when: row.amount == "y", add: 50, reason: tried, shadow: true}\n',
+  );
+  await enrich('out.csv');
+  const {said} = await explain('out.csv', '--row', '1');
+  expect(said).toContain('Row 1: 60, medium.');
+  expect(said).toContain('To be high: 5 points more (enough alone: five).');
+  expect(said).toContain('To be low: 11 points fewer (enough alone: bogon).');
+});

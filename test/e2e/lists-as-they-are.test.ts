@@ -89,8 +89,9 @@ const cases: readonly Case[] = [
   {
     name: 'a placeholder of its own',
     text: lines('email', 'keine Mail', 'jo@example.com'),
-    flags: ['--empty', 'Keine Mail'],
+    flags: ['--empty', ' Keine Mail '],
     says: /^email +2 +1 .*\b1 +1( |$)/m,
+    has: /^keine Mail,empty,/m,
   },
   {
     name: 'countries by name, three letters, UK and calling code',

@@ -1,4 +1,6 @@
+import {symlinkSync} from 'node:fs';
 import {afterAll, beforeEach, expect, test} from 'vitest';
+import {diffOutputs} from '../../src/enriched/diff.ts';
 import {Pairs} from '../../src/enriched/pairs.ts';
 import {changesSchema} from '../../src/report/changes.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
@@ -113,6 +115,26 @@ test('a key of several columns tells rows apart whose texts are the same one aft
   });
 });
 
+test('without a key, rows are matched by the columns that both lists have', async () => {
+  box.write('old.csv', `was,${HEAD}x,${row('a')}x,${row('b')}`);
+  box.write('new.csv', HEAD.replace('id,', 'id,note,') + row('b,y') + row('a,y', {vpn: true}));
+  const {stdout} = await diff('old.csv', 'new.csv', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    key: ['id', 'ip'],
+    ...{new: 0, gone: 0, changed: 1, unchanged: 1},
+  });
+});
+
+test('outputs without a column in common can be matched by no key, which is said', async () => {
+  box.write('old.csv', HEAD.replace('id,ip,', 'nr,adresse,') + row('a'));
+  box.write('new.csv', HEAD + row('a'));
+  const {code, stderr} = await diff('old.csv', 'new.csv');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('old.csv and new.csv have no column in common to match rows by.'),
+  ]);
+});
+
 test('a row without a score now, or before, has changed, and is counted under the level none', async () => {
   const unscored = (id: string) => `${id},192.0.2.1,ok,,false,DE,,,\n`;
   box.write('old.csv', HEAD + row('a') + unscored('b') + unscored('c'));
@@ -131,6 +153,17 @@ test('a row whose score alone differs has changed', async () => {
   expect(JSON.parse(stdout)).toMatchObject({changed: 1, unchanged: 1, levels: {low: {low: 2}}, answers: {}});
 });
 
+test('a reason in the place of another came, and the other went', async () => {
+  const high = {score: 60, level: 'high'};
+  box.write('old.csv', HEAD + row('a', {...high, reasons: ['vpn']}) + row('b', {...high, reasons: ['tor']}));
+  box.write('new.csv', HEAD + row('a', {...high, reasons: ['tor']}) + row('b', {...high, reasons: ['tor']}));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{changed: 1, unchanged: 1},
+    reasons: {came: {tor: 1}, went: {vpn: 1}},
+  });
+});
+
 test('the points of the rules and the missing names explain a score: they change no row by themselves', async () => {
   const explained = (points: string, missing: string) =>
     `${HEAD.trim()},risk_points,risk_missing\n${row('a').trim()},${points},${missing}\n`;
@@ -138,6 +171,57 @@ test('the points of the rules and the missing names explain a score: they change
   box.write('new.csv', explained('"{""vpn"":2,""proxy"":3}"', '"[""ip.country""]"'));
   const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
   expect(JSON.parse(stdout)).toMatchObject({changed: 0, unchanged: 1, answers: {}});
+});
+
+test('columns that only one output has are named, and the others are compared wherever they stand', async () => {
+  box.write(
+    'old.csv',
+    'id,ip_status,ip_error,ip_is_vpn,ip_country,risk_score\na,ok,,true,DE,5\nb,ok,,true,DE,5\n',
+  );
+  box.write(
+    'new.csv',
+    'id,ip_status,ip_error,ip_city,ip_country,risk_score\na,ok,,Bonn,DE,5\nb,ok,,Bonn,FR,5\n',
+  );
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{changed: 1, unchanged: 1},
+    answers: {ip_country: 1},
+    columns: {old: ['ip_is_vpn'], new: ['ip_city']},
+  });
+  // With a column fewer before it, the country is another column than before.
+  box.write('new.csv', 'id,ip_status,ip_error,ip_country,risk_score\na,ok,,DE,5\nb,ok,,FR,6\n');
+  const fewer = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(fewer.stdout)).toMatchObject({
+    ...{changed: 1, unchanged: 1},
+    answers: {ip_country: 1},
+    columns: {old: ['ip_is_vpn'], new: []},
+  });
+});
+
+test.each([
+  ['csv', (stale: boolean) => `id,ip_status,ip_error,ip_stale,ip_city\n1,ok,,${stale},Bonn\n`],
+  [
+    'ndjson',
+    (stale: boolean) =>
+      `{"id":1,"enrichment":{"ip":{"status":"ok","error":null,"stale":${stale},"data":{"city":"Bonn"}}}}\n`,
+  ],
+])('an answer that is stale now is another than before, in %s', async (kind, text) => {
+  box.write(`old.${kind}`, text(false));
+  box.write(`new.${kind}`, text(true));
+  const {stdout} = await diff(`old.${kind}`, `new.${kind}`, '--json');
+  expect(JSON.parse(stdout)).toMatchObject({key: ['id'], changed: 1, answers: {ip_stale: 1}});
+});
+
+test('the repairs of a row’s own cells change no row', async () => {
+  const repaired = (repairs: string) => `${HEAD.trim()},input_repairs\n${row('a').trim()},${repairs}\n`;
+  box.write('old.csv', repaired(''));
+  box.write('new.csv', repaired('"{""ip"":[""quoted""]}"'));
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{changed: 0, unchanged: 1},
+    answers: {},
+    columns: {old: [], new: []},
+  });
 });
 
 test('rows without a key are all written, however many they are', async () => {
@@ -205,6 +289,12 @@ test.each([
     'foreign.ndjson is not an output',
   ],
   ['named.csv', 'id,ip_status,ip_error,ip_country\n1,done,,US\n', 2, 'named.csv is not an output'],
+  [
+    'second.csv',
+    'id,ip_status,ip_error,ip_country,email_status,email_error,email_domain\n1,ok,,US,done,,x\n',
+    2,
+    'second.csv is not an output',
+  ],
   ['level.csv', HEAD + row('a', {level: 'severe'}), 2, 'level.csv is not an output'],
 ])('%s is refused in one sentence, and nothing is written', async (name, text, expected, sentence) => {
   box.write('good.csv', HEAD + row('a'));
@@ -227,6 +317,48 @@ test('a file that ends between two rows is found to be cut off by its summary', 
   box.write('whole.csv', box.read('out.csv'));
   box.write('out.csv', box.read('out.csv').replace(/[^\n]*\n$/, ''));
   expect(await diff('whole.csv', 'out.csv')).toMatchObject({code: 8, errorCode: 'input_corrupt'});
+  // Rows that were added by hand are no damage.
+  box.write('out.csv', box.read('whole.csv') + (box.read('whole.csv').split('\n')[2] ?? ''));
+  expect(await diff('whole.csv', 'out.csv')).toMatchObject({code: 0});
+});
+
+test('rows that are longer than a list’s may be are read back, and a summary that is none is not needed', async () => {
+  const long = row('a').replace('192.0.2.1', 'x'.repeat(3_000_000));
+  box.write('old.csv', HEAD + long);
+  box.write('new.csv', HEAD + long);
+  box.write('new.summary.json', '{"output":');
+  const {code, stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect([code, JSON.parse(stdout).unchanged]).toEqual([0, 1]);
+});
+
+test('a new file that changes before its rows are written is refused, and nothing is written', async () => {
+  const [old, fresh] = [HEAD + row('a') + row('b'), HEAD + row('a', {vpn: true}) + row('b')];
+  box.write('old.csv', old);
+  box.write('new.csv', fresh);
+  let opened = 0;
+  const known = {
+    get inputFormat() {
+      opened += 1;
+      // As many bytes as before, but they are the rows of others.
+      if (opened === 2) box.write('new.csv', fresh.replace('\na,', '\nx,'));
+      return 'csv' as const;
+    },
+  };
+  const [from, now, to] = [box.path('old.csv'), box.path('new.csv'), box.path('changes.csv')];
+  await expect(diffOutputs({old: from, new: now, known, key: ['id'], to})).rejects.toMatchObject({
+    code: 'input_changed',
+  });
+  expect([opened, box.files()]).toEqual([2, ['new.csv', 'old.csv']]);
+});
+
+test('a new file is read as its run wrote it, whatever its name and its rows would say', async () => {
+  const text = (HEAD + row('a;b;c') + row('a;b;c')).replaceAll(',', ':');
+  box.write('new.csv', text);
+  const known = {inputFormat: 'csv', delimiter: ':'} as const;
+  const to = box.path('changes.csv');
+  const changes = await diffOutputs({old: undefined, new: box.path('new.csv'), known, key: ['id'], to});
+  expect(changes).toMatchObject({new: 2, rows: {old: 0, new: 2}});
+  expect(box.read('changes.csv')).toBe(text);
 });
 
 test('stdin is refused as one of the outputs', async () => {
@@ -245,13 +377,17 @@ test.each(['old.csv', 'new.csv'])('a key that is empty in all rows of %s is refu
 
 test.each([
   [['--key', 'nmae'], 2, 'unknown_column'],
+  [['--key', 'id', '--key', 'nmae'], 2, 'unknown_column'],
   [['-o', 'old.csv'], 2, 'same_file'],
+  [['-o', 'new.csv', '--force'], 2, 'same_file'],
+  [['-o', 'link.csv', '--force'], 2, 'same_file'],
   [['-o', 'there.csv'], 2, 'output_exists'],
   [['-o', 'x.csv.gz'], 2, 'output_compressed'],
 ])('diff with %j is refused', async (flags, code, errorCode) => {
   box.write('old.csv', HEAD + row('a'));
   box.write('new.csv', HEAD + row('a'));
   box.write('there.csv', 'mine');
+  symlinkSync(box.path('new.csv'), box.path('link.csv'));
   expect(await diff('old.csv', 'new.csv', ...flags)).toMatchObject({code, errorCode});
   expect(box.read('there.csv')).toBe('mine');
 });

@@ -122,3 +122,90 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
   expect(box.files()).not.toContain('again.csv');
 });
+
+test.each([
+  ['csv', {formula: 1, own: 1}],
+  ['tsv', {formula: 1, own: 1}],
+  ['ndjson', {as_written: 1, own: 1}],
+])('in %s, rules read texts of answers as they were sent', async (kind, came) => {
+  const rows = [
+    ['id', 'ip_status', 'ip_error', 'ip_city'],
+    ['1', 'ok', '', "'=Berlin"],
+    ['2', 'ok', '', "'s-Hertogenbosch"],
+  ];
+  const [head = [], ...others] = rows;
+  const text =
+    kind === 'ndjson'
+      ? others.map(row => JSON.stringify(Object.fromEntries(row.map((cell, at) => [head[at], cell]))))
+      : rows.map(row => row.join(kind === 'tsv' ? '\t' : ','));
+  box.write(`out.${kind}`, `${text.join('\n')}\n`);
+  box.write(
+    'cities.yaml',
+    `rules:
+  - {when: 'ip.city == "=Berlin"', add: 1, reason: formula}
+  - {when: 'ip.city == "\\u0027=Berlin"', add: 1, reason: as_written}
+  - {when: 'ip.city == "\\u0027s-Hertogenbosch"', add: 1, reason: own}
+`,
+  );
+  const {stdout} = await runHere(box, ['score', `out.${kind}`, '--rules', 'cities.yaml', '--json']);
+  expect(JSON.parse(stdout).reasons.came).toEqual(came);
+});
+
+test.each([
+  [8, 'input_corrupt', []],
+  [2, 'not_output', ['--flatten']],
+])(
+  'rows that do not end with their answers are refused (%i, %s), and nothing is written',
+  async (code, errorCode, flags) => {
+    box.write('own.ndjson', '{"id":1,"mail":"a@mailinator.com"}\n');
+    box.write('more.yaml', 'rules:\n  - {when: email.is_valid, add: 30, reason: valid}\n');
+    const list = ['run', 'own.ndjson', '--endpoint', 'embedded', '--email', 'mail', ...flags];
+    await runHere(box, [...list, '-o', 'out.ndjson']);
+    box.write('out.ndjson', box.read('out.ndjson').replace(/\}\n$/, ',"note":1}\n'));
+    const scored = await runHere(box, ['score', 'out.ndjson', '--rules', 'more.yaml', '-o', 'again.ndjson']);
+    expect(scored).toMatchObject({code, errorCode});
+    expect(box.files()).not.toContain('again.ndjson');
+  },
+);
+
+test.each([['csv'], ['ndjson'], ['ndjson', '--flatten']])(
+  'two columns of one kind are told apart when a %s is scored again %s',
+  async (kind, ...flags) => {
+    box.write('two.csv', 'signup_ip,last_ip\n192.0.2.1,8.8.8.8\n8.8.8.8,192.0.2.1\n');
+    box.write(
+      'two.yaml',
+      'rules:\n  - {when: signup_ip.is_bogon, add: 5, reason: first}\n  - {when: last_ip.is_bogon, add: 7, reason: last}\n',
+    );
+    const list = [
+      'run',
+      'two.csv',
+      '--endpoint',
+      'embedded',
+      '--ip',
+      'signup_ip',
+      '--ip',
+      'last_ip',
+      ...flags,
+    ];
+    await runHere(box, [...list, '-o', `out.${kind}`]);
+    await runHere(box, [...list, '-o', `expected.${kind}`, '--score', 'two.yaml']);
+    const scored = ['score', `out.${kind}`, '--rules', 'two.yaml', '-o', `again.${kind}`, '--json'];
+    const {stdout} = await runHere(box, scored);
+    expect(JSON.parse(stdout).reasons.came).toEqual({first: 1, last: 1});
+    expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
+  },
+);
+
+test.each([['csv'], ['ndjson', '--flatten']])(
+  'a %s with some of the columns has the same ones when it is scored again %s',
+  async (kind, ...flags) => {
+    box.write('some.yaml', 'rules:\n  - {when: ip.country == "US", add: 5, reason: us}\n');
+    const fields = ['--fields', 'ip.country,risk.missing', ...flags];
+    const list = ['run', 'in.csv', '--endpoint', 'embedded', '--ip', 'ip', ...fields];
+    await runHere(box, [...list, '-o', `out.${kind}`]);
+    await runHere(box, [...list, '-o', `expected.${kind}`, '--score', 'some.yaml']);
+    await runHere(box, ['score', `out.${kind}`, '--rules', 'some.yaml', '-o', `again.${kind}`]);
+    expect(box.read(`again.${kind}`)).toBe(box.read(`expected.${kind}`));
+    expect(box.read(`again.${kind}`)).not.toContain('risk_points');
+  },
+);

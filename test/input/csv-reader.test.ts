@@ -103,6 +103,16 @@ describe('blank lines', () => {
     expect(blankLines).toBe(2);
   });
 
+  it('of a single column keep their place before a line that is rejected', async () => {
+    const {records} = await readBytes('ip\n1.1.1.1\n\n8.8.8.8,x\n9.9.9.9\n', {}, 1);
+    expect(records).toMatchObject([
+      {record: 1, line: 2, fields: ['1.1.1.1']},
+      {record: 2, line: 3, fields: ['']},
+      {record: 3, line: 4, reason: 'column_count', raw: '8.8.8.8,x'},
+      {record: 4, line: 5, fields: ['9.9.9.9']},
+    ]);
+  });
+
   it('are not confused with a quoted empty value', async () => {
     const {records, blankLines} = await readBytes('ip\n1.1.1.1\n""');
     expect(fieldsOf(records)).toEqual([['1.1.1.1'], ['']]);
@@ -194,6 +204,40 @@ describe('rejects', () => {
     expect(records).toMatchObject([{type: 'csv'}, {type: 'reject', reason: 'too_large'}]);
   });
 
+  it.each([1, 9, 10_000])(
+    'accepts a record of several lines of exactly the limit, in chunks of %i',
+    async size => {
+      const value = `v\n${'v'.repeat(94)}`;
+      const {records} = await readBytes(`a,b\n1,"${value}"\n1,"${value}w"\n`, {maxRecordSize: 100}, size);
+      expect(records).toMatchObject([
+        {type: 'csv', fields: ['1', value]},
+        {type: 'reject', reason: 'unclosed_quote', line: 4},
+        {type: 'reject', line: 5},
+      ]);
+    },
+  );
+
+  it.each(['\n', '\r\n', '\r'])('shows a row without its line end %j', async eol => {
+    const {records} = await readBytes(['a,b', '1', '2,3', ''].join(eol));
+    expect(records).toMatchObject([{reason: 'column_count', raw: '1'}, {line: 3}]);
+  });
+
+  it('keeps the bytes of whatever is not UTF-8, also where a quote is the reason', async () => {
+    const bad = Buffer.from('"caf\xe9,x', 'latin1');
+    const {records} = await readBytes(Buffer.concat([Buffer.from('a,b\n1,é\n'), bad, Buffer.from('\n')]));
+    expect(rejectsOf(records)).toMatchObject([
+      {reason: 'unclosed_quote', raw: '"caf\ufffd,x', raw_base64: bad.toString('base64')},
+    ]);
+  });
+
+  it('cuts a long text between two characters, and says so', async () => {
+    const {records} = await readBytes(`a,b\nx${'é'.repeat(40_000)}\n`);
+    expect(rejectsOf(records)).toMatchObject([
+      {reason: 'column_count', raw: `x${'é'.repeat(32_767)}`, raw_truncated: true},
+    ]);
+    expect(rejectsOf(records)[0]?.raw_base64).toBeUndefined();
+  });
+
   it('rejects records that are not UTF-8, and keeps their bytes', async () => {
     const bad = Buffer.from('2,caf\xe9', 'latin1');
     const {records} = await readBytes(
@@ -215,19 +259,36 @@ describe('rejects', () => {
   });
 });
 
-describe('an open quote', () => {
-  const reader = (maxRecordSize: number) =>
-    new CsvReader({
-      file: 'a.csv',
-      maxRecordSize,
-      tally: {record: 0, blankLines: 0, padded: 0},
-      dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
-      header: true,
-      skippedLines: 0,
-      padShortRows: false,
-      unnamedColumns: 0,
-    });
+const reader = (maxRecordSize: number) =>
+  new CsvReader({
+    file: 'a.csv',
+    maxRecordSize,
+    tally: {record: 0, blankLines: 0, padded: 0},
+    dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
+    header: true,
+    skippedLines: 0,
+    padShortRows: false,
+    unnamedColumns: 0,
+  });
 
+describe('a resumed run', () => {
+  it('reads on behind the last whole record, under its number', () => {
+    const csv = reader(1_000);
+    expect(csv.rest).toBeUndefined();
+    csv.push(Buffer.from('a,b\n1,2\n\n3,"x\n'));
+    expect(csv.rest).toEqual({bytes: 5, line: 4});
+  });
+
+  it('loses no blank lines of a single column: it does not read on between them', () => {
+    const csv = reader(1_000);
+    csv.push(Buffer.from('ip\n1.1.1.1\n\n\n'));
+    expect(csv.rest).toBeUndefined();
+    csv.push(Buffer.from('8.8.8.8\n9.9'));
+    expect(csv.rest).toEqual({bytes: 3, line: 6});
+  });
+});
+
+describe('an open quote', () => {
   it('holds rows back no longer than the record lasts', () => {
     const csv = reader(100_000);
     expect(csv.push(Buffer.from('a,b\n1,"x\n'))).toEqual([]);
@@ -296,14 +357,14 @@ it('a short row is filled up where that is asked for; a long one is not cut', as
   expect(records).toMatchObject([{fields: ['1', '', '']}, {type: 'reject', reason: 'column_count'}]);
   const source = await openSource({
     paths: ['-'],
-    stdin: streamOf(Buffer.from('a,b\n1\n'), 3),
+    stdin: streamOf(Buffer.from('a,b,c\n1\n1,2,3\n1,2\n'), 3),
     header: true,
     encoding: 'auto',
     maxRecordSize: 1_000,
     padShortRows: true,
   });
   for await (const _ of source.batches());
-  expect(source.paddedRows).toBe(1);
+  expect(source.paddedRows).toBe(2);
 });
 
 it.each([1, 5, 4_096])(
@@ -320,6 +381,14 @@ it.each([1, 5, 4_096])(
     ]);
   },
 );
+
+it('quotes that are read as letters are spoken of with the first line that has some, not those of ="…"', async () => {
+  expect((await readBytes('a,b\n="1",x\n="2",y\n')).notes).toEqual([]);
+  const {notes} = await readBytes('a,b\n="1",x\n5" pipe,y\n6" pipe,z\n');
+  expect(notes).toEqual([
+    expect.stringContaining('stdin has quotes inside fields that are not quoted (line 3)'),
+  ]);
+});
 
 it('lines above the header are left out, and counted as lines', async () => {
   const {records, format} = await readBytes('Title\n\na;b\n1;2\n3\n', {skipLines: 2});

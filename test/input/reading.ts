@@ -16,6 +16,7 @@ export interface Reading {
   readonly blankLines: number;
   readonly bytesTotal: number | undefined;
   readonly position: InputPosition;
+  readonly notes: readonly string[];
 }
 
 const DEFAULTS = {header: true, encoding: 'auto', maxRecordSize: 1024 * 1024} as const;
@@ -31,9 +32,9 @@ export async function readAll(
   });
   const batches: Batch[] = [];
   for await (const batch of source.batches()) batches.push(batch);
-  const {format, sample, blankLines, bytesTotal, position} = source;
+  const {format, sample, blankLines, bytesTotal, position, notes} = source;
   const records = batches.flatMap(batch => batch.records);
-  return {format, sample, records, batches, blankLines, bytesTotal, position};
+  return {format, sample, records, batches, blankLines, bytesTotal, position, notes};
 }
 
 /** Reads bytes as stdin, in chunks of the given size. */

@@ -2,11 +2,12 @@ import {expect, test, vi} from 'vitest';
 import type {LedgerEntry} from '../../src/ledger/entry.ts';
 import type {GivenUp} from '../../src/ledger/given-up.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
-import {intelligenceLookup, type Result} from '../../src/ledger/lookup.ts';
+import {intelligenceLookup, type Lookup, lookupOf, type Result} from '../../src/ledger/lookup.ts';
 import {Answers} from '../../src/lookup/answers.ts';
 import type {Executor, Task} from '../../src/lookup/executor.ts';
 import type {Rejections} from '../../src/store/rejections.ts';
 import {noStore} from '../../src/store/store.ts';
+import type {Judge, KnownAnswer} from '../../src/store/validity.ts';
 import {whole} from '../support/whole.ts';
 
 test('rows of a value that came twice lately share its outcome, and neither ledger nor store is read for them', async () => {
@@ -137,4 +138,228 @@ test('a store that could not be read when a value waited is asked again before i
   isReadable = true;
   expect(task?.isAnsweredMeanwhile()).toBe(true);
   expect([told, adopt.mock.calls.length]).toEqual([[bought], 1]);
+});
+
+const {key} = intelligenceLookup('ip', '192.0.2.1');
+const answer = (boughtAt: number) => ({status: 'ok', data: `{"of":${boughtAt}}`, boughtAt}) as const;
+const refusal = (error: string, boughtAt = 5) =>
+  ({status: 'failed', error, rejected: true, boughtAt}) as const;
+const unanswered = (doubts: number, lastCode = 'timeout'): LedgerEntry => ({
+  outcome: undefined,
+  mayBeCarriedOut: doubts > 0,
+  doubts,
+  lastCode,
+  interrupted: undefined,
+});
+
+/** What is known of a value before it is asked for: in the store, from earlier attempts of the run, in this one. */
+interface KnownBefore {
+  readonly stored?: KnownAnswer;
+  readonly earlier?: LedgerEntry;
+  readonly now?: LedgerEntry;
+  /** What another run has stored once the value waits for its call. */
+  readonly meanwhile?: KnownAnswer;
+  readonly judge?: Judge;
+}
+
+/** Asks for one value: its task if it needs a call, what its row is told, and what ledger and store are told. */
+async function asked({stored, earlier, now, meanwhile, judge = () => 'fresh'}: KnownBefore) {
+  const told: Result[] = [];
+  const tasks: Task[] = [];
+  const adopt = vi.fn();
+  const keep = vi.fn();
+  const put = vi.fn();
+  const rejections = {add: vi.fn(), keep: vi.fn()};
+  const answers = new Answers({
+    ledger: whole<Ledger>({
+      find: () => new Map(now && [[key, now]]),
+      firstRow: () => undefined,
+      adopt,
+      keep,
+      givenUp: whole<GivenUp>({find: () => earlier}),
+    }),
+    store: {
+      ...noStore,
+      version: () => tasks.length,
+      find() {
+        const found = tasks.length === 0 ? stored : meanwhile;
+        return new Map(found && [[key, found]]);
+      },
+      put,
+    },
+    rejections: whole<Rejections>({told: (_, outcome) => outcome, ...rejections}),
+    executor: whole<Executor>({
+      isDown: false,
+      submit: async task => {
+        tasks.push(task);
+      },
+    }),
+    costOf: () => 1,
+    judge,
+  });
+  const lookup = intelligenceLookup('ip', '192.0.2.1');
+  await answers.ask([{lookup, row: 1, tell: outcome => told.push(outcome)}]);
+  return {answers, task: tasks[0] as Task, tasks, told, adopt, keep, put, rejections};
+}
+
+test.each([
+  ['this attempt', {now: unanswered(1, 'http_502'), earlier: unanswered(2)}, 3, 'http_502'],
+  [
+    'an earlier one, after none in this',
+    {now: unanswered(0, 'interrupted'), earlier: unanswered(2)},
+    2,
+    'timeout',
+  ],
+  [
+    'this one, after none in an earlier',
+    {now: unanswered(1), earlier: unanswered(0, 'interrupted')},
+    1,
+    'timeout',
+  ],
+] as const)(
+  'calls in doubt of all attempts of the run count, and the last one names the failure: in %s',
+  async (_, known, doubts, lastCode) => {
+    const {task} = await asked(known);
+    expect(task).toMatchObject({doubts, lastCode, mayBeCarriedOut: true, known: true});
+  },
+);
+
+test('a value that an earlier attempt sent may have been carried out, though none of its calls is in doubt', async () => {
+  const {task} = await asked({earlier: {...unanswered(0), mayBeCarriedOut: true}});
+  expect(task).toMatchObject({doubts: 0, mayBeCarriedOut: true, known: false});
+});
+
+test.each([
+  ['of this run', 9, 9],
+  ['of the store', 1, 5],
+])(
+  'of two answers that are due, the one that was bought later serves if the call fails: the one %s',
+  async (_, carriedAt, servesAt) => {
+    const {task} = await asked({
+      stored: {outcome: answer(5), validity: 'due'},
+      earlier: {...unanswered(0), outcome: answer(carriedAt)},
+      judge: () => 'due',
+    });
+    expect(task.before).toEqual({outcome: answer(servesAt), validity: 'due'});
+  },
+);
+
+test.each([
+  ['an answer within its term', 'due', answer(5)],
+  ['nothing', undefined, {status: 'unknown', error: 'timeout'}],
+  ['an answer past its term', 'stale', {status: 'unknown', error: 'timeout'}],
+] as const)('a value whose call is unknown is not sent again: beside %s', async (_, validity, expected) => {
+  const {told, tasks, adopt} = await asked({
+    ...(validity && {stored: {outcome: answer(5), validity}}),
+    earlier: {...unanswered(0), outcome: {status: 'unknown', error: 'timeout'}},
+    now: unanswered(0),
+  });
+  expect([told, tasks]).toEqual([[expected], []]);
+  // The ledger has the value already, so it is not counted as one more.
+  expect(adopt.mock.calls).toEqual([['ip', key, expected, true]]);
+});
+
+test.each([
+  ['due', [answer(5)], 1],
+  ['stale', [{...answer(5), stale: 'budget'}], 0],
+  ['past', [{status: 'skipped', error: 'budget'}], 0],
+  [undefined, [{status: 'skipped', error: 'budget'}], 0],
+] as const)(
+  'where no call may be made, only an answer within its term is the value’s outcome: %s',
+  async (validity, expected, adopted) => {
+    const {task, told, adopt} = await asked(validity ? {stored: {outcome: answer(5), validity}} : {});
+    task.ended({unasked: 'budget'});
+    expect(told).toEqual(expected);
+    expect(adopt.mock.calls).toEqual(Array(adopted).fill(['ip', key, answer(5), false]));
+  },
+);
+
+test('an answer that serves because its renewal failed is not bought, and is not stored as if it were', async () => {
+  const {task, told, keep, put, rejections} = await asked({stored: {outcome: answer(5), validity: 'due'}});
+  task.ended({outcome: (task.before as KnownAnswer).outcome});
+  expect([told, keep.mock.calls]).toEqual([[answer(5)], [['ip', key, answer(5)]]]);
+  for (const noted of [put, rejections.add, rejections.keep]) expect(noted).not.toHaveBeenCalled();
+});
+
+test('an answer is stored for other runs, and shows that the rejections before it are of their values', async () => {
+  const {task, told, put, rejections} = await asked({});
+  task.ended({outcome: answer(9)});
+  expect([told, put.mock.calls]).toEqual([[answer(9)], [[{operation: 'ip', key, outcome: answer(9)}]]]);
+  expect(rejections.keep.mock.calls).toEqual([['ip']]);
+});
+
+test.each([
+  ['the same code as before', refusal('not_found', 1), true],
+  ['another code than before', refusal('blocked', 1), false],
+  ['an answer before', answer(1), false],
+  ['nothing before', undefined, false],
+])(
+  'a rejection is only taken for the value’s own at once if it is the one known of it: %s',
+  async (_, outcome, isKnown) => {
+    const {task, put, rejections} = await asked(outcome ? {stored: {outcome, validity: 'stale'}} : {});
+    const rejected = refusal('not_found', 9);
+    task.ended({outcome: rejected});
+    expect(rejections.add.mock.calls).toEqual([[{operation: 'ip', key, outcome: rejected}, isKnown]]);
+    expect(put).not.toHaveBeenCalled();
+  },
+);
+
+test.each([
+  ['a failure', {status: 'failed', error: 'timeout'}],
+  ['an outcome that is unknown', {status: 'unknown', error: 'timeout'}],
+] as const)('%s is of this run only', async (_, outcome) => {
+  const {task, told, put, rejections} = await asked({});
+  task.ended({outcome});
+  expect(told).toEqual([outcome]);
+  for (const noted of [put, rejections.add, rejections.keep]) expect(noted).not.toHaveBeenCalled();
+});
+
+test.each([
+  ['fresh', true],
+  ['due', false],
+  ['stale', false],
+  ['past', false],
+] as const)(
+  'what another run stored meanwhile takes the place of the call only if it is fresh: %s',
+  async (validity, isAnswered) => {
+    const {task, told, adopt} = await asked({meanwhile: {outcome: answer(9), validity}, now: unanswered(1)});
+    expect(task.isAnsweredMeanwhile()).toBe(isAnswered);
+    expect(told).toEqual(isAnswered ? [answer(9)] : []);
+    expect(adopt.mock.calls).toEqual(isAnswered ? [['ip', key, answer(9), true]] : []);
+  },
+);
+
+test.each([
+  ['an answer', answer(5)],
+  ['a rejection', refusal('not_found')],
+  ['a failure', {status: 'failed', error: 'timeout'}],
+  ['one that is unknown', {status: 'unknown', error: 'timeout'}],
+] as const)('an outcome of this run is final, and paid for once: %s', async (_, outcome) => {
+  const {tasks, told, adopt} = await asked({now: {...unanswered(0), outcome}});
+  expect([told, tasks]).toEqual([[outcome], []]);
+  expect(adopt).not.toHaveBeenCalled();
+});
+
+test('a value that no row waits for any more is asked for anew by the next row that has it', async () => {
+  const {answers, task, tasks, told} = await asked({});
+  task.ended('unwanted');
+  const lookup = intelligenceLookup('ip', '192.0.2.1');
+  const tell = (outcome: Result) => told.push(outcome);
+  await answers.ask([{lookup, row: 2, tell, isWanted: () => false}]);
+  expect(tasks).toHaveLength(1);
+  await answers.ask([{lookup, row: 3, tell, isUrgent: true}]);
+  expect(tasks).toHaveLength(2);
+  tasks[1]?.ended({outcome: answer(9)});
+  expect([tasks[1]?.isUrgent(), tasks[1]?.rows(), told]).toEqual([true, [3], [answer(9)]]);
+});
+
+test('a token’s next call does not wait for one that is not made', async () => {
+  const {answers, tasks} = await asked({});
+  const [first, second] = ['a@example.com', 'b@example.com'].map(email =>
+    lookupOf('verify', {action_id: 'signup', token: 's-1', email}),
+  ) as [Lookup, Lookup];
+  await answers.ask([first, second].map((lookup, row) => ({lookup, row, tell() {}})));
+  expect(tasks.slice(1).map(({lookup}) => lookup)).toEqual([first]);
+  tasks[1]?.ended('unwanted');
+  expect(tasks.slice(1).map(({lookup}) => lookup)).toEqual([first, second]);
 });

@@ -10,6 +10,7 @@ import {
   formulaSafe,
   pickedJson,
   planColumns,
+  planRisk,
   refuseClashes,
   refuseKeyClashes,
   resultCells,
@@ -91,6 +92,32 @@ test('an added column may not have the name of an input column, nor of another a
   expect(() => refuseClashes(['ip', 'ip_status'], ['ip_status'])).toThrow('would have "ip_status" twice');
   expect(() => refuseClashes([], ['a_city', 'a_city'])).toThrow('would have "a_city" twice');
   expect(() => refuseClashes(['a', 'a'], ['b'])).not.toThrow();
+});
+
+test('where columns were guessed, the flags that end a clash name all of them, and rename one alone', () => {
+  const targets = [
+    ...targetsOf('ip', [{column: 'ip'}], ['ip', 'mail']),
+    ...targetsOf('email', [{column: 'mail'}], ['ip', 'mail']),
+  ];
+  const clash = (areGuessed: boolean) => () =>
+    refuseClashes(['ip', 'mail', 'email_status'], ['ip_status', 'email_status'], targets, areGuessed);
+  const flags = ['--ip', 'ip', '--email', 'mail=checked_'];
+  expect(clash(true)).toThrow(expect.objectContaining({code: 'column_clash', remedy: {flags}}));
+  expect(clash(false)).toThrow(expect.objectContaining({code: 'column_clash', remedy: {}}));
+});
+
+test('in NDJSON no column may have the key of the risk', () => {
+  const both = [{column: 'a', prefix: 'risk_'}, {column: 'b'}];
+  const columns = planColumns(targetsOf('ip', both, ['a', 'b']), undefined);
+  expect(() => refuseKeyClashes(columns, true)).toThrow('"enrichment.risk" twice');
+  expect(() => refuseKeyClashes(columns, false)).not.toThrow();
+});
+
+test('--fields leaves the explanation of the risk out, or names its parts; the risk stays', () => {
+  expect(planRisk(undefined)).toEqual(['score', 'level', 'reasons', 'points', 'missing']);
+  expect(planRisk(['ip.city'])).toEqual(['score', 'level', 'reasons']);
+  expect(planRisk(['ip.city', 'risk.missing'])).toEqual(['score', 'level', 'reasons', 'missing']);
+  expect(planRisk(['points'])).toEqual(['score', 'level', 'reasons']);
 });
 
 test('in NDJSON two columns may not have one key', () => {
@@ -217,12 +244,24 @@ describe('cells', () => {
   });
 });
 
-test.each(['=1+1', '=cmd|x', '+cmd', '-cmd', '@SUM(1)', '\t=1', '\r=1', '\n=1', '-2+3', '+1=2', '＝1+1'])(
-  'formula %j gets an apostrophe',
-  text => {
-    expect(formulaSafe(text)).toBe(`'${text}`);
-  },
-);
+test.each([
+  '=1+1',
+  '=cmd|x',
+  '+cmd',
+  '-cmd',
+  '@SUM(1)',
+  '\t=1',
+  '\r=1',
+  '\n=1',
+  '-2+3',
+  '+1=2',
+  '＝1+1',
+  '＋cmd',
+  '－cmd',
+  '＠SUM(1)',
+])('formula %j gets an apostrophe', text => {
+  expect(formulaSafe(text)).toBe(`'${text}`);
+});
 
 test.each([
   '',

@@ -60,6 +60,39 @@ describe('CSV', () => {
     expect(encode(['=2', '+1 555'], {escapeInput: true}, formula)).toBe("'=2,+1 555,ok,,'=1+1\n");
     expect(encode(['=2', '+1 555'], {escapeAnswers: false}, formula)).toBe('=2,+1 555,ok,,=1+1\n');
   });
+
+  test('names of columns are made safe like cells, where that is asked for', () => {
+    const input = csvInput(['=1+1', 'ip']);
+    const head = (options: object) => createEncoder(input, city, output(options)).head;
+    expect(head({escapeInput: true})).toBe("'=1+1,ip,ip_status,ip_error,ip_city\n");
+    expect(head({})).toBe('=1+1,ip,ip_status,ip_error,ip_city\n');
+  });
+
+  test('a number of an answer is no formula, however it is spelled', () => {
+    const result = {status: 'ok', data: '{"latitude":-1.50e+1}', boughtAt: 0} as const;
+    const encoder = createEncoder(csvInput(['x']), looked('ip', 'x', ['latitude']), output());
+    expect(encoder.encode([enriched(csvRows(['x'])[0] as never, [result])])).toBe('x,ok,,-1.50e+1\n');
+  });
+
+  test('a score of 0 is one, and no score is an empty cell', () => {
+    const encoder = createEncoder(
+      csvInput(['ip']),
+      city,
+      output({risk: ['score', 'level', 'reasons', 'points', 'missing']}),
+    );
+    const line = (score: number | null) =>
+      encoder.encode([
+        enriched(csvRows(['x'])[0] as never, [{status: 'empty'}], {
+          score,
+          level: score === null ? 'unknown' : 'low',
+          reasons: [],
+          points: {vpn: 0},
+          missing: [],
+        }),
+      ]);
+    expect(line(0)).toBe('x,empty,,,0,low,[],"{""vpn"":0}",[]\n');
+    expect(line(null)).toBe('x,empty,,,,unknown,[],"{""vpn"":0}",[]\n');
+  });
 });
 
 describe('NDJSON', () => {

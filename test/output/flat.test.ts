@@ -72,6 +72,16 @@ describe('to NDJSON: the columns that CSV would have, as fields with their types
     );
   });
 
+  test('repairs by their lookup, and a null without any', () => {
+    const encoder = createEncoder(ndjsonInput(['ip']), city, {...flat, risk: [], repairs: true});
+    const row = enriched(ndjsonRow('{}'), [invalid]);
+    const [without, of] = [row, {...row, repairs: [['quoted'] as const]}].map(
+      one => JSON.parse(encoder.encode([one])) as object,
+    );
+    expect(without).toHaveProperty('input_repairs', null);
+    expect(of).toHaveProperty('input_repairs', {ip: ['quoted']});
+  });
+
   test('a row that has a field of that name ends the run', () => {
     const encoder = createEncoder(ndjsonInput(['ip']), city, flat);
     const row = enriched(ndjsonRow('{"ip_city":1}'), [answer], risk);

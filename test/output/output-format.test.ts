@@ -1,8 +1,9 @@
 import {expect, test} from 'vitest';
 import type {InputFormat} from '../../src/input/row.ts';
 import type {Job} from '../../src/job/job.ts';
-import {outputFormat} from '../../src/layout/output-format.ts';
-import {csvInput, ndjsonInput} from './formats.ts';
+import {outputFormat, writtenInput} from '../../src/layout/output-format.ts';
+import {ndjsonRow} from '../lookup/rows.ts';
+import {csvInput, ndjsonInput, output} from './formats.ts';
 
 const excel = {...csvInput(['ip']), delimiter: ';', eol: '\r\n', bom: true, sepLine: true} as const;
 const old = {...csvInput(['ip']), encoding: 'windows-1252'};
@@ -51,4 +52,42 @@ test.each<[string, InputFormat, Said, string]>([
     ...(sepLine ? ['sep='] : []),
   ];
   expect(parts.join(' ')).toBe(expected);
+});
+
+const formatOf = (said: object) =>
+  outputFormat(
+    {settings: {escapeFormulas: 'answers', score: 'default', flatten: false, ...said}} as unknown as Job,
+    {format: csvInput(['ip'])} as Parameters<typeof outputFormat>[1],
+  );
+
+test.each([
+  ['none', [false, false]],
+  ['answers', [false, true]],
+  ['all', [true, true]],
+])(
+  'formulas are escaped as --escape-formulas %s says, in the list’s own cells and in answers',
+  (how, where) => {
+    const {escapeInput, escapeAnswers} = formatOf({escapeFormulas: how});
+    expect([escapeInput, escapeAnswers]).toEqual(where);
+  },
+);
+
+test.each([
+  [{}, 'score level reasons points missing repairs'],
+  [{score: 'none'}, 'repairs'],
+  [{fields: ['ip.city']}, 'score level reasons'],
+  [{fields: ['input_repairs', 'risk.points']}, 'score level reasons points repairs'],
+])('columns beside those of lookups, with %j: %s', (said, expected) => {
+  const {risk, repairs} = formatOf(said);
+  expect([...risk, ...(repairs ? ['repairs'] : [])].join(' ')).toBe(expected);
+});
+
+test('nested fields become columns of CSV alone: NDJSON keeps its rows as they are', () => {
+  const source = {format: json, sample: [ndjsonRow('{"ip":{"v4":"192.0.2.1"}}')]} as unknown as Parameters<
+    typeof writtenInput
+  >[0];
+  const columns = (kind: 'csv' | 'ndjson', flatten: boolean) =>
+    writtenInput(source, output({kind, flatten})).columns;
+  expect(columns('csv', true)).toEqual(['ip.v4']);
+  expect([columns('csv', false), columns('ndjson', true)]).toEqual([['ip'], ['ip']]);
 });

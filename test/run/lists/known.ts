@@ -25,6 +25,7 @@ nothing to look up ▸ a,b ⏎ 3× x{n},y{n} ▸ no_columns ▸ No column looks 
 a column that does not exist ▸ [--email e-mail] email ⏎ 3× p{n}@example.com ▸ unknown_column ▸ --email: there is no column "e-mail" (columns: email). Did you mean "email"?
 the usual fault of a column is named, and not its rarest ▸ [--ip ip] ip ⏎ 3× 10.0.0.{n} ⏎ 17× host{n} ▸ column_invalid ▸ 20 of the first 20 values in column "ip" can't be IP addresses (most often: ip_malformed).
 a few odd values in a column that is mostly empty stop no run ▸ [--ip ip] id,ip ⏎ 20× {n}, ⏎ 5× {n},host{n} ▸ ip=ip → | 5×ip_malformed ▸
+many odd values stop it, however many cells are empty ▸ [--ip ip] id,ip ⏎ 20× {n}, ⏎ 25× {n},host{n} ▸ column_invalid ▸ 25 of the first 25 values in column "ip" can't be IP addresses (most often: ip_malformed).
 a header that an export repeats at its top ▸ email,name ⏎ E-mail address,Full name ⏎ 7× p{n}@example.com,N{n} ▸ email=email → p0@example.com p1@example.com p2@example.com … 7 | 1×email_malformed ▸
 a column's name in one cell of a row is no header of a second table ▸ name,email,phone ⏎ 6× N{n},p{n}@example.com,+1202555010{n} ⏎ Bo,E-mail,+12025550120 ⏎ 2× M{n},m{n}@example.com,+1202555013{n} ▸ phone=phone email=email → +12025550100 p0@example.com +12025550101 … 17 | 1×email_malformed ▸
 one row that ends in a delimiter is left out alone ▸ ip,email ⏎ 6× 192.0.2.{n},p{n}@example.com ⏎ 192.0.2.9,q@example.com, ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 12 | 1×column_count ▸

@@ -1,0 +1,272 @@
+import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import type {Attempt} from '../../src/client/attempt.ts';
+import type {Budget} from '../../src/ledger/budget.ts';
+import type {BookedAttempt, Reservation} from '../../src/ledger/entry.ts';
+import type {Ledger} from '../../src/ledger/ledger.ts';
+import {intelligenceLookup, type Outcome, type UnaskedCode} from '../../src/ledger/lookup.ts';
+import {emptyTally} from '../../src/ledger/tally.ts';
+import type {Ended, ExecutorStop, Task} from '../../src/lookup/executor.ts';
+import type {Outlet} from '../../src/lookup/outlet.ts';
+import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
+import type {QueueExecutorOptions} from '../../src/lookup/queue-options.ts';
+import {whole} from '../support/whole.ts';
+import {simulated, unwaited} from './simulation.ts';
+
+const {ok, reset, rejected} = simulated;
+const boughtAt = 9;
+const answered = {status: 'ok', data: '{}', boughtAt} as const;
+const earlier = {...answered, boughtAt: 1};
+
+interface ByHand extends Partial<Pick<QueueExecutorOptions, 'publishOn' | 'concurrency'>> {
+  readonly credits?: number;
+  /** Where a value backs off for long, as a share of the longest wait. */
+  readonly random?: number;
+  readonly outlet?: Partial<Outlet>;
+}
+
+function endOf(end: Ended) {
+  if (end === 'unwanted') return end;
+  return 'outcome' in end ? end.outcome : end.unasked;
+}
+
+/** An executor whose permits are given, and whose calls are answered, by the test. */
+function byHand({concurrency = 4, publishOn = [], random = 0, ...options}: ByHand = {}) {
+  let credits = options.credits ?? Number.POSITIVE_INFINITY;
+  let lease = (_permits: number) => {};
+  const answers = new Map<string, (attempt: Attempt) => void>();
+  const sent: string[] = [];
+  /** By value, in order: its outcome, or why it has none. */
+  const ends: [value: string, Outcome | UnaskedCode | 'unwanted'][] = [];
+  const stops: ExecutorStop[] = [];
+  const reserve = vi.fn((batch: readonly Reservation[]) => {
+    const granted = Math.min(batch.length, credits);
+    credits -= granted;
+    return granted;
+  });
+  const record = vi.fn(async ({charge}: BookedAttempt) => {
+    if (charge === 'free') credits += 1;
+  });
+  const adopt = vi.fn();
+  const executor = new QueueExecutor({
+    lanes: [{name: 'all', operations: ['ip'], rate: 'unlimited', concurrency}],
+    maxOutageMs: 60_000,
+    publishOn,
+    isAnswered: () => true,
+    now: () => boughtAt,
+    random: () => random,
+    outlet: {
+      send: (_, {ip = ''}) =>
+        new Promise(resolve => {
+          sent.push(ip);
+          answers.set(ip, attempt => resolve({...attempt, boughtAt}));
+        }),
+      pacer: (_lane, _controller, granted) => {
+        lease = granted;
+        return {request() {}, sent() {}, stop() {}};
+      },
+      ...options.outlet,
+    },
+    ledger: whole<Ledger>({
+      tally: emptyTally(),
+      reserve,
+      record,
+      adopt,
+      budget: whole<Budget>({affords: cost => cost <= credits}),
+    }),
+    policy: {resends: 2, cost: {throttled: 'free', rejected: 'free'}},
+    events: {closed() {}, stopped: reason => stops.push(reason)},
+  });
+  const settle = () => new Promise(resolve => setImmediate(resolve));
+  return {
+    ...{executor, sent, ends, stops, reserve, record, adopt},
+    async submit(value: string, task: Partial<Task> = {}) {
+      void executor.submit({
+        ...unwaited,
+        ...{lookup: intelligenceLookup('ip', value), cost: 1, known: false},
+        ...{mayBeCarriedOut: false, doubts: 0, lastCode: 'interrupted'},
+        ended: end => ends.push([value, endOf(end)]),
+        ...task,
+      });
+      await settle();
+    },
+    async permit(permits = 16) {
+      lease(permits);
+      await settle();
+    },
+    async answer(value: string, attempt: Attempt = ok) {
+      answers.get(value)?.(attempt);
+      await settle();
+    },
+  };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout']});
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('once closed, each value without an outcome ends as not asked for, and calls in flight get theirs', async () => {
+  const run = byHand({concurrency: 3, random: 0.9});
+  for (const value of ['answered', 'no answer', 'backs off']) await run.submit(value);
+  await run.permit();
+  await run.answer('backs off', reset);
+  for (const value of ['waits for a permit', 'waits for a slot']) await run.submit(value);
+  expect([run.sent.length, run.ends]).toEqual([3, []]);
+  run.executor.close('deadline');
+  await run.answer('answered');
+  await run.answer('no answer', reset);
+  await run.submit('comes later');
+  await run.permit();
+  expect(Object.fromEntries(run.ends)).toEqual({
+    answered,
+    'no answer': 'deadline',
+    'backs off': 'deadline',
+    'waits for a permit': 'deadline',
+    'waits for a slot': 'deadline',
+    'comes later': 'deadline',
+  });
+  expect([run.ends.length, run.sent.length, run.executor.pace().waiting]).toEqual([6, 3, 0]);
+  // A timer would keep the process alive.
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('once stopped, calls in flight get their outcome, and nothing else is sent or ends', async () => {
+  const run = byHand({concurrency: 3, random: 0.9});
+  for (const value of ['answered', 'no answer']) await run.submit(value);
+  await run.permit();
+  for (const value of ['waits for a permit', 'waits for a slot']) await run.submit(value);
+  run.executor.stop();
+  await run.answer('answered');
+  await run.answer('no answer', reset);
+  await run.permit();
+  expect([run.ends, run.sent.length, run.record.mock.calls.length]).toEqual([[['answered', answered]], 2, 2]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test.each([
+  ['is sent if that call turns out free', rejected(404, 'not_found'), true],
+  ['is skipped if that call is charged', ok, false],
+])('the value after the last credit waits for the call in flight: it %s', async (_, attempt, isSent) => {
+  const run = byHand({credits: 1, publishOn: ['budget']});
+  for (const value of ['last', 'next']) await run.submit(value);
+  await run.permit();
+  await run.submit('third');
+  await run.permit();
+  expect([run.sent, run.ends]).toEqual([['last'], []]);
+  await run.answer('last', attempt);
+  await run.permit();
+  expect(run.sent).toEqual(isSent ? ['last', 'next'] : ['last']);
+  if (isSent) await run.answer('next');
+  await run.permit();
+  expect(Object.fromEntries(run.ends.slice(1))).toEqual({
+    next: isSent ? answered : 'budget',
+    third: 'budget',
+  });
+});
+
+test('a renewal does not wait for a credit: at the credit limit its value keeps the earlier answer', async () => {
+  const run = byHand({credits: 1, publishOn: ['budget']});
+  await run.submit('last');
+  await run.permit();
+  await run.submit('renewed', {before: {outcome: earlier, validity: 'due'}});
+  expect([run.sent, run.ends]).toEqual([['last'], [['renewed', 'budget']]]);
+});
+
+test.each([
+  ['at the credit limit', 'budget', true],
+  ['at another limit', 'outage', false],
+] as const)(
+  'where a run is published %s, a renewal leaves the credits to values without an answer, for %s: %s',
+  async (_, limit, renews) => {
+    const run = byHand({publishOn: [limit]});
+    await run.submit('renewed', {before: {outcome: earlier, validity: 'due'}});
+    await run.submit('new');
+    await run.permit();
+    expect(run.reserve.mock.calls[0]?.[0].map(one => one.renews)).toEqual([renews, false]);
+  },
+);
+
+test('a value is counted once, and each of its calls is booked under a number of its own', async () => {
+  const run = byHand();
+  await run.submit('a');
+  await run.permit();
+  await run.answer('a', reset);
+  await run.permit();
+  await run.answer('a');
+  const calls = run.reserve.mock.calls.map(([[one]]) => one as Reservation);
+  expect(calls.map(({known, cost}) => [known, cost])).toEqual([
+    [false, 1],
+    [true, 1],
+  ]);
+  const booked = run.record.mock.calls.map(([one]) => one);
+  expect(booked.map(({dispatch}) => dispatch)).toEqual(calls.map(({dispatch}) => dispatch));
+  expect(new Set(booked.map(({dispatch}) => dispatch)).size).toBe(2);
+});
+
+test.each([
+  ['fails, and the ledger has that', undefined, {status: 'failed', error: 'timeout'}],
+  ['keeps its earlier answer', 'due', earlier],
+] as const)(
+  'a value that was sent as often as it may be is not sent again: it %s',
+  async (_, validity, outcome) => {
+    const run = byHand();
+    await run.submit('a', {
+      ...{doubts: 3, lastCode: 'timeout', mayBeCarriedOut: true, known: true},
+      ...(validity && {before: {outcome: earlier, validity}}),
+    });
+    await run.permit();
+    expect([run.sent, run.ends]).toEqual([[], [['a', outcome]]]);
+    expect(run.adopt.mock.calls).toEqual([['ip', intelligenceLookup('ip', 'a').key, outcome, true]]);
+  },
+);
+
+test.each(['reserve', 'record'] as const)(
+  'a ledger that fails to %s ends the run, and nothing more is sent',
+  async step => {
+    const run = byHand({random: 0.9});
+    const error = new Error('disk full');
+    for (const value of ['a', 'b']) await run.submit(value);
+    if (step === 'record') run.record.mockRejectedValue(error);
+    else
+      run.reserve.mockImplementation(() => {
+        throw error;
+      });
+    await run.permit(1);
+    await run.answer('a');
+    await run.permit();
+    expect(run.stops).toEqual([{kind: 'error', error}]);
+    expect(run.sent).toEqual(step === 'record' ? ['a'] : []);
+  },
+);
+
+test('a value that another run bought meanwhile takes no call, and waits no longer', async () => {
+  const run = byHand();
+  await run.submit('bought', {isAnsweredMeanwhile: () => true});
+  await run.submit('other');
+  await run.permit();
+  expect([run.sent, run.reserve.mock.calls.length, run.executor.pace().waiting]).toEqual([['other'], 1, 0]);
+});
+
+test('values that no row waits for any more are dropped: before their call, and while they back off', async () => {
+  const run = byHand({random: 0.9});
+  let isWanted = true;
+  for (const value of ['a', 'b']) await run.submit(value, {isWanted: () => isWanted});
+  await run.permit(1);
+  await run.answer('a', reset);
+  expect([run.sent, run.ends]).toEqual([['a'], []]);
+  isWanted = false;
+  run.executor.dropUnwanted();
+  expect(Object.fromEntries(run.ends)).toEqual({a: 'unwanted', b: 'unwanted'});
+  await run.permit();
+  expect([run.sent, run.executor.pace().waiting]).toEqual([['a'], 0]);
+});
+
+test('the values that wait are those that are not in flight, and a pause is a fleet’s before the run’s own', async () => {
+  const pause = {reason: 'fleet', detail: 'gate', untilMs: 99} as const;
+  const run = byHand({outlet: {pause}});
+  for (const value of ['a', 'b', 'c']) await run.submit(value);
+  await run.permit(2);
+  expect(run.executor.pace()).toMatchObject({inFlight: 2, waiting: 1, pause});
+});

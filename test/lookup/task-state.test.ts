@@ -1,0 +1,166 @@
+import {describe, expect, test} from 'vitest';
+import type {Attempt} from '../../src/client/attempt.ts';
+import {intelligenceLookup, type Outcome} from '../../src/ledger/lookup.ts';
+import {Pending, type Waiter} from '../../src/lookup/pending.ts';
+import type {Step} from '../../src/lookup/policy.ts';
+import {
+  concluded,
+  isKnownRejection,
+  keptInstead,
+  noteDoubt,
+  renews,
+  taskState,
+  withoutAsking,
+} from '../../src/lookup/task-state.ts';
+import type {KnownAnswer} from '../../src/store/validity.ts';
+import {simulated, unwaited} from './simulation.ts';
+
+const policy = {resends: 2, cost: {rejected: 'maybe', throttled: 'free'}} as const;
+const boughtAt = 9;
+const old = {status: 'ok', data: '{"of":1}', boughtAt: 1} as const;
+const refusal = (error: string) => ({status: 'failed', error, rejected: true, boughtAt: 1}) as const;
+const timeout = {status: 'failed', error: 'timeout'} as const;
+const settle = (outcome: Outcome): Step => ({next: 'settle', outcome});
+const validities = ['fresh', 'due', 'stale', 'past'] as const;
+
+const stateOf = ({before, cost = 1_000, carriedOut = false}: Given = {}) =>
+  taskState({
+    ...unwaited,
+    ...{lookup: intelligenceLookup('ip', '192.0.2.1'), cost, known: false, before},
+    ...{mayBeCarriedOut: carriedOut, doubts: 0, lastCode: 'interrupted'},
+    ended() {},
+  });
+interface Given {
+  readonly before?: KnownAnswer;
+  readonly cost?: number;
+  readonly carriedOut?: boolean;
+}
+
+describe('an attempt, as it is booked', () => {
+  const book = (state: ReturnType<typeof stateOf>, attempt: Attempt) => {
+    noteDoubt(state, attempt, policy);
+    return concluded(state, {...attempt, boughtAt}, policy, 'value', true).booked;
+  };
+
+  test('is a retry after one that may have reached the service, in this session or before; not after one that was not sent', () => {
+    const retries = (carriedOut: boolean, ...attempts: readonly Attempt[]) => {
+      const state = stateOf({carriedOut});
+      return attempts.map(attempt => book(state, attempt).retry);
+    };
+    const {refused, reset, ok, throttled} = simulated;
+    expect(retries(false, refused, refused, ok)).toEqual([false, false, false]);
+    expect(retries(false, reset, refused, ok)).toEqual([false, true, true]);
+    expect(retries(false, throttled(), ok)).toEqual([false, true]);
+    expect(retries(true, refused, ok)).toEqual([true, true]);
+  });
+
+  test('in doubt names the failure, also after a later one that was not sent', () => {
+    const state = stateOf();
+    for (const attempt of [simulated.reset, simulated.refused]) book(state, attempt);
+    expect(state).toMatchObject({doubts: 1, lastCode: 'econnreset', mayBeCarriedOut: true, calls: 1});
+  });
+
+  test('costs nothing where calls are free, and is in doubt all the same', () => {
+    expect(book(stateOf({cost: 0}), simulated.reset)).toMatchObject({charge: 'free', doubt: true, cost: 0});
+    expect(book(stateOf(), simulated.reset)).toMatchObject({charge: 'maybe', doubt: true, cost: 1_000});
+  });
+
+  test('has the answer that it bought, and not the earlier one that serves in its place', () => {
+    const before = {outcome: old, validity: 'due'} as const;
+    const refused = simulated.rejected(404, 'not_found');
+    expect(book(stateOf({before}), refused)).toMatchObject({outcome: undefined, charge: 'maybe'});
+    expect(book(stateOf(), refused).outcome).toEqual({...refusal('not_found'), boughtAt});
+    expect(book(stateOf({before}), simulated.ok).outcome).toEqual({status: 'ok', data: '{}', boughtAt});
+  });
+});
+
+describe('an earlier answer', () => {
+  test.each([
+    ['answers a value whose renewal fails', old, timeout, true],
+    ['answers a value that is rejected at its renewal', old, {...refusal('not_found'), boughtAt}, true],
+    ['gives way to a new answer', old, {...old, boughtAt}, false],
+    ['that is a rejection stays where its renewal fails', refusal('not_found'), timeout, true],
+    [
+      'that is a rejection gives way to a new one',
+      refusal('not_found'),
+      {...refusal('blocked'), boughtAt},
+      false,
+    ],
+  ] as const)('%s, within its term only', (_, outcome, end, serves) => {
+    for (const validity of validities)
+      expect([validity, keptInstead(settle(end), {...stateOf(), before: {outcome, validity}})]).toEqual([
+        validity,
+        serves && validity === 'due' ? settle(outcome) : undefined,
+      ]);
+    expect(keptInstead({next: 'retry'}, stateOf({before: {outcome, validity: 'due'}}))).toBeUndefined();
+    expect(keptInstead(settle(end), stateOf())).toBeUndefined();
+  });
+
+  test('serves without a call, and is marked once its term is over; an expired rejection does not', () => {
+    const results = validities.map(validity => withoutAsking({outcome: old, validity}, 'outage'));
+    const skipped = {status: 'skipped', error: 'outage'};
+    expect(results).toEqual([old, old, {...old, stale: 'outage'}, skipped]);
+    expect(withoutAsking(undefined, 'outage')).toEqual(skipped);
+  });
+
+  test('lets values without one go first at the credit limit, if the run is published there', () => {
+    const atLimit = validities.map(validity =>
+      renews(stateOf({before: {outcome: old, validity}}), ['outage', 'budget']),
+    );
+    expect(atLimit).toEqual([true, true, true, false]);
+    expect(renews(stateOf(), ['budget'])).toBe(false);
+    expect(renews(stateOf({before: {outcome: old, validity: 'due'}}), ['outage'])).toBe(false);
+  });
+
+  test('makes a rejection a known one only if that has the same code', () => {
+    const state = stateOf({before: {outcome: refusal('not_found'), validity: 'past'}});
+    const {rejected, status} = simulated;
+    expect(isKnownRejection(state, rejected(404, 'not_found'))).toBe(true);
+    expect(isKnownRejection(state, rejected(400, 'quota_exceeded'))).toBe(false);
+    expect(isKnownRejection(state, status(500))).toBe(false);
+    expect(isKnownRejection(stateOf(), rejected(404, 'not_found'))).toBe(false);
+  });
+});
+
+describe('rows that wait for one call', () => {
+  const waiting = (...rows: readonly Partial<Waiter>[]) => {
+    const told: unknown[] = [];
+    const lookup = intelligenceLookup('ip', '192.0.2.1');
+    const waiters = rows.map((row, index) => ({
+      ...{lookup, row: index + 1, tell: (result: unknown) => told.push([row.row ?? index + 1, result])},
+      ...row,
+    }));
+    const pending = new Pending(waiters[0] as Waiter);
+    for (const waiter of waiters.slice(1)) pending.add(waiter);
+    return {pending, told};
+  };
+  const dropped = () => false;
+
+  test('are each named once, though two columns of a row have the value', () => {
+    expect(waiting({row: 4}, {row: 4}, {row: 7}).pending.rows).toEqual([4, 7]);
+  });
+
+  test('the first one that still waits is the first row, and stays it', () => {
+    const {pending} = waiting({isWanted: dropped}, {}, {});
+    expect([pending.chooseFirstRow(), pending.chooseFirstRow()]).toEqual([2, 2]);
+  });
+
+  test('a program among them, or all once it is overdue, gets the earlier answer in an outage', () => {
+    const {pending, told} = waiting({}, {isUrgent: true}, {isUrgent: true, isWanted: dropped});
+    pending.tellInOutage();
+    expect(told).toEqual([[2, {status: 'skipped', error: 'outage'}]]);
+    pending.before = {outcome: old, validity: 'stale'};
+    pending.tellInOutage(true);
+    expect(told.slice(1)).toEqual([
+      [1, {...old, stale: 'outage'}],
+      [2, {...old, stale: 'outage'}],
+    ]);
+  });
+
+  test('are urgent while a program still waits for the value', () => {
+    expect(waiting({}, {isUrgent: true}).pending.isUrgent).toBe(true);
+    expect(waiting({}, {isUrgent: true, isWanted: dropped}).pending.isUrgent).toBe(false);
+    expect(waiting({isWanted: dropped}, {}).pending.isWanted).toBe(true);
+    expect(waiting({isWanted: dropped}).pending.isWanted).toBe(false);
+  });
+});

@@ -1,0 +1,187 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import {type FileHandle, open} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {PassThrough, Writable} from 'node:stream';
+import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {headerLine, isRejectsFile} from '../../src/output/rejects.ts';
+import {FileSink, StreamSink} from '../../src/output/sink.ts';
+import {writeWhole} from '../../src/output/whole-file.ts';
+import {csvInput, ndjsonInput} from './formats.ts';
+
+let directory = '';
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-sink-'));
+});
+afterEach(() => rmSync(directory, {recursive: true}));
+
+const at = (name: string) => join(directory, name);
+const read = (name: string) => readFileSync(at(name), 'utf8');
+
+async function written(name: string, bytes: number, ...texts: readonly string[]) {
+  const sink = await FileSink.open(at(name), bytes);
+  try {
+    for (const text of texts) await sink.write(text);
+    return await sink.flush();
+  } finally {
+    await sink.close();
+  }
+}
+
+describe('a file of rows', () => {
+  test('is for its owner alone, and its length is counted in bytes', async () => {
+    expect(await written('out.csv', 0, 'ü\n', '1\n')).toBe(5);
+    expect(read('out.csv')).toBe('ü\n1\n');
+    expect(statSync(at('out.csv')).mode & 0o777).toBe(0o600);
+  });
+
+  test('goes on from its checkpoint: what was written behind it is gone', async () => {
+    await written('out.csv', 0, 'a\n', 'b\n', 'never confirmed\n');
+    expect(await written('out.csv', 4, 'c\n')).toBe(6);
+    expect(read('out.csv')).toBe('a\nb\nc\n');
+    // Even if nothing follows.
+    expect(await written('out.csv', 2)).toBe(2);
+    expect(read('out.csv')).toBe('a\n');
+  });
+
+  test.each(['a\n', undefined])('that is shorter than its checkpoint is refused: %j', async content => {
+    if (content !== undefined) writeFileSync(at('out.csv'), content);
+    await expect(written('out.csv', 4, 'c\n')).rejects.toMatchObject({code: 'partial_short'});
+    expect(existsSync(at('out.csv')) ? read('out.csv') : undefined).toBe(content);
+  });
+
+  test('is no link: what a link names is never written to', async () => {
+    writeFileSync(at('other'), 'mine and mine\n');
+    symlinkSync(at('other'), at('out.csv'));
+    await expect(written('out.csv', 4, 'c\n')).rejects.toMatchObject({code: 'output_unwritable'});
+    await written('out.csv', 0, 'a\n');
+    expect([read('other'), read('out.csv')]).toEqual(['mine and mine\n', 'a\n']);
+  });
+});
+
+/** Where a file handle's methods are, to change them in a test. */
+async function handles(): Promise<FileHandle> {
+  await using handle = await open(at('any'), 'w');
+  return Object.getPrototypeOf(handle) as FileHandle;
+}
+
+describe('a disk', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test('that takes a part of a text at a time gets the rest, too', async () => {
+    const prototype = await handles();
+    const write = prototype.write as (...args: unknown[]) => Promise<{bytesWritten: number}>;
+    vi.spyOn(prototype, 'write').mockImplementation(function (this: FileHandle, ...args: unknown[]) {
+      const [buffer, from, length, to] = args;
+      return write.call(this, buffer, from, Math.min(Number(length), 3), to) as never;
+    });
+    expect(await written('out.csv', 0, 'aü\n', 'b,c,d\n')).toBe(10);
+    expect(read('out.csv')).toBe('aü\nb,c,d\n');
+  });
+
+  test('that failed once is not asked again: what it dropped would seem to be written', async () => {
+    const prototype = await handles();
+    const sink = await FileSink.open(at('out.csv'), 0);
+    const full = Object.assign(new Error('EIO: i/o error'), {code: 'EIO'});
+    vi.spyOn(prototype, 'datasync').mockRejectedValueOnce(full);
+    await sink.write('a\n');
+    for (let times = 0; times < 2; times += 1)
+      await expect(sink.flush()).rejects.toMatchObject({code: 'output_unwritable'});
+    await sink.close();
+  });
+});
+
+describe('a stream of rows', () => {
+  test('is ended only by the run that opened it', async () => {
+    for (const owned of [true, false]) {
+      const stream = new PassThrough();
+      const sink = new StreamSink(stream, owned);
+      await sink.write('a\n');
+      expect(await sink.flush()).toBeUndefined();
+      const closed = sink.close();
+      stream.resume();
+      await closed;
+      expect(stream.writableEnded).toBe(owned);
+    }
+  });
+
+  test.each([
+    ['EPIPE', 'The reader closed the pipe'],
+    ['ENOSPC', "The output stream can't be written"],
+  ])('that fails with %s fails for good', async (code, said) => {
+    const stream = new Writable({
+      write: (_, __, done) => done(Object.assign(new Error(code), {code})),
+    });
+    const sink = new StreamSink(stream, true);
+    for (const text of ['a\n', 'b\n'])
+      await expect(sink.write(text)).rejects.toMatchObject({
+        code: 'output_unwritable',
+        message: expect.stringContaining(said),
+      });
+    await sink.close();
+  });
+});
+
+describe('a whole file', () => {
+  test('takes the place of the last one only when it is complete', async () => {
+    writeFileSync(at('changes.csv'), 'before\n');
+    async function* texts() {
+      yield 'a\n';
+      expect(read('changes.csv')).toBe('before\n');
+      yield 'b\n';
+    }
+    await writeWhole(at('changes.csv'), texts());
+    expect([readdirSync(directory), read('changes.csv')]).toEqual([['changes.csv'], 'a\nb\n']);
+  });
+
+  test('that ends early leaves the last one, and nothing beside it', async () => {
+    writeFileSync(at('changes.csv'), 'before\n');
+    function* texts() {
+      yield 'a\n';
+      throw new Error('stop');
+    }
+    await expect(writeWhole(at('changes.csv'), texts())).rejects.toThrow('stop');
+    expect([readdirSync(directory), read('changes.csv')]).toEqual([['changes.csv'], 'before\n']);
+  });
+
+  test('that can’t be written is named as the user named it', async () => {
+    const path = at('missing/changes.csv');
+    await expect(writeWhole(path, ['a\n'])).rejects.toMatchObject({
+      code: 'output_unwritable',
+      message: expect.stringContaining(`${path} can't be written`),
+    });
+  });
+});
+
+describe('rejected rows', () => {
+  test.each([
+    ['', true],
+    ['{"file":"list.csv","line":2}\n', true],
+    ['{"ip":"192.0.2.1"}\n', false],
+    ['id,ip\n', false],
+    ['{"fi', false],
+    [undefined, false],
+  ])('take the place of rejected rows and of nothing else: %j', (content, isTheirs) => {
+    if (content !== undefined) writeFileSync(at('out.rejects.ndjson'), content);
+    expect(isRejectsFile(at('out.rejects.ndjson'))).toBe(isTheirs);
+    expect(isRejectsFile(directory)).toBe(false);
+  });
+
+  test('have the header as the list has it', () => {
+    const input = csvInput(['IP', 'IP', 'a;b'], {columns: ['IP', 'IP#2', 'a;b'], delimiter: ';'});
+    expect(headerLine(input)).toBe('IP;IP;"a;b"\n');
+    expect(headerLine(csvInput(['column_1'], {header: undefined}))).toBe('');
+    expect(headerLine(ndjsonInput(['ip']))).toBe('');
+  });
+});
