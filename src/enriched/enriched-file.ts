@@ -49,7 +49,7 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
   if (path === '-')
     throw new UsageError('no_file', "Outputs are read more than once, so stdin can't be one. Name a file.");
   const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
-  const source = await openSource({...settings, ...known, paths: [path]});
+  const source = await openSource({...settings, ...formatTold(path), ...known, paths: [path]});
   try {
     refuseCut(path);
     const layout = layoutOf(source);
@@ -93,6 +93,13 @@ export function summaryBeside(path: string): Summary | undefined {
 /** The first start of a summary's run in milliseconds since the epoch, which rules read as `now`; NaN if not known. */
 export function startOf(summary: Summary | undefined): number {
   return Date.parse(summary?.started_at ?? '');
+}
+
+/** The format that the summary tells of, if the file has the length that its run wrote; else the text shows it. */
+function formatTold(path: string): KnownFormat {
+  const {delimiter, bytes} = summaryBeside(path)?.output ?? {};
+  const isAsWritten = statSync(path, {throwIfNoEntry: false})?.size === bytes;
+  return isAsWritten && typeof delimiter === 'string' ? {inputFormat: 'csv', delimiter} : {};
 }
 
 /** Refuses a file that is shorter than its summary says: without this, a file cut between two rows would look whole. */

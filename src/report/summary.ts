@@ -59,7 +59,12 @@ const about = {
   come_back_at: time.optional().describe('Time at which the service asks to come back, or may answer again.'),
   endpoint: z.object({kind: z.string(), base_url: z.string().nullable()}),
   input: z.object({paths: z.array(z.string()), bytes: whole, sha256: z.string()}),
-  output: z.object({path: z.string(), bytes: whole.nullable(), sha256: z.string().nullable()}),
+  output: z.object({
+    path: z.string(),
+    bytes: whole.nullable(),
+    sha256: z.string().nullable(),
+    delimiter: z.string().nullable().describe('Between the fields of CSV; null for NDJSON.'),
+  }),
   rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
   settings_sha256: z
     .string()

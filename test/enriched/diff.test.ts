@@ -234,6 +234,16 @@ test('rows without a key are all written, however many they are', async () => {
   expect(box.read('changes.csv') === head + rows).toBe(true);
 });
 
+test('a few rows that are new behind very many are written like all others', async () => {
+  const head = 'id,ip_status,ip_error\n';
+  const known = Array.from({length: 70_000}, (_, id) => `${id},ok,\n`).join('');
+  box.write('old.csv', head + known);
+  box.write('new.csv', `${head}${known}a,ok,\nb,ok,\n`);
+  const {stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '-o', 'changes.csv');
+  expect(stdout).toContain('2 new, 0 gone');
+  expect(box.read('changes.csv')).toBe(`${head}a,ok,\nb,ok,\n`);
+});
+
 type Add = (pair: ReturnType<Pairs['match']>) => void;
 
 /** The numbers of the rows that were matched, with so many of them in memory at most; `-` for none. */
@@ -419,6 +429,41 @@ report: report-{date}.md
     ...{new: 1, gone: 0, changed: 1, unchanged: 1, key: ['id']},
   });
   expect(box.read('report-2026-01-31.md')).toContain('Since the last output');
+});
+
+test('a day that is made up for is compared with the day before it, not with later ones', async () => {
+  const night = async (date: string, list: string) => {
+    box.write('list.csv', list);
+    const {code} = await runHere(box, [
+      ...['run', 'list.csv', '-o', 'scored-{date}.csv', '--ip', 'ip', '--endpoint', 'embedded'],
+      ...['--changes', 'changes.csv', '--date', date, '--force'],
+    ]);
+    expect(code).toBe(0);
+    return box.summary(`scored-${date}.summary.json`).changes?.compared_with;
+  };
+  expect(await night('2026-01-30', 'ip\n192.0.2.1\n')).toBeNull();
+  expect(await night('2026-02-02', 'ip\n192.0.2.2\n')).toBe('scored-2026-01-30.csv');
+  expect(await night('2026-01-31', 'ip\n192.0.2.3\n')).toBe('scored-2026-01-30.csv');
+});
+
+test('outputs with any delimiter are compared, scored again and explained', async () => {
+  const run = async (list: string) => {
+    box.write('in.csv', list);
+    const {code, stderr} = await runHere(box, [
+      ...['run', 'in.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded', '--delimiter', ':'],
+      ...['--changes', 'new.csv', '--force'],
+    ]);
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('Warning')]);
+  };
+  await run('id:ip\n1:192.0.2.1\n');
+  await run('id:ip\n1:192.0.2.1\n2:192.0.2.2\n');
+  const [head, , second] = box.read('out.csv').split('\n');
+  expect(box.read('new.csv')).toBe(`${head}\n${second}\n`);
+  box.write('rules.yaml', 'rules:\n  - {when: ip.is_bogon, add: 70, reason: bogon}\n');
+  const again = await runHere(box, ['score', 'out.csv', '--rules', 'rules.yaml', '-o', 'again.csv']);
+  expect([again.code, box.read('again.csv').split('\n')[0]]).toEqual([0, head]);
+  expect((await runHere(box, ['explain', 'out.csv', '--row', '2'])).stdout).toContain('Row 2:');
+  expect((await diff('out.csv', 'out.csv')).stdout).toContain('2 unchanged');
 });
 
 test('an output that takes the place of the last one is compared with it', async () => {

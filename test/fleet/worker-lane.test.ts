@@ -123,6 +123,19 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
     },
   );
 
+  test('several are throttled: the longest time counts for all', async () => {
+    const redis = new Redis(server.url);
+    const gate = new FleetGate(redis);
+    await gate.close(60_000);
+    await gate.close(500);
+    const closedMs = await gate.closedMs();
+    await gate.close(90_000);
+    const longerMs = await gate.closedMs();
+    await server.client.del('bulk-enrich:gate');
+    redis.disconnect();
+    expect([closedMs > 50_000, longerMs > 80_000]).toEqual([true, true]);
+  });
+
   test.each([
     [
       'is restarted empty',

@@ -18,7 +18,7 @@ const hostile = fullSummary({
   reason: EVIL,
   endpoint: {kind: EVIL, base_url: EVIL},
   input: {paths: [EVIL], bytes: 1, sha256: EVIL},
-  output: {path: EVIL, bytes: 1, sha256: EVIL},
+  output: {path: EVIL, bytes: 1, sha256: EVIL, delimiter: ','},
   errors: [{code: EVIL, count: 3, rows: [1]}],
   repairs: [{code: EVIL, count: 3, rows: [1]}],
   lookups: {[EVIL]: fullSummary().lookups.ip as Summary['lookups'][string]},
@@ -70,7 +70,10 @@ describe('the HTML page', () => {
     expect(plain).toMatch(/>The first 100 rows of high risk<.*>1, 8, 15, .*, 694, …</s);
     expect(plain).toContain('bulk-enrich explain exports/signups-2026-01-05.enriched.csv --level high');
     const few = html(
-      fullSummary({risk: {...risk([3, 12]), high: 2}, output: {path: '-', bytes: null, sha256: null}}),
+      fullSummary({
+        risk: {...risk([3, 12]), high: 2},
+        output: {path: '-', bytes: null, sha256: null, delimiter: null},
+      }),
     );
     expect(few).toMatch(/>Rows of high risk<.*>3, 12</s);
     expect(few).not.toContain('bulk-enrich explain');

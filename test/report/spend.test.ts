@@ -30,6 +30,15 @@ test.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'UTC'])('days of spend are
   ]);
 });
 
+test('a run of several days has its spending on the day when each session ended', () => {
+  const night = {...ended('2031-05-07T00:10:00.000Z'), started_at: '2031-05-04T23:00:00.000Z'};
+  const {groups} = spendOf([ended('2031-05-06T23:50:00.000Z'), night], '2031-05-01', 'day');
+  expect(groups.map(({name, spent}) => [name, spent])).toEqual([
+    ['2031-05-06', 1],
+    ['2031-05-07', 1],
+  ]);
+});
+
 test('days of spend are all days in their order, also if a killed session was added late', () => {
   const days = ['2031-05-05', '2031-05-09', '2031-05-06'].map(day => ended(`${day}T12:00:00.000Z`));
   const {groups} = spendOf(days, '2031-05-01', 'day');
@@ -66,4 +75,25 @@ test('the largest come first, with credits that are perhaps spent; money is only
     ['certain', {EUR: 1.5}],
   ]);
   expect(total).toEqual({runs: 3, calls: 3, spent: 9, maybe_spent: 4, money: {EUR: 2.5}});
+});
+
+test('a run of several sessions counts once, on the days on which they ended; each currency has a sum of its own', () => {
+  const of = (run_id: string, ended_at: string, currency: string) => ({
+    ...ended('2031-05-06T23:30:00.000Z'),
+    run_id,
+    ended_at,
+    price: {per_credit: 2, currency},
+  });
+  const records = [
+    of('one', '2031-05-06T23:40:00.000Z', 'EUR'),
+    of('one', '2031-05-07T00:10:00.000Z', 'USD'),
+    of('two', '2031-05-07T00:20:00.000Z', 'EUR'),
+  ];
+  const {groups, total} = spendOf(records, '2031-05-01', 'day');
+  expect(groups.map(({name, runs, money}) => [name, runs, money])).toEqual([
+    ['2031-05-06', 1, {EUR: 2}],
+    ['2031-05-07', 2, {EUR: 2, USD: 2}],
+  ]);
+  expect(total).toEqual({runs: 2, calls: 3, spent: 3, maybe_spent: 0, money: {EUR: 4, USD: 2}});
+  expect(spendOf(records, '2031-05-01', 'job').groups).toMatchObject([{runs: 2, money: {EUR: 4, USD: 2}}]);
 });

@@ -14,7 +14,12 @@ export function fullSummary(changes: Partial<Summary> = {}): Summary {
     duration_ms: 1_476_420,
     endpoint: {kind: 'live', base_url: 'https://api.example.com/v1'},
     input: {paths: ['exports/signups-2026-01-05.csv'], bytes: 4_412_733, sha256: 'ab'.repeat(32)},
-    output: {path: 'exports/signups-2026-01-05.enriched.csv', bytes: 17_233_000, sha256: 'cd'.repeat(32)},
+    output: {
+      path: 'exports/signups-2026-01-05.enriched.csv',
+      bytes: 17_233_000,
+      sha256: 'cd'.repeat(32),
+      delimiter: ',',
+    },
     rejects: null,
     settings_sha256: 'ef'.repeat(32),
     rows: {
@@ -145,7 +150,7 @@ export function bareSummary(changes: Partial<Summary> = {}): Summary {
     reason: 'outage',
     exit_code: 5,
     come_back_at: '2026-01-05T03:00:00.000Z',
-    output: {path: '-', bytes: null, sha256: null},
+    output: {path: '-', bytes: null, sha256: null, delimiter: null},
     rows: {read: 0, written: 0, rejected: 0, ok: 0, with_errors: 0, blank_lines: 0, padded: 0},
     lookups: {},
     calls: {

@@ -38,16 +38,17 @@ export function condition(
 }
 
 export function scorer(
-  rules: readonly [when: string, add: number, reason: string][],
+  rules: readonly [when: string, add: number, reason: string, shadow?: 'shadow'][],
   of: readonly Target[],
   levels: ScoreRules['levels'] = {medium: 30, high: 60},
 ): {readonly score: (view: RowView) => Risk} & Pick<Scorer, 'soFar'> {
-  const placed = rules.map(([when, add, reason]) => ({
+  const placed = rules.map(([when, add, reason, shadow]) => ({
     when,
     add,
     reason,
     place: `the rule ${reason}`,
     own: true,
+    ...(shadow && {shadow: true}),
   }));
   const {score, soFar} = createScorer(
     {rules: placed, levels, constants: {}, lists: {}},

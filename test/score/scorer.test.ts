@@ -49,6 +49,18 @@ describe('a score', () => {
   });
 });
 
+test('a shadow rule changes neither the score nor the score so far, by which further lookups go', () => {
+  const {score, soFar} = scorer(
+    [
+      ['ip.is_vpn', 25, 'vpn'],
+      ['ip.is_vpn', 70, 'tried', 'shadow'],
+    ],
+    targets({ip: ['ip']}),
+  );
+  const row = view({is_vpn: true, is_tor_node: false, country: 'DE'});
+  expect([score(row).score, soFar(row)]).toEqual([25, expect.objectContaining({score: 25, level: 'low'})]);
+});
+
 describe('a missing answer is never a good one', () => {
   const both = scorer(
     [

@@ -15,6 +15,7 @@ import {latencyPercentile, type Spending, type Tally, totalOf} from '../../ledge
 import type {PaceReport} from '../../lookup/executor.ts';
 import {type Operation, operationNames} from '../../operations/table.ts';
 import {fieldsOf} from '../../output/columns.ts';
+import type {OutputFormat} from '../../output/encoder.ts';
 import type {Price} from '../../report/money.ts';
 import {safeJson} from '../../report/safe-text.ts';
 import type {Summary} from '../../report/summary.ts';
@@ -49,6 +50,8 @@ export interface Books {
 /** Facts that exist once a session has opened. */
 export interface UnderWay {
   readonly baseUrl: string;
+  /** Format of the output. */
+  readonly format: Pick<OutputFormat, 'kind' | 'delimiter'>;
   readonly blankLines: number;
   readonly paddedRows: number;
   readonly pace: PaceReport;
@@ -125,7 +128,12 @@ function fileSummary({job, books, session}: SummaryFacts) {
   const {output = null, rejects = null} = session?.published ?? {};
   return {
     input: {paths: [...job.inputs], ...books.input},
-    output: {path: job.output.name, bytes: output?.bytes ?? null, sha256: output?.sha256 ?? null},
+    output: {
+      path: job.output.name,
+      bytes: output?.bytes ?? null,
+      sha256: output?.sha256 ?? null,
+      delimiter: session?.format.kind === 'csv' ? session.format.delimiter : null,
+    },
     rejects: rejects && {path: job.paths.rejects ?? null, ...rejects},
   };
 }

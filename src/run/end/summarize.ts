@@ -37,6 +37,7 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
     session: {
       published,
       baseUrl: connection.client.baseUrl,
+      format: layout.format,
       blankLines: source.blankLines,
       paddedRows: source.paddedRows,
       pace: executor.pace(),

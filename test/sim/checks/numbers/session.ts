@@ -3,7 +3,7 @@ import {costOf} from '../../model/commands.ts';
 import type {Ended} from '../../model/ended.ts';
 import {accountOf, endpointOf, inputNames, isScored, outputPath} from '../../model/places.ts';
 import {operationsOf} from '../output.ts';
-import {type Check, isBegunAnew, isMore, runsOfLedger, UNTRIED} from '../scene.ts';
+import {type Check, isBegunAnew, isMore, runsOfLedger, textOf, UNTRIED} from '../scene.ts';
 import {differing, EMPTY, outside, writtenIn} from './written.ts';
 
 /** What a summary says of its run, its sessions and its files. */
@@ -86,7 +86,10 @@ const ofOutput: Check = {
     const output = run.after.get(outputPath(run.spec)) ?? EMPTY;
     const rejects = run.job?.paths.rejects;
     const file = rejects === undefined ? undefined : run.after.get(rejects);
-    const wrong = differing(summary.output, {path: run.job?.output.name, ...digest(output)}, 'output.');
+    const text = textOf(output);
+    const [delimiter = null] = (!text.startsWith('{') && /[,;\t]/.exec(text)) || [];
+    const derived = {path: run.job?.output.name, ...digest(output), delimiter};
+    const wrong = differing(summary.output, derived, 'output.');
     if (wrong !== undefined || written.broken === 0)
       return wrong ?? (summary.rejects === null ? undefined : 'it tells of rejects, and there are none');
     return differing(summary.rejects ?? {}, {path: rejects ?? null, ...digest(file ?? EMPTY)}, 'rejects.');
