@@ -138,6 +138,7 @@ class FileSource implements Source {
       this.#sample.add(value.records);
       this.#ahead.push(value);
     }
+    if (this.#first === undefined) throw noRows(this.#file?.name ?? '', this.#sample.records);
     this.#sampled = true;
     this.#bytesTotal = await this.#checkOthers();
   }
@@ -206,11 +207,13 @@ class FileSource implements Source {
   /** Delivers the file's groups of records, after a check that its columns are those of the first file. */
   async *#readFile(file: OpenFile): AsyncGenerator<InputRecord[]> {
     let agreed = false;
+    let unread: readonly InputRecord[] = [];
     for await (const records of file.groups) {
       agreed ||= this.#agree(file);
+      if (!agreed && unread.length === 0) unread = records;
       if (records.length > 0) yield records;
     }
-    if (!agreed) throw noRows(file.name);
+    if (!agreed) throw noRows(file.name, unread);
   }
 
   /** Notes the place of the next batch. On a resume, skips finished records: their text is hashed and not parsed. */
@@ -252,14 +255,24 @@ class FileSource implements Source {
     if (size === undefined || !compare) return size;
     const file = await openFile(path, this.#settings, new Meter(), {record: 0, blankLines: 0, padded: 0});
     try {
-      for await (const _ of file.groups) if (this.#agree(file)) return size;
-      throw noRows(file.name);
+      let unread: readonly InputRecord[] = [];
+      for await (const records of file.groups) {
+        if (this.#agree(file)) return size;
+        if (unread.length === 0) unread = records;
+      }
+      throw noRows(file.name, unread);
     } finally {
       await file.close();
     }
   }
 }
 
-function noRows(name: string): InputError {
-  return new InputError('input_empty', `${name} has only blank lines, without a header.`);
+/** The error for a file that shows no columns: it has neither a header nor a readable row. */
+function noRows(name: string, [unread]: readonly InputRecord[]): InputError {
+  if (unread?.type !== 'reject')
+    return new InputError('input_empty', `${name} has only blank lines, without a header.`);
+  return new InputError(
+    'input_rejected',
+    `${name} has no header, and none of its first rows can be read (${unread.reason}: ${unread.detail}; line ${unread.line}). Check the file, --delimiter, --encoding and --skip-lines. Nothing was sent.`,
+  );
 }

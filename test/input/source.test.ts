@@ -55,6 +55,30 @@ describe('a source', () => {
     expect(records).toHaveLength(2_500);
   });
 
+  it.each([
+    [
+      'one row',
+      '"abc\n',
+      /a\.csv has no header, and none of its first rows can be read \(unclosed_quote.*line 1\)/,
+    ],
+    [
+      '1,000 rows',
+      `${'x'.repeat(2_000)},1\n`.repeat(1_000),
+      /none of its first rows can be read \(too_large.*line 1\)/,
+    ],
+    ['blank lines', '\n\n', /a\.csv has only blank lines/],
+  ])('without a header or a readable row is refused with what is wrong: %s', async (_, text, sentence) => {
+    const failure = await failureOf(readAll(write('a.csv', text), {header: false, maxRecordSize: 1_024}));
+    expect(failure).toMatchObject({name: 'InputError', message: expect.stringMatching(sentence)});
+    const second = await failureOf(
+      readAll([write('first.csv', '1,2\n'), write('a.csv', text)], {
+        header: false,
+        maxRecordSize: 1_024,
+      }),
+    );
+    expect(second).toMatchObject({name: 'InputError', message: expect.stringMatching(sentence)});
+  });
+
   it('keeps the sample small where records are long', async () => {
     const row = `${'x'.repeat(500_000)},1\n`;
     const {sample, records} = await readAll(write('a.csv', `ip,n\n${row.repeat(20)}`));
