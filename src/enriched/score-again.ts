@@ -1,7 +1,9 @@
 import {UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
+import {jsonMembers} from '../input/records/json-members.ts';
 import type {TextRow} from '../input/row.ts';
 import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells} from '../output/columns.ts';
+import {ENRICHMENT} from '../output/encoder.ts';
 import {writeWhole} from '../output/whole-file.ts';
 import type {Changes} from '../report/changes.ts';
 import {backgroundOf} from '../score/given.ts';
@@ -128,7 +130,8 @@ function withRisk(
   {isNested, risk}: ResultColumns,
 ): string | undefined {
   const end = isNested ? '}}' : '}';
-  if (!raw.endsWith(end)) return undefined;
+  if (!raw.endsWith(end) || (isNested && [...jsonMembers(raw).keys()].at(-1) !== ENRICHMENT))
+    return undefined;
   const text = raw.slice(0, -end.length);
   const repairs = isNested ? -1 : text.lastIndexOf(`,"${REPAIRS}":`);
   const rest = repairs < 0 ? '' : text.slice(repairs);

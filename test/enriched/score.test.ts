@@ -152,16 +152,19 @@ test.each([
 });
 
 test.each([
-  [8, 'input_corrupt', []],
-  [2, 'not_output', ['--flatten']],
+  [8, 'input_corrupt', [], ',"note":1}\n'],
+  // Its end looks like the answers' end.
+  [8, 'input_corrupt', [], ',"7":{"by":"me"}}\n'],
+  [8, 'input_corrupt', ['--score', 'none'], ',"review":{"by":"me"}}\n'],
+  [2, 'not_output', ['--flatten'], ',"note":1}\n'],
 ])(
   'rows that do not end with their answers are refused (%i, %s), and nothing is written',
-  async (code, errorCode, flags) => {
+  async (code, errorCode, flags, added) => {
     box.write('own.ndjson', '{"id":1,"mail":"a@mailinator.com"}\n');
     box.write('more.yaml', 'rules:\n  - {when: email.is_valid, add: 30, reason: valid}\n');
     const list = ['run', 'own.ndjson', '--endpoint', 'embedded', '--email', 'mail', ...flags];
     await runHere(box, [...list, '-o', 'out.ndjson']);
-    box.write('out.ndjson', box.read('out.ndjson').replace(/\}\n$/, ',"note":1}\n'));
+    box.write('out.ndjson', box.read('out.ndjson').replace(/\}\n$/, added));
     const scored = await runHere(box, ['score', 'out.ndjson', '--rules', 'more.yaml', '-o', 'again.ndjson']);
     expect(scored).toMatchObject({code, errorCode});
     expect(box.files()).not.toContain('again.ndjson');

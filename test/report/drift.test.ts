@@ -52,6 +52,9 @@ describe('a figure jumps', () => {
   test('nothing that chance brings about: few answers, few rows', () => {
     expect(jumped(run({failed: 0.2}, {rows: 5}), [run({failed: 0}, {rows: 5})])).toEqual([]);
     expect(jumped(run({}, {rows: 8}), [run({}, {rows: 3})])).toEqual([]);
+    expect(jumped(run({}, {rows: 12}), [run({}, {rows: 4})])).toEqual([]);
+    expect(jumped(run({}, {rows: 16}), [run({}, {rows: 4})])).toEqual([]);
+    expect(jumped(run({}, {rows: 17}), [run({}, {rows: 4})])).toEqual(['rows']);
     expect(jumped(run({failed: 0.2}), [run({failed: 0})])).toEqual(['failed']);
   });
 

@@ -51,8 +51,8 @@ test('a line of the history has all that the run saved, its price, and the names
   const {account, saved} = summary.credits;
   const price = {per_credit: 0.004, currency: 'EUR'};
   const by_operation = {
-    ip: {calls: 3, spent: 0.1, maybe_spent: 0.7},
-    email: {calls: 2, spent: 0.2, maybe_spent: 0.1},
+    ip: {calls: 3, spent: 0.101, maybe_spent: 0.7},
+    email: {calls: 2, spent: 0.202, maybe_spent: 0.103},
   };
   const told = {
     ...summary,
@@ -65,7 +65,7 @@ test('a line of the history has all that the run saved, its price, and the names
     list: 'signups-2026-01-05.csv',
     price,
     calls: 5,
-    credits: {spent: 0.3, maybe_spent: 0.8, by_operation},
+    credits: {spent: 0.303, maybe_spent: 0.803, by_operation},
     saved: saved.dedupe + saved.store + saved.prefilter,
     hit_rate: Math.round((values('from_store') / values('distinct')) * 1e6) / 1e6,
     store_trouble: false,
