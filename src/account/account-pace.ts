@@ -6,7 +6,7 @@ import {makeDirectory} from '../disk/directory.ts';
 import {isBusy, isDamage, type Query, repairOf, Sqlite, type Statement} from '../disk/sqlite.ts';
 import {OutputError, systemReason} from '../errors.ts';
 import type {Rate} from '../job/values.ts';
-import {emptySchedule, grant, type Schedule, shifted} from './schedule.ts';
+import {emptySchedule, GONE_MS, grant, type Schedule, shifted} from './schedule.ts';
 
 /** Maximum milliseconds to wait for the file before trying again. Other processes hold it for less than 1 ms. */
 const BUSY_TIMEOUT_MS = 250;
@@ -14,7 +14,7 @@ const BUSY_AGAIN_MS = 5;
 /** Milliseconds until used permits are reported to other processes. The next request for permits may do so earlier. */
 const TELL_MS = 20;
 /** Milliseconds between two renewals by a process that holds all permits. */
-const HOLD_AGAIN_MS = 10_000;
+const HOLD_AGAIN_MS = GONE_MS / 6;
 /** Milliseconds between two looks, while {@link AccountPace.holdAll} waits for the calls of other processes. */
 const LOOK_AGAIN_MS = 50;
 /** Milliseconds without a permit, in addition to the rate's own period, after which the user is told. */

@@ -50,7 +50,7 @@ const GRAIN = 0.002;
 /** Milliseconds without a request, after which the holder's process is checked. */
 const SILENT_MS = 1_000;
 /** Milliseconds without a request after which a holder counts as gone. */
-const GONE_MS = 60_000;
+export const GONE_MS = 60_000;
 /** Milliseconds until the next look at a window that others keep full. */
 const AGAIN_MS = 5;
 

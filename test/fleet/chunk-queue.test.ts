@@ -2,7 +2,8 @@ import {connect, createServer, type Server, type Socket} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Worker} from 'bullmq';
 import type {Redis} from 'ioredis';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {ChunkAdds} from '../../src/fleet/chunk-adds.ts';
 import {ChunkQueue} from '../../src/fleet/chunk-queue.ts';
 import {type Chunk, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../../src/fleet/protocol.ts';
 import {connectRedis, loadPackages} from '../../src/fleet/redis.ts';
@@ -63,6 +64,24 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
   const ask = (dispatch: number) => queue.ask([chunk(dispatch)])[0];
   const settled = async (asked: ReturnType<typeof ask>) =>
     await Promise.race([asked, sleep(SWEEP_MS * 10, 'still waiting')]);
+
+  test.each([-3_600_000, 3_600_000])(
+    'are dated by the clock of Redis, from which this one differs by %i ms',
+    async aheadMs => {
+      const packages = await loadPackages();
+      const machine = Date.now();
+      vi.spyOn(redis, 'time').mockImplementation(async () => {
+        const seconds = (Date.now() - aheadMs) / 1_000;
+        return [String(Math.floor(seconds)), '0'] as never;
+      });
+      const adds = new ChunkAdds(redis, packages);
+      await adds.ready();
+      expect(await adds.add('dated', {asks: seal.close([], sealedAs.asks('dated'))} as never)).toBe('there');
+      const timestamp = Number(await server.client.hget(`${PREFIX}:${QUEUE}:dated`, 'timestamp'));
+      expect(Math.abs(timestamp - (machine - aheadMs))).toBeLessThan(60_000);
+      await adds.close();
+    },
+  );
 
   test('while Redis takes no writes they wait, and go out once when it does', async () => {
     work();

@@ -1,7 +1,7 @@
-import {expect, test} from 'vitest';
+import {expect, test, vi} from 'vitest';
 import {Fleet} from '../../src/fleet/fleet.ts';
 import {PREFIX} from '../../src/fleet/protocol.ts';
-import {enterRoster, fleetClaims, rateClaim} from '../../src/fleet/roster.ts';
+import {enterRoster, fleetClaims, members, rateClaim} from '../../src/fleet/roster.ts';
 import {sealWith} from '../../src/fleet/seal.ts';
 import {lacks} from '../support/real-parts.ts';
 import {startRedis} from '../support/redis.ts';
@@ -45,6 +45,35 @@ test.skipIf(lacks('redis'))('what a fleet agrees on lasts until its last member 
   await worker.leave();
   expect(await agreed()).toEqual([]);
 });
+
+test.skipIf(lacks('redis'))(
+  'two members with one host and process id are two, and one leaves alone',
+  async () => {
+    await using server = await startRedis();
+    const claims = fleetClaims('https://api.example.com', sealWith('a-secret'));
+    const now = vi.spyOn(Date, 'now');
+    const enter = (startedAt: number) => {
+      now.mockReturnValueOnce(startedAt);
+      return enterRoster(
+        server.client,
+        'worker',
+        claims,
+        () => ({}),
+        () => expect.unreachable(),
+      );
+    };
+    const [first, second] = [await enter(1_000), await enter(2_000)];
+    const present = async () =>
+      (await members(server.client, 'worker')).map(({startedAt}) => startedAt).sort();
+    expect(await present()).toEqual([1_000, 2_000]);
+    await first.leave();
+    expect(await present()).toEqual([2_000]);
+    expect(await server.client.exists(`${PREFIX}:key`)).toBe(1);
+    await second.leave();
+    expect(await server.client.exists(`${PREFIX}:key`)).toBe(0);
+    now.mockRestore();
+  },
+);
 
 test.skipIf(lacks('redis'))('who is refused for a claim does not renew it', async () => {
   await using server = await startRedis();

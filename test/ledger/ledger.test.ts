@@ -171,40 +171,47 @@ test('an index of calls that a full disk refuses is an error of the output, and 
   ledger.close();
 });
 
-test('the next session gives back what a killed one took of a shared budget and did not spend', async () => {
-  const day = (where: string) =>
-    new PeriodBudget({
-      directory: where,
-      owner: 'account',
-      holder: randomUUID(),
-      period: 'day',
-      limit: 'a limit',
-      maxCredits: 1_000_000,
-      now: () => Date.parse('2031-05-06T07:08:09Z'),
-    });
-  const first = open({shared: [day(directory)]});
-  first.reserve([call('z', 50)]);
-  await first.record({...answered('z'), cost: 50});
-  first.close();
-  const killed = open({shared: [day(directory)]});
-  killed.reserve([call('a', 300), call('b', 40), call('c', 7)]);
-  await killed.record({...answered('a'), cost: 300});
-  const attempt = {kind: 'not_sent', code: 'ECONNREFUSED'} as never;
-  await killed.record({...call('c', 7), attempt, charge: 'free', doubt: false, retry: false});
-  const left = mkdtempSync(join(tmpdir(), 'bulk-enrich-ledger-'));
-  cpSync(directory, left, {recursive: true});
-  killed.close();
-  for (const isOver of [false, true]) {
-    const next = new Ledger(join(left, 'ledger.db'), {
-      shared: [day(left)],
-      giveBack: (holder, taken) => giveBackBlocks({directory: left, now: () => 1_000}, holder, taken),
-    });
-    if (isOver) next.restart('a scope');
-    expect(next.budget.uses).toMatchObject([{used: 50 + 300 + 40}]);
-    next.close();
-  }
-  rmSync(left, {recursive: true});
-});
+test.each([
+  ['went on', false],
+  ['began the run', true],
+])(
+  'what a killed session that %s took of a shared budget and did not spend is given back by the next',
+  async (_, isFirst) => {
+    const day = (where: string) =>
+      new PeriodBudget({
+        directory: where,
+        owner: 'account',
+        holder: randomUUID(),
+        period: 'day',
+        limit: 'a limit',
+        maxCredits: 1_000_000,
+        now: () => Date.parse('2031-05-06T07:08:09Z'),
+      });
+    const first = open({shared: [day(directory)]});
+    first.reserve([call('z', 50)]);
+    await first.record({...answered('z'), cost: 50});
+    first.close();
+    const killed = open({shared: [day(directory)]});
+    if (isFirst) killed.restart('a scope', {freshBudget: true});
+    killed.reserve([call('a', 300), call('b', 40), call('c', 7)]);
+    await killed.record({...answered('a'), cost: 300});
+    const attempt = {kind: 'not_sent', code: 'ECONNREFUSED'} as never;
+    await killed.record({...call('c', 7), attempt, charge: 'free', doubt: false, retry: false});
+    const left = mkdtempSync(join(tmpdir(), 'bulk-enrich-ledger-'));
+    cpSync(directory, left, {recursive: true});
+    killed.close();
+    for (const isOver of [false, true]) {
+      const next = new Ledger(join(left, 'ledger.db'), {
+        shared: [day(left)],
+        giveBack: (holder, taken) => giveBackBlocks({directory: left, now: () => 1_000}, holder, taken),
+      });
+      if (isOver) next.restart('a scope');
+      expect(next.budget.uses).toMatchObject([{used: 50 + 300 + 40}]);
+      next.close();
+    }
+    rmSync(left, {recursive: true});
+  },
+);
 
 test('a reservation that could not be written gives its credits back: nothing was sent', () => {
   const ledger = open({maxCredits: 10});

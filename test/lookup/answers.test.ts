@@ -363,3 +363,34 @@ test('a token’s next call does not wait for one that is not made', async () =>
   tasks[1]?.ended('unwanted');
   expect(tasks.slice(1).map(({lookup}) => lookup)).toEqual([first, second]);
 });
+
+test('two that ask for one value while the store is locked wait for the same call, and both are answered', async () => {
+  const tasks: Task[] = [];
+  let unlock = () => {};
+  const unlocked = new Promise<void>(resolve => {
+    unlock = resolve;
+  });
+  const answers = new Answers({
+    ledger: whole<Ledger>({
+      find: () => new Map(),
+      firstRow: () => undefined,
+      keep: () => undefined,
+      givenUp: whole<GivenUp>({find: () => undefined}),
+    }),
+    store: {...noStore, version: () => 0, ready: () => unlocked, find: () => new Map()},
+    rejections: whole<Rejections>({told: (_, outcome) => outcome}),
+    executor: whole<Executor>({
+      isDown: false,
+      submit: async task => {
+        tasks.push(task);
+      },
+    }),
+    costOf: () => 1,
+    judge: () => 'fresh',
+  });
+  const lookup = intelligenceLookup('ip', '192.0.2.1');
+  const asking = [1, 2].map(row => answers.ask([{lookup, row, tell: () => {}}]));
+  unlock();
+  await Promise.all(asking);
+  expect(tasks).toHaveLength(1);
+});

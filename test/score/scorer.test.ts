@@ -49,6 +49,21 @@ describe('a score', () => {
   });
 });
 
+test('of two columns, each rule sees the status and the error of both, whatever rule stands before it', () => {
+  const {score} = scorer(
+    [
+      ['phone.is_virtual', 5, 'virtual'],
+      ['status.phone == "invalid"', 40, 'status'],
+      ['error.phone == "not_a_number"', 20, 'error'],
+    ],
+    targets({phone: ['phone', 'ip2']}),
+  );
+  const invalid = {status: 'invalid', error: 'not_a_number'} as never;
+  const fine = {is_virtual: false};
+  for (const row of [view(invalid, fine), view(fine, invalid)])
+    expect(score(row)).toMatchObject({points: {status: 40, error: 20}});
+});
+
 test('a shadow rule changes neither the score nor the score so far, by which further lookups go', () => {
   const {score, soFar} = scorer(
     [
