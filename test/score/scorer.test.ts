@@ -54,11 +54,11 @@ test('of two columns, each rule sees the status and the error of both, whatever 
     [
       ['phone.is_virtual', 5, 'virtual'],
       ['status.phone == "invalid"', 40, 'status'],
-      ['error.phone == "not_a_number"', 20, 'error'],
+      ['error.phone == "phone_too_short"', 20, 'error'],
     ],
     targets({phone: ['phone', 'ip2']}),
   );
-  const invalid = {status: 'invalid', error: 'not_a_number'} as never;
+  const invalid = {status: 'invalid', error: 'phone_too_short'} as never;
   const fine = {is_virtual: false};
   for (const row of [view(invalid, fine), view(fine, invalid)])
     expect(score(row)).toMatchObject({points: {status: 40, error: 20}});
