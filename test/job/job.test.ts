@@ -88,3 +88,16 @@ test.each([
   const source = {inputs: ['a.csv'], settings, fromFile, placeOf: placeIn(undefined, {})};
   expect(resolveJob({...source, ...(restartsNow && {restartsNow})}, {}, false).restarts).toBe(restarts);
 });
+
+test.each([
+  ['in-{date}.csv', 'latest.csv', {}, '2026-01-31'],
+  ['latest.csv', 'out-{date}.csv', {}, '2026-01-31'],
+  ['latest.csv', 'out.csv', {report: 'of-{date}.md'}, '2026-01-31'],
+  ['latest.csv', 'out.csv', {}, undefined],
+])(
+  '%s to %s with %j belongs to a day if a name has it, which commands then give: %s',
+  (input, output, named, date) => {
+    const settings = {endpoint: 'embedded', date: '2026-01-31', ...named};
+    expect(job([input], output, settings).date).toBe(date);
+  },
+);

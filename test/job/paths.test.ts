@@ -66,15 +66,6 @@ it('run takes patterns and dates in all of its paths', async () => {
   ]);
 });
 
-it('a list of a day that goes to one output is gone on with by a command that names the day', async () => {
-  using sandbox = createSandbox();
-  sandbox.write('in-2026-01-31.csv', 'ip\n192.0.2.1\n192.0.2.2\n');
-  const args = ['run', 'in-{date}.csv', '-o', 'latest.csv', '--ip', 'ip', '--endpoint', 'embedded'];
-  const ended = await runHere(sandbox, [...args, '--date', '2026-01-31', '--max-credits', '1']);
-  expect(ended.code).toBe(7);
-  expect(ended.stderr).toMatch(/--date 2026-01-31/);
-});
-
 it('an invalid day is a usage error', async () => {
   using sandbox = createSandbox();
   expect(await runHere(sandbox, ['run', 'x.csv', '--date', 'yesterday'])).toMatchObject({
