@@ -178,7 +178,7 @@ function given([name, ...inner]: readonly PropertyKey[], merged: RawSettings): s
   return `, not ${typeof value === 'string' ? `"${text}"` : text}`;
 }
 
-/** The likely intended value of a setting that takes one of few words. */
+/** For a setting that takes one of a few words: the word that the user probably meant. */
 function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSettings): Remedy['instead'] {
   const given = merged[String(name)];
   const setting = describeSettings().find(setting => setting.name === name);

@@ -80,7 +80,7 @@ async function* enrichAll(
     );
 }
 
-/** Opens the run; undefined if the caller left meanwhile. If the settings name no columns, the first rows tell them. */
+/** Opens the run; undefined if the caller left meanwhile. Without named columns, the run looks at the first rows. */
 async function opened(
   groups: RowGroups,
   settings: object,

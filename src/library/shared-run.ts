@@ -165,7 +165,7 @@ export class Shared implements SharedRun {
     return this.#ended;
   }
 
-  /** True once all rows were read and given; false if the caller left or the run stopped before. */
+  /** Hands rows to the run. True once it has all of them; false if the caller left or the run stopped earlier. */
   async #read(groups: RowGroups, feed: Feed, caller: Stopper): Promise<boolean> {
     const {limit = Number.POSITIVE_INFINITY} = this.#session.job.settings;
     for (let index = 0; caller.reason === undefined && index < limit; ) {

@@ -36,7 +36,7 @@ export interface OperationSpec<
   readonly prefix: `${string}_`;
   /** Default age up to which an answer is used again; `never`: it is not kept for other runs. */
   readonly storedFor: `${number}${'h' | 'd'}` | 'never';
-  /** Default credits of one call: the interface does not show them. */
+  /** Default credits of one call. Set here, since no answer of the service tells them. */
   readonly cost: number;
   /** Faults of texts that are not valid values: each code with one sentence. */
   readonly codes: Readonly<Record<string, string>>;

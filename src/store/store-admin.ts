@@ -80,7 +80,7 @@ export class StoreAdmin {
   }
 
   /**
-   * Returns freed space to the file system, until a run locks the file. Removed answers are overwritten even before.
+   * Returns freed space to the file system, until a run locks the file. Removed answers are overwritten already.
    */
   async giveBack(): Promise<void> {
     try {

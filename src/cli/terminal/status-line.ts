@@ -37,7 +37,7 @@ export interface Status {
   readonly pause: Pause | undefined;
   /** Calls per second to which throttling lowered the rate. */
   readonly slowedTo: number | undefined;
-  /** True if nothing has been in flight for a while: the values left failed before, and wait for their next try. */
+  /** True if no call has been in flight for a while: all remaining values have failed, and wait for another try. */
   readonly idle: boolean;
   /** True if the window of rows under way is full, since all wait for a slow one. */
   readonly windowFull: boolean;

@@ -10,7 +10,7 @@ const UNREAD = Symbol('unread');
 /** Maximum objects of facts whose values are remembered. A row has one, and one for each combination of lookups. */
 const MOST_FACTS = 16;
 
-/** Reads that conditions share: a field is read once per row, and a shared part is decided once. */
+/** Lets conditions share work: each field is read once per row, and a part that several have is decided once. */
 export class SharedReads {
   readonly #made = new Map<string, unknown>();
   readonly #known = new Map<Facts, unknown[]>();
