@@ -62,9 +62,11 @@ export function resolveEndpoint(
   if (baseUrl === undefined)
     throw new UsageError(
       'no_endpoint',
-      !apiKey
-        ? NOTHING
-        : `${keyVariable(env)} is set, but the URL is not. Set ${BASE_URL} too, or use the embedded service: --endpoint embedded.`,
+      given === 'live'
+        ? LIVE
+        : !apiKey
+          ? NOTHING
+          : `${keyVariable(env)} is set, but the URL is not. Set ${BASE_URL} too, or use the embedded service: --endpoint embedded.`,
       {flags: ['--endpoint', 'embedded']},
     );
   if (apiKey === undefined)
@@ -77,4 +79,5 @@ export function resolveEndpoint(
   return {kind: 'live', baseUrl, ...key, actionId: action};
 }
 
+const LIVE = `The endpoint is live, and ${BASE_URL} is not set. Set it and ${KEY}, or use the embedded service: --endpoint embedded.`;
 const NOTHING = `No service is configured. Set ${BASE_URL} and ${KEY}, or use the embedded service: --endpoint embedded.`;

@@ -253,6 +253,19 @@ test('plan makes no calls, so it needs neither a service nor a key', async () =>
   expect(keyless).toMatchObject({code: 0, stderr: ''});
 });
 
+test('plan of a job that asks a live service says that its URL is missing, as the run would', async () => {
+  sandbox.write('list.csv', 'ip\n192.0.2.1\n');
+  sandbox.write('job.yaml', 'input: list.csv\noutput: out.csv\nendpoint: live\nip: ip\n');
+  for (const args of [
+    ['--job', 'job.yaml'],
+    ['list.csv', '--endpoint', 'live'],
+  ]) {
+    const {code, errorCode, stderr} = await runHere(sandbox, ['plan', ...args]);
+    expect([code, errorCode]).toEqual([2, 'no_endpoint']);
+    expect(stderr).toContain('BULK_ENRICH_BASE_URL is not set');
+  }
+});
+
 test('quiet leaves only errors', async () => {
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
   expect(await here('run', 'list.csv', '--quiet', ...FAST)).toMatchObject({code: 0, stdout: '', stderr: ''});

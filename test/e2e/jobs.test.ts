@@ -35,5 +35,5 @@ test('without its secret a job for a live service does not ask another one', asy
   using sandbox = createSite();
   const outcome = await runHere(sandbox, ['run', '--job', 'jobs/ci.yaml', '--endpoint', 'live']);
   expect(outcome).toMatchObject({code: 2, stdout: ''});
-  expect(outcome.stderr).toMatch(/^Error: No service is configured\./);
+  expect(outcome.stderr).toMatch(/^Error: The endpoint is live, and BULK_ENRICH_BASE_URL is not set\./);
 });

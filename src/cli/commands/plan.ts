@@ -6,7 +6,7 @@ import {mostSends} from '../../lookup/policy.ts';
 import {percent} from '../../report/format.ts';
 import {exceeds} from '../../run/exit.ts';
 import {limitStop} from '../../run/stop.ts';
-import {envOfCounting, type JobFlags, jobFrom, readFlag} from '../job-from-flags.ts';
+import {envOfCounting, type JobFlags, jobFrom, readFlag, unchecked} from '../job-from-flags.ts';
 import {callsOf, forecast} from '../terminal/cost.ts';
 import {broken, count, many, moment, widthOf} from '../terminal/lines.ts';
 import {toRun} from '../terminal/next-command.ts';
@@ -44,13 +44,17 @@ function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   throw new BulkEnrichError(reason, exitCode, `A run would stop: ${message}`);
 }
 
-/** Makes a job that needs no key and no output: a plan uses neither. Without a service, it has the embedded one. */
+/**
+ * Makes a job that needs no key and no output: a plan uses neither. If neither settings nor environment name a service,
+ * the job has the embedded one.
+ */
 function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
   const env = envOfCounting(process.env);
   try {
     return jobFrom(inputs, flags, '-', env);
   } catch (error) {
-    if (!(error instanceof UsageError) || error.code !== 'no_endpoint') throw error;
+    const isUnnamed = error instanceof UsageError && error.code === 'no_endpoint';
+    if (!isUnnamed || unchecked(flags).said['endpoint'] === 'live') throw error;
     const planned = jobFrom(inputs, {...flags, endpoint: 'embedded'}, '-', env);
     planned.console.say('No service is configured: this is what a run with the embedded service would do.');
     return planned;
