@@ -45,19 +45,6 @@ test('a sample records its calls beside the last run’s', async () => {
   expect(sandbox.read('calls.sample.ndjson').trim().split('\n')).toHaveLength(3);
 });
 
-test('a sample is no earlier night of its list: plan shows the last run of all rows', async () => {
-  await using service = await startService();
-  using sandbox = createSandbox();
-  sandbox.write('list.csv', LIST);
-  const command = (...args: string[]) => runHere(sandbox, args, {env: service.env});
-  const lastTime = async () => /last time.*/i.exec((await command('plan', ...ARGS)).stdout)?.[0];
-  expect((await command('run', ...ARGS)).code).toBe(0);
-  const before = await lastTime();
-  expect(before).toBeDefined();
-  expect((await command('run', ...ARGS, '--sample', '3')).code).toBe(0);
-  expect(await lastTime()).toBe(before);
-});
-
 test('a call without a usable answer is paid for again', async () => {
   await using service = await startService({script: () => reply.html()});
   using sandbox = createSandbox();
