@@ -33,7 +33,7 @@ export function isSuccess(exitCode: number): boolean {
 export interface Remedy {
   /** Flags to add. A flag that the command has already is replaced. */
   readonly flags?: readonly string[];
-  /** The command whose output is piped into the run, and the file that it reads instead of the run. */
+  /** A command whose output is piped into the run. `input`: the file that this command reads in place of the run. */
   readonly pipe?: {readonly command: string; readonly input: string};
   /** The mistyped word, and the word that was probably meant: empty if the mistyped word is superfluous. */
   readonly instead?: {readonly given: string; readonly meant: string} | undefined;
@@ -88,7 +88,7 @@ export class BulkEnrichError extends CodedError {
   }
 }
 
-/** Wrong usage or configuration. The run does not start. Only changed settings of its fleet stop it later. Exit 2. */
+/** Wrong usage or configuration. The run does not start, or stops if its fleet's settings change later. Exit 2. */
 export class UsageError extends BulkEnrichError {
   constructor(code: UsageCode, message: string, options?: RemedyOptions) {
     super(code, exitCodes.usage, message, options);

@@ -13,13 +13,13 @@ const BUSY_TIMEOUT_MS = 250;
 const BUSY_AGAIN_MS = 5;
 /** Milliseconds until used permits are reported to other processes. The next request for permits may do so earlier. */
 const TELL_MS = 20;
-/** Milliseconds between two renewals by a process that holds all permits. */
+/** Milliseconds after which a process that holds all permits renews its claim to them. */
 const HOLD_AGAIN_MS = GONE_MS / 6;
-/** Milliseconds between two looks, while {@link AccountPace.holdAll} waits for the calls of other processes. */
+/** Milliseconds between two checks, while {@link AccountPace.holdAll} waits for the calls of other processes. */
 const LOOK_AGAIN_MS = 50;
-/** Milliseconds without a permit, in addition to the rate's own period, after which the user is told. */
+/** The user is told after this many milliseconds without a permit, added to the rate's own period. */
 const WORTH_SAYING_MS = 10_000;
-/** Suffix of a holder that has all permits, for a fleet that shares them among its workers. */
+/** Suffix of the name of a holder of all permits. The holder is a fleet, which shares the permits among its workers. */
 const FLEET = '.fleet';
 
 export interface AccountPaceOptions {
@@ -56,7 +56,7 @@ export class AccountPace {
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
   #holding: NodeJS.Timeout | undefined;
-  /** Time by the machine's clock of the first request in a row without a permit. Infinite once the user was told. */
+  /** Time (by the machine's clock) since which no request got a permit. Infinite once the user was told. */
   #emptySince: number | undefined;
 
   constructor(options: AccountPaceOptions) {
@@ -210,7 +210,7 @@ export class AccountPace {
     if (row === undefined) return emptySchedule;
     const schedule = JSON.parse(String(row.schedule)) as Schedule;
     const [latest = 0] = schedule.sent.at(-1) ?? [];
-    // A call in the future: the machine restarted, so its clock began anew. The time of day tells how long ago.
+    // A call dated in the future: the machine restarted, so its clock began anew. The time of day shows the call's age.
     return latest > now ? shifted(schedule, now, Date.now() - now - Number(row.clock)) : schedule;
   }
 

@@ -13,7 +13,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Credits are taken in blocks of this share of the budget, up to a maximum: one durable write per block. */
 const BLOCK_SHARE = 0.01;
 const BLOCK_AT_MOST = thousandths(100);
-/** Raise this version whenever the tables change shape: a program that does not know the shape must not spend by it. */
+/** Raise this version whenever the tables change shape: a program must not spend by tables that it does not know. */
 const VERSION = 2;
 
 const FILE = 'daily-credits.db';
@@ -21,7 +21,7 @@ const FILE = 'daily-credits.db';
 /** A day or a month in UTC. */
 export type Period = 'day' | 'month';
 
-/** The file with all budgets, and the clock to use it by. */
+/** The place of the file with all budgets, and the clock by which its days and months begin. */
 interface BudgetFile {
   /** The user's state directory, so that the file outlives the runs. */
   readonly directory: string;
@@ -84,7 +84,7 @@ export class PeriodBudget {
     return this.#options.owner;
   }
 
-  /** The key in the books for the credits that a run took from this period. */
+  /** The key under which a run's books count the credits taken from this period. */
   get name(): string {
     this.#turn();
     return `${this.owner} ${this.#current}`;
@@ -136,7 +136,7 @@ export class PeriodBudget {
     return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
   }
 
-  /** Gives back unspent credits. If the write fails, the session that resumes the run gives them back. */
+  /** Gives unspent credits back to the period. If the write fails, the session that resumes the run gives them back. */
   close(): void {
     const {holder, owner} = this;
     try {
@@ -218,7 +218,7 @@ export class PeriodBudget {
 }
 
 /**
- * Gives back a killed session's unspent credits in all budgets. `taken`: its use of one, by {@link PeriodBudget.name}.
+ * Gives a killed session's unspent credits back to all budgets. `taken` returns its use of the budget of that name.
  *
  * @throws the errors of SQLite and the file system.
  */
@@ -272,7 +272,7 @@ function open(directory: string, path: string, date: SharedDate) {
       take: db.prepare(
         'INSERT INTO taken VALUES (?, ?, ?, ?) ON CONFLICT (holder, owner, period) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),
-      // Tells days from months by the length of their text.
+      // Distinguishes days from months by the length of their text.
       letGo: db.prepare('DELETE FROM taken WHERE holder = ? AND owner = ? AND length(period) = ?'),
     };
     return {db, sql};

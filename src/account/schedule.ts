@@ -10,7 +10,7 @@ export interface Schedule {
   readonly due: number;
   /** Sent calls, in order: for each time, the number of calls. */
   readonly sent: readonly SentCalls[];
-  /** Permits by holder that were granted, and whose time of use is not reported yet. */
+  /** By holder: granted permits whose time of use is not reported yet. */
   readonly out: Readonly<Record<string, PermitsOut>>;
 }
 
@@ -51,7 +51,7 @@ const GRAIN = 0.002;
 const SILENT_MS = 1_000;
 /** Milliseconds without a request after which a holder counts as gone. */
 export const GONE_MS = 60_000;
-/** Milliseconds until the next look at a window that others keep full. */
+/** Milliseconds until the next check of a window that other processes keep full. */
 const AGAIN_MS = 5;
 
 export const emptySchedule: Schedule = {due: 0, sent: [], out: {}};
@@ -86,7 +86,7 @@ export function grant(
   return {schedule, permits, waitMs: Math.max(1, from - now, fullMs)};
 }
 
-/** The schedule after the requester's report. Permits of processes that ended count as just used. */
+/** Calls and permits after the requester reported its used permits. Permits of ended processes count as used now. */
 function settled(before: Schedule, ask: PermitRequest, windowMs: number) {
   const {holder, used, undecided, now, isAlive} = ask;
   const out: Record<string, PermitsOut> = {};
@@ -119,8 +119,9 @@ function total(counts: readonly number[]): number {
 }
 
 /**
- * Moves the schedule to the clock that began anew when the machine restarted. By the old clock it is `now + shiftMs`,
- * if the time of day is right. If the last call then seems too old, only the time since the restart counts.
+ * Moves the schedule to the clock that began anew when the machine restarted. The old clock would now show
+ * `now + shiftMs`, if the time of day is right. If the last call then seems too old, only the time since the restart
+ * counts.
  */
 export function shifted({due, sent, out}: Schedule, now: number, shiftMs: number): Schedule {
   const permits = Object.values(out);

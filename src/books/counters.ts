@@ -90,7 +90,7 @@ export function emptyCounters(): Counters {
   };
 }
 
-/** The counters of a checkpoint to continue with; empty ones without a checkpoint. */
+/** A copy of a checkpoint's counters; empty counters without a checkpoint. */
 export function savedCounters(saved: Counters | undefined): Counters {
   return saved === undefined ? emptyCounters() : overEmpty(emptyCounters(), structuredClone(saved));
 }

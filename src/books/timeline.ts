@@ -28,7 +28,6 @@ const MOST_POINTS = 240;
 /** Minimum milliseconds of a run's last point: a shorter one says nothing. */
 const SHORTEST_MS = 50;
 
-/** Saved state of the timeline. */
 export interface TimelineState {
   readonly everyMs: number;
   readonly points: readonly TimelinePoint[];

@@ -2,7 +2,7 @@ import {type Fields, type FieldType, fieldTypes, type ValueType} from '../operat
 import type {Operation} from '../operations/table.ts';
 import {markedNumber, markNumber} from './exact-numbers.ts';
 
-/** A parsed answer. `kept` and `data` may have marked numbers, see exact-numbers.ts. */
+/** A parsed answer. In `kept` and `data`, numbers may be marked strings: see exact-numbers.ts. */
 export interface ReadAnswer {
   /** All fields: converted to the interface's types if nothing is lost, else unchanged. */
   readonly kept: Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export interface ReadAnswer {
   readonly wrongTypes: readonly string[];
 }
 
-/** Reads an answer by the interface's types. Null fields count as missing. `isMarked`: it may have marked numbers. */
+/** Reads an answer by the interface's types. Null fields count as missing. `isMarked`: some numbers may be marked. */
 export function readFields(
   fields: Fields,
   given: Readonly<Record<string, unknown>>,
@@ -60,7 +60,7 @@ interface OddFields {
   readonly wrongTypes: Set<string>;
 }
 
-/** A value as it is kept, and as it is used: in the interface's type, or undefined if the value does not fit. */
+/** `kept`: the value to store. `used`: the value in the interface's type; undefined if it does not fit that type. */
 interface Both<Value = unknown> {
   readonly kept: Value;
   readonly used: Value | undefined;

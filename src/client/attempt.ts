@@ -15,10 +15,10 @@ interface Responded {
   readonly pace: PaceHeaders;
 }
 
-/** An answer: the response's data as checked against the interface. */
+/** An answer, with the response's data checked against the service's documented interface. */
 export interface Answered extends Responded {
   readonly kind: 'answered';
-  /** Known fields of the interface's types, and unknown ones as they came. */
+  /** Known fields in the interface's types, and unknown fields as they came. */
   readonly data: Readonly<Record<string, unknown>>;
   /** The whole answer as JSON text, if `data` lacks a number's spelling (1.10, 1e400) or fields of a wrong type. */
   readonly exact?: string;
@@ -45,7 +45,7 @@ export type Attempt =
       readonly kind: 'not_sent';
       readonly code: string;
       readonly latencyMs: number;
-      /** A fleet's worker gave the value back: nothing is sent for this many milliseconds. */
+      /** Milliseconds for which nothing is sent. Set if a fleet's worker gave the value back to the run. */
       readonly closedMs?: number;
     }
   | (Responded & {readonly kind: 'throttled'; readonly code: string})

@@ -28,7 +28,7 @@ export function classifyResponse(
   redact: Redact = parsed => parsed,
 ): Attempt {
   const {status, latencyMs, pace} = response;
-  // `responded` is always spread last: on Node.js 20, fields after a spread give each object a shape of its own.
+  // `responded` is spread after the plain fields: on Node.js 20, fields after a spread give each object its own shape.
   const responded = {status, latencyMs, pace};
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};

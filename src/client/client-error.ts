@@ -35,7 +35,7 @@ export function exitCodeOf(attempt: Failure): ExitCode {
 }
 
 /**
- * One sentence for the user: the failure, and what to do if there is something. `keyFrom`: the variable that the key
+ * One sentence for the user: the failure, and advice if there is any. `keyFrom`: the environment variable that the key
  * comes from.
  */
 export function explain(attempt: Failure, keyFrom = 'BULK_ENRICH_API_KEY'): string {

@@ -3,7 +3,7 @@ import {NUMBER} from '../operations/field-types.ts';
 
 /**
  * Numbers as an answer spells them. `JSON.parse` turns 12345678901234567890, 1.10 and 1e400 into the nearest double,
- * which is written differently. So memory holds such a number as a marked string, and text has its spelling again.
+ * which is written differently. So such a number is a marked string in memory, and has its own spelling in JSON text.
  */
 
 /** The mark before a number's spelling. Random, so that no service can send it by chance. */
@@ -21,7 +21,6 @@ export function markNumbers(json: string): string {
   );
 }
 
-/** A marked number of this spelling. */
 export function markNumber(spelled: string): string {
   return `${MARK}${spelled}`;
 }

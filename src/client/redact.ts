@@ -17,7 +17,7 @@ export function redactorOf(key: string): Redact {
   const secrets = [key, ...inBase64(key)];
   const pattern = new RegExp(secrets.map(patternOf).join('|'), 'g');
   const clean = (text: string) => text.replace(pattern, REPLACEMENT);
-  // The quick check: parsed data can hold the key only if its text does, plainly or in escapes.
+  // A quick check first: parsed data can contain the key only if the body's text does, plainly or in escapes.
   return (parsed, body) =>
     body.includes('\\') || secrets.some(secret => body.includes(secret)) ? redacted(parsed, clean) : parsed;
 }
@@ -47,7 +47,7 @@ function spellings(unit: string, at: number): string {
   const literal = `\\u${code}`;
   const hex = code.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`);
   if (unit === '\\') return `(?:\\\\{0,7}${literal}|\\\\{1,7}u${hex})`;
-  // Begins only at the first of several backslashes: otherwise a search would begin at each.
+  // A match begins only at the first of several backslashes: otherwise the search would try each of them.
   return `${at === 0 ? '(?<!\\\\)' : ''}(?:\\\\*${literal}|\\\\+u${hex})`;
 }
 

@@ -7,7 +7,7 @@ export const NAMED_BY_VALUE = '[value]';
 const PLAIN = new Set(['action_id']);
 /** Minimum length of a spelling to look for: a shorter text may occur in a code by chance. */
 const SHORTEST = 4;
-/** A part of this many characters counts as the whole value: services may repeat a value cut off. */
+/** A text with this many characters of a value counts as repeating the value: services may cut values off. */
 const PART = 12;
 /** Number of final digits that identify a phone number without its country. */
 const NATIONAL = 7;

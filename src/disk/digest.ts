@@ -11,8 +11,8 @@ export interface FileDigest {
 const BLOCK_BYTES = 1_048_576;
 
 /**
- * Reads the files one after another, at most `most` bytes in all. `watched` receives the number of bytes read, after
- * each block.
+ * Reads the files one after another, at most `most` bytes in all. After each block, `watched` receives the number of
+ * bytes read so far, over all files.
  */
 export async function digestFiles(
   sources: readonly (string | NodeJS.ReadableStream)[],
@@ -44,8 +44,8 @@ async function* openedBlocksOf(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * A file's bytes in blocks that reuse one buffer: a stream would leave dozens of buffers to the garbage collector.
- * Reads from byte `from`; null means from the current position, as a pipe needs.
+ * Yields a file's bytes in blocks. All blocks use one buffer: a stream would leave dozens of buffers to the garbage
+ * collector. Reads from byte `from`; null means from the current position, the only one that a pipe has.
  */
 export async function* blocksOf(file: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);

@@ -18,8 +18,8 @@ import {syncPath} from './replace.ts';
 /**
  * Creates a directory and its missing parents, readable by their owner only. Returns the topmost directory that it
  * created. Makes the names durable even if the directories existed: the process that created them may have been killed.
- * Creates one directory at a time: Node's `recursive` never ends if an existing directory refuses with ENOENT, as /proc
- * does, and reports ENOENT for a read-only file system.
+ * Creates one directory at a time, without Node's `recursive`: that never ends if an existing directory refuses with
+ * ENOENT, as /proc does. For a read-only file system it also reports ENOENT.
  */
 export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
   let isMade = true;
@@ -45,9 +45,8 @@ const MAKING_TRIES = 3;
 
 /**
  * Like {@link makeDirectory}, for files that are trusted when read again: this user owns the directory, and only this
- * user can write to it. `ours`: the program chose the directory's name, so advice does not mention --state. Others may
- * have write permission for such a directory, as Kubernetes gives it to a volume's group. If all files are this user's,
- * the permission is removed.
+ * user can write to it. `ours`: the program chose the directory's name, so advice does not mention --state. If others
+ * can write to such a directory (Kubernetes lets a volume's group do so), but all files are this user's, sets its mode.
  *
  * @throws {OutputError} if another user may have put something there.
  */
@@ -69,7 +68,7 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
       : `Name a directory of this user: --state ${join(path, 'bulk-enrich')}, or anywhere else.`;
     throw notPrivate(path, `belongs to another user (uid ${found.uid})`, other);
   }
-  // If even a new directory is open to others, the file system keeps no modes, and can't close any.
+  // If even a new directory is open to others, the file system ignores modes, so this directory can't be closed either.
   if (!isShared(found) || isShared(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const mode = (found.mode & 0o7777).toString(8);
@@ -119,7 +118,7 @@ export function checkWritable(path: string): void {
   } else accessSync(existing, constants.W_OK | constants.X_OK);
 }
 
-/** The path itself, or its nearest existing parent. */
+/** The path itself if it exists; else its nearest existing parent. */
 export function existingPart(path: string): string {
   const full = resolve(path);
   return existsSync(full) || full === dirname(full) ? full : existingPart(dirname(full));

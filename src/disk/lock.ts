@@ -8,7 +8,7 @@ import {fileText} from './path.ts';
 import {isBusy} from './sqlite.ts';
 
 export interface Lock {
-  /** The topmost directory created for the lock; undefined if all existed. */
+  /** The topmost directory that was created for the lock; undefined if the lock's directory existed. */
   readonly made: string | undefined;
   release(): void;
 }
@@ -92,7 +92,7 @@ function holderOf(directory: string): string {
     const {pid, host, since} = JSON.parse(fileText(join(directory, HOLDER))) as Holder;
     return `process ${pid} on ${host}, since ${since}`;
   } catch {
-    // The holder is just starting, or just ending.
+    // While the holder starts or ends, the file with its process and host may be missing or incomplete.
     return 'another process';
   }
 }

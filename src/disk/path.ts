@@ -59,7 +59,7 @@ export function refuseNotFile(path: string): void {
 }
 
 /**
- * Text of a file that can be read again later, which a pipe can't.
+ * Text of a regular file. Refuses a pipe and the like, since it can't be read again later.
  *
  * @throws the system's error, or one that says what is there instead of a file.
  */
@@ -73,9 +73,9 @@ const MOST_LINKS = 40;
 
 /**
  * The real path behind `path`, in the system's spelling. Follows every link, even to a file that does not exist yet.
- * (`..` is not resolved beforehand: behind a link it is another directory.)
+ * Follows a link before the `..` after it: the parent of the link's target is another directory than the link's own.
  *
- * @throws the system's error if a part of the path can't be passed.
+ * @throws the system's error if the system can't follow a part of the path.
  */
 export function realPath(path: string, links = MOST_LINKS): string {
   try {

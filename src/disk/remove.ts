@@ -2,8 +2,8 @@ import {readdirSync, rmSync, truncateSync} from 'node:fs';
 import {join} from 'node:path';
 
 /**
- * Removes a file that this program has closed. Windows can't remove an open file, and the database's driver keeps a
- * file open until its statements are collected. On Windows such a file is emptied, and the next run removes it.
+ * Removes a file that this program has closed. Windows can't remove an open file, and SQLite's driver keeps a file
+ * open until the garbage collector frees its statements. On Windows such a file is emptied; the next run removes it.
  */
 export function removeFile(path: string): void {
   try {

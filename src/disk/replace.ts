@@ -19,8 +19,8 @@ import {isStream, notFile, realPath} from './path.ts';
 import {writeStream} from './pipe.ts';
 
 /**
- * Replaces files: whole and durably. If the path is a link, the file that it leads to is replaced. Temporary files are
- * created exclusively, so that a link planted under their name is never followed.
+ * These functions replace a file as a whole, and durably. If the path is a link, they replace the link's target. They
+ * create temporary files exclusively, so that a link that was planted under such a name is never followed.
  */
 
 /** @throws {OutputError} if the file at `path` can't be replaced by `text`. */
@@ -108,14 +108,14 @@ export function moveFile(from: string, to: string, beside: string): void {
   rmSync(from);
 }
 
-/** The real path to replace. Throws if something other than a file is there, which may be new since the first check. */
+/** The real path to replace. Throws if it is not a file: the path may have changed since the first check. */
 function replaceable(path: string): string {
   const kind = notFile(path);
   if (kind !== undefined) throw new Error(`${path} is ${kind}`);
   return realPath(path);
 }
 
-/** Gives a file the mode and owner that it needs in `target`'s place, and makes all of it durable. */
+/** Prepares a file to replace `target`: sets its mode and owner, and makes its content durable. */
 export function makeReady(path: string, target: string): void {
   // Opens the file for writing: Windows can't flush a file that is opened for reading only.
   withFile(path, 'r+', file => {
@@ -124,7 +124,7 @@ export function makeReady(path: string, target: string): void {
   });
 }
 
-/** Sets the replaced file's mode, and its owner if the system allows it. For a new file the umask decides the mode. */
+/** Gives `file` the mode and, if possible, the owner of the file at `target`. If none is there, the umask decides. */
 function dress(file: number, target: string): void {
   const replaced = statSync(target, {throwIfNoEntry: false});
   if (replaced !== undefined && !isStream(target)) {

@@ -1,26 +1,26 @@
 import type {Sqlite, SqlRow} from './sqlite.ts';
 
 const HOUR_MS = 3_600_000;
-/** Two runs agree on a date if the dates are at least this far apart: a clock is seldom wrong for longer. */
+/** A run confirms the date of an earlier run if it begins this much later: a clock is seldom wrong for longer. */
 const APART_MS = 20 * HOUR_MS;
-/** A larger step of the clock between two runs is a leap. A monthly job pauses for less than this. */
+/** A clock that is ahead of the last run's by more than this leaps. A monthly job pauses for less. */
 export const LONGEST_AWAY_MS = 35 * 24 * HOUR_MS;
-/** A clock may be behind the last run's by at most this. It then counts as corrected, not as leaping. */
+/** A clock that is behind the last run's by at most this was corrected. If it is further behind, it leaps. */
 const BEHIND_MS = HOUR_MS;
 
-/** A shared file's knowledge of the date: milliseconds since the epoch, 0 for none. */
+/** The dates that a shared file holds, in milliseconds since the epoch; 0 for none. */
 export interface KnownDate {
   /** The newest date on which two runs agreed. */
   readonly agreed: number;
-  /** The newest date that a run's clock said and that fits the dates before it. */
+  /** The newest date of a run's clock that was no leap from the earlier dates. */
   readonly said: number;
-  /** A run's date that does not fit `said`. The next run on another day agrees either with this date or with `said`. */
+  /** A run's date that leaps from `said`. The next run on another day confirms either this date or `said`. */
   readonly claimed: number;
 }
 
 type Leap = 'ahead' | 'behind';
 
-/** Returns a file's dates after a run has noted `now`. `leap` is set if `now` does not fit the dates before it. */
+/** Returns a file's dates after a run has noted `now`. `leap` is set if `now` leaps from the `known` dates. */
 export function dateAfter(known: KnownDate, now: number): {readonly date: KnownDate; readonly leap?: Leap} {
   const {agreed, said, claimed} = known;
   const fits = (before: number) => before > 0 && now >= before && now - before <= LONGEST_AWAY_MS;
@@ -35,7 +35,7 @@ export function dateAfter(known: KnownDate, now: number): {readonly date: KnownD
 
 /** The date that a run may rely on, whatever the run's own clock says. */
 export interface NotedDate {
-  /** The earlier of `agreed` and this run's clock: a date that has passed. Only entries old by it are deleted. */
+  /** The earlier of `agreed` and this run's clock, so it has passed. Entries are deleted only if old by this date. */
   readonly certain: number;
   /** The date that two runs agreed on. It may be later than `certain`, if this run's own clock is behind. */
   readonly agreed: number;
@@ -45,8 +45,8 @@ export interface NotedDate {
 }
 
 /**
- * The date in files that runs share. A file believes a clock only if another run agrees with it. Warns the run once if
- * its clock leaps.
+ * Keeps the date in files that runs share. A clock's date is trusted only once a later run confirms it. Warns the user
+ * once if this run's clock leaps.
  */
 export class SharedDate {
   readonly now: () => number;

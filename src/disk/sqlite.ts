@@ -11,7 +11,6 @@ export interface Statement {
   run(...values: SqlValue[]): number;
 }
 
-/** A prepared statement that reads. */
 export interface Query {
   get(...values: SqlValue[]): SqlRow | undefined;
   all(...values: SqlValue[]): SqlRow[];
@@ -28,16 +27,16 @@ export interface SqliteOptions {
   /** Overwrites deleted content with zeros. */
   readonly secureDelete?: boolean;
   readonly busyTimeoutMs: number;
-  /** Receives the file's `user_version` before anything is set that would write to the file. May throw. */
+  /** Receives the file's `user_version` before anything is written to the file. May throw, to refuse the file. */
   readonly checkVersion?: (version: number) => void;
 }
 
-/** Pages (32 MiB) that the log gathers before they go to the file: random keys often change the same pages. */
+/** Pages (32 MiB) that the log collects before SQLite copies them to the file. A page that changed often goes once. */
 const LOG_PAGES = 8_192;
 /** Page cache of one database: enough for the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
 
-/** SQL for a bound list as {@link listOf} writes it. One statement serves lists of every length. */
+/** SQL that tests if a value is in a list from {@link listOf}. One statement serves lists of every length. */
 export const IN_LIST = 'IN (SELECT value FROM json_each(?))';
 
 /** A list as one bound value, which takes half the time of one bound value for each text. */
@@ -104,8 +103,8 @@ export class Sqlite {
 
   /**
    * Reads `columns`, each a `name` or `expression AS name`; `rest` is the rest of the statement, from `FROM` on. All
-   * rows leave SQLite as the bytes of one JSON text. Otherwise the driver would end the process at a text in a damaged
-   * file that is not UTF-8. One text also costs less than one object of the driver for each row.
+   * rows leave SQLite as the bytes of one JSON text. For separate texts, the driver would end the process if one in a
+   * damaged file is not UTF-8. One JSON text also costs less than an object for each row.
    */
   query(columns: readonly string[], rest: string): Query {
     const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));
@@ -163,8 +162,8 @@ export class Sqlite {
   }
 
   /**
-   * Closes the file. The driver keeps the file and an exclusive lock until its statements are collected, so another run
-   * in this process would find the file locked. So the lock is released first, for which WAL mode has to end.
+   * Closes the file. The driver keeps the file and an exclusive lock until the garbage collector frees its statements.
+   * Another run in this process would find the file locked. So this first ends WAL mode, which releases the lock.
    */
   close(): void {
     try {
@@ -223,7 +222,7 @@ export function isDamage(error: unknown): boolean {
   return code !== undefined && /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(code);
 }
 
-/** Advice on a database that can't be used: `remove` if damaged, else to fix the cause (full, locked, no access). */
+/** Advice on an unusable database: `remove` if it is damaged; else to fix the cause, such as a full disk or a lock. */
 export function repairOf(error: unknown, remove: string): string {
   return isDamage(error) || error instanceof SyntaxError ? remove : 'Fix the cause';
 }

@@ -11,7 +11,7 @@ export interface TemporaryDirectory {
 }
 
 /**
- * Creates a directory for short-lived files. The caller removes it; the end of the process does too.
+ * Creates a directory for short-lived files. The caller removes it; if not, it is removed when the process ends.
  *
  * @throws {OutputError} if the directory can't be created.
  */

@@ -48,7 +48,7 @@ function homeInPasswd(): string | undefined {
   }
 }
 
-/** The reason why a directory is unusable, and the variable for another one; undefined if usable. Creates nothing. */
+/** Why a directory can't be used, and the variable that sets another; undefined if it can. Creates nothing. */
 export function userDirectoryTrouble(
   kind: UserDirectory,
   env: Variables,

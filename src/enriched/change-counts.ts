@@ -17,7 +17,6 @@ const MOST_KEPT = 1_000;
 /** Counted as the level of rows whose level is empty. */
 const NO_LEVEL = 'none';
 
-/** Counts how rows differ from their earlier version. */
 export class ChangeCounts {
   readonly rows: Record<RowKind, number>;
   readonly #answers: readonly Common[];
@@ -74,7 +73,7 @@ export class ChangeCounts {
     for (const reason of old) if (!now.has(reason)) countIn(this.#went, reason);
   }
 
-  /** Parses a cell's list of reasons. Rows have the same few lists, so each list is parsed once. */
+  /** Parses a cell's list of reasons. Many rows have the same list, so each distinct list is parsed once. */
   #reasonsIn(text: string): ReadonlySet<string> {
     const known = this.#reasons.get(text);
     if (known !== undefined) return known;

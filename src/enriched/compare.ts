@@ -18,8 +18,8 @@ export interface Comparison {
 }
 
 /**
- * Compares two outputs by the columns of `key`, or by all common columns of the lists. Without an old output, all rows
- * are new. Reads both files at the same pace, since rows mostly keep their place.
+ * Compares two outputs by the columns of `key`, or by all columns that both had before their runs. Without an old
+ * output, all rows are new. Reads both files at the same pace, since rows mostly keep their place.
  *
  * @throws {UsageError} if a key column is missing or no column can be the key; {@link InputError} for unreadable rows.
  */
@@ -72,7 +72,7 @@ export async function compareFiles(
   }
 }
 
-/** Yields the side to read next: the one that is behind, until both have ended. */
+/** Yields the file to read next: the one with fewer rows read, until both have ended. */
 function* inTurn(readers: Readonly<Record<Side, KeyedReader>>): Generator<Side> {
   const {old, new: fresh} = readers;
   while (!old.ended || !fresh.ended)
@@ -88,7 +88,7 @@ function sharedColumns(old: EnrichedFile, fresh: EnrichedFile): readonly string[
   );
 }
 
-/** Refuses a key that is empty in all rows. In NDJSON any name may be a column, so a misspelt one shows only here. */
+/** Refuses a key that is empty in all rows of a file: in NDJSON, a misspelt key column can't be noticed earlier. */
 function refuseWithoutKeys(
   {key, rows, without_key: without}: Changes,
   files: Readonly<Record<Side, EnrichedFile | undefined>>,

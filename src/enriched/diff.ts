@@ -12,7 +12,7 @@ import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
 export interface Diff {
-  /** Path of the earlier output. Undefined if there is none: then all rows are new. */
+  /** Path of the earlier output. If undefined, all rows are new. */
   readonly old: string | undefined;
   readonly new: string;
   /** Format of the new file, if its name does not show it. */
@@ -42,7 +42,7 @@ export async function diffOutputs({old, new: fresh, known, key, to}: Diff): Prom
   }
 }
 
-/** Reads the new file again, and writes its new and changed rows. So memory stays flat, and rows stay in order. */
+/** Writes the new and changed rows. Reads the new file again for that, to keep the rows in order and out of memory. */
 async function writeNews(
   to: string,
   compared: EnrichedFile,

@@ -28,20 +28,20 @@ export interface EnrichedFile extends ResultLayout {
 }
 
 interface ResultLayout {
-  /** Format of the rows without their results, as far as the output shows how the run read them. */
+  /** Format of the output, but only with the columns that the run's input had. */
   readonly own: InputFormat;
   readonly results: ResultColumns;
   /** Names of the result columns in CSV, in order. */
   readonly names: readonly string[];
-  /** The results of a row as texts, in the order of their names. */
+  /** The results of a row as texts, in the order of `names`. */
   cellsOf(row: TextRow): readonly string[];
 }
 
-/** Format of a file whose name does not tell it. */
+/** Format of a file, if its name does not show it. */
 export type KnownFormat = Pick<SourceSettings, 'inputFormat' | 'delimiter'>;
 
 /**
- * Opens an output of a run, wherever it is now.
+ * Opens an output of a run. The file may have been moved or renamed since.
  *
  * @throws {UsageError} if no run wrote it; {@link InputError} if it can't be read, or is cut off.
  */
@@ -64,7 +64,7 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
   }
 }
 
-/** False if runs don't write this status or level: other tools may use the same names. Rejects are reported later. */
+/** False if no run writes the record's status or level: other tools use such column names too. True for rejects. */
 function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout): boolean {
   if (record.type !== 'csv' && record.type !== 'ndjson') return true;
   const cells = cellsOf(record);
@@ -90,12 +90,12 @@ export function summaryBeside(path: string): Summary | undefined {
   }
 }
 
-/** The first start of a summary's run in milliseconds since the epoch, which rules read as `now`; NaN if not known. */
+/** When a summary's run first started (ms since the epoch), NaN if unknown. For rules, that is `now`. */
 export function startOf(summary: Summary | undefined): number {
   return Date.parse(summary?.started_at ?? '');
 }
 
-/** The format that the summary tells of, if the file has the length that its run wrote; else the text shows it. */
+/** The format by the summary. Empty if the file's length has changed since: its text then shows the format. */
 function formatTold(path: string): KnownFormat {
   const {delimiter, bytes} = summaryBeside(path)?.output ?? {};
   const isAsWritten = statSync(path, {throwIfNoEntry: false})?.size === bytes;
@@ -137,7 +137,7 @@ function layoutOf(source: Source): ResultLayout | undefined {
     };
     return {...named(results), own: {...format, ...kept}, cellsOf: row => cellsIn(row, results.own)};
   }
-  // Looks at the first row only. In `format.columns`, members that only later rows have follow the results.
+  // Looks at the first row only. In `format.columns`, a member that the first row lacks comes after the results.
   const [first] = sample;
   const members = first?.type === 'ndjson' ? first.value : {};
   const nested = resultMembersIn(members[ENRICHMENT]);

@@ -20,11 +20,11 @@ export type Used = ReadonlyMap<string, unknown>;
 
 export interface Explained {
   readonly explanation: Explanation;
-  /** For each rule, the names that it used, with their values. Personal data, for a terminal only. */
+  /** The names that each rule of `explanation` used, with their values: personal data, for a terminal only. */
   readonly used: readonly Used[];
 }
 
-/** Makes an explainer of an output's rows. It returns undefined for a row without points. */
+/** Makes an explainer of an output's rows. The explainer returns undefined for a row without points. */
 export function explainerOf(
   file: EnrichedFile,
   summary: Summary | undefined,
@@ -69,7 +69,7 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
 }
 
-/** Makes a finder of the names that each rule used; undefined if it did not hold, or needs a list or constant. */
+/** Makes a finder of names that each rule used; undefined for a rule that does not hold or reads a list or constant. */
 function evaluator(file: EnrichedFile, summary: Summary | undefined, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets, operationNames);

@@ -22,13 +22,13 @@ const MOST_WAITING = 20_000;
 const READ_AT_ONCE = 500;
 
 /**
- * Matches rows of two files by their keys. Lists mostly keep their order, so a partner comes soon. Rows that wait
- * longer go to a file on disk until both files are read.
+ * Matches rows of two files by their keys. Lists mostly keep their order, so few rows wait for their partner at a time.
+ * If too many wait, they go to a third file, on disk, until both files are read.
  */
 export class Pairs {
   readonly #most: number;
   #waiting = noneWaiting();
-  /** Rows to match only at the end, together with the rows in the file. */
+  /** Rows that are matched only at the end, like the rows in `#file`. */
   #late = noneWaiting();
   #count = 0;
   #file: WaitingFile | undefined;
@@ -40,7 +40,7 @@ export class Pairs {
   /** Pairs the row with its waiting partner. If no partner waits, the row waits itself, and the result is undefined. */
   match(side: Side, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
-    // The file may hold an earlier row with this key, which must be matched first.
+    // `#file` may hold an earlier row with this key, which must be matched first.
     const isLate = isRepeat && this.#file !== undefined;
     const partners = isLate ? undefined : this.#waiting[other].get(key);
     const partner = partners?.shift();

@@ -15,7 +15,7 @@ export type ReadRow = (row: TextRow, cells: readonly string[]) => RowView;
 /**
  * The lookups of an output.
  *
- * @throws {UsageError} if columns don't tell which operation their answers are of.
+ * @throws {UsageError} if the names of a lookup's columns don't show its operation.
  */
 export function targetsIn({path, results}: EnrichedFile): Target[] {
   return results.lookups.map(({operation, target: {prefix}}) => {
@@ -28,7 +28,7 @@ export function targetsIn({path, results}: EnrichedFile): Target[] {
   });
 }
 
-/** Makes a reader of an output's rows and answers, as rules read them when the output was written. */
+/** Makes a reader of an output's rows. Rules then see the same answers as in the run that wrote the output. */
 export function rowReaderOf(file: EnrichedFile, targets: readonly Target[]): ReadRow {
   const {results, own, source} = file;
   const width = own.columns.length;

@@ -24,7 +24,7 @@ export interface ResultColumns {
   readonly lookups: readonly LookupColumns[];
   readonly risk: readonly RiskColumn[];
   readonly repairs: boolean;
-  /** True if one member of a row holds all results. */
+  /** True if one member of a row, `enrichment`, holds all results. */
   readonly isNested: boolean;
 }
 

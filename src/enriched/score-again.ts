@@ -16,7 +16,6 @@ import {rowReaderOf, targetsIn} from './read-answers.ts';
 import {type ResultColumns, riskFrom} from './result-columns.ts';
 import {fieldsIn, lineIn, type RowTexts, rowTexts} from './row-texts.ts';
 
-/** An output to score again. */
 export interface ScoreAgain {
   readonly path: string;
   readonly rules: RuleSet;
@@ -104,7 +103,7 @@ interface Rescored {
   readonly judged: Risk;
 }
 
-/** Writes rows as their run did, but with another risk. */
+/** Makes a writer of rows, in the form in which their run wrote them, but with another risk. */
 function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<Rescored> {
   const {path, own, results} = file;
   const header = own.kind === 'csv' ? (own.header ?? []) : [];
@@ -122,7 +121,7 @@ function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<R
   });
 }
 
-/** Puts another risk into a row's text. Only repairs come after the risk, so the last match of its name is the risk. */
+/** Puts another risk into a row's text. Searches from the end, since only repairs come after the risk. */
 function withRisk(
   raw: string,
   judged: Risk,

@@ -32,14 +32,14 @@ import type {AnswerStore} from '../store/store.ts';
 import {judgeBy, type KnownAnswer} from '../store/validity.ts';
 import {Forecast} from './forecast.ts';
 
-/** A run's forecast. */
+/** The report of `plan`: the calls, credits and time that a run would need. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
 /** Everything outside of the program that a plan uses. */
 export interface PlanIo extends World {
   readonly stdin: RunIo['stdin'];
   readonly phase?: RunIo['phase'];
-  /** False once the caller no longer needs the plan, which ends the work. */
+  /** Returns false once the caller no longer needs the plan. Then the work ends. */
   readonly isWanted?: () => boolean;
 }
 
@@ -95,7 +95,7 @@ function shareRead({position, bytesTotal, recordsRead}: Source): Reached {
   return {share, rows: recordsRead};
 }
 
-/** Credits that the same list cost the last time; null if they are not known. */
+/** Rows, calls and credits of the last complete run over the same list; null if they are not known. */
 function lastTime(job: Job, env: World['env']) {
   const lines = lastOverSameList(job, env) ?? [];
   const end = lines.findLast(isOwn);
@@ -218,7 +218,7 @@ function daysOf({days}: Forecast, now: number) {
   }));
 }
 
-/** All columns in use, also those whose values are only sent along, and the guessed columns that are left out. */
+/** `columns`: all columns in use, also those whose values are only sent along. `left_out`: other guessed columns. */
 function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
   type Used = {readonly operation: Operation | 'country'; readonly column: string};
   const described = ({operation, column}: Used) => ({

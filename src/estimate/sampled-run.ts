@@ -23,7 +23,7 @@ export interface SampleReport {
   readonly rows: number;
   readonly sampled: number;
   readonly outcome: RunOutcome;
-  /** Credits of a run over all rows without an earlier sample. `expected`: with the same share of retries. */
+  /** Credits of a run over all rows, as if there had been no sample. `expected` assumes the sample's cost per value. */
   readonly credits: {readonly expected: number; readonly at_most: number};
   /** Credits of the sample, and the part that a run pays again, since no store keeps those answers. */
   readonly paid: {readonly once: number; readonly again: number};
@@ -32,8 +32,8 @@ export interface SampleReport {
 }
 
 /**
- * Looks up `sample` rows chosen at random, the same ones each time, and says what all rows would cost. No output is
- * written. The answer store keeps the answers, so that the run that follows does not pay for them again.
+ * Looks up `sample` rows chosen at random, the same ones each time, and estimates the cost of all rows. Writes no
+ * output. The answer store keeps the answers, so that the next run does not pay for them again.
  */
 export async function runSample(
   given: Job,

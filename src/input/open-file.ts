@@ -126,7 +126,7 @@ class TextGroups {
   #came = 0;
   /** Number of bytes at the start of the text that the reader does not get. */
   #skipTo: number;
-  /** While text is skipped for `readOn`: number of the line at which the reader then continues. Else undefined. */
+  /** While `readOn` skips text: number of the line at which the reader continues. Otherwise undefined. */
   #line: number | undefined;
 
   constructor(chunks: AsyncGenerator<Buffer>, reader: RecordReader, skip: number) {

@@ -80,7 +80,7 @@ export interface Reject extends RecordPlace {
   readonly file: string;
   readonly reason: RejectReason;
   readonly detail: string;
-  /** The text, cut at 64 KiB. Bytes that are not UTF-8 become U+FFFD: then `raw_base64` has the text's bytes. */
+  /** The text, cut at 64 KiB. U+FFFD replaces bytes that are not UTF-8: `raw_base64` has them, unless too large. */
   readonly raw: string;
   readonly raw_base64?: string;
   readonly raw_truncated?: true;
@@ -112,7 +112,7 @@ export interface ReadOn {
   /** Bytes of the file's text, as UTF-8, before this place. */
   readonly text: number;
   readonly line: number;
-  /** Counts at this place. */
+  /** Counts of the input before this place. */
   readonly soFar: ReadSoFar;
 }
 

@@ -19,7 +19,7 @@ export interface SourceSettings extends SettingsFor<'reading'>, Partial<Pipes> {
 /** The records of all inputs, in order. */
 export interface Source {
   readonly format: InputFormat;
-  /** The first records of the input, at most 1,000. After a resume too, though batches() then skips finished ones. */
+  /** The first records of the input, at most 1,000. A resume does not change them: only batches() skips records. */
   readonly sample: readonly InputRecord[];
   /** Total size of all inputs before decompression; undefined unless all are regular files. */
   readonly bytesTotal: number | undefined;
@@ -240,7 +240,7 @@ class FileSource implements Source {
     return true;
   }
 
-  /** Compares the headers of later files with the first before anything is paid for. Returns the size of all files. */
+  /** Compares all files' headers with the first file's before any call is paid for. Returns the size of all files. */
   async #checkOthers(): Promise<number | undefined> {
     let total: number | undefined = 0;
     for (const [index, path] of this.#paths.entries()) {

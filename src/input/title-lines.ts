@@ -22,7 +22,7 @@ export function skipLines(sample: string, lines: number) {
 /** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
 const MOST_TITLE = 20;
-/** Minimum share of the lines below a header that have as many fields as it, and minimum number of lines below. */
+/** For a line to be a header: minimum share of the lines below that have as many fields, and minimum number below. */
 const AGREEING = 0.9;
 const FEWEST_BELOW = 2;
 
@@ -134,7 +134,7 @@ function hasValue(cell: string): boolean {
   return /@|(?:\d\D?){4}/.test(cell);
 }
 
-/** Each column's group, by the line above the header. An empty cell is in the group before. Undefined for a title. */
+/** Each column's group, by the line above the header. An empty cell repeats the group before. Undefined for a title. */
 export function groupsIn(line: string, delimiter: string): string[] | undefined {
   const cells = fieldsOf(line, delimiter).map(cell => cell.trim());
   if (cells.slice(1).every(cell => cell === '')) return undefined;

@@ -2,7 +2,6 @@ import {UsageError} from '../errors.ts';
 import {keyReader, keyVariable, keyVariables, readKey} from './secrets/api-key.ts';
 import type {Settings} from './settings.ts';
 
-/** A process's environment. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** The service to call. No other object contains the API key. */

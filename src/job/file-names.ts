@@ -12,7 +12,7 @@ export function besideOutput(output: string): {readonly summary: string; readonl
   return namesOf(isTaken(stem, output) ? output : stem);
 }
 
-/** All names of an output's files: itself, its run's directory, and the default names beside it. */
+/** All names of an output's files: itself, its run's directory, and both forms of the default names beside it. */
 export function allNames(output: string): string[] {
   return [output, `${output}.run`, ...[stemOf(output), output].flatMap(name => Object.values(namesOf(name)))];
 }
@@ -25,7 +25,7 @@ function stemOf(output: string): string {
   return withoutCompression(output).replace(/\.[^./]+$/, '');
 }
 
-/** True if another output has the default names, an unfinished one will have them, or this one has the longer names. */
+/** True if another output has the short names, or may get them when it is done, or if this one has the long names. */
 function isTaken(stem: string, output: string): boolean {
   const owner = summarizedOutput(namesOf(stem).summary);
   if (owner !== undefined) return owner !== basename(output);

@@ -28,19 +28,18 @@ export interface Job {
   readonly settings: Settings;
   /** True if the settings come from a job file, which must name its columns. */
   readonly fromFile: boolean;
-  /** Path of the job file. */
   readonly jobFile?: string | undefined;
   /** When the run starts over: now, only if its saved state does not fit, or never. */
   readonly restarts: 'now' | 'changed' | 'never';
   /** Returns the place of a setting (file and line, or flag), for messages. */
   readonly placeOf: PlaceOf;
-  /** In a sample: the numbers of the only records to look up. */
+  /** Set for a sample: only the records with these numbers are looked up. */
   readonly onlyRecords?: ReadonlySet<number>;
   /** The date for `{date}`; undefined if no path has it. */
   readonly date?: string | undefined;
   /** Earlier days whose runs of this job never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
-  /** Path of the previous output: the file in its place, or the last earlier day's output; undefined without one. */
+  /** Path of the previous output: the file that this run replaces, or else the output of the last earlier day. */
   readonly outputBefore?: () => string | undefined;
   /** The moment that `until` sets, in milliseconds since the epoch. It is known once the command has begun. */
   readonly untilMs?: number | undefined;
@@ -48,7 +47,6 @@ export interface Job {
 
 export interface UnfinishedDay {
   readonly date: string;
-  /** Directory of the day's unfinished run. */
   readonly directory: string;
   /** @throws {UsageError} as {@link resolveJob}. */
   readonly resolve: () => Job;

@@ -64,11 +64,10 @@ export function namesThatShape(what: Shapes): readonly SettingName[] {
 type Described = Omit<DeclaredSetting, 'schema'> & {
   readonly name: SettingName;
   readonly default: unknown;
-  /** The setting's possible words, if they are few. */
+  /** The words that the setting accepts; empty for a setting that is not a choice among a few words. */
   readonly choices: readonly string[];
 };
 
-/** Every setting, in order. */
 export function describeSettings(): readonly Described[] {
   return names.map(name => {
     const {schema, ...said}: DeclaredSetting = declared[name];

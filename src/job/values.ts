@@ -21,7 +21,7 @@ const durationUnits = {
 
 const DURATION = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d';
 
-/** A length of time from `least` to `most`: `90s`, `15m`, `7d`. Read as milliseconds. */
+/** A length of time from `least` to `most`: `90s`, `15m`, `7d`. The result is in milliseconds. */
 export const durationFrom = (least: Duration, most: Duration) =>
   textLike<Duration>(DURATION).transform((given, context) => {
     const ms = millisecondsOf(given.trim());
@@ -43,7 +43,7 @@ export function millisecondsOf(text: string): number | undefined {
 
 const sizeUnits = {kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12} as const;
 
-/** A size of at least `least`, such as `500mb` or `2gb`. Read as bytes. */
+/** A size of at least `least`, such as `500mb` or `2gb`. The result is in bytes. */
 export const size = (least: `${number}${keyof typeof sizeUnits}`) =>
   textOrNumber(SIZE).transform((given, context) => {
     const bytes = bytesOf(String(given).trim());
@@ -76,7 +76,7 @@ const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, 
 
 type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
 
-/** Bounds of a rate: at least one call a day, at most a million a unit. A million remembered send times take 8 MB. */
+/** Bounds of a rate: at least a call a day, at most a million in its unit of time. Their send times then take 8 MB. */
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 
@@ -208,7 +208,7 @@ export const countOrShare = textOrNumber(COUNT_OR_SHARE).transform((given, conte
 
 const SHARE = 'expected a share such as 10% or 0.1';
 
-/** A share, `10%` or `0.1`. Read as a number from 0 to 1. */
+/** A share, `10%` or `0.1`. The result is a number from 0 to 1. */
 export const share = textOrNumber(SHARE).transform((given, context) => {
   const value = shareOf(String(given));
   if (value !== undefined) return value;

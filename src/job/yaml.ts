@@ -3,7 +3,6 @@ import {MOST_LEVELS} from './nesting.ts';
 
 /** The error for a text that is nested deeper than any settings are. */
 export class TooDeep extends Error {
-  /** The line that is nested too deep. */
   readonly line: number;
 
   constructor(line: number) {
@@ -29,7 +28,7 @@ export function readDocument(text: string, lineCounter?: LineCounter): Document.
   return parseDocument(text, {prettyErrors: false, ...(lineCounter && {lineCounter})});
 }
 
-/** The first fault of a document. A tag such as `!x` counts as one, since the text after it would be left out. */
+/** The first fault of a document. A tag such as `!x` is a fault too, since the text after it would be lost. */
 export function faultIn({errors, warnings}: Document.Parsed): YAMLError | undefined {
   return errors[0] ?? warnings[0];
 }

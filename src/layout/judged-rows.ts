@@ -61,8 +61,8 @@ function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): vo
 }
 
 /**
- * Returns sentences. One is for each column whose values all fit another operation, but are too few to stop the run.
- * One more sentence is on totals and notes below the list.
+ * Returns a sentence for each column whose values are all invalid but fit another operation, if they are too few to
+ * stop the run. Adds a sentence if there are totals or notes below the list.
  *
  * @throws {UsageError} if a column has enough values, and nearly all of them are not valid.
  */
@@ -149,7 +149,7 @@ export function doubtCountries(
 }
 
 /**
- * Refuses a second table below the first one: its rows may be another party's, such as suppliers below customers. In
+ * Refuses a second table below the first one: its rows may be of another kind, such as suppliers below customers. In
  * the columns that are looked up, the second header has only names such as `email`, or empty cells, and no value.
  *
  * @throws {InputError} if one of the rows is such a header.

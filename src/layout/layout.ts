@@ -21,7 +21,7 @@ import {createThresholds, type Threshold} from '../score/thresholds.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
 import {outputFormat, writtenInput} from './output-format.ts';
 
-/** How rows become output: all columns are known before the first call. */
+/** How rows become output. It is fixed before the first call, with all columns. */
 export interface Layout {
   readonly mapping: Mapping;
   readonly columns: readonly TargetColumns[];

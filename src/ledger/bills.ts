@@ -28,7 +28,7 @@ export interface SavedBills {
 
 /**
  * The bills of a run's sessions, until the history has them. A bill has the calls and credits booked since its opening.
- * So calls that a killed session left in flight are on that session's bill.
+ * So a killed session's calls in flight are on its own bill.
  */
 export class Bills {
   readonly #books: Tally;

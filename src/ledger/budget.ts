@@ -37,7 +37,7 @@ export class Budget {
   readonly #books: Tally;
   /** Calls with reserved credits, by key, until they are booked. */
   readonly #inFlight = new Map<string, {readonly renews: boolean; readonly draws: readonly Draw[]}>();
-  /** By the limit's name: the credits that the run took plus the credits left, when the limit was last read. */
+  /** By the limit's name: credits that the run took plus credits that remained, when the limit was last read. */
   readonly #lastRoom = new Map<string, number>();
   #reserved = 0;
   #exhausted: PeriodBudget | undefined;
@@ -71,7 +71,7 @@ export class Budget {
 
   /**
    * True if every limit has room for `cost`. Renewals of known answers (`renews`) may use only half of each limit. The
-   * other half is left for values without an answer, even at the end of the list.
+   * other half is reserved for values without an answer, even at the end of the list.
    */
   affords(cost: number, renews = false): boolean {
     return this.#limits.every(limit => (renews ? this.#hasHalfFor(limit, cost) : cost <= limit.left()));
@@ -160,8 +160,8 @@ export class Budget {
   }
 
   /**
-   * True if a renewal fits in half of the limit: half of the credits that the run took plus the credits left. The run's
-   * own calls don't change this sum, so a limit without room is not read again.
+   * True if a renewal fits in half of the limit. The limit is here the sum of the credits that the run took and those
+   * that remain. The run's own calls don't change this sum, so a limit without room is not read again.
    */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;

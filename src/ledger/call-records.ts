@@ -89,7 +89,7 @@ export class CallRecords {
     this.#sql.settle.run(...values);
   }
 
-  /** Marks the attempts that a session left in flight as maybe charged. */
+  /** Marks attempts as maybe charged if they were in flight when their session ended. */
   lose(): void {
     this.#sql.lose.run();
   }

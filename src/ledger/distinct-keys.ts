@@ -8,8 +8,8 @@ const FIRST_SLOTS = 2 ** 14;
 const FULL = 0.75;
 
 /**
- * Tells new keys from repeated ones in bounded memory. Memory holds 64 bits of each key: the chance that any two of six
- * million collide is one in a million.
+ * Distinguishes new keys from repeated keys in bounded memory. Memory holds 64 bits of each key: the chance that any
+ * two of six million collide is one in a million.
  */
 export class DistinctKeys {
   readonly #path: string;

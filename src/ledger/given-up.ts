@@ -91,7 +91,7 @@ export class GivenUp {
 
   /**
    * Returns a value's entry from earlier attempts; undefined if none of them sent it. If an attempt's state was
-   * unreadable, any value may have been sent. If `serves` refuses an answer, the entry only says: sent.
+   * unreadable, any value may have been sent. If `serves` refuses an answer, the entry says only that a call was sent.
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#isEmpty ? undefined : guarded(() => this.#sql.find.get(key, this.#scope));
@@ -159,7 +159,7 @@ function statements(db: Sqlite) {
     answers: db.prepare(
       'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, 0, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),
-    // An answer of the value that `carried` has from an earlier attempt stays there, beside the doubt.
+    // If `carried` has an answer of the value from an earlier attempt, the answer stays there, beside the doubt.
     doubts: db.prepare(
       `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
     ),

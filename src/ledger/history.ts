@@ -9,7 +9,7 @@ import type {SharedDate} from '../disk/shared-date.ts';
 import {Sqlite} from '../disk/sqlite.ts';
 import {systemCode} from '../errors.ts';
 
-/** Maximum milliseconds to wait while another run adds its line. A run can leave its line in a file; a reader can't. */
+/** Maximum milliseconds to wait while another run adds its line. A run waits less: it can write its line to a file. */
 const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
 /** Lines are kept for a year. */

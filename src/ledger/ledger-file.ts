@@ -104,7 +104,7 @@ function ofVersion(version: number): StateError {
   );
 }
 
-/** Answers that one statement takes over without a call: a fifth faster than one answer per statement. */
+/** Number of known answers that one statement writes: a fifth faster than one answer per statement. */
 export const ADOPTED_AT_ONCE = 64;
 
 /** Binding a value takes time, so values that all answers share are written into the statement. */

@@ -7,7 +7,7 @@ import {KeyFilter} from './key-filter.ts';
 import {findRows, guarded, type LedgerStatements, unwritable} from './ledger-file.ts';
 import {type Adopted, afterNextSends, Unwritten} from './unwritten.ts';
 
-/** Outcomes without a call that are written together. Keys are random: smaller groups rewrite more pages in total. */
+/** Outcomes without a call are written in groups of this size. Keys are random: smaller groups rewrite more pages. */
 const ADOPT_AT_ONCE = 4_096;
 
 interface LedgerWriterOptions {
@@ -24,7 +24,7 @@ interface LedgerWriterOptions {
 }
 
 /**
- * Writes a ledger's file. A transaction has the calls that are about to be sent, and the bookings since the last one.
+ * Writes a ledger's file. A transaction has the calls to be sent next, and the bookings since the last transaction.
  *
  * On a full disk, the writer removes the spare file to make room for the outcomes of calls in flight. It takes no more
  * reservations. Any other failed write is final: the books in memory are ahead of the file from then on.
@@ -72,7 +72,7 @@ export class LedgerWriter {
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.drain();
   }
 
-  /** Resolves once the waiting bookings are written: with the next reservations, or a moment later without any. */
+  /** Resolves once the waiting bookings are written: with the next reservations, or soon if there are none. */
   soon(): Promise<void> {
     this.#flush ??= afterNextSends(() => {
       this.#flush = undefined;
@@ -114,7 +114,7 @@ export class LedgerWriter {
     }
   }
 
-  /** Reserves disk space for the outcomes of the calls to send, before others fill the disk. Throws without space. */
+  /** Reserves disk space for the outcomes of the calls, before other programs fill the disk. Throws without space. */
   #demandSpace(): void {
     if (this.#full !== undefined) throw this.#full;
     try {

@@ -33,7 +33,7 @@ export interface LedgerOptions extends Limits {
   readonly temporary?: boolean | undefined;
   /** True to record each call: see {@link CallRecords}. */
   readonly recordsCalls?: boolean | undefined;
-  /** Gives back shared credits that the killed session `holder` left unspent. `taken`: its use of a limit, by name. */
+  /** Gives unspent credits of the killed session `holder` back to shared budgets. `taken`: its use of a named limit. */
   readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }
 
@@ -109,7 +109,7 @@ export class Ledger {
     return this.#writer.find(keys);
   }
 
-  /** The row that shows a value's answer unchanged, if chosen. Later rows show the answer of a repeated call. */
+  /** Number of the row that shows a value's answer unchanged, if chosen. Later rows show a repeated call's answer. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
     return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
@@ -163,7 +163,7 @@ export class Ledger {
     return this.record(booked);
   }
 
-  /** Settles a value without a new call: by an outcome of the store or an earlier attempt, or as no resend is left. */
+  /** Settles a value without a new call: by a stored or earlier outcome, or because no resend is allowed. */
   adopt(operation: Operation, key: string, outcome: Outcome, known = false): void {
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
@@ -274,7 +274,7 @@ export class Ledger {
     this.#sql.setMeta.run(name, JSON.stringify(value));
   }
 
-  /** Books the calls that the last session left without an outcome as maybe charged. Returns their number. */
+  /** Books calls as maybe charged if they had no outcome when the last session ended. Returns their number. */
   #bookInterrupted(): number {
     const lost = this.#sql.sent.all();
     for (const {operation, n, cost} of lost)

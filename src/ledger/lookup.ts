@@ -33,7 +33,7 @@ export type Outcome =
   | {readonly status: 'unknown'; readonly error: string; readonly data: string; readonly boughtAt: number}
   | (Unbought & {readonly status: 'failed' | 'unknown'; readonly error: string});
 
-/** An outcome that holds for other runs too: the answer store keeps it. */
+/** An outcome that other runs can use, too: the answer store keeps it. */
 export type Answer =
   | {readonly status: 'ok'; readonly data: string; readonly boughtAt: number}
   /** A rejection: the service answers only with an error code for this value. */

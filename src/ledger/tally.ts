@@ -37,7 +37,7 @@ export interface OperationTally extends RefusalTally {
   answered: number;
   /** Calls that reached the service. */
   calls: number;
-  /** Calls beyond a value's first. */
+  /** Calls after the first call of a value. */
   retries: number;
   /** Thousandths of a credit that calls certainly cost. `maybeSpent`: the cost of calls that may have been charged. */
   spent: number;
@@ -61,7 +61,7 @@ export interface Tally {
   readonly byError: Record<string, number>;
   /** Attempts that provably never reached the service. */
   unsent: number;
-  /** Attempts that may or may not have been sent: their session or worker ended before it could tell. */
+  /** Attempts that may or may not have been sent: their session or worker ended before it reported them. */
   unconfirmed: number;
   /** Number of calls by bucket of latency: see {@link latencyBucket}. */
   readonly latency: Record<string, number>;
@@ -139,7 +139,7 @@ function less(now: Spending, before: Spending = {spent: 0, maybeSpent: 0, calls:
   };
 }
 
-/** The books of an attempt after a restart: all calls and their cost, but no values. */
+/** The books with which a run starts after a restart: all calls so far and their cost, but no values. */
 export function beginningWith(tally: Tally): Tally {
   return {
     ...tally,
@@ -239,7 +239,7 @@ export function isAnswered(tally: Tally, operation: Operation): boolean {
   return answered + fromStore > knownRejections;
 }
 
-/** Books calls that their session left in flight as maybe charged. Negative numbers take such a booking back. */
+/** Books calls as maybe charged if they were in flight when their session ended. Negative numbers undo a booking. */
 export function bookLost(tally: Tally, operation: Operation, count: number, cost: number): void {
   tally.operations[operation].maybeSpent += cost;
   tally.unconfirmed += count;

@@ -16,13 +16,13 @@ export class Unwritten {
   /** Booked attempts, each with the number of its answer: null without an answer. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
-  /** By key: the row that shows the answer unchanged, if it was chosen without a call. */
+  /** By key: number of the row that shows the answer unchanged, if that row was chosen without a call. */
   readonly firstRows = new Map<string, number>();
   /** Outcomes of booked attempts, by key. No value with an outcome in here is sent again. */
   readonly outcomes = new Map<string, Outcome>();
   /** Keys of values that have no outcome in `outcomes`, and whose row in the file is outdated. */
   readonly open = new Set<string>();
-  /** By a rejected value's key: the rejection's number if kept for other runs; null if only a failure of this run. */
+  /** By a rejected value's key: the rejection's number; null if the rejection is a failure of this run only. */
   readonly rejections = new Map<string, number | null>();
 
   get size(): number {

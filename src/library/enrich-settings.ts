@@ -36,7 +36,7 @@ type FieldName =
 
 type OneOrMore<T> = T | readonly T[];
 
-/** The column of session tokens, alone or with the columns sent along. */
+/** The column of session tokens, alone or with the columns whose values are sent with a token. */
 type VerdictColumns<Row> =
   | ColumnName<Row>
   | {readonly [Name in keyof VerdictSetting]: Name extends 'action' ? VerdictSetting[Name] : ColumnName<Row>};
@@ -61,7 +61,7 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
 /** Makes an unknown setting a compile error. */
 export type OnlyKnown<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof Settings>]: never};
 
-/** The first keys of the columns that settings name. */
+/** The keys that a row must have: of each column that settings name, the first part, such as `user` of `user.ip`. */
 type NamedBy<S> = {
   [Name in NamingSetting & keyof S]: FirstKey<EachOf<S[Name]>>;
 }[NamingSetting & keyof S];

@@ -80,7 +80,7 @@ async function* enrichAll(
     );
 }
 
-/** Opens the run; undefined if the caller left meanwhile. Without named columns, the run looks at the first rows. */
+/** Opens the run; undefined if the caller left meanwhile. Unless settings name columns, the first rows show them. */
 async function opened(
   groups: RowGroups,
   settings: object,

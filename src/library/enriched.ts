@@ -5,7 +5,7 @@ import type {EnrichSettings} from './enrich-settings.ts';
 
 /** Result of one lookup; `error` is a stable code. */
 export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
-  /** True for an expired answer: no call was possible. Null without an answer. Only with the setting `stale`. */
+  /** True if the answer has expired and no call was possible. Null without an answer. Only with the setting `stale`. */
   readonly stale?: boolean | null;
   /** Repairs of the cell before its lookup; left out without any. */
   readonly repairs?: readonly RepairCode[];

@@ -17,15 +17,15 @@ export type EnricherSettings = Omit<EnrichSettings<Readonly<Record<string, unkno
 export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
   /**
    * Enriches one row and returns it with `enrichment` added. Does not wait in an outage: a value that can't be looked
-   * up is `skipped` with `outage`, or gets the last answer with `stale`. Each session token makes its own call, so that
-   * a replay shows.
+   * up is `skipped` with `outage`, or gets the last answer if the setting `stale` allows it. Each session token makes
+   * its own call, so that a token that is used twice is noticed.
    *
    * @throws {BulkEnrichError} once the enricher has stopped or was closed; {@link AbortError} when a signal is aborted.
    */
   one<Row extends object>(row: RowFor<Row, S>, options?: OneOptions): Promise<Enriched<Row, S>>;
   /**
    * Enriches many rows, in their order. Throws as `one`, and the source's errors. Rows wait for the end of an outage,
-   * for `maxOutage` at most. Later rows with the same session token say without a call that the token is redeemed.
+   * for `maxOutage` at most. If a session token repeats, the later rows make no call, and say that it is redeemed.
    */
   many<Row extends object>(
     rows: Iterable<RowFor<Row, S>> | AsyncIterable<RowFor<Row, S>>,

@@ -13,7 +13,7 @@ import {ofSettings} from './spoken.ts';
 interface Opening {
   /** The stopper by which the caller ends the run. */
   readonly stopper?: Stopper;
-  /** The rows in which unnamed columns are found. */
+  /** The rows in which columns are searched for, if settings name none. */
   readonly first?: readonly unknown[];
   /** True if even a long outage does not end the run. */
   readonly outlastsOutages?: boolean;

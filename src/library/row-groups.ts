@@ -76,7 +76,7 @@ function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
 
 /**
  * Reads groups until it has `count` rows or more. Returns these rows, and a source that delivers all rows from the
- * start. Waits for no row once `stopper` has stopped.
+ * start. No longer waits for rows once `stopper` has stopped.
  */
 export async function readAhead(
   groups: RowGroups,

@@ -23,7 +23,7 @@ export interface OneOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A run that lasts until it is closed. Its callers share its answers, pace, budget and books. */
+/** A run that lasts until it is closed. Its callers share its answers, pace, budget and counts. */
 export interface SharedRun {
   one(row: object, options?: OneOptions): Promise<object>;
   many(rows: RowGroups): AsyncGenerator<object>;
@@ -178,8 +178,8 @@ export class Shared implements SharedRun {
   }
 
   /**
-   * Hands rows to the feed. `index`: the caller's number of the first row. If a row is refused, the rows after it are
-   * not handed on.
+   * Hands rows to the feed. `index`: index of the first of them among all rows of this caller. If a row is refused, the
+   * rows after it are not handed on.
    */
   async #give(feed: Feed, rows: readonly unknown[], index: number): Promise<void> {
     let fitting = 0;
@@ -196,7 +196,7 @@ export class Shared implements SharedRun {
     }
   }
 
-  /** Opens a feed (the way of one caller's rows). The feed ends when its caller leaves. */
+  /** Opens a feed (the path of one caller's rows through the run). The feed ends when its caller leaves. */
   #begin(caller: Stopper, isRequest: boolean): Feed {
     if (this.#isClosed || caller.reason !== undefined) throw reasonOf(caller);
     const feed = new Feed(this.#session, isRequest);

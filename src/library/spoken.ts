@@ -2,7 +2,7 @@ import {BulkEnrichError} from '../errors.ts';
 import {spelled} from '../job/setting-names.ts';
 import {describeSettings} from '../job/settings.ts';
 
-/** Messages are written for the command line. Programs get them with settings instead of flags. */
+/** Messages name the command line's flags. For programs, settings replace the flags. */
 
 const FLAG = /(?<![\w-])--(no-)?([a-z][a-z-]*)( (?:"[^"]*"|fresh\b|[A-Z]\w*(?:=\w+)?))?/g;
 

@@ -1,6 +1,6 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/** Maximum milliseconds of a turn. Other work may wait twice as long, as the turn's rows are also planned. */
+/** Maximum milliseconds in which a turn takes rows. Other work may wait twice as long, since rows are also planned. */
 const LONGEST_TURN_MS = 10;
 
 /**

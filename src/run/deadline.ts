@@ -8,8 +8,8 @@ export const GRACE_MS = 5_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * At the job's time limit, stops the run. If the job publishes its output at that limit, ends only the calls. Returns
- * a function that cancels the timer.
+ * Stops the run at the job's time limit. If the job publishes its output at that limit, ends only the calls: the run
+ * then writes its rows. Returns a function that cancels the timer.
  */
 export function startDeadline(session: Session): () => void {
   const {job, clock, stopper} = session;
@@ -26,7 +26,7 @@ export function startDeadline(session: Session): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Sends no more calls. Calls in flight after {@link GRACE_MS} are booked as maybe charged. Returns the timer. */
+/** Sends no more calls. After {@link GRACE_MS}, gives up calls in flight as maybe charged. Returns the timer. */
 function closeAt({job, io, asking: {executor, connection}}: Session): NodeJS.Timeout {
   io.warn(publishedInstead(deadlineStop(job)));
   executor.close('deadline');

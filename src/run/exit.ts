@@ -6,7 +6,7 @@ import {operationNames} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import type {Counted} from './stop.ts';
 
-/** The end of a run: by a stop, or with all rows. */
+/** The end of a run that was stopped, or that wrote all rows. */
 export interface End {
   readonly status: Summary['status'];
   readonly reason: Summary['reason'];
@@ -16,8 +16,8 @@ export interface End {
 
 /**
  * The exit code of a run that wrote all its rows, with the reason. A rejection that the store keeps counts as an
- * answer, since later runs don't look its value up. A streak of refusals makes the run incomplete, even if every row
- * has an earlier answer.
+ * answer, since later runs don't look its value up. A streak of refusals (many rejected values in a row) makes the run
+ * incomplete, even if every row has an earlier answer.
  */
 export function completedExit(
   counters: Counters,
@@ -35,7 +35,7 @@ export function completedExit(
   return {exitCode: exitCodes.ok, reason: 'done'};
 }
 
-/** True if `count` of `total` exceeds a limit such as `100` or `1%`. A share applies to totals from {@link FEW} on. */
+/** True if `count` of `total` exceeds a limit such as `100` or `1%`. A share needs a total of {@link FEW} or more. */
 export function exceeds(
   limit: {count: number} | {share: number} | undefined,
   {count, total}: Counted,

@@ -16,7 +16,7 @@ import {dataVersion} from '../service/data/data-version.ts';
 import {type Scope, scopeKey} from '../store/store-file.ts';
 
 /*
- * Left: a thing that lasts from one session or run to the next. Right: what must be equal to find it again.
+ * Left column: things that last from one session or run to the next. Right column: all that must be equal to find them.
  *
  *   the lock, the state's directory   the output's path
  *   resuming                          rows were written; equal input, output, scope and settings that shape the
@@ -34,7 +34,7 @@ export interface RunIdentity {
   readonly startedAt: number;
   /** Everything that shapes the output, by name: the settings, and under {@link HEAD} the output's first bytes. */
   readonly shape: Readonly<Record<string, unknown>>;
-  /** Set once the run must not resume: the next command gives it up and begins a new run. */
+  /** Set once the run must not resume: the next command begins a new run instead. */
   readonly isOver?: true;
   sessions: number;
 }
@@ -43,13 +43,13 @@ export interface RunIdentity {
  * How a run begins:
  *
  * - `resume`: it continues from its state.
- * - `anew`: no row was written, so a new run begins by itself. It keeps, for each value, the number of doubtful sends:
- *   sends that may have been charged and brought no answer.
+ * - `anew`: no row was written, so a new run begins without being told to. It keeps each value's number of doubtful
+ *   sends: sends that may have been charged and brought no answer.
  * - `over`: the user, the job or the last run's end demands a restart. All doubtful sends of a value count as one.
  */
 export type Beginning = 'resume' | 'anew' | 'over';
 
-/** Advice to get the whole credit limit again. In a job file, `restart: fresh` restarts only after changes. */
+/** Advice to get the whole credit limit again. It is a flag, since `restart: fresh` in a job file needs a change. */
 export const FRESH_BUDGET_HINT = 'add --restart fresh to the command once';
 
 /** The endpoint and account to which answers and spending belong. Runs with another scope don't use them. */
@@ -92,8 +92,8 @@ export function staleReason(error: unknown, job: Job): string | undefined {
 }
 
 /**
- * Decides how a run begins, by the state that an earlier session left. If that session wrote no row, a new run begins:
- * it may have another input, such as the next night's list.
+ * Decides how a run begins, by the state that an earlier session left. If that session wrote no row, a new run begins.
+ * The new run may have another input, such as the next night's list.
  */
 export function beginningIn(
   ledger: Ledger,
@@ -206,7 +206,7 @@ function resolvedOf(
       when,
     ]),
     encoding,
-    // NDJSON writes a whole answer, with fields that these names lack. So `whole` shapes the output, too.
+    // With `whole`, NDJSON output also has fields of answers that are not in these names. So `whole` is compared, too.
     fields: columns.map(column => [
       column.whole,
       columnsOf(column)

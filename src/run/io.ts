@@ -30,7 +30,7 @@ export async function during<T>(
   }
 }
 
-/** The date by which shared files age. A run has one object for it, so a leap of the clock is reported once. */
+/** The date by which entries of shared files expire. A run has one object for it, so it reports a clock's leap once. */
 export function dateOf({date, now, warn}: World): SharedDate {
   return date ?? new SharedDate(now, warn);
 }
@@ -40,11 +40,11 @@ export interface World {
   readonly env: Env;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The date by which shared files age. The run sets it for all its parts; otherwise {@link dateOf} makes one. */
+  /** The date by which entries of shared files expire. If it is not set, {@link dateOf} makes one. */
   readonly date?: SharedDate;
   /** Time to wait for an answer store that another program has locked, in milliseconds. */
   readonly storePatienceMs?: number;
-  /** Shows one sentence to the user: something is wrong, and the run continues. */
+  /** Shows the user a warning of one sentence. The run continues. */
   readonly warn: (sentence: string) => void;
 }
 
@@ -54,7 +54,7 @@ export interface RunIo extends World {
   readonly stdout: NodeJS.WritableStream;
   /** Read instead of the job's inputs. */
   readonly source?: Source;
-  /** True if the run waits out every outage, however long, because its rows keep arriving (the library). */
+  /** True if the run waits for the end of every outage, however long, because its rows keep arriving (library use). */
   readonly outlastsOutages?: boolean;
   /** Milliseconds that calls in flight get when the run stops; 5,000 by default. */
   readonly graceMs?: number;

@@ -58,7 +58,7 @@ export function run(
   });
 }
 
-/** Gives the store and the history what a killed sample of this job left behind. Makes no call. */
+/** Adds a killed sample's answers to the store, and its cost to the history. Makes no call. */
 async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<void> {
   const left = leftSample(job);
   if (left === undefined) return;
@@ -66,7 +66,7 @@ async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<vo
   try {
     await runOnce(left.job, silent, stopper, throughFiles, () => {});
   } catch {
-    // Another command may be using the sample's files. If not, they stay for the next run to take over.
+    // Ignored: another command may be using the sample's files. Otherwise the next run takes them over.
   } finally {
     left.close();
   }
@@ -87,7 +87,7 @@ async function finishDay(
   const sameDay = `--date ${date}`;
   try {
     const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
-    // Only a limit of a day or month has a time to come back. Without one, the run's own limit is used up.
+    // A limit of a day or month has a time to come back. Without such a time, the run's own limit is used up.
     const usedUp = stop?.reason === 'budget' && stop.comeBackMs === undefined;
     const toDo = stop && left(usedUp ? `${sameDay} and a higher --max-credits` : sameDay);
     io.warn(`The run of ${date}: ${message}${toDo === undefined ? '' : ` ${toDo}`}`);
@@ -126,7 +126,7 @@ async function runOnce(
   }
 }
 
-/** Runs a session to its end. If the state turns out to be another run's, starts over once. */
+/** Runs a session to its end. If the saved state does not fit the job, starts over once. */
 async function openFresh(
   job: Job,
   io: RunIo,
@@ -151,7 +151,7 @@ async function openFresh(
   }
 }
 
-/** Runs the work together with the log, the deadline and the timeline. */
+/** Runs the work together with the log, the deadline, the live metrics and the timeline. */
 async function underWay(session: Session, watch: Watch, work: RunWork): Promise<void> {
   logStart(session);
   logStop(session);
@@ -190,7 +190,7 @@ async function throughFiles(session: Session): Promise<void> {
   await callsEnd(session);
   window.abort();
   if (session.job.output.lasts) return writing;
-  // A stream can't be resumed, so finished rows are still written. This waits a second only: the reader may be gone.
+  // A stream can't be resumed, so finished rows are still written. Waits for one second only: the reader may be gone.
   await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
 }
 
@@ -219,7 +219,7 @@ async function admitAll(admission: Admission, {records, position}: Batch, stoppe
     await admission.admit({records: records.slice(from, from + ADMIT_AT_ONCE), position});
 }
 
-/** in order → sink → checkpoint: finished rows leave in input order. The checkpoint moves once they are durable. */
+/** in order → sink → checkpoint: rows leave in input order. The checkpoint moves once these rows are durable. */
 async function write(session: Session): Promise<void> {
   const {output, clock} = session;
   const {window, writer} = output;

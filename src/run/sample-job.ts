@@ -12,8 +12,8 @@ export interface SampleJob {
 }
 
 /**
- * The sample's job: only the rows in `only`. It leaves behind answers, their cost and the record of its calls. Its
- * state is beside the job's state, so that the next command takes over what a killed sample paid for.
+ * The job of a sample, with only the rows in `only`. After it, only answers, costs and the record of calls remain. Its
+ * state is beside the job's state, so that the next command takes over answers that a killed sample paid for.
  */
 export function sampleJob(job: Job, only: ReadonlySet<number>): SampleJob {
   const {path: directory, remove} = directoryFor(job);
@@ -43,7 +43,7 @@ export function sampleJob(job: Job, only: ReadonlySet<number>): SampleJob {
   };
 }
 
-/** A job without rows that takes over what a killed sample of `job` paid for; undefined if no sample was left. */
+/** A job without rows that takes over the answers and costs of a killed sample of `job`; undefined without one. */
 export function leftSample(job: Job): SampleJob | undefined {
   const path = pathFor(job);
   if (path === undefined || !existsSync(path)) return undefined;

@@ -167,7 +167,7 @@ export function openSession(
   });
 }
 
-/** Returns a controller for all clients of a service. A client aborts it on bytes that answer no call. This warns. */
+/** Returns a controller for a service's clients. They abort it on bytes that answer no call. This warns the user. */
 export function warningOfUnasked(warn: (sentence: string) => void): AbortController {
   const unasked = new AbortController();
   unasked.signal.onabort = () => warn(UNASKED);

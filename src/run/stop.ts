@@ -30,7 +30,7 @@ export interface Stop {
   readonly message: string;
   /** Milliseconds since the epoch at which a new try makes sense. */
   readonly comeBackMs?: number | undefined;
-  /** True if the same command starts over, and keeps paid answers, since outcomes of this session are in doubt. */
+  /** True if the same command must start over, since outcomes of this session are in doubt. Paid answers are kept. */
   readonly startsOver?: true;
   /** The counts that exceeded a limit, so that a higher limit can be suggested. */
   readonly counted?: Counted | undefined;
@@ -103,7 +103,7 @@ export interface Running {
   readonly clock: () => number;
 }
 
-/** The run's stop that follows from the executor's stop. */
+/** Returns the run's stop for the executor's reason to stop. */
 export function stopOf(reason: ExecutorStop, ledger: Ledger, endpoint: Endpoint): Stop {
   const keyFrom = endpoint.kind === 'live' ? endpoint.keyFrom : undefined;
   switch (reason.kind) {
@@ -227,7 +227,7 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** The sentence for a limit that ends only the calls. */
+/** The sentence for a limit that ends the calls but not the run. */
 export function publishedInstead({message}: Stop): string {
   return `${message} The run makes no more calls and writes the output.`;
 }

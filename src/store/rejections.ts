@@ -5,9 +5,9 @@ import type {Operation} from '../operations/table.ts';
 import type {AnswerStore} from './store.ts';
 
 /**
- * Rejections since an operation's last answer. The service may refuse the whole account. Only an answer in the same run
- * disproves that: then a rejection is about its value, and is kept for other runs. If a session ends while the run can
- * resume, the next session judges its rejections.
+ * Rejections since an operation's last answer. They are about their values, or the service refuses the whole account.
+ * Only an answer in the same run shows that the values are to blame: then the rejections are kept for other runs. If a
+ * session ends while the run can resume, the next session judges the rejections.
  */
 export class Rejections {
   readonly #store: AnswerStore;

@@ -33,7 +33,7 @@ export class StoreAdmin {
       : undefined;
   }
 
-  /** Returns the clock's date. If the clock leaps, returns the date that has certainly passed by earlier runs. */
+  /** Returns the clock's date. If the clock leaps, returns a date that has certainly passed by earlier runs' clocks. */
   today(date: SharedDate): number {
     const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
     return leaps ? certain : date.now();
@@ -79,9 +79,7 @@ export class StoreAdmin {
     return keys.reduce((sum, key) => sum + remove.run(key), 0);
   }
 
-  /**
-   * Returns freed space to the file system, until a run locks the file. Removed answers are overwritten already.
-   */
+  /** Returns freed space to the file system; stops if a run locks the file. Removed answers are overwritten already. */
   async giveBack(): Promise<void> {
     try {
       await giveBack(this.#db);

@@ -115,7 +115,7 @@ export class StoreFile {
   readonly #any: Query;
   readonly #date: SharedDate;
   readonly #openedAt: number;
-  /** The date as earlier runs left it in this file; undefined before the first write. */
+  /** The date that earlier runs noted in this file; undefined before this run's first write. */
   #noted: NotedDate | undefined;
 
   constructor(directory: string, scope: string, date: SharedDate, busyTimeoutMs: number) {
@@ -178,7 +178,7 @@ export class StoreFile {
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
         const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
-        // Only an answer of this session is surely newer than `earlier`. Other answers are dated earlier, or ahead.
+        // Only answers that this session bought are surely newer than `earlier`: they are dated since the opening.
         const isOwn = boughtAt >= this.#openedAt && boughtAt <= latest;
         const after = isOwn ? earlier : 0;
         this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
@@ -206,8 +206,8 @@ export class StoreFile {
 
 /**
  * The time from which an answer's age counts. If the answer is dated ahead, one of two clocks is wrong. If runs agreed
- * on a date ahead of this run's clock, this clock is wrong: the age is measured at the date `said` instead. Otherwise
- * the clock of the purchase was wrong: the age counts from `after`, or from the agreed date if `after` is ahead too.
+ * on a date ahead of this run's clock, this clock is wrong: the latest date of other runs (`said`) is taken for today.
+ * Otherwise the purchase's clock was wrong: the age counts from `after`, or from the agreed date if `after` is ahead.
  */
 function countedFrom(boughtAt: number, after: number, now: number, date: () => KnownDate): number {
   const latest = now + CLOCK_SKEW_MS;

@@ -87,7 +87,7 @@ export function defaultStoreDirectory(env: Readonly<Record<string, string | unde
   return userDirectory('cache', env);
 }
 
-/** Opens the store in the directory that `locate` finds. If it can't be used, tells why and continues without it. */
+/** Opens the store in the directory that `locate` finds. If the store can't be used, warns and works without it. */
 export function openStore(locate: () => string, options: StoreOptions): AnswerStore {
   return new SqliteStore(locate, options);
 }
@@ -101,7 +101,7 @@ class SqliteStore implements AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
-  /** Number of answers after `stored` that only the ledger has. 0: perhaps a killed session's; undefined: none. */
+  /** Number of answers after `stored` that only the ledger has. Undefined: none. 0: the ledger is not read yet. */
   #missed: number | undefined;
   stored: number;
   #timer: NodeJS.Timeout | undefined;
@@ -117,7 +117,7 @@ class SqliteStore implements AnswerStore {
     this.#options = options;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.stored = options.own?.stored ?? 0;
-    // 0 lets the ledger be read: a killed session may not have written its last answers.
+    // With 0, the next flush reads the ledger: a killed session may not have written its last answers.
     if (options.own !== undefined) this.#missed = 0;
     this.#attempt(this.#reading, () => true);
   }
@@ -186,7 +186,7 @@ class SqliteStore implements AnswerStore {
     return version !== undefined;
   }
 
-  /** True if waiting may help, since another program has the store locked. */
+  /** True if another program has the store locked, so that waiting may help. */
   #waits(since: number | undefined): boolean {
     if (this.#isClosed || this.#lost || since === undefined || !isBusy(this.#error)) return false;
     return performance.now() - since < this.#patienceMs;
@@ -224,7 +224,7 @@ class SqliteStore implements AnswerStore {
     return written;
   }
 
-  /** Writes answers that only the ledger has. Works in groups, with other work between. True if no answer is left. */
+  /** Writes answers that only the ledger has, in groups, with other work between. Returns true if all are written. */
   async #catchUp(patiently: boolean): Promise<boolean> {
     const missed = this.#missed;
     if (missed === undefined) return true;

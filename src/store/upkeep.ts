@@ -16,7 +16,7 @@ export interface StoreNeeds {
 }
 
 const DAY_MS = 86_400_000;
-/** Answers per transaction: other runs wait for some milliseconds. */
+/** Maximum answers per transaction. Other runs wait for its end: some milliseconds. */
 export const SWEEP_AT_ONCE = 2_000;
 /** Pages returned to the file system per step. */
 const PAGES_AT_ONCE = 500;
@@ -29,8 +29,8 @@ const SAMPLE = 500;
 
 /**
  * Keeps the store from growing forever. Removes answers that are too old for every job, and the oldest ones beyond the
- * maximum size. Works in short transactions and for a short time; the next run continues. Freed space is used again,
- * and much of it is returned.
+ * maximum size. Works in short transactions and for a short time; the next run continues. Freed space is used again, or
+ * returned to the file system if it is a quarter of the file.
  *
  * @returns the number of usable answers removed for the size.
  *
@@ -66,7 +66,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const note = db.prepare(
     'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',
   );
-  // Ages are noted for the first time. Jobs that have not run since may use answers of any age.
+  // When ages are noted for the first time, jobs that ran before may use answers of any age.
   const isUsed =
     isNew && db.query(['id'], 'FROM answer WHERE bought_at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
   for (const operation of operationNames) {
@@ -74,7 +74,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
     if (isUsed) note.run(operation, now, now);
   }
   db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
-  // Corrects answers dated ahead of this clock, which fits the dates of earlier runs.
+  // If this clock fits the dates of earlier runs, corrects answers that are dated ahead of it.
   if (!leaps)
     db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
       now + CLOCK_SKEW_MS,
@@ -139,8 +139,8 @@ async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<
 }
 
 /**
- * Returns free pages to the file system, in short steps that let others write. A file without incremental vacuum keeps
- * its free pages for later answers: a full VACUUM would lock out every run meanwhile.
+ * Returns free pages to the file system. Between its short steps, other runs can write. A file without incremental
+ * vacuum keeps its free pages for later answers: a full VACUUM would lock out every run meanwhile.
  */
 export async function giveBack(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
   if (db.pragma('auto_vacuum') !== INCREMENTAL) return;

@@ -47,7 +47,7 @@ export function longestUse({answers, rejections, stale}: Term): number {
   return Math.max(answers, rejections) + stale;
 }
 
-/** Share of a term, at its end, in which values fall due for renewal. */
+/** Values fall due for renewal in this last share of their term. */
 const SPREAD = 1 / 5;
 
 /**

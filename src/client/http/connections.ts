@@ -11,19 +11,19 @@ const REST_IN_CALLS = 3;
  */
 const QUICKER = 0.92;
 const SLOWER = 1.02;
-/** Minimum milliseconds between two looks for rested connections. */
+/** Minimum milliseconds between two searches for connections that have rested. */
 const LOOK_EVERY_MS = 10;
 
 /** Error codes of a request whose connection the other side closed. */
 const CLOSED = ['ECONNRESET', 'EPIPE'];
-/** Number of lost calls on kept connections after which none is kept. By default a value has more attempts. */
+/** After this many calls lost on kept connections, none is kept any more. By default a value has more attempts. */
 const LOST_AT_MOST = 2;
-/** Share of lost calls that must be exceeded, too. A service that closes idle connections loses a call now and then. */
+/** Besides {@link LOST_AT_MOST}, this share must be lost: closing idle connections loses a call now and then. */
 const LOST_SHARE = 0.2;
 
 /** The response 408, with which a server may announce that it closes an idle connection (RFC 9110, 15.5.9). */
 const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
-/** A connection gets no call in these last milliseconds before its server closes it, as announced in `Keep-Alive`. */
+/** A connection gets no call in the last milliseconds before its server closes it. `Keep-Alive` announces that time. */
 const CLOSING_SOON_MS = 1_000;
 
 /** A connection that has carried a call. */
@@ -41,9 +41,9 @@ interface Link {
 }
 
 /**
- * Keeps connections, and lets each rest before its next call. Bytes that arrive without a request, such as a second
- * answer, end the connection. Otherwise Node would take them for the answer to the next call, which is about another
- * value, and all later answers would be off by one.
+ * Keeps connections, and lets each rest before its next call. If bytes arrive without a request, such as a second
+ * answer, their connection is ended. Otherwise Node would take these bytes for the answer to the next call, which is
+ * about another value, and all later answers would be off by one.
  *
  * A service that sent more answers than calls gets a new connection for each call from then on. So does a service that
  * closes connections when they are used again, since each call lost that way may have been carried out.
@@ -70,7 +70,7 @@ export class Connections {
 
   /**
    * At most `atOnce` connections carry a call. `unasked` is aborted when bytes arrive that answer no call, on a
-   * connection of this object or of another that shares it.
+   * connection of this object or of another object that shares `unasked`.
    */
   constructor(agent: Agent, atOnce: number, unasked: AbortController) {
     const pool = agent as Agent & Pool;
@@ -100,7 +100,6 @@ export class Connections {
     else request.once('socket', assigned);
   }
 
-  /** Closes idle connections. */
   close(): void {
     clearTimeout(this.#look);
     for (const {isIdle, socket} of this.#links.values()) if (isIdle) socket.destroy();
@@ -161,7 +160,7 @@ export class Connections {
       goodUntil: Number.POSITIVE_INFINITY,
     };
     this.#links.set(socket, link);
-    // Runs before Node's own listener, which marks answers as complete. So an answer's last bytes are not extra ones.
+    // Runs before Node's own listener, which marks answers as complete. So an answer's last bytes don't count as extra.
     socket.prependListener('data', (bytes: Buffer) => {
       if (!link.isIdle && link.answer?.complete !== true) return;
       socket.destroy();
@@ -257,12 +256,12 @@ function wasEndedHere(socket: Socket): boolean {
   return socket.errored === null && !socket.readableEnded;
 }
 
-/** True if a gateway may have answered, after it gave up waiting. It may still pass on the service's late answer. */
+/** True if a gateway that gave up waiting may have answered. It may still pass the service's late answer on. */
 function isGateways({statusCode = 0}: IncomingMessage): boolean {
   return statusCode >= 500;
 }
 
-/** Milliseconds until shortly before the server closes the connection; Infinity if the server tells no time. */
+/** Milliseconds until shortly before the server closes the connection; Infinity if the server announces no time. */
 function idleMsOf({headers}: IncomingMessage): number {
   const [, seconds] = /\btimeout=(\d+)/.exec(String(headers['keep-alive'] ?? '')) ?? [];
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000 - CLOSING_SOON_MS;

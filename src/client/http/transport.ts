@@ -31,9 +31,9 @@ export interface Transport {
 }
 
 /**
- * got with everything off that could send a call twice, or its key elsewhere: no retries, no redirects. Bodies are read
- * by hand, since only that bounds their size. got's errors never leave this function: they carry the request's body
- * with the key. got's timers start before a request has a connection, so this function has its own.
+ * A transport over the library got. Retries and redirects are off: they could send a call twice, or the key elsewhere.
+ * Bodies are read by hand, since only that limits their size. got's errors never leave this function, since they have
+ * the request's body with the key. got's timers start before a call has a connection, so {@link CallTimers} limit it.
  */
 export function transport(options: TransportOptions): Transport {
   const client = got.extend({
@@ -155,7 +155,7 @@ class CallTimers {
   start(socket: Socket, onConnected?: () => void): void {
     if (this.#isOver) return;
     this.#started = performance.now();
-    // First reads the answers that have arrived: when a suspended process wakes up, all of its timers are due.
+    // When a suspended process wakes up, all of its timers are due. So answers that have arrived are read first.
     const overdue = () => setImmediate(() => this.#expire());
     this.#deadline = setTimeout(overdue, this.#timeoutMs);
     onceConnected(socket, () => {

@@ -3,7 +3,7 @@ import type {EncodingName} from './transcode.ts';
 
 /**
  * Letters outside ASCII by language, from CLDR's exemplar characters. Languages are grouped by the encodings in which
- * programs write them. Names are too short for letter statistics: chardet was right and certain in 7 of 14 short lists.
+ * programs write them. Names are too short for letter counts: chardet was certain and right on only 7 of 14 lists.
  */
 const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]])[] = [
   // windows-1252 contains all of ISO-8859-1, and is the encoding of Windows programs.

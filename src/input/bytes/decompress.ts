@@ -8,7 +8,7 @@ import {peek} from './peek.ts';
 type CreateEngine = (options: {chunkSize: number}) => Transform;
 
 interface Decoder {
-  /** First bytes of data in this format. They decide the format, not the file's name. */
+  /** First bytes of data in this format. These bytes decide the format; the file's name does not. */
   readonly magic: Buffer;
   /** Makes the decoder; undefined if this Node has no decoder that notices cut-off data. */
   readonly engine: CreateEngine | undefined;
@@ -27,7 +27,7 @@ function zstdEngine(): CreateEngine | undefined {
   }
 }
 
-/** Recognition and decoder of each compression. The compression's name is also the command that reads and checks it. */
+/** First bytes and decoder of each compression. In messages, its name is also the name of its command. */
 export const decoders: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
   zstd: {
@@ -73,7 +73,7 @@ async function* inflate(
   name: string,
   compression: string,
 ): AsyncGenerator<Buffer> {
-  // An iterator without return(): the decoder may end before its input, and the last loop below reads the rest of it.
+  // An iterator without return(): if the decoder ends before its input does, the last loop below can read the rest.
   const feed = {[Symbol.asyncIterator]: () => ({next: () => chunks.next()})};
   pipeline(feed, engine, () => {});
   try {
@@ -89,6 +89,6 @@ async function* inflate(
   } finally {
     engine.destroy();
   }
-  // Reads the padding after the last member: it is not data, but part of the file and its hash.
+  // Reads the padding after the compressed data: it has no rows, but the file's hash includes it.
   for await (const _ of chunks);
 }

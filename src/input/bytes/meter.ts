@@ -66,7 +66,7 @@ export class Meter {
     return {bytes: this.#bytes, hash: this.#hash.copy()};
   }
 
-  /** @throws {InputError} `input_changed` if a file, read `again`, differs from what was read of it before. */
+  /** @throws {InputError} `input_changed` if a second reading of a file (`again`) differs from the first. */
   async compare({bytes, hash}: Mark, again: AsyncIterable<Buffer>): Promise<void> {
     let left = this.#bytes - bytes;
     for await (const block of again) {

@@ -33,7 +33,6 @@ export interface Pipes {
   readonly warn?: ((sentence: string) => void) | undefined;
 }
 
-/** True for stdin and for a pipe: they can be read only once. */
 export function isReadOnce(path: string): boolean {
   return path === '-' || isPipe(path);
 }
@@ -134,7 +133,7 @@ function fromStream(name: string, stream: NodeJS.ReadableStream): RawInput {
     },
     again: async () => undefined,
     async close() {
-      // Not chunks.return(): that would wait for a chunk that may never come.
+      // Does not call chunks.return(): that would wait for a chunk that may never come.
       if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy();
     },
   };

@@ -11,8 +11,8 @@ export interface BlockRecord {
 const MOST_FAILURES = 6;
 
 /**
- * Parses whole blocks of lines at once. A block that fails must be read record by record. So must the blocks after it,
- * since odd records come in groups. Each further failure about doubles the number of these blocks.
+ * Parses whole blocks of lines at once. A block that fails must be read record by record. So must some blocks after
+ * it, since odd records come in groups. Each further failure about doubles their number.
  */
 export class WholeBlocks {
   readonly #options: Options;

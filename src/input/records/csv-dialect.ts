@@ -34,7 +34,7 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
 /** Minimum share of the rows that must have more fields than the header. Other rows may be short, such as a footer. */
 const MOST = 0.5;
 
-/** Number of empty columns without a header, which rows have if a program ends each row with delimiters. Else 0. */
+/** Number of empty columns after those of the header, as some programs write them. 0 if such columns have values. */
 export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect): number {
   const [header = [], ...rows] = firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
   const extras = rows.map(row => row.slice(header.length));

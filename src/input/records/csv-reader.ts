@@ -13,7 +13,7 @@ import {encodingDetail, reject} from './reject.ts';
 
 const QUOTE = 0x22;
 
-/** An incomplete record is parsed again at each chunk with a quote. Above this size, it must also have doubled. */
+/** An incomplete record is parsed again when a chunk has a quote. Above this size, the record must have doubled too. */
 const EAGER_BYTES = 64 * 1024;
 
 /**
@@ -187,7 +187,7 @@ export class CsvReader implements RecordReader {
     return [bytes.length, undefined];
   }
 
-  /** Counts the blank lines at `from`. Returns their end. */
+  /** Counts the blank lines that begin at `from`. Returns the place after them. */
   #skipBlanks(bytes: Buffer, from: number, to: number): number {
     let at = from;
     while (at < to) {

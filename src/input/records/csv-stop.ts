@@ -1,6 +1,6 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
 
-/** Reason for a stop. `layout`: the columns are known now. Else the record is not closed, misquoted or too long. */
+/** Reason for a stop. `layout`: the columns are known now. Others: the record is unclosed, misquoted or too long. */
 export type CsvStop = 'layout' | 'open' | 'bad_quote' | 'too_long';
 
 export class StopParsing extends Error {

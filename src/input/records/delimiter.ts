@@ -30,7 +30,7 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
 }
 
-/** If a smaller share of records agrees on the number of fields, they are counted again with quotes as letters. */
+/** If a smaller share of records agrees on the number of fields, fields are counted again with quotes as letters. */
 const MOSTLY = 0.5;
 
 function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {

@@ -3,7 +3,7 @@ import {RAW_LIMIT} from './reject.ts';
 export const LF = 0x0a;
 export const CR = 0x0d;
 
-/** Whole lines, or the beginning of a line beyond the limit. */
+/** Whole lines, or the beginning of a line that exceeds the limit. */
 export type LineBlock =
   | {readonly kind: 'lines'; readonly bytes: Buffer}
   | {readonly kind: 'too_long'; readonly head: Buffer; readonly length: number};
@@ -13,8 +13,8 @@ const HEAD_BYTES = RAW_LIMIT + 4;
 
 /**
  * Cuts a stream of bytes into blocks of whole lines. A line has at most `limit` bytes before its line end. Only the
- * last line may lack a line end. Of a longer line, the beginning is kept for the reject and the rest is dropped. The
- * size of the stream's chunks changes only how lines are grouped.
+ * last line may lack a line end. If a line exceeds the limit, its beginning is kept for the reject, and its rest is
+ * dropped. The size of the stream's chunks changes only how lines are grouped.
  */
 export class LineBlocks {
   readonly #eol: number;
@@ -42,14 +42,14 @@ export class LineBlocks {
   /** Takes a chunk, and returns the blocks that are complete. */
   push(chunk: Buffer): LineBlock[] {
     const blocks: LineBlock[] = [];
-    // Takes pieces of `limit` bytes: only the first line of a piece can be too long, as it may have begun earlier.
+    // Takes pieces of `limit` bytes: then only a piece's first line can be too long, if it began in an earlier piece.
     for (let start = 0; start < chunk.length; start += this.#limit) {
       this.#piece(chunk.subarray(start, start + this.#limit), blocks);
     }
     return blocks;
   }
 
-  /** The blocks left at the end of the stream. */
+  /** Ends the stream, and returns the last block if there is one. */
   end(): LineBlock[] {
     if (this.#dropping !== undefined) return [{kind: 'too_long', ...this.#dropping}];
     const bytes = this.#takeTail();

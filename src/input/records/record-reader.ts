@@ -23,7 +23,7 @@ export interface Rest {
 export interface ReaderSettings {
   /** The file's name, for rejects and errors. */
   readonly file: string;
-  /** Maximum bytes (of UTF-8 text) of a record. A longer one is rejected, and never held whole. */
+  /** Maximum bytes (of UTF-8 text) of a record. A longer one is rejected, and is never wholly in memory. */
   readonly maxRecordSize: number;
   readonly tally: ReadSoFar;
   /** The likely encoding of text that is not UTF-8. */
@@ -37,7 +37,6 @@ export interface CsvDialect {
   readonly sepLineBytes: number;
 }
 
-/** The columns of a CSV file. */
 export interface CsvLayout {
   readonly header: readonly string[] | undefined;
   readonly columns: readonly string[];
@@ -46,9 +45,9 @@ export interface CsvLayout {
 export interface CsvSettings extends ReaderSettings {
   readonly dialect: CsvDialect;
   readonly header: boolean;
-  /** Number of lines left out above the header. */
+  /** Number of lines above the header that are skipped. */
   readonly skippedLines: number;
-  /** True if rows with fewer fields than the header are filled up. */
+  /** True if rows with fewer fields than the header are filled up with empty fields. */
   readonly padShortRows: boolean;
   /** Number of unnamed columns after those of the header. */
   readonly unnamedColumns: number;

@@ -4,7 +4,6 @@ import {list} from '../values.ts';
 const formats = ['json', 'text'] as const;
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
-/** Level and format of the log. */
 export interface LogSetting {
   readonly format?: (typeof formats)[number] | undefined;
   readonly level?: (typeof levels)[number] | undefined;

@@ -5,7 +5,7 @@ import {settingsIn} from './declare.ts';
 import {log} from './log.ts';
 import {scoreRules} from './score-rules.ts';
 
-/** The share from which a change is drift, and `fails` if drift fails the run. `off`: no comparison. */
+/** `share`: the smallest change that is drift. `fails`: true if drift fails the run. `off`: nothing is compared. */
 type DriftSetting = 'off' | {readonly share: number; readonly fails: boolean};
 
 const DRIFT = 'expected off, a share such as 10%, or fail 10%';

@@ -3,7 +3,7 @@ import type {Sink} from '../../output/sink.ts';
 import type {RunFiles} from './partial.ts';
 import type {PublishFacts, PublishRecord} from './publish.ts';
 
-/** The place that a run's rows go to: its checks before anything is paid for, its writing, and its publishing. */
+/** The place that a run's rows go to. It is checked before anything is paid for, then written, then published. */
 export interface Destination {
   /** Local files that the destination writes. No other file of the job may be one of them. */
   readonly writes: readonly string[];
@@ -13,7 +13,7 @@ export interface Destination {
   check(): void;
   /** True if the output exists already, so that a run would replace it. */
   exists(): boolean;
-  /** True if the output has exactly the bytes with this digest. Then makes the output durable. */
+  /** True if the output has this digest. In this case, the output is also made safe from a power cut. */
   holds(digest: FileDigest): Promise<boolean>;
   /**
    * Opens the output, cut to `bytes`: its length at the checkpoint.
@@ -23,11 +23,11 @@ export interface Destination {
   open(files: RunFiles, bytes: number, stdout: NodeJS.WritableStream): Promise<Sink>;
   /**
    * Prepares the written output for publishing, and returns its digest; null if the destination keeps nothing.
-   * `watched` gets a function that returns the share done so far.
+   * Calls `watched` with a function that returns the share done so far.
    */
   digest(files: RunFiles, watched?: (share: () => number) => void): Promise<FileDigest | null>;
   /**
-   * Puts everything in place, the output last.
+   * Puts the run's files in place, the output last.
    *
    * @throws {OutputError}
    */

@@ -46,7 +46,7 @@ function streamDestination({name, to}: OutputOf<'stream'>): Destination {
         moveAtomically(partialPath(files, 'rejects', written.rejects), written.rejects);
       if (summary !== null && written.summary !== undefined) writeAtomically(written.summary, summary);
     },
-    // A stream leaves no record of a publishing. If there is one, it is another job's, and this throws.
+    // A stream leaves no record of a publishing. If a record exists, it is another job's, and this function throws.
     complete: async files => unfinishedPublishing(files, name),
   };
 }

@@ -9,7 +9,7 @@ import {besideOf, orUnwritable} from '../../disk/replace.ts';
 export interface RunFiles {
   /** Directory of the ledger and of the record of the publishing. */
   readonly directory: string;
-  /** Locked directories: the output's own if the state is in another, then the state's. None for a temporary state. */
+  /** Locked directories: the output's own if the state is elsewhere, then the state's. Empty for a temporary state. */
   readonly locked: readonly {readonly path: string}[];
   readonly written: WrittenPaths;
 }
@@ -20,15 +20,15 @@ export interface WrittenPaths {
   readonly summary: string | undefined;
 }
 
-/** Names of the files until they are published. `packed` is the output, compressed. */
+/** Names of the files until they are published. `packed` is the compressed output. */
 export const partialNames = ['output', 'packed', 'rejects'] as const;
 
 export type PartialName = (typeof partialNames)[number];
 
 /**
- * Path of a file until it is published: in the state's directory if a rename from there can reach `target`. Else in the
- * output's own directory, under a name unique to this state. Only a trial shows if a rename works: two mounts of one
- * file system have the same device, but no rename works between them.
+ * Path of a file until it is published. The file is in the state's directory if it can be renamed from there to
+ * `target`, else in the output's own directory under a name unique to this state. Only a trial shows if a rename works:
+ * two mounts of one file system have the same device, but no rename works between them.
  */
 export function partialPath({directory, locked}: RunFiles, name: PartialName, target: string): string {
   const near = join(directory, `${name}.partial`);
@@ -69,7 +69,7 @@ export async function digestRejects(files: RunFiles): Promise<FileDigest | null>
 }
 
 /**
- * The real path of a file to write. A stream's path stays as given: its links may lead to something without a name.
+ * The real path of a file to write. A stream's path is not resolved: its links may lead to something without a name.
  *
  * @throws {OutputError}
  */

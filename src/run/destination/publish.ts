@@ -12,8 +12,8 @@ import {type PartialName, partialPath, type RunFiles, type WrittenPaths} from '.
 const digest = z.object({bytes: z.number(), sha256: z.string()});
 
 /**
- * The plan of a publishing, written before the first rename. Its paths are only compared with the job's and never
- * written to: the file may not be trusted.
+ * The plan of a publishing, written before the first rename. Its paths are only compared with the job's paths. Nothing
+ * is written to them, since the file can't be trusted.
  */
 const publishRecord = z.object({
   /** Path of the output. A different path shows that the record is another job's. */
@@ -28,7 +28,7 @@ const publishRecord = z.object({
   /** True if the last run's rejects are to be removed, since this run has none. */
   obsolete: z.boolean(),
   summary: z.string().nullable(),
-  /** Part of the temporary names while files are moved. */
+  /** Random part of the files' temporary names while they are moved. */
   token: z.string().regex(/^[0-9a-f]+$/),
   exitCode: z.number(),
   rowsWritten: z.number(),
@@ -43,7 +43,6 @@ type OutputPart = Exclude<PartialName, 'rejects'>;
 
 export const RECORD = 'publish.json';
 
-/** A file that waits for its rename. */
 interface UnpublishedFile {
   readonly name: PartialName;
   readonly to: string;
@@ -116,7 +115,7 @@ export function unfinishedPublishing(
       'settings_changed',
       `The unfinished run in ${directory} writes ${output_path}. To finish that run, use that name for the output. For this output, add another --state.`,
     );
-  // A link to the output, or another --rejects, changes the rejects' path. This command would not find them.
+  // With another --rejects, or a link to the output, this command would look for the rejects at another path.
   if (record.rejects !== null && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
@@ -140,7 +139,7 @@ export async function completePublishing(
   if (record === undefined) return undefined;
   const waiting: UnpublishedFile[] = [];
   for (const one of placed(files, output, record, written)) {
-    // After a power cut an old record may be back, with another run's file waiting. The digest shows that.
+    // After a power cut an old record may be back, while another run's file waits. The digest tells the files apart.
     if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);
     else if (!(await hasDigest(one.to, one.digest)))
       throw new StateError(

@@ -41,13 +41,13 @@ export function openBill(
   if (untold.length > 0 && tellBills(untold, io)) ledger.bills.told(untold);
 }
 
-/** Adds this session's summary and killed sessions' bills to the history. Returns true if the history then has all. */
+/** Adds this session's summary and killed sessions' bills to the history. Returns the same as {@link remember}. */
 export function tellEnd(job: Job, summary: Summary, bills: readonly Bill[], io: World): boolean {
   const others = bills.filter(({id}) => id !== summary.session.id);
   return remember(io, () => [...others.map(cutOffEntry), ownEntry(job, summary)]);
 }
 
-/** Gives the history the bills of killed sessions. Returns true if the history then has all of them. */
+/** Adds the bills of killed sessions to the history. Returns the same as {@link remember}. */
 export function tellBills(bills: readonly Bill[], io: World): boolean {
   return remember(io, () => bills.map(cutOffEntry));
 }
@@ -55,7 +55,7 @@ export function tellBills(bills: readonly Bill[], io: World): boolean {
 /** The history line of a killed session. */
 function cutOffEntry({id, at, about, by}: Bill): HistoryEntry {
   const {list_key: list, opened_at: openedAt = 0, ...facts} = about as BillFacts;
-  // A session killed in its first calls has booked nothing. `at` is then an earlier session's: the latest time counts.
+  // If a session was killed before it booked anything, `at` is an earlier session's. So the latest of the times counts.
   const endedAt = Math.max(at, openedAt, Date.parse(facts.started_at));
   const spent = Object.entries(by).filter(([, each]) => Object.values(each).some(count => count !== 0));
   const inCredits = spent.map(([name, each]) => [name, {calls: each.calls, ...spendingSummary(each)}]);

@@ -32,14 +32,14 @@ export interface Published {
   readonly changes?: Summary['changes'];
 }
 
-/** A run's books, which are its counts of rows, calls and credits: current, or as the last session left them. */
+/** A run's books: its counts of rows, calls and credits, either now or at the end of the last session. */
 export interface Books {
   readonly runId: string;
   readonly startedAt: number;
   readonly resumed: Summary['resumed'];
   readonly input: FileDigest;
   readonly counters: Counters;
-  /** Counts over all attempts (calls) of the run, of all its sessions. */
+  /** Counts of all attempts (calls) in all sessions of the run. */
   readonly tally: Tally;
   readonly earlier: Earlier;
   /** This session's spending. The history knows the bill by its `id`. */
@@ -50,7 +50,6 @@ export interface Books {
 /** Facts that exist once a session has opened. */
 export interface UnderWay {
   readonly baseUrl: string;
-  /** Format of the output. */
   readonly format: Pick<OutputFormat, 'kind' | 'delimiter'>;
   readonly blankLines: number;
   readonly paddedRows: number;

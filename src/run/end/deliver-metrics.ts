@@ -81,7 +81,7 @@ async function deliver(
   }
 }
 
-/** Pushes with POST: the gateway keeps metrics that the body lacks, so failed runs keep the last success's time. */
+/** With POST, the gateway keeps metrics that the body lacks. So after a failed run the last success's time stays. */
 async function push(to: string, job: string | null, body: string, {env, warn}: World): Promise<void> {
   const auth = env.BULK_ENRICH_METRICS_AUTH;
   const contentType = 'text/plain; version=0.0.4; charset=utf-8';

@@ -48,7 +48,7 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
-  // Ends the judging of rejections, unless the same command will resume the run: its next session then judges them.
+  // Decides if values or the account caused the rejections. If the run can be resumed, its next session decides that.
   if (stop === undefined || stop.startsOver === true || !session.job.output.lasts)
     session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
@@ -225,8 +225,8 @@ function writeStopped(job: Job, io: RunIo, summary: Summary): void {
 }
 
 /**
- * Delivers the summary of a run that could not start. After a mistake of the user only metrics are written. Nothing is
- * written if another run holds the output's lock, since that run reports, or if the user interrupted this one.
+ * Delivers the summary of a run that could not start. After a mistake of the user, writes only metrics. Writes nothing
+ * if the user interrupted the run, or if another run holds the output's lock: that other run reports itself.
  */
 export async function reportFailure(
   job: Job,

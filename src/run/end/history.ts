@@ -20,7 +20,7 @@ export function isCompared({name, settings}: Job): boolean {
   return name !== undefined && settings.drift !== 'off';
 }
 
-/** Finds and reports figures that differ much from the job's last runs. Trouble with the history is a warning. */
+/** Warns of figures that differ much from the job's last runs, and returns them. A history error is only a warning. */
 export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift[] {
   const {drift: setting} = job.settings;
   if (!isCompared(job) || setting === 'off') return [];
@@ -30,7 +30,7 @@ export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift
   return drift;
 }
 
-/** Adds the session's line to the history, for later runs, `runs` and `spend`. Returns the same as {@link remember}. */
+/** Adds the session to the history, for later runs, `runs` and `spend` (commands). Returns as {@link remember} does. */
 export function rememberRun(job: Job, summary: Summary, io: World): boolean {
   return remember(io, () => [ownEntry(job, summary)]);
 }

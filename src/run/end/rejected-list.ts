@@ -1,7 +1,7 @@
 import {UsageError} from '../../errors.ts';
 import {openSource} from '../../input/source.ts';
 
-/** Rejected rows as a list of their own. */
+/** Rejected rows as a list that can be run again. */
 export interface RejectedList {
   /** The list in bytes, since some rows are rejected because they are not valid text. */
   readonly bytes: Buffer;
@@ -10,7 +10,7 @@ export interface RejectedList {
 }
 
 /**
- * Reads rejected rows from their file, and puts their old header above them: the user can fix them and run the list.
+ * Reads rejected rows from their file, and puts their old header above them. The user can fix the rows and run them.
  *
  * @throws {UsageError}
  */

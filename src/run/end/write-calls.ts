@@ -12,8 +12,8 @@ import type {RunIdentity} from '../identity.ts';
 const KEY = 'calls_key';
 
 /**
- * Creates the key of this run's hashes. A key that the user gives takes precedence. The created key is deleted with the
- * run's state, so hashes of two runs never match.
+ * Creates the secret key that hashes this run's values. A key from the user takes precedence. The created key is
+ * deleted with the run's state, so hashes of two runs never match.
  */
 export function prepareCalls(job: Job, ledger: Ledger): void {
   if (job.settings.calls !== undefined && ledger.getMeta(KEY) === undefined)

@@ -53,8 +53,8 @@ export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
 }
 
 /**
- * Deletes from the store what no job can use, at the end of a run. Errors are silent: the run has reported trouble with
- * the store already, and the next run deletes what is left.
+ * At the end of a run, deletes from the store the answers that no job can use. Errors are silent: the run has reported
+ * trouble with the store already, and the next run tries again.
  */
 export async function keepUpStore(job: Job, io: World): Promise<void> {
   const {store, maxStoreSize} = job.settings;
@@ -69,11 +69,11 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
         `The answer store exceeded max_store_size, so ${removed} answers that were still good were removed. They will be paid for again.`,
       );
   } catch {
-    // The next run deletes what is left, as said above.
+    // The next run tries again.
   }
 }
 
-/** Opens the job's answer store. The store takes the run's own answers from `own`. */
+/** Opens the job's answer store. In `own` the store finds answers of this run that it could not write at once. */
 export function openAnswerStore(
   {settings: {store}}: Job,
   scope: string,

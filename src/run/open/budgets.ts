@@ -42,8 +42,8 @@ export function openBudgets(account: Account | undefined, io: World, holder?: st
 }
 
 /**
- * Returns a function that gives back what a killed session took of its account's budgets and did not spend, even if
- * this session has another account.
+ * Returns a function that gives a killed session's unspent credits back to the budgets of that session's account, even
+ * if this session has another account.
  */
 export function giverBack(io: World): LedgerOptions['giveBack'] {
   return (holder, taken) => {
@@ -56,12 +56,11 @@ export function giverBack(io: World): LedgerOptions['giveBack'] {
   };
 }
 
-/** The sentence for a used-up shared budget. */
 export function exhaustedMessage({period, limit, renewsAt}: PeriodBudget): string {
   return `The ${period}'s credit limit (${limit}) is reached: nothing more was sent. The next ${period} begins at ${new Date(renewsAt).toISOString()}.`;
 }
 
-/** Warns how much earlier attempts (restarted runs) left of `max_credits`, and how to get the full limit again. */
+/** Warns how much of `max_credits` remains after earlier attempts (restarted runs), and how to get all of it again. */
 export function warnOfEarlier(earlier: Earlier, {settings}: Job, warn: (sentence: string) => void): void {
   const {maxCredits} = settings;
   if (maxCredits === undefined) return;

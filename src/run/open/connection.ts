@@ -5,7 +5,6 @@ import type {LaneSettings} from '../../lookup/outlet.ts';
 import type {RunIo} from '../io.ts';
 import type {Account} from './account.ts';
 
-/** A client for an endpoint. */
 export interface Connection {
   readonly client: Client;
   close(): Promise<void>;

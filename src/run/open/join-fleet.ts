@@ -61,8 +61,8 @@ export async function joinFleet(
 }
 
 /**
- * Books the calls that an earlier session of this run had sent out. When that session ended, it gave them up as lost.
- * But workers finished them, and their answers are paid for.
+ * Books calls that an earlier session of this run gave to the fleet. When that session ended, the calls counted as
+ * lost. But workers finished them, and their answers are paid for.
  */
 export async function bookCollected(
   collected: Promise<readonly AskedOf[]>,
@@ -76,7 +76,7 @@ export async function bookCollected(
   for (const {ask, attempt} of await collected) {
     const lookup = lookupOf(ask.operation, ask.params);
     const known = ledger.find([lookup.key]).get(lookup.key);
-    // Skips a lost attempt, and one whose sending is not the value's last: a later session sent the value again.
+    // Skips an attempt that was lost, or after which a later session sent the value again.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
     const doubt = leavesDoubt(attempt, settings);
@@ -84,7 +84,7 @@ export async function bookCollected(
     // The interrupted call counts as one doubt. Its real outcome is known now, so this doubt is subtracted.
     const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
     const mayBeCarriedOut = known.doubts > 1 || carried !== undefined;
-    // A rejection may be about the value or the account. `false`: it is not kept, so the next run calls again.
+    // A rejection may be the account's fault. `false` (below) keeps it from other runs, so they call again.
     const step = nextStep(
       ask.operation,
       attempt,
@@ -111,7 +111,7 @@ export async function bookCollected(
   }
 }
 
-/** Names the state directory that counts the account's credits, without revealing it. Undefined without a limit. */
+/** A hash of the state directory in which the account's credits are counted. Undefined without a limit. */
 function creditsCounter(account: Account, env: World['env']): string | undefined {
   if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
     return undefined;
@@ -119,7 +119,7 @@ function creditsCounter(account: Account, env: World['env']): string | undefined
   return createHash('sha256').update(counter).digest('hex').slice(0, 16);
 }
 
-/** `all=20/1s`, or `all=20/1s,ip=50/1s`: the rates that all runs of a fleet must share, with any operations. */
+/** The job's rates as text, such as `all=20/1s,ip=50/1s`. All runs of a fleet must have the same text. */
 function rateText(job: Job, account: Account | undefined): string {
   const rates = {...job.settings.rate, all: sharedRate(job, account)};
   return Object.entries(rates)

@@ -10,7 +10,7 @@ export const DEFAULT_CONCURRENCY = 16;
 /** Default rate of a live service, whose limits are unknown. */
 const LIVE_RATE: Rate = {count: 20, perMs: 1_000};
 
-/** Rate of operations without their own: the job's, else the account's, else the default; at most the account's. */
+/** Rate that operations share: the job's, else the account's, else the default. Never higher than the account's. */
 export function sharedRate({settings, endpoint}: Job, account: Limited): Rate | 'unlimited' {
   const otherwise = account?.rate ?? (endpoint.kind === 'embedded' ? 'unlimited' : LIVE_RATE);
   return atMost(settings.rate?.all ?? otherwise, account);

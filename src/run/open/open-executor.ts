@@ -115,15 +115,15 @@ function watchFleet(
 ): void {
   fleet.watch({
     slots,
-    // Stops even a run that publishes at an outage: values at workers can't be called back, so rows would lack them.
+    // Stops even a run that publishes at an outage: values at workers can't be withdrawn, so their rows can't be ready.
     outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     refused: error => stopper.stop(stopFor(error)),
   });
 }
 
 /**
- * True if the run continues however many values are refused. A program that gives rows (the library) sees each failure
- * itself, and its own users may choose the values.
+ * True if the run continues however many values are refused: with `max_errors` of 100%, or in library use. A program
+ * that uses the library sees each failure itself, and its own users may choose the values.
  */
 function mayAllFail({output, settings: {maxErrors}}: Job): boolean {
   return output.kind === 'rows' || (maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1);

@@ -22,8 +22,8 @@ export interface SingleCall {
 }
 
 /**
- * Makes a call outside of runs within its account's limits. It waits for its turn in the account's pace, and takes its
- * credits from the day and the month. A free call gives them back.
+ * Makes a call outside of runs within its account's limits. The call waits for its turn in the account's pace. Its
+ * credits are taken from the budgets of the day and the month, and given back if the call was free.
  *
  * @throws {BulkEnrichError} with exit code 7 if a budget is used up; every error of the call.
  */
@@ -37,7 +37,7 @@ export async function callWithinAccount<T>(
   const budgets = openBudgets(account, io);
   let charge: Charge = 'free';
   try {
-    // Only calls that can be paid for wait for a turn.
+    // Checks the budgets first: a call without credits need not wait for its turn.
     demand(budgets, budget => credits <= budget.left());
     return await inTurn(account, io, async () => {
       demand(budgets, budget => budget.take(CALL, credits));
@@ -67,7 +67,7 @@ function demand(budgets: readonly PeriodBudget[], allows: (budget: PeriodBudget)
     throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(exhausted));
 }
 
-/** A failed call's charge: by its attempt; free for a mistake in the command, as nothing was sent; else `maybe`. */
+/** A failed call's charge: that of its attempt; free if a mistake in the command kept it unsent; else `maybe`. */
 function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Charge {
   if (error instanceof ClientError) return chargeOf(error.attempt, settings);
   return error instanceof BulkEnrichError ? 'free' : 'maybe';

@@ -15,8 +15,8 @@ const kept = {
 } as const;
 
 /**
- * Returns the job without what it would keep in an unusable directory, such as that of a user without a home. The run
- * continues, and warns once before it pays for anything.
+ * Returns the job with those settings turned off that need an unusable directory (as for a user without a home). Warns
+ * once, before the run pays for anything.
  *
  * @throws {OutputError} if the job requires the answer store, and its directory is unusable.
  */

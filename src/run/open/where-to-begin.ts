@@ -22,7 +22,7 @@ import {
 import type {Stopper} from '../stop.ts';
 
 /**
- * Finds where a run begins: at its start, at its last checkpoint, or at its end if only the publishing was left.
+ * Finds where a run begins: at its start, at its last checkpoint, or at its end if only the publishing is to be done.
  *
  * @throws {UsageError} if the run would replace something, or a report has no directory.
  */
@@ -67,7 +67,7 @@ export async function beginningOf(
   return job.restarts === 'now' ? 'over' : 'resume';
 }
 
-/** Does the steps that follow the publishing: the last run may have ended before them. */
+/** Does the steps that follow the publishing, since the last run may have ended before it did them. */
 async function end(
   job: Job,
   io: RunIo,
@@ -91,19 +91,19 @@ function giveUpRun(state: RunState): void {
   }
 }
 
-/** Gives the history the bills that it may lack, such as a killed session's bill. */
+/** Adds bills that the history may lack, such as a killed session's bill. */
 function tellLeftOver(io: RunIo, state: RunState): void {
   try {
     const untold = fromLedger(state, ({bills}) => bills.untold) ?? [];
     if (untold.length > 0) tellBills(untold, io);
   } catch {
-    // An unreadable ledger has nothing to report.
+    // The bills in an unreadable ledger are not added.
   }
 }
 
 /**
- * Completes a publishing that a crash interrupted. If that is impossible, returns undefined if the job may start over,
- * else throws.
+ * Completes a publishing that a crash interrupted. If that is impossible, returns undefined for a job that may start
+ * over, and throws for others.
  */
 async function completed(job: Job, state: RunState): Promise<PublishRecord | undefined> {
   try {
@@ -114,7 +114,7 @@ async function completed(job: Job, state: RunState): Promise<PublishRecord | und
   }
 }
 
-/** True if another result was being published, such as last night's: it must not pass for this job's result. */
+/** True if the record is of another result, such as last night's. That result must not pass for this job's. */
 async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<boolean> {
   // An input that can be read only once is not compared: the run must read it.
   if (job.inputs.some(isReadOnce)) return true;
@@ -137,7 +137,7 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
   return {...outcomeOf(exitCode, told, rowsWritten, message), found: 'unpublished'};
 }
 
-/** Outcome of a complete job. `isCutOff`: a later run was cut off; without a store, only its ledger has its answers. */
+/** Outcome of a complete job. `isCutOff`: a later run of it was interrupted. The message tells how to resume it. */
 function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
   const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';
@@ -148,7 +148,7 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
   return {...outcomeOf(summary.exit_code, summary, rows, message), found: 'complete'};
 }
 
-/** Warns why the run starts over. With stdin or a pipe, which can't be read again, gives the run up and throws. */
+/** Warns why the run starts over. If its input can't be read again (stdin, a pipe), gives the run up and throws. */
 export function startOver(job: Job, io: RunIo, state: RunState, why: string, cause: unknown): void {
   if (!job.inputs.some(isReadOnce)) {
     io.warn(`${why}, so the run starts over. Answers already paid for are kept.`);

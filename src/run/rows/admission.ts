@@ -16,7 +16,7 @@ interface Stages {
   readonly stopper: Stopper;
   /** Returns false once the caller no longer wants its rows. Without this function, rows are always wanted. */
   readonly isWanted?: () => boolean;
-  /** True if a program waits for each row. Rows then don't wait out outages, and session tokens are verified anew. */
+  /** True if a program waits for each row. Rows then fail in an outage, and session tokens are verified anew. */
   readonly isRequest?: boolean;
 }
 
@@ -85,11 +85,11 @@ class AskedCell implements Waiter {
 
 /**
  * plan → answers: rows enter the window in input order, and their lookups go to {@link Answers}. A lookup with a
- * condition waits until the row's lookups before it are answered. Its condition depends on its own row only.
+ * condition waits until the row's lookups before it are answered. No condition depends on another row.
  */
 export class Admission {
   readonly #stages: Stages;
-  /** Cells whose condition holds, until they are submitted together. */
+  /** Cells whose condition holds. They wait here until they are submitted together. */
   #second: Waiter[] = [];
   #turn: NodeJS.Immediate | undefined;
 
@@ -97,7 +97,7 @@ export class Admission {
     this.#stages = stages;
   }
 
-  /** Takes these records. Resolves when the caller may give the next ones. */
+  /** Puts records into the window and submits their lookups. Resolves when the caller may pass the next records. */
   async admit({records, position}: Batch): Promise<void> {
     const {window, answers} = this.#stages;
     await window.room();

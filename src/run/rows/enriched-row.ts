@@ -7,7 +7,6 @@ import {type Operation, perOperation} from '../../operations/table.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import type {ReadyRecord} from './in-order.ts';
 
-/** The row with its answers parsed and its risk judged. */
 export function enrichedRow<Kind extends Row>(
   {scorer, mapping}: Layout,
   row: Kind,

@@ -10,7 +10,7 @@ import {stopFor} from '../stop.ts';
 import {Admission} from './admission.ts';
 import {InOrder} from './in-order.ts';
 
-/** The result of a row that a program gave. */
+/** A row that a program passed to the run, with its result. */
 export interface FedRow {
   readonly given: unknown;
   readonly row: EnrichedRow<ObjectRow> | Reject;
@@ -29,7 +29,7 @@ export class Feed {
   readonly #given: unknown[] = [];
   #left = false;
 
-  /** `isRequest`: a program waits for each row by itself, not for a list of rows. */
+  /** `isRequest`: the program waits for each single row, not for a list of rows. */
   constructor(session: Session, isRequest: boolean) {
     this.#session = session;
     const {stopper, input, asking} = session;
@@ -44,7 +44,7 @@ export class Feed {
     });
   }
 
-  /** Takes these rows. The first one is number `first` of the session. Resolves when the caller may give more. */
+  /** Adds the caller's rows. Their numbers in the session begin at `first`. Resolves when the caller may give more. */
   async give(rows: readonly unknown[], first: number): Promise<void> {
     const {job, stopper} = this.#session;
     const {maxRecordSize} = job.settings;
@@ -79,7 +79,7 @@ export class Feed {
     });
   }
 
-  /** Number of rows given and not taken. */
+  /** Number of rows that the caller gave, and whose results it has not taken. */
   get open(): number {
     return this.#given.length;
   }

@@ -12,7 +12,7 @@ export interface PendingRecord {
   missing: number;
   /** Approximate bytes of memory of the record; they grow with its answers. */
   bytes: number;
-  /** How far the input was read when this record came. */
+  /** The position up to which the input was read when this record arrived. */
   readonly position: InputPosition;
   /** True if the record is in the window. */
   queued: boolean;
@@ -22,9 +22,9 @@ export interface PendingRecord {
 
 export type ReadyRecord = PendingRecord & {readonly results: readonly Result[]};
 
-/** Records taken at once: few enough to be freed before the garbage collector moves them to its old generation. */
+/** Maximum records taken at once. They are freed before the garbage collector moves them to its old generation. */
 const TAKE_AT_ONCE = 256;
-/** Rows in the window at which reading pauses if the writer is behind: more would fill the memory and gain nothing. */
+/** If the writer is behind, reading pauses at this number of rows: more would fill the memory and gain nothing. */
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
 
 /**
@@ -77,7 +77,7 @@ export class InOrder {
     }
   }
 
-  /** True if the window is full: no more is read until its first record leaves. */
+  /** True if the window is full: reading pauses until the first record leaves. */
   get full(): boolean {
     return this.#bytes >= this.#maxBytes && !this.#aborted;
   }

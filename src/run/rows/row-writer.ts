@@ -70,7 +70,6 @@ export class RowWriter {
     return this.#counters;
   }
 
-  /** Judges the risk of a row, and counts the row. */
   judge<Kind extends Row>(record: Kind, entry: ReadyRecord, parse?: typeof parsedAnswer): EnrichedRow<Kind> {
     const row = enrichedRow(this.#layout, record, entry, parse);
     countRow(this.#counters, row, this.#layout.columns);

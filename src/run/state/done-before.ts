@@ -10,7 +10,7 @@ import type {Destination} from '../destination/destination.ts';
 import {settingsDigest} from '../identity.ts';
 
 /**
- * The summary of a complete run of this very job: the same settings and input, and its output and rejects unchanged.
+ * The summary of a complete run with this job's settings and input, if its output and rejects are unchanged.
  */
 export async function finishedBefore(
   job: Job,
@@ -43,7 +43,7 @@ export async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes
   return read.sha256 === input.sha256;
 }
 
-/** True if rejects of the job's last run exist. At a path that the user chose, path and size must be that run's. */
+/** True if rejects of the job's last run exist. If the user chose their path, that run's path and size must match. */
 export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});

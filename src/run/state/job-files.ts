@@ -124,7 +124,8 @@ function refuseNoFile({setting, path, fileId}: NamedFile): void {
 }
 
 /**
- * Refuses another user's link in a directory that everybody may write to, as Linux does by default: it may be a trap.
+ * Refuses another user's link in a directory that everybody may write to, as Linux does by default: the link may be a
+ * trap.
  */
 function refuseForeignLink({setting, path}: NamedFile): void {
   if (!isLink(path)) return;

@@ -31,7 +31,7 @@ export interface Written extends ResumePoint {
 /** The point from which a run resumes. */
 export interface Checkpoint extends Written {
   readonly timeline: TimelineState;
-  /** Number of the last of the run's own answers that the store has. */
+  /** The run numbers the answers that it buys. This is the number of the last one that the store has. */
   readonly stored: number;
 }
 
@@ -49,7 +49,7 @@ interface LockedDirectory {
 export interface RunState extends RunFiles {
   readonly destination: Destination;
   readonly locked: readonly LockedDirectory[];
-  /** Directory that is removed with the session: a streamed run can't be resumed. */
+  /** Directory that is removed when the session ends. Only a run to a stream has it: such a run can't be resumed. */
   readonly temporary: TemporaryDirectory | undefined;
 }
 
@@ -166,7 +166,7 @@ export function fromLedger<T>({directory}: RunState, read: (ledger: Ledger) => T
   }
 }
 
-/** Works with the ledger that an earlier run left, if there is one. Asynchronous {@link fromLedger}. */
+/** Calls `work` with the ledger of the last session, if there is one: {@link fromLedger} for asynchronous work. */
 export async function withLedger(
   {directory}: RunState,
   work: (ledger: Ledger) => Promise<void>,
@@ -216,9 +216,9 @@ export function forgetLedger(directory: string): void {
 }
 
 /**
- * Releases the state. `all`: nothing is left to resume, so its files and the directories made for it are removed; files
- * of others stay. `made`: only what this session made is removed. Files that can't be removed are still valid: the next
- * run removes those of a complete run.
+ * Releases the state. `all`: there is nothing to resume, so the state's files and the run's own directories are
+ * removed; files of others stay. `made`: only directories that this session made are removed. If a removal fails, the
+ * files are still valid, and the next run removes those of a complete run.
  */
 export function closeState(
   state: RunState,
