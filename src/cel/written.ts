@@ -156,7 +156,7 @@ function method([name, receiver, args]: [string, ASTNode, ASTNode[]], within: Wi
 /** Macros that continue after an element fails. All other macros stop at the first failure. */
 const PAST_ERRORS = new Set(['all', 'exists']);
 
-/** Skips the body once no steps are left. Otherwise the body would first read each element that is left. */
+/** Skips the body once the steps are used up. Otherwise the body would first read each remaining element. */
 const whileWithin = (body: Shape) =>
   ({op: '?:', args: [call(ENGINE_NAMES.within), body, id('false')]}) as Shape;
 

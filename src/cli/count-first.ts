@@ -15,8 +15,8 @@ import {lookedUp} from './terminal/opening.ts';
 import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
- * Counts a run's calls, for the progress bar or a question about the cost. Undefined if there is neither, if the list
- * can be read only once, or if conditions decide the number. `warn` receives the plan's warnings before the question.
+ * Counts a run's calls, for the progress bar or a question about the cost. Undefined if neither needs the number, or if
+ * it can't be known, as for a list that can be read only once. `warn` receives the plan's warnings before the question.
  *
  * @throws {BulkEnrichError} with exit code 130 if the user does not agree to the cost.
  */
@@ -29,7 +29,7 @@ export async function countFirst(
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
   if (job.settings.offline || !(asks || hasBar(job, console))) return undefined;
-  // Only a question shows the plan's warnings. Otherwise the run gives them, and any error that the plan met.
+  // The plan's warnings are shown only before a question. Without a question, the run itself shows warnings and errors.
   const doubts: string[] = [];
   const plan = await planOf(
     job,

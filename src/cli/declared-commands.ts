@@ -13,7 +13,7 @@ export type WithSettings = (command: Command, use: Use) => Command;
 /** Empty help texts about operations, for commands that do not load the operations. */
 export const NOTHING_SAID = {lookups: '', values: '', ages: ''};
 
-/** A function that adds the flags of settings to a command, and the help texts about operations. */
+/** Needed to declare commands: the function that adds the flags of settings, and the help texts about operations. */
 export interface CommandSettings {
   readonly withSettings: WithSettings;
   readonly said: typeof NOTHING_SAID;

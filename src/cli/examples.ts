@@ -9,7 +9,7 @@ export function examplesOf(command: Command): string {
   return own === undefined ? '' : own.replace(name, '\nExamples:').split('\n').map(fitted).join('\n');
 }
 
-/** An example with its explanation, which moves to the next line if the terminal is narrow. */
+/** An example with its explanation. In a narrow terminal, the explanation moves to the next line. */
 function fitted(line: string): string {
   const {isTTY, columns} = process.stdout;
   return isTTY && line.length > columns ? line.replace(/ {3,}(?=\S)/, '\n      ') : line;

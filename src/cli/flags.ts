@@ -20,7 +20,7 @@ const common: ReadonlySet<SettingName> = new Set<SettingName>([
 
 type DescribedSetting = ReturnType<typeof describeSettings>[number];
 
-/** Gives a command the flags of its settings. `run` and `plan` also get -o, --job and --help-all. */
+/** Adds the flags of its settings to a command. `run` and `plan` also get -o, --job and --help-all. */
 export function addSettings(command: Command, use: Use, showsAll: boolean): Command {
   if (use === 'run') {
     command.option(

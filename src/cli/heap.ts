@@ -26,7 +26,7 @@ const v8: Heap = {
 export function keepHeapSmall({setFlag, youngBytes} = v8): void {
   // By default V8 lets garbage grow to four times the live data. A run of 60,000 values took 224 MB, now 171 MB.
   setFlag('--heap-growing-percent=75');
-  // V8 takes a limit of the space for new objects only at its start, but a growth factor at any time. 1: no growth.
+  // V8 accepts a size limit for new objects only at its start, but a growth factor at any time. Factor 1: no growth.
   let grows = true;
   setInterval(() => {
     const mayGrow = youngBytes() < MOST_YOUNG_BYTES;

@@ -41,7 +41,7 @@ export function jobFrom(
   return {job, console: createConsole(rest)};
 }
 
-/** The environment of a command without calls. It has a placeholder as its key: no key is read, no key command runs. */
+/** The environment for a command without calls. It has a placeholder as its API key, so no key command runs. */
 export function envOfCounting(env: Env): Env {
   const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
   return {...env, ...none, [keyVariables[0]]: 'not needed'};

@@ -21,7 +21,7 @@ export function parseAddress(text: string): Address {
   return {host: match[1] ?? '127.0.0.1', port};
 }
 
-/** A worker as its pages (/metrics, /healthz, /readyz) show it, with its fleet. */
+/** A worker and its fleet, as the pages /metrics, /healthz and /readyz show them. */
 export interface WatchedWorker {
   readonly report: WorkerReport;
   readonly hasRedis: boolean;

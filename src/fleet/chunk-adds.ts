@@ -8,17 +8,17 @@ import {clockAheadMs, closing, type FleetPackages, isRefusal, reasonOf} from './
 /** Milliseconds before a chunk that Redis refused is offered again. */
 const ADD_AGAIN_MS = 1_000;
 
-/** Returns 1 if Redis has the chunk. Otherwise takes its key and returns 0: an add on its way is then ignored. */
+/** Returns 1 if Redis has the chunk. Otherwise takes the key and returns 0: an add under way then has no effect. */
 const FENCE = `if redis.call('exists', KEYS[1]) == 1 then return 1 end
 redis.call('hset', KEYS[1], 'fenced', '1') redis.call('pexpire', KEYS[1], ARGV[1]) return 0`;
 
 /**
  * How an add ended. `there`: Redis has the chunk. `kept`: the chunk never reached Redis. `doubtful`: the add got no
- * reply, and no chunk was found afterwards: Redis may have lost it after a worker carried it out.
+ * reply, and Redis does not have the chunk or can't say. A worker may have carried it out before Redis lost it.
  */
 export type Added = 'there' | 'kept' | 'doubtful';
 
-/** Adds a run's chunks (groups of values) to the queue, each exactly once, whatever happens to Redis. */
+/** Adds a run's chunks (groups of values) to the queue, each at most once, whatever happens to Redis. */
 export class ChunkAdds {
   readonly #redis: Redis;
   /** A connection that never repeats commands: an add without a reply may have run, and must not run again. */
@@ -65,11 +65,11 @@ export class ChunkAdds {
     return this.#trouble;
   }
 
-  /** Offers the chunk to Redis until Redis has it, or until `stop` ends all adds. */
+  /** Offers the chunk to Redis until Redis accepts it, an add gets no reply, or `stop` ends all adds. */
   async add(id: string, data: SealedChunk): Promise<Added> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
       const timestamp = Math.floor(this.#now() - (await this.#aheadMs));
-      // Without a connection the add would wait in this process, and its failure would not tell if the chunk was sent.
+      // Without a connection the add would wait in this process, and its failure would not show if the chunk was sent.
       if (this.#once.status !== 'ready') continue;
       try {
         await this.#queue.add('chunk', data, {jobId: id, timestamp});
@@ -84,7 +84,7 @@ export class ChunkAdds {
     return 'kept';
   }
 
-  /** Ends all adds: chunks that Redis has not accepted yet are `kept`. */
+  /** Ends all adds: chunks that were not offered yet, or that Redis refused, are `kept`. */
   stop(): void {
     this.#stopped = true;
   }
@@ -95,7 +95,7 @@ export class ChunkAdds {
     this.#once.disconnect();
   }
 
-  /** Looks for a chunk whose add got no reply. If the chunk is missing, that add can't succeed any more. */
+  /** Looks for a chunk whose add got no reply. If the chunk is missing, keeps the add from taking effect later. */
   async #find(id: string): Promise<Added> {
     for (; ; await sleep(ADD_AGAIN_MS)) {
       try {

@@ -7,11 +7,11 @@ import {type Chunk, type ChunkAsk, PREFIX, QUEUE, type SealedChunk, sealedAs} fr
 import {closing, type FleetPackages, isRefusal} from './redis.ts';
 import type {Seal} from './seal.ts';
 
-/** A chunk (group of values) that is out: sent and not returned. `resolve` tells the caller that waits for it. */
+/** A chunk (group of values) that is out: sent and not returned. `resolve` gives its attempts to the waiting caller. */
 interface Out {
   readonly chunk: Chunk;
   readonly resolve: (attempts: readonly TimedAttempt[]) => void;
-  /** Milliseconds since the epoch at which the chunk left. All its answers were bought later. */
+  /** Milliseconds since the epoch at which the chunk was sent. All its answers were bought later. */
   readonly leftAt: number;
   /** True once Redis confirmed the chunk. Until then its absence proves nothing. */
   there: boolean;
@@ -26,7 +26,7 @@ export interface AskedOf {
 
 type ChunkJob = Job<SealedChunk, string>;
 
-/** Milliseconds that a returned chunk stays in Redis, until the ledger certainly has its outcomes. */
+/** Milliseconds for which a returned chunk stays in Redis at least. By then, the ledger has its outcomes. */
 const REMOVE_AFTER_MS = 1_000;
 /** Milliseconds between two checks of chunks that are out: events may be missed while Redis is away. */
 const SWEEP_MS = 5_000;
@@ -49,7 +49,7 @@ export class ChunkQueue {
   /** Part of each chunk's identifier, unique among the run's sessions. Random, since a clock may be set back. */
   readonly #session = randomBytes(SESSION_BYTES).toString('hex');
   readonly #out = new Map<string, Out>();
-  /** Returned chunks that are still in Redis: recent ones, and older ones, which are removed next. */
+  /** Identifiers of returned chunks that are still in Redis. The older ones are removed next. */
   #back: readonly [recent: string[], older: string[]] = [[], []];
   readonly #timers: readonly NodeJS.Timeout[];
   #next = 0;
@@ -161,7 +161,7 @@ export class ChunkQueue {
     if (out !== undefined) this.#end(id, this.#opened(id, out, sealed) ?? lost);
   }
 
-  /** Ends the wait for a chunk, with an attempt for each value, or with one attempt for all. */
+  /** Ends the wait for a chunk. `outcome` is an attempt for each value, or one attempt that counts for all values. */
   #end(id: string, outcome: readonly TimedAttempt[] | Attempt): void {
     const out = this.#out.get(id);
     if (out === undefined) return;
@@ -186,7 +186,7 @@ export class ChunkQueue {
       const attempts = this.#seal.open(sealed, sealedAs.answers(id)) as readonly TimedAttempt[];
       if (attempts.length !== chunk.asks.length) return undefined;
       const now = this.#now();
-      // A worker's clock may be wrong, so its date is limited to the time from the chunk's leaving to now.
+      // A worker's clock may be wrong, so a date before the chunk was sent, or in the future, is corrected.
       const within = (at: number) => Math.min(now, Math.max(leftAt, at));
       return attempts.map(attempt => ({...attempt, boughtAt: within(attempt.boughtAt)}));
     } catch {
@@ -195,8 +195,8 @@ export class ChunkQueue {
   }
 
   /**
-   * Removes a chunk from the waiting list. Returns true if the chunk was there: then certainly no worker has begun it.
-   * Returns false if a worker may have begun it, and while Redis refuses writes.
+   * Removes a chunk from the waiting list. True if the chunk was in the list: then certainly no worker has begun it.
+   * False if a worker may have begun it, and while Redis refuses writes.
    */
   async #withdraw(id: string): Promise<boolean> {
     const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
@@ -216,7 +216,7 @@ export class ChunkQueue {
       if (state === 'failed') this.#end(id, lost);
       else if (state === 'completed') this.#completed(id, (await this.#queue.getJob(id))?.returnvalue ?? '');
       else if (state !== 'unknown') out.missing = false;
-      // Counts the chunk as lost only if two checks in a row miss it: it may still be on its way.
+      // Counts the chunk as lost only if two checks in a row miss it: after the first one, it may still be on its way.
       else if (out.missing) this.#end(id, lost);
       else out.missing = true;
     }
@@ -231,7 +231,7 @@ export class ChunkQueue {
     return (await attempts).map((attempt, index) => ({ask: chunk.asks[index] as ChunkAsk, attempt}));
   }
 
-  /** Opens a chunk; undefined if it is not from this run, whatever its name. */
+  /** Opens a chunk; undefined if this run did not seal it, even if its identifier names this run. */
   #asked(id: string, {sealed}: SealedChunk): Chunk | undefined {
     try {
       return this.#seal.open(sealed, sealedAs.asks(id)) as Chunk;

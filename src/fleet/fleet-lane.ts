@@ -7,14 +7,14 @@ import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace, USE} from './pr
 /** Number of permits that a worker takes at once if no rate is set, and only throttling limits the calls. */
 const UNLIMITED_LEASE = 5;
 /**
- * Milliseconds after which an unchanged pace is sent again. If Redis restarted empty, its first worker has brought back
- * an outdated pace.
+ * Milliseconds after which an unchanged pace is sent again. After Redis restarted empty, a worker may have given it an
+ * outdated pace.
  */
 const TELL_AGAIN_MS = 5_000;
 /** Milliseconds that values wait for others to fill a chunk. */
 const GATHER_MS = 5;
 
-/** A value that may be sent out. `resolve` tells the caller that waits for its attempt. */
+/** A value that may be sent out. `resolve` gives its attempt to the waiting caller. */
 export interface Leaving extends ChunkAsk {
   readonly resolve: (attempt: TimedAttempt) => void;
 }
@@ -51,7 +51,7 @@ export class FleetLane {
     this.#permits = Number.isFinite(rate) ? leaseAt(rate) : UNLIMITED_LEASE;
   }
 
-  /** Adds a value. Full chunks leave at the end of the event loop's turn, a partial chunk after `GATHER_MS`. */
+  /** Adds a value. Full chunks are sent at the end of the event loop's turn, a partial chunk after `GATHER_MS`. */
   add(value: Leaving): void {
     this.#gathered.push(value);
     if (this.#gathered.length >= CHUNK_VALUES) this.#full ??= setImmediate(() => this.#flush(CHUNK_VALUES));

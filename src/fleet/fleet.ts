@@ -44,7 +44,7 @@ export interface FleetOptions {
   readonly warn: (sentence: string) => void;
 }
 
-/** A run's report to its fleet. */
+/** A run's current state, which the fleet's other members can read. */
 export interface RunReport {
   readonly job: string | undefined;
   readonly rows: number;
@@ -62,13 +62,13 @@ export interface FleetEvents {
   /** Called with the new maximum number of values that may be out (sent and not returned). */
   readonly slots: (count: number) => void;
   readonly outage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
-  /** The fleet's claims have changed: this run does not belong to it any more. */
+  /** Called if the fleet's claims have changed: this run does not belong to the fleet any more. */
   readonly refused: (error: unknown) => void;
 }
 
-/** Maximum values sent and not returned, in multiples of the workers' capacity. So no worker waits for a chunk. */
+/** Maximum values out (sent and not returned), as a multiple of the workers' capacity. Above 1, so no worker idles. */
 const AHEAD = 2;
-/** At least this many values may be sent and not returned, even while no worker is known. */
+/** Minimum number of values that may be out (sent and not returned), even while no worker is known. */
 const FEWEST_SLOTS = 2 * CHUNK_VALUES;
 
 /** A run's fleet: sends values out in chunks, and workers on other machines look them up. */
@@ -143,7 +143,7 @@ export class Fleet implements Outlet {
     return new Promise(resolve => lane.add({dispatch, operation, params, resolve}));
   }
 
-  /** Makes a pacer that lets all values leave at once, since the workers keep the pace. */
+  /** Makes a pacer that sends all values out at once, since the workers keep the pace. */
   pacer(settings: LaneSettings, controller: RateController, lease: (permits: number) => void): LanePacer {
     const {lanes, timeoutMs, now} = this.#options;
     const lane = new FleetLane(

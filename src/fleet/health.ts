@@ -32,7 +32,7 @@ interface FleetTrouble {
 
 const PATIENCE = 'It resumes by itself, or stops after --max-outage.';
 
-/** Watches if the fleet can make calls: Redis answers and accepts writes, and at least one worker is running. */
+/** Watches the fleet. To make calls, it needs a Redis that answers and accepts writes, and at least one worker. */
 export class Health {
   readonly #options: HealthOptions;
   readonly #timer: NodeJS.Timeout;

@@ -14,7 +14,7 @@ export class Limiters {
 
   constructor(redis: Redis, RedisClass: typeof Redis) {
     this.#connection = new Bottleneck.IORedisConnection({
-      // The connection must open by itself: bottleneck only waits for a connection that it is given.
+      // This connection opens at once: bottleneck waits for a connection that it is given, but does not open it.
       client: recognizable(redis.duplicate({lazyConnect: false})),
       Redis: RedisClass,
     } as Bottleneck.IORedisConnectionOptions);
@@ -49,7 +49,7 @@ export class Limiters {
   }
 }
 
-/** Errors of a limiter or a client that Redis has forgotten. bottleneck 2.19 then creates it again. */
+/** Errors for a limiter or a client that Redis has lost. After such an error, bottleneck 2.19 creates it again. */
 const FORGOTTEN = /SETTINGS_KEY_NOT_FOUND|UNKNOWN_CLIENT/;
 
 /** Shortens {@link FORGOTTEN} errors: bottleneck compares whole texts, but Redis 7 adds `ERR` and a script's name. */
@@ -70,7 +70,7 @@ const GATE_KEY = `${PREFIX}:gate`;
 /** Closes the gate for some milliseconds. If several callers close it, the longest time counts. */
 const CLOSE_GATE = `if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('set', KEYS[1], '1', 'px', ARGV[1]) end`;
 
-/** The gate that one throttled call closes for the whole fleet; it opens by itself. */
+/** The gate of the whole fleet. One throttled call closes it for some time, after which it opens by itself. */
 export class FleetGate {
   readonly #redis: Redis;
 

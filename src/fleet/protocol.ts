@@ -13,14 +13,14 @@ export const PREFIX = 'bulk-enrich';
 /** BullMQ's queue of chunks. */
 export const QUEUE = 'chunks';
 
-/** Values per chunk: few enough that a lost worker leaves little in doubt. */
+/** Values per chunk. Few, so that a lost worker leaves few values in doubt. */
 export const CHUNK_VALUES = 8;
-/** Milliseconds after which keys that a crash left in Redis expire: one day. */
+/** Milliseconds after which keys expire if a crash left them in Redis: one day. */
 export const KEEP_MS = 86_400_000;
 
 /** One value to look up. */
 export interface ChunkAsk {
-  /** Number of the ledger's reservation: the outcome belongs to this send of the value only. */
+  /** Number of the ledger's reservation. The outcome belongs to this send of the value only, not to a later one. */
   readonly dispatch: number;
   readonly operation: Operation;
   readonly params: Params;
@@ -53,7 +53,7 @@ export interface SealedChunk {
 }
 
 /**
- * Names what sealed data is for: one chunk, and one direction. It does not open as anything else. The chunk's
+ * The purpose of sealed data: the values or the answers of one chunk. It opens for no other purpose. A chunk's
  * identifier begins with its run's. A chunk's answers are sealed as one list, so they can't change places either.
  */
 export const sealedAs = {

@@ -25,7 +25,7 @@ export interface Member {
 export interface Membership {
   /** The reason why Redis refuses the member's writes now, such as lack of memory; undefined while it accepts them. */
   readonly trouble: string | undefined;
-  /** True if the fleet knows this member: Redis took its last sign of life, and no other is overdue. */
+  /** True if the fleet knows this member: Redis took a sign of life within `FORGOTTEN_MS`, and refused none since. */
   readonly isHeard: boolean;
   leave(): Promise<void>;
 }
@@ -146,7 +146,7 @@ export function creditsClaim(counter: string): Claim {
   };
 }
 
-/** Takes or renews a claim. It lasts as long as a member renews it. */
+/** Takes or renews a claim. The claim lasts as long as members renew it. */
 async function hold(redis: Redis, {name, value, refusal}: Claim): Promise<void> {
   const key = claimKey(name);
   await redis.set(key, value, 'PX', FORGOTTEN_MS, 'NX');
@@ -169,7 +169,7 @@ function claimKey(name: Claim['name']): string {
   return `${PREFIX}:${name}`;
 }
 
-/** The value that the present members agreed on; undefined without members. */
+/** The value that the present members agreed on; undefined if no member holds this claim. */
 export async function currentClaim(redis: Redis, name: Claim['name']): Promise<string | undefined> {
   return (await redis.get(claimKey(name))) ?? undefined;
 }

@@ -30,10 +30,10 @@ export interface AnswersOptions {
   readonly judge: Judge;
 }
 
-/** By key: the lookups of one `ask` that no earlier `ask` has under way. */
+/** Lookups of one call of `ask`, by key: those that no earlier call has under way. */
 type Fresh = Map<string, Pending>;
 
-/** By key: earlier knowledge about lookups that need a call. `carried` is from earlier attempts of the run. */
+/** Earlier results of lookups that still need a call, by key. `carried` is from earlier attempts of the run. */
 interface LeftOver {
   readonly carried: ReadonlyMap<string, LedgerEntry>;
   /** Earlier answers that are not fresh any more: the call may renew them. */
@@ -61,7 +61,7 @@ function unknownOf(last: Outcome | undefined, known: KnownAnswer | undefined): O
   return known?.validity === 'due' ? known.outcome : last;
 }
 
-/** Answers a lookup from a call in flight, the ledger or the store, in this order; else the lookup becomes a task. */
+/** Answers a lookup from a recent outcome, a call in flight, the ledger or the store; else it becomes a task. */
 export class Answers {
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
@@ -80,7 +80,7 @@ export class Answers {
   async ask(all: readonly Waiter[]): Promise<void> {
     const waiters = all.filter(waiter => !this.#tellRecent(waiter));
     if (waiters.length === 0) return;
-    // All waiting is done here. If more waiting followed before all values are pending, another `ask` could buy them.
+    // Waits only here. During a later wait, another `ask` could buy a value that is not marked as pending yet.
     const ready = this.#options.store.ready();
     if (ready !== undefined) await ready;
     const fresh: Fresh = new Map();

@@ -109,7 +109,7 @@ export const callCodes = {
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 
-/** Codes by HTTP status, such as `http_503`. A call with a `failed` status is sent again, with a `refused` one not. */
+/** Codes by HTTP status, such as `http_503`. After `failed` a call is sent again, after `refused` it is not. */
 const statusCodes = {
   failed: {
     meaning: 'The service failed with this HTTP status; the call may have been charged.',
@@ -131,7 +131,7 @@ export const valueAdvice: Readonly<Record<string, string>> = {
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
 };
 
-/** By code, then by setting: advice to users who have set what the usual advice names. The first one set counts. */
+/** Advice by code and setting, for users who already use the flag of the usual advice. The first one in use counts. */
 const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   country_unknown: {
     defaultCountry: 'fix the country column: it has no known country in this row',

@@ -61,7 +61,7 @@ export function detectColumns(
   return {guesses: isPhone ? [...countries, ...others] : others, choices};
 }
 
-/** True for a column such as `Phone 2 - Value` if a cell of `Phone 2 - Label` before it names another party. */
+/** True for `Phone 2 - Value` if a cell of the column before it, `Phone 2 - Label`, names someone else: `Spouse`. */
 function isLabelledAnothers({heading}: Column, label: Column | undefined, sample: readonly Row[]): boolean {
   const stemOf = (text: string) => / - /.test(text) && text.slice(0, text.lastIndexOf(' - '));
   if (label === undefined || stemOf(heading) === false || stemOf(heading) !== stemOf(label.heading))
@@ -98,7 +98,7 @@ function faultOf(
   return code === undefined ? undefined : {code, row: sample[codes.indexOf(code)]?.record};
 }
 
-/** The surest guess of a column. Among equals, first one that is not left out, then one that the header names. */
+/** The surest guess of a column. Among equally sure ones, prefers one not left out, then one that the header names. */
 function best(some: readonly Guess[]): Guess[] {
   return [...some]
     .sort(
@@ -110,7 +110,7 @@ function best(some: readonly Guess[]): Guess[] {
     .slice(0, 1);
 }
 
-/** True if neither the header nor nearly all values speak for a guess. It is dropped if its kind has a better guess. */
+/** True if neither the header nor nearly all values support a guess. It is dropped if its kind has a better guess. */
 function isFaint({header, confidence, ofKind}: Guess): boolean {
   return header === 'silent' && confidence === 'unsure' && ofKind < CONTENT_SPEAKS;
 }
@@ -139,7 +139,7 @@ function guessColumn(
     says?.strength === 'named' || (says?.strength === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const judged = isNamed ? byName(tally) : byContent(operation, column, cells, tally, headless);
   if (judged === undefined) return undefined;
-  // A header that only mentions a kind needs values that prove it. The digits in `phone order no` prove nothing.
+  // A header that only mentions a kind needs values that prove it. Mere digits don't: `phone order no` has them too.
   const isMentioned =
     says?.strength === 'mentioned' &&
     (judged === 'sure' ||
@@ -154,7 +154,7 @@ function guessColumn(
     confidence: confidence === 'sure' && aside === undefined ? 'sure' : 'unsure',
     aside,
   } as const;
-  // A column that is left out anyway is not worth a mention if its values don't fit either.
+  // Drops a guess that is left out if most values don't fit. Guesses with the reason `values` or `alike` are kept.
   return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= MOSTLY
     ? guess
     : undefined;
@@ -165,7 +165,7 @@ function mayBeOtherDigits({heading}: Column, cells: ColumnCells): boolean {
   return isBare || namesWord(heading, 'otherDigits') || namesWord(heading, 'cards');
 }
 
-/** True if most values fit the header's hint. Phone numbers must be likely ones, since any digits may be valid. */
+/** True if most values fit the header's hint. A phone number must be a likely one, since any digits may be valid. */
 function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number): boolean {
   const {isLikely, isTelling} = operations[operation];
   if (isLikely === undefined) return ofKind >= MOSTLY;
@@ -269,7 +269,7 @@ function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules |
       if (isTelling?.(text) !== false) tally.telling += 1;
       continue;
     }
-    // Reading the column's habits is slow. They are read only if a cell can't be judged without them.
+    // Finding out the column's habits is slow. It is done only if a cell can't be judged without them.
     if (BY_HABIT.has(judged.code) && !isKnown)
       return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
     if (judged.code === 'calling_code_unclear') tally.unclear += 1;

@@ -27,7 +27,7 @@ export interface Task extends History {
    * or `skipped` immediately, unless the task is the probe.
    */
   isUrgent(): boolean;
-  /** An earlier answer. Unless it is too old to use, it serves if the call can't be made. */
+  /** An earlier answer. If the call can't be made, the rows get this answer, unless it is too old to use. */
   readonly before?: KnownAnswer | undefined;
   ended(end: Ended): void;
   /** False once no cell waits for the task: then no call is made. */

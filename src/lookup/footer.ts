@@ -45,7 +45,7 @@ function hasDigit(text = ''): boolean {
   return /\d/.test(text);
 }
 
-/** Labels of totals: the whole text, except for numbers, must be such a label. */
+/** Labels of totals. A text is a total only if all its words, except numbers, form one of these labels. */
 const TOTALS =
   'total, totals, grand total, sum, count, summe, gesamt, gesamtsumme, insgesamt, anzahl, total général, somme, suma, total general, soma, total geral, totale, somma, totaal, som, summa, totalt, i alt, sum, razem, ogółem, celkem, spolu, skupaj, ukupno, összesen, общо, σύνολο, toplam, итого, всего, разом, всього, iš viso, kopā, kokku, jumlah, tổng cộng, المجموع, الإجمالي, סך הכל, جمع کل, कुल, รวม, 合计, 合計, 总计, 總計, 総計, 합계, 총계';
 /** The beginnings of notes about the list itself. */

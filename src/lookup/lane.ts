@@ -58,7 +58,7 @@ export class Lane {
     });
   }
 
-  /** Ends a task's wait for a permit. `granted`: the task is sent now. */
+  /** Ends a task's wait for a permit. `granted`: true if the task is sent now. */
   release(task: TaskState, granted: boolean): void {
     this.#waiting.splice(this.#waiting.indexOf(task), 1);
     task.permit(granted);
@@ -71,13 +71,12 @@ export class Lane {
     return taken;
   }
 
-  /** Requests permits if a task waits for one. */
   wake(): void {
     if (this.#waiting.length > 0) this.#pacer.request();
   }
 
   /**
-   * Notes that a task left at `now`. Call it after the task left: an earlier call would end the window of the rate too
+   * Notes that a task was sent at `now`. Call it after sending: an earlier call would end the window of the rate too
    * early, by a fraction of a millisecond.
    */
   sent(now: number): void {
@@ -86,7 +85,7 @@ export class Lane {
     this.#pacer.sent();
   }
 
-  /** The service throttled a call sent at `sentAt`; sending resumes at `resumes`. */
+  /** Lowers the rate: the service throttled a call that was sent at `sentAt`. Sending resumes at `resumes`. */
   slowDown(sentAt: number, resumes: number): void {
     this.controller.throttled(sentAt, resumes, this.#recent.length);
   }
@@ -101,7 +100,7 @@ export class Lanes implements Iterable<Lane> {
   readonly #byOperation = new Map<Operation, Lane>();
   /** Each lane once. Free slots are offered in this order; the lane that sent last comes last. */
   readonly #turns: Lane[] = [];
-  /** Calls per second of all lanes together, at most. */
+  /** Maximum calls per second of all lanes together. */
   readonly #most: number;
 
   constructor(

@@ -28,12 +28,12 @@ export interface Outlet {
   readonly rate?: Rate | undefined;
 }
 
-/** Called with the number of values that may leave now. */
+/** Called with the number of values that may be sent now. */
 export type Lease = (permits: number) => void;
 
 /**
- * Maximum calls that leave in one go, at 0.1 ms each: answers that arrive meanwhile have to wait. Smaller groups mean
- * more transactions and system calls: with groups of 4, a call costs a tenth more.
+ * Maximum calls that are sent in one go. Each takes 0.1 ms, and answers that arrive meanwhile have to wait. Smaller
+ * groups need more transactions and system calls: with groups of 4, a call takes a tenth more time.
  */
 export const LEAVE_AT_ONCE = 16;
 
@@ -48,11 +48,11 @@ export interface SharedPermits {
 export interface PermitUse {
   /** Called when the call has its connection and begins to leave. */
   left(): void;
-  /** Called when the call has ended. `sent`: it may have left. */
+  /** Called when the call has ended. `sent`: true if the call may have reached the service. */
   over(sent: boolean): void;
 }
 
-/** Hands out permits in leases: each lets a number of calls leave now. */
+/** Hands out permits in leases. Each lease lets a number of calls be sent now. */
 export interface LanePacer {
   /**
    * Requests a lease; repeated requests share one. `isGroup`: enough calls for a full group are waiting already, so the

@@ -38,10 +38,10 @@ export const policyNumbers = {
   patienceMs: 60_000,
   /** After an outage each success allows one more call in flight. Beyond this number there is no limit. */
   largestRamp: 64,
-  /** A quota that reads as used up is believed for this long. Then a call tests it. */
+  /** Maximum pause for a quota that the service reports as used up. Then a call tests the quota. */
   quotaPauseMs: 60_000,
   /**
-   * Refused calls of one operation in a row. Before the operation's first answer, so many mean wrong settings. Later
+   * Refused values of one operation in a row. Before the operation's first answer, so many mean wrong settings. Later
    * the account may be refused, so the values are not stored as rejected.
    */
   refusalStreak: 10,
@@ -53,19 +53,19 @@ export const policyNumbers = {
 
 export interface PolicySettings {
   readonly resends: number;
-  /** True if a value without sends left fails in an outage too, instead of waiting for the outage's end. */
+  /** True if a value that has used up its sends fails in an outage too, instead of waiting for the outage's end. */
   readonly failsInOutage?: boolean | undefined;
   /** Charges of rejected and of throttled calls. */
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
-/** The party to blame: the value; the service, in an outage; or `value for good`: the value gets no more attempts. */
+/** Who is to blame for a failure: the value, or in an outage the service. `value for good`: no more attempts. */
 export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
   | {readonly next: 'settle'; readonly outcome: Outcome}
   | {readonly next: 'retry'}
-  /** The value has no sends left: it fails when the outage is over. */
+  /** The value has used up its sends. It fails when the outage is over. */
   | {readonly next: 'hold'}
   | {readonly next: 'stop'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>};
 
@@ -111,7 +111,7 @@ export function mostSends({resends}: PolicySettings): number {
   return 1 + resends;
 }
 
-/** Number of sends left to a value. Attempts that may have been charged without an answer use them up. */
+/** Number of sends that a value still has. An attempt without an answer uses one up if it may have been charged. */
 export function sendsLeft({doubts}: History, settings: PolicySettings): number {
   return Math.max(0, mostSends(settings) - doubts);
 }
@@ -154,7 +154,7 @@ export function nextStep(
   }
 }
 
-/** Ends a value without sends left: immediately, or after the outage in which its last resend failed. */
+/** Ends a value that has used up its sends: immediately, or after the outage in which its last resend failed. */
 export function usedUp({lastCode: error}: History, settings: PolicySettings, blame: Blame): Step {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error}};
   if (blame === 'service' && settings.failsInOutage !== true) return {next: 'hold'};
@@ -163,7 +163,7 @@ export function usedUp({lastCode: error}: History, settings: PolicySettings, bla
 
 /**
  * Milliseconds that a value waits for its next attempt: a random backoff, which grows with its doubts. Before its last
- * send the wait is a minute if `onlyFailingLeft`. Then no other value is left to show that this is an outage, and an
+ * send the wait is a minute if `onlyFailingLeft`. Then no other value can show that this is an outage, and an
  * outage that begins with the last rows of a list must not fail them.
  */
 export function retryMs(
@@ -208,7 +208,7 @@ function answered(
   return {status: 'ok', data: text, boughtAt};
 }
 
-/** Milliseconds that a throttled call asks for: Retry-After, else the reset of a used-up quota. */
+/** Milliseconds that the service asks to wait after throttling: Retry-After, else the reset of a used-up quota. */
 export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: number): number | undefined {
   const asked = retryAfterMs(pace, nowMs);
   if (asked !== undefined) return asked;
@@ -218,8 +218,8 @@ export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: nu
 
 /**
  * Milliseconds for which no call is sent after a throttled one: a random backoff, but never less than the service asked
- * for. The backoff grows with `streak`, the throttled calls without an answer in between: the service may ask for too
- * little.
+ * for. The backoff grows with `streak`, the number of such waits without an answer in between: the service may have
+ * asked for too little.
  */
 export function throttleMs(asked: number | undefined, streak: number, random: number): number {
   const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, policyNumbers.gateCapMs, random));

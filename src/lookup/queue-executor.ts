@@ -210,7 +210,7 @@ export class QueueExecutor implements Executor {
     lane.wake();
   }
 
-  /** Sends the task, and books the attempt. Then in flight → settled, or backing off. */
+  /** in flight → settled or backing off. Sends the task and books the attempt. */
   async #send(task: TaskState, lane: Lane): Promise<void> {
     const {outlet, ledger, policy, now} = this.#options;
     const sentAt = now();
@@ -247,14 +247,14 @@ export class QueueExecutor implements Executor {
     else this.#unsettled.backOff(task, delayMs, () => this.#enqueue(task, lane));
   }
 
-  /** → backing off: the task has no sends left, and waits until the outage is over. */
+  /** → backing off: the task has used up its sends, and waits until the outage is over. */
   #hold(task: TaskState): void {
     this.#unsettled.hold(task);
     this.#flow.endWithoutResends();
     this.#tellWhenDown();
   }
 
-  /** queued or held → settled, or held while an outage lasts: the task has no sends left. */
+  /** queued or held → settled, or held while an outage lasts: the task has used up its sends. */
   #useUp(task: TaskState): void {
     const {policy, ledger} = this.#options;
     const next = usedUp(task, policy, this.#flow.outage === undefined ? 'value' : 'service');
@@ -281,7 +281,7 @@ export class QueueExecutor implements Executor {
     this.#flow.endWithoutResends();
   }
 
-  /** Ends the calls. The run stops, or continues without calls after an outage if `publishOn` includes outages. */
+  /** Makes no more calls. Stops the run too, except in an outage if `publishOn` includes `outage`. */
   #giveUp(reason: ExecutorStop): void {
     if (reason.kind === 'outage' && this.#options.publishOn.includes('outage')) {
       this.close('outage');

@@ -13,9 +13,9 @@ export interface QueueExecutorOptions {
   readonly concurrency?: number | undefined;
   readonly policy: PolicySettings;
   readonly maxOutageMs: number;
-  /** Limits at which the tasks left end without a call, and the run is published. At any other limit the run stops. */
+  /** At these limits the remaining tasks end without a call, and the run is published. At others the run stops. */
   readonly publishOn: readonly PublishedLimit[];
-  /** True if no outage ends the run: waiting values are answered without a call, and later values test it. */
+  /** True if no outage ends the run: waiting values are answered without a call, and later values test the service. */
   readonly outlastsOutages?: boolean | undefined;
   /** True if refusals never end the run, however many come in a row. */
   readonly mayAllFail?: boolean | undefined;

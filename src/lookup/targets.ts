@@ -85,7 +85,7 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-/** The targets of one operation. Their default prefix is such as `ip_` for one column, and `<column>_` for several. */
+/** The targets of one operation. By default one column gets a prefix such as `ip_`; each of several, `<column>_`. */
 export function targetsOf(
   operation: Operation,
   choices: readonly ColumnChoice[],

@@ -25,7 +25,7 @@ export function taskState(task: Task): TaskState {
   return Object.assign(task, {calls: 0, dispatch: 0, permit: () => {}});
 }
 
-/** True if a task renews a usable answer, and the run is published at its credit limit: other tasks go first then. */
+/** True if a task renews a usable answer, and the run is published at its credit limit: then other tasks go first. */
 export function renews({before}: Task, publishOn: readonly PublishedLimit[]): boolean {
   return before !== undefined && before.validity !== 'past' && publishOn.includes('budget');
 }
@@ -78,7 +78,7 @@ export function concluded(
   return {step, booked: {operation, key, cost, dispatch, attempt, charge, doubt, retry, outcome}};
 }
 
-/** True if the value is refused with the code already known for it, which tells nothing new about the service. */
+/** True if the value is refused with the code already known for it. Such a refusal shows nothing new of the service. */
 export function isKnownRejection({before}: Task, attempt: Attempt): boolean {
   const known = before?.outcome;
   return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;

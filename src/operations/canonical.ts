@@ -49,7 +49,7 @@ export function judgeCell<Code extends string>(
   }
 }
 
-/** Judges a cell. An invalid one is judged again without its final punctuation: no valid value ends in any. */
+/** Judges a cell. If it is invalid, judges it again without its final punctuation: no valid value ends in any. */
 export function judgeEntry<Code extends string>(
   raw: string,
   rules: CellRules | undefined,

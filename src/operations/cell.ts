@@ -70,7 +70,7 @@ const wrappings: readonly (readonly [RepairCode, RegExp])[] = [
   ['leading_apostrophe', /^'([^']*)$/],
 ];
 
-/** Removes wrappings one by one, since they may be nested. It ends, since each pass removes characters. */
+/** Removes wrappings one by one, since they may be nested. The recursion ends: each pass removes characters. */
 function unwrap(given: string, repairs: RepairCode[]): string {
   for (const [code, wrapping] of wrappings) {
     const inner = wrapping.exec(given)?.[1];

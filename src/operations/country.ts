@@ -53,7 +53,7 @@ export function isShortCode(text: string): boolean {
   return /^\p{L}{1,3}$/u.test(text.trim());
 }
 
-/** States of the US and their capital's district. Half of the codes, and Georgia, are countries too. */
+/** States of the US, and the District of Columbia. Half of the codes, and Georgia, are countries too. */
 const STATES = new Set(
   [
     'al ak az ar ca co ct de dc fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy',

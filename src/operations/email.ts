@@ -82,7 +82,6 @@ export function canonicalEmail(raw: string, _country?: string, rules?: CellRules
   });
 }
 
-/** True if part of a text is an address by itself. */
 function holdsAddress(text: string): boolean {
   const parts = text.split(BESIDE);
   return (
@@ -126,7 +125,7 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<E
     : invalid('email_malformed');
 }
 
-/** True if filling such as `xxxx` is half of the local part, or a label of the domain, or if the domain can't exist. */
+/** True if filling such as `xxxx` is half of the local part or a label of the domain, or if the domain can't exist. */
 function isFilled(local: string, domain: string): boolean {
   const filling = local.match(FILLING)?.join('') ?? '';
   const isHidden = filling !== '' && filling.length * 2 >= local.length;
@@ -140,7 +139,7 @@ const DIGEST = /^[\da-f]{32}(?:[\da-f]{8})?(?:[\da-f]{24})?@/i;
 const MADE =
   /\d{7}|[\da-f-]{16}|\.(?:png|jpe?g|gif|svg|webp|ics|local|internal|lan|localdomain)$|^<|^\w+:|@(?:calendar|reply)\./i;
 
-/** True if most of these texts are not persons' addresses: programs made them, or few accounts are on many machines. */
+/** True if most of these texts are not persons' addresses: programs made them, or a few names occur at many hosts. */
 function areHandles(texts: readonly string[]): boolean {
   const distinct = [...new Set(texts.map(text => text.trim()))].filter(text => text !== '');
   const locals = new Set(distinct.map(text => text.slice(0, text.lastIndexOf('@'))));

@@ -34,13 +34,13 @@ export interface OperationSpec<
   readonly about: string;
   /** Prefix of the operation's output columns. */
   readonly prefix: `${string}_`;
-  /** Default age up to which an answer is used again; `never`: it is not kept for other runs. */
+  /** Default age up to which an answer is used again. With `never`, answers are not kept for other runs. */
   readonly storedFor: `${number}${'h' | 'd'}` | 'never';
-  /** Default credits of one call. Set here, since no answer of the service tells them. */
+  /** Default number of credits that one call costs. Set here, since the service's answers don't contain it. */
   readonly cost: number;
   /** Faults of texts that are not valid values: each code with one sentence. */
   readonly codes: Readonly<Record<string, string>>;
-  /** The faults that tell something about the person. The others are faults of the list. */
+  /** The faults that say something about the person. All other faults are the list's. */
   readonly personFaults: readonly string[];
   /** Reads a cell's text: equal values get one spelling. `country` is for numbers in national form. */
   canonical(text: string, country?: string, rules?: CellRules): Canonical;
@@ -79,7 +79,7 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
    * without named columns would pay for them.
    */
   readonly isDetected: boolean;
-  /** True if a value shows its kind by itself, without a header. Operations whose values all do leave it out. */
+  /** True if a value shows its kind by itself, without a header. Omitted if all values of the operation do so. */
   readonly isTelling?: (text: string) => boolean;
   /**
    * True if a value that does not show its kind is probably of this kind, in its row's country. Operations without

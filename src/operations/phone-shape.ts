@@ -18,7 +18,6 @@ const OTHER_DIGITS = /^[+-]?\d+\.\d+$|^\d{1,3}(?:\.\d{1,3}){3}$/;
 const FEWEST_DIGITS = 7;
 const MOST_DIGITS = 15;
 
-/** True for a text that is written like a phone number, and not like a date, quantity or address. */
 export function hasPhoneShape(text: string): boolean {
   const digits = text.replace(/\D/g, '').length;
   const isLong = digits >= FEWEST_DIGITS && digits <= MOST_DIGITS;

@@ -97,7 +97,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   });
 }
 
-/** The number of a text, with a plus that it may have lost; undefined if the number is not valid in its country. */
+/** A text's number in E.164 form. Adds a plus that the text may have lost. Undefined if the number is not valid. */
 export function validPhone(text: string, country: string | undefined): string | undefined {
   const plain = canonicalPhone(text, country);
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
@@ -127,7 +127,7 @@ export function phoneHabits(
   return {plusLost: bare.length > 0 && areWrittenWhole(values, bare), zeroLost};
 }
 
-/** A plus to write as `+`. libphonenumber-js ignores it in brackets or full width, and would read another number. */
+/** A plus to replace with `+`. In brackets or full width, libphonenumber-js would ignore it and read another number. */
 const PLUS = /^[\s(]*[+＋﹢]/;
 
 /** Zeros only, which people type into a form instead of a number. */
@@ -157,7 +157,7 @@ function judgePhone(
   // `isPossible` accepts a local number without its area code. The length in E.164 form shows that it is incomplete.
   const whole =
     number?.isPossible() === true &&
-    // If the text is in E.164 form itself, `isPossible` has checked that length.
+    // If the text is in E.164 form itself, `isPossible` has already checked its length.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
   if (!whole) return invalid(phoneFault(text, options));
   if (number.number === text) return valid(text, repairs);
@@ -177,7 +177,7 @@ function isPlaced({defaultCountry, defaultCallingCode}: ParseOptions): boolean {
   return defaultCountry !== undefined || defaultCallingCode !== undefined;
 }
 
-/** A subaddress (RFC 3966). libphonenumber drops it silently, as it does an extension. */
+/** A subaddress (RFC 3966). libphonenumber drops it without a trace, while it puts an extension into `ext`. */
 const SUBADDRESS = /;isub=/i;
 
 /** Judges a number that may have lost its plus. The plus is added only if the column shows that it was lost. */
@@ -197,8 +197,8 @@ function judgeBare(
 }
 
 /**
- * The fault of a number that is not valid in its country as it is written. A number with a plus has no fault here: its
- * length was checked before, and the service judges the rest.
+ * The fault of a number that is not valid in its country, or may have lost its leading zero. A number with a plus has
+ * none here: its length was checked before, and the service judges the rest.
  */
 function planFault(
   text: string,
@@ -264,7 +264,7 @@ function phoneFault(text: string, options: ParseOptions): PhoneCode {
   }
 }
 
-/** A number, then few digits behind a slash or in brackets: the end of a second number, an extension, or a flat. */
+/** A number, then a few digits behind a slash or in brackets: a second number's end, an extension, or a flat. */
 const GLUED = /^\D*(?:\d\D*){7,}?([/(])\s*\d{1,6}\s*\)?$/;
 
 /** Minimum digits of a part that is a phone number of its own, not an area code or extension. */

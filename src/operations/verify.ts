@@ -107,7 +107,7 @@ const data = fields({
   }),
 });
 
-/** Reads an identifier, which is the customer's own: only blanks around it are removed. */
+/** Reads an identifier of the customer's own. It is kept as it is, without the blanks around it. */
 function canonicalId(raw: string): Canonical {
   const text = raw.trim();
   if (/\p{Cc}/u.test(text)) return invalid('unreadable_characters');
@@ -148,7 +148,7 @@ export const verify = {
   keyText: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: isTest,
-  /** Once a token is verified it is redeemed, except by a test action. The interface states no other change. */
+  /** A first call redeems the token, unless its action is a test. The interface states no other change. */
   again: (first, params) =>
     isTest(params)
       ? first

@@ -34,7 +34,7 @@ const SAID: readonly LookupColumn[] = [
   },
 ];
 
-/** The columns before the answer's fields. `marksStale`: with the column `stale`. */
+/** The columns before the answer's fields. `marksStale`: true to include the column `stale`. */
 export function saidOf(marksStale: boolean): readonly LookupColumn[] {
   return SAID.filter(({name}) => marksStale || name !== 'stale');
 }
@@ -55,7 +55,7 @@ function flatten(schema: z.ZodObject, path: readonly string[]): AnswerField[] {
   });
 }
 
-/** Makes the reader of the field at `path`. Most fields are at the answer's top: they take a faster way. */
+/** Makes the reader of the field at `path`. A field at the answer's top, as most are, gets a faster reader. */
 function readerAt(path: readonly string[]): LookupColumn['of'] {
   const [top = '', ...deeper] = path;
   if (deeper.length > 0) return (_, data) => valueAt(data, path);
@@ -91,7 +91,7 @@ export function columnsOf({said, fields}: NamedColumns): readonly LookupColumn[]
   return [...said, ...fields];
 }
 
-/** The output's columns, known before the first call. `only`: names of fields, such as `ip.country` or `country`. */
+/** The columns that each target adds to the output. `only`: names of fields, such as `ip.country` or `country`. */
 export function planColumns(
   targets: readonly Target[],
   only: readonly string[] | undefined,
@@ -146,7 +146,7 @@ export function addedNames(
   return [...lookups, ...risk.map(name => `risk_${name}`), ...(repairs ? [REPAIRS] : [])];
 }
 
-/** Name of the last column, which has the repairs of the row's cells. `--fields` has this name for it too. */
+/** Name of the last column, which has the repairs of the row's cells. `--fields` accepts this name too. */
 export const REPAIRS = 'input_repairs';
 
 /** True if the column of repairs is written: always, unless `--fields` leaves it out. */
@@ -243,7 +243,6 @@ export function pickedJson(data: unknown, fields: readonly AnswerField[]): strin
   return unmarkNumbers(JSON.stringify(pickFields(data, fields)));
 }
 
-/** An answer with only these fields, nested as before. */
 export function pickFields(data: unknown, fields: readonly AnswerField[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const {path} of fields) {

@@ -1,7 +1,7 @@
 import {stringify} from 'csv-stringify/sync';
 import {formulaSafe} from './columns.ts';
 
-/** A small table as CSV; texts are safe in spreadsheets. */
+/** A small table as CSV. A spreadsheet runs none of its texts as a formula. */
 export function csvTable(
   head: readonly string[],
   rows: readonly (readonly (string | number | boolean | null)[])[],

@@ -8,8 +8,8 @@ const MOST_COLUMNS = 2_000;
 
 /**
  * The members of a JSON object, with their values as text. Members of nested objects have dotted paths: `user.name`.
- * Lists, empty objects and objects nested too deep stay whole. If two members have the same path, the second is
- * `path#2`, as with equal headers.
+ * Lists, empty objects and objects nested too deep stay whole. If two members have the same path, the second gets the
+ * path `path#2`, as the second of two equal CSV headers does.
  */
 export function flatMembers(raw: string): Map<string, string> {
   const flat = new Map<string, string>();

@@ -2,7 +2,7 @@ import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Reject} from '../input/row.ts';
 
-/** A line of the file of rejected rows. The first one has the `header` too, to make a list of the rows again. */
+/** A line of the file of rejected rows. The first line has the `header` too, so that a list can be made of the rows. */
 export function rejectLine(reject: Reject, header?: string): string {
   const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;
   return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated, header})}\n`;

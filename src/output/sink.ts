@@ -140,7 +140,7 @@ function unwritable(path: string, error: unknown): OutputError {
 }
 
 /**
- * The error of a stream, which has no checkpoint. A reader that closed the pipe, as `head` does, is not a fault to
+ * The error of a stream, which has no checkpoint. If the reader closed the pipe, as `head` does, there is nothing to
  * fix.
  */
 function streamFailed(error: unknown): OutputError {

@@ -13,9 +13,9 @@ export interface RunProfile {
   readonly mean?: number | undefined;
 }
 
-/** Maximum earlier runs to compare with. A median of so few soon follows a lasting change. */
+/** Maximum number of earlier runs to compare with. Few, so that their median soon follows a lasting change. */
 const COMPARED = 10;
-/** Minimum distance from the median, in standard deviations. A share of few answers moves by chance alone. */
+/** Minimum distance from the median, in standard deviations. Below it, a share of few answers may move by chance. */
 const DEVIATIONS = 3;
 /** Rows and credits vary more than shares: their relative threshold is this many times higher. */
 const COUNT_FACTOR = 5;
@@ -85,7 +85,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
     run => run.rows,
     usual => countJumped(now.rows, usual, threshold),
   );
-  // Credits get a warning only if they rise, the share of known answers (hit_rate) only if it falls.
+  // Credits are reported only if they rise, and the share of known answers (`HIT_RATE`) only if it falls.
   judge(
     'credits',
     now.credits,
@@ -109,7 +109,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
   return jumps;
 }
 
-/** True if a share moved by more than `threshold`, and by more than chance moves a share of `of` values. */
+/** True if a share moved by more than `threshold`, and by more than chance explains for a share of `of` values. */
 function shareJumped(now: number, usual: number, of: number, threshold: number): boolean {
   const moved = Math.abs(now - usual);
   const middle = (now + usual) / 2;

@@ -8,8 +8,8 @@ const whole = z.int().min(0);
 const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.number()});
 
 /**
- * One line of the history: the spending of one session at one endpoint and account, and its end. All lines add up to
- * all spending. For a killed session, the next session writes the line, and knows only the spending.
+ * One line of the history: what one session spent at one endpoint and account, and how it ended. The sum of all lines
+ * is all spending. The line of a killed session is written by the next session, and has only the spending.
  */
 export const runRecordSchema = z.object({
   run_id: z.string().describe('Identifier of the run, the same in all its lines.'),
@@ -41,7 +41,7 @@ export const runRecordSchema = z.object({
 
 export type RunRecord = z.output<typeof runRecordSchema>;
 
-/** The reason of a killed session, which could not report itself. */
+/** The `reason` in the line of a killed session, which could not report how it ended. */
 const CUT_OFF = 'cut_off';
 
 /** Fields of a session that are known at its start. */
@@ -77,7 +77,7 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
   };
 }
 
-/** The line of a killed session. It ended at `ended_at` or later. */
+/** The line of a killed session. The session ended at `ended_at` or later. */
 export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: SpentBy): RunRecord {
   return {
     ...facts,
@@ -94,7 +94,7 @@ export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: 
   };
 }
 
-/** Merges two lines of a session: its own line, with calls and credits from a `cut_off` line that the ledger gave. */
+/** Merges two lines of a session. Its `cut_off` line gives the calls and credits, and its own line all the rest. */
 export function merged(known: RunRecord, told: RunRecord): RunRecord {
   const [own, after] = told.reason === CUT_OFF ? [known, told] : [told, known];
   return after.reason === CUT_OFF ? {...own, calls: after.calls, credits: after.credits} : own;

@@ -70,7 +70,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   return {since, by, groups: all, total};
 }
 
-/** Adds the price of credits to the sum of its currency. Rounds the sum: binary fractions leave tails. */
+/** Adds the price of credits to the sum of its currency. Rounds the sum, since binary fractions are inexact. */
 function withMoney(
   money: Spent['money'],
   credits: number,

@@ -6,7 +6,7 @@ import {priceSchema} from './money.ts';
 
 /**
  * The one declaration of a run's summary. Its type, `docs/summary.schema.json` (`npm run schema`), the names for
- * `fail_if` and the reports come from it. `schema_version` 2 only gains fields.
+ * `fail_if` and the reports come from it. As long as `schema_version` is 2, fields are added but never removed.
  */
 
 const whole = z.int().min(0);

@@ -58,8 +58,8 @@ interface ReadyCondition {
 }
 
 /**
- * The conditions (`when`) of lookups. A condition reads the row, the answers of earlier lookups, and their score. If
- * several columns have an operation that it reads, one answer suffices. Undefined if no lookup has a condition.
+ * The conditions (`when`) of lookups. A condition reads the row, the answers of earlier lookups, and their score. If it
+ * reads an operation of several columns, it has to hold for one of them. Undefined if no lookup has a condition.
  *
  * @throws {UsageError} if a `when` is not a condition, or depends on itself.
  */
@@ -96,7 +96,7 @@ export function createConditions(
   };
 }
 
-/** In a condition, an operation's name means its columns without a condition; if all have one, it means all. */
+/** In a condition, an operation's name means its columns without `when`. If all its columns have one, it means all. */
 function readableSubjects(targets: readonly Target[]): Subjects {
   const subjects = [...subjectsOf(targets, operationNames)].map(([name, {operation, targets: own}]) => {
     const always = own.filter(index => targets[index]?.when === undefined);

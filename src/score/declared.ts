@@ -4,7 +4,7 @@ import type {RuleVocabulary, Type} from './language/vocabulary.ts';
 
 /**
  * Declares a vocabulary in an engine. Members of lists have types only while an expression is checked. At run time the
- * engine would refuse `rules[0]` of an answer if it had a type.
+ * engine would refuse a typed member, such as `rules[0]` of an answer.
  */
 export function declaredIn(vocabulary: RuleVocabulary): Declare {
   return (environment, use) => {

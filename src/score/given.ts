@@ -26,7 +26,7 @@ export function readLists(lists: ScoreRules['lists'], placeOf: PlaceOf): Given['
   return Object.fromEntries(entries);
 }
 
-/** The lines of a list's file. Empty lines are left out, and lines that begin with #. */
+/** The lines of a list's file, without empty lines and lines that begin with #. */
 function linesOf(path: string, place: string): string[] {
   let text: string;
   try {

@@ -21,7 +21,7 @@ export interface TestedRule {
 
 export interface TestedRules {
   readonly tests: readonly TestedRule[];
-  /** Number of the file's own rules; then the reasons of its rules that held in no test. */
+  /** `rules`: number of the file's own rules. `unreached`: the reasons of those that held in no test. */
   readonly rules: number;
   readonly unreached: readonly string[];
 }

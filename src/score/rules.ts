@@ -103,7 +103,7 @@ export function withBase(
   return {levels, rules: all, constants, lists: readLists(lists, placeOf)};
 }
 
-/** Refuses two rules with one reason, mostly an unfinished copy: outputs and reports name a rule by its reason. */
+/** Refuses two rules with one reason, since outputs name a rule by its reason. Mostly one is an unfinished copy. */
 function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly string[]): void {
   const seen = new Map<string, PlacedRule>();
   for (const rule of rules) {

@@ -157,7 +157,7 @@ class Missing {
   readonly #nameSignal: NameSignal;
   readonly #names = new Set<string>();
   readonly #seen = new Set<Reference>();
-  /** For rules without a choice among lookups. A field has the same name in all of them, so it is named only once. */
+  /** For rules without a choice among lookups. In all such rules a field has the same name, so it is added once. */
   readonly #only: Lacking = {
     add: reference => {
       if (this.#seen.has(reference)) return;
@@ -249,12 +249,12 @@ function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolea
   return blind ? 'unknown' : 'low';
 }
 
-/** True if a lookup's code is a fault of the list, which tells nothing about the person. */
+/** True if a lookup's code is a fault of the list, which says nothing about the person. */
 export type IsListFault = (index: number, code: string) => boolean;
 
 /**
  * True if a lookup that the rules read failed, has a fault of the list, or was skipped for another reason than its
- * condition. True too if no lookup that they read has an answer or a fault that tells something about the person.
+ * condition. True too if the rules read lookups, but none has an answer or a fault that says something of the person.
  */
 function isBlind({results}: RowView, relevant: readonly number[], isListFault: IsListFault): boolean {
   let heard = relevant.length === 0;

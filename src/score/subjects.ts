@@ -90,7 +90,7 @@ export function rowReader(
   };
 }
 
-/** A choice of one lookup for each subject that a condition reads, by the subject's name. */
+/** By the name of each subject that a condition reads: the index of one of its lookups. */
 export type Combination = ReadonlyMap<string, number>;
 
 /** All combinations of lookups to try a condition with; undefined if one of its subjects is not looked up. */
@@ -143,7 +143,7 @@ export function factsReader(
   };
 }
 
-/** Returns the facts with the answer, status and error of each lookup that a combination chooses. */
+/** Returns a copy of the facts, in which each subject has the answer, status and error of its chosen lookup. */
 export function chosen(facts: Facts, view: RowView, combination: Combination): Facts {
   const put: Record<string, unknown> = {...facts};
   const status = {...(facts['status'] as object)} as Record<string, string | undefined>;

@@ -7,7 +7,7 @@ import {type RuleVocabulary, typeAt, typeOf} from './language/vocabulary.ts';
 /** An expression over the summary that fails the run if it is true. */
 export interface Threshold {
   readonly text: string;
-  /** Undefined if the summary lacks a figure that the expression reads, such as the mean of no rows. */
+  /** Undefined if the summary lacks a figure that the expression reads, such as a mean when there are no rows. */
   exceeded(summary: object): boolean | undefined;
 }
 

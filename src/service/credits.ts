@@ -2,8 +2,8 @@ import {type Operation, operationNames, perOperation} from '../operations/table.
 import {ServiceError} from './http/error-body.ts';
 
 /**
- * Price of one call of each operation, in credits. The interface does not give prices, so they are a setting; 1 by
- * default.
+ * Price of one call of each operation, in credits. The price is a setting (1 by default), since the service's interface
+ * does not state it.
  */
 export type Costs = Record<Operation, number>;
 
@@ -45,7 +45,7 @@ export class Credits {
   /**
    * @param limit credits at the start; unlimited if left out
    *
-   * @param keep receives each change before the answer leaves
+   * @param keep receives each change before the answer is sent
    */
   constructor(costs: Costs, limit: number | undefined, keep: (event: LedgerEvent) => void) {
     this.#costs = costs;
@@ -58,7 +58,7 @@ export class Credits {
   }
 
   /**
-   * Takes a call's cost.
+   * Subtracts a call's cost from the balance.
    *
    * @throws ServiceError `out_of_credits` if the balance is below the cost.
    */
@@ -82,7 +82,7 @@ export class Credits {
     Object.assign(this.#operations, operations);
   }
 
-  /** Replays an event from the journal. */
+  /** Adds an event to the sums: a new event, or one from the journal. */
   replay(event: LedgerEvent): void {
     const ledger = this.#operations[event.op];
     if ('rejected' in event) ledger.rejected[event.rejected] = (ledger.rejected[event.rejected] ?? 0) + 1;

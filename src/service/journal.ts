@@ -16,8 +16,8 @@ import {ServiceSetupError} from './setup-error.ts';
 
 /**
  * The service's memory across restarts: a file with one event a line. Events are written before the answer, so they
- * survive the end of the process. A power cut may lose events that the system had not written. At start the service
- * replays the events, and rewrites the file as their result.
+ * survive the end of the process. A power cut may lose the latest events. At start the service replays the events, and
+ * then replaces them in the file by their result.
  */
 export class Journal<Event> {
   readonly #folder: string;
@@ -47,7 +47,7 @@ export class Journal<Event> {
     return join(this.#folder, 'state.ndjson');
   }
 
-  /** The kept events, oldest first. An incomplete last line is dropped: its answer never left. */
+  /** The kept events, oldest first. Drops an incomplete last line: the answer to its call was never sent. */
   read(): Event[] {
     if (!existsSync(this.#path)) return [];
     const lines = readFileSync(this.#path, 'utf8').split('\n');

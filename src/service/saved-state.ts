@@ -26,7 +26,7 @@ interface SavedParts {
   accounts: Accounts;
 }
 
-/** Events after which the journal is rewritten, so that it does not grow forever: about 20 MB. */
+/** Number of events after which the journal is rewritten, so that it does not grow forever: about 20 MB. */
 const REWRITE_AFTER = 500_000;
 
 /** Keeps events in a folder, from which the next process restores the state. Without a folder, it keeps none. */

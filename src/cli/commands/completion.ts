@@ -11,15 +11,15 @@ import {print, printOwn} from '../terminal/printable.ts';
 type CompletedWords = string;
 
 interface Flag {
-  /** With its dashes, such as `--endpoint`. */
+  /** Name with its dashes, such as `--endpoint`. */
   readonly name: string;
   readonly description: string;
   readonly values: CompletedWords;
-  /** True if the flag's value is a column of the list, or an expression that reads columns. */
+  /** True if the flag's value names a column of the list, or is an expression that reads columns. */
   readonly takesColumn: boolean;
 }
 
-/** A command, or a subcommand, as a shell completes it. */
+/** A command or subcommand, with the words that a shell offers after it. */
 interface Completed {
   /** The command above a subcommand: `store` for `store stats`; undefined for commands such as `run`. */
   readonly parent: string | undefined;
@@ -42,7 +42,7 @@ const firstArguments: Readonly<Record<string, CompletedWords>> = {
   completion: [...scripts.keys()].join(' '),
 };
 
-/** Words that a setting's flag takes, by flag: `--endpoint` → `embedded live`. Empty if the flag takes other values. */
+/** Words that a shell offers for the flag of a setting: `--endpoint` → `embedded live`. Empty for free values. */
 const choices: ReadonlyMap<string, CompletedWords> = new Map(
   describeSettings().map(setting => [`--${spelled(setting.name, '-')}`, setting.choices.join(' ')]),
 );
@@ -110,7 +110,7 @@ function completed(above: Command, parent?: string): Completed[] {
   });
 }
 
-/** Replaces straight quotes, which would end a description: all three scripts have it in single quotes. */
+/** Replaces straight quotes: all three scripts have descriptions in single quotes, which a straight quote would end. */
 function quoted(text: string): string {
   return text.replaceAll("'", '’');
 }

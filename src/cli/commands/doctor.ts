@@ -76,7 +76,7 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
   return checks;
 }
 
-/** Warns if other users have access to the key file. On Windows the file's mode does not show that: no warning. */
+/** Warns if other users have access to the key file. Never warns on Windows, where file modes do not show access. */
 function keyFileCheck(): Check[] {
   const path = process.env.BULK_ENRICH_API_KEY_FILE;
   const mode = path === undefined ? 0 : (statSync(path, {throwIfNoEntry: false})?.mode ?? 0);

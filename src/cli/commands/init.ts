@@ -80,7 +80,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   return 0;
 }
 
-/** Path and endpoint for an account file, which a comment in the job file suggests. The URL has no secret parts. */
+/** Path and endpoint of an account file, which a comment in the job file suggests. Secrets in the URL are left out. */
 function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
   const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
   try {

@@ -128,7 +128,7 @@ function costOf(report: PlanReport, {endpoint, settings}: Job): string {
   return `A run makes ${forecast(report, endpoint.kind)}.${worstCase}${limitOf(report, settings)}`;
 }
 
-/** A sentence on --max-credits if it is below the list's cost at worst; else empty. */
+/** A sentence that warns if --max-credits is less than the list may cost; else empty. */
 function limitOf({credits}: PlanReport, {maxCredits = Number.POSITIVE_INFINITY}: Job['settings']): string {
   if (maxCredits >= credits.at_most) return '';
   return ` The limit, --max-credits ${maxCredits}, ${maxCredits < credits.at_least ? 'stops' : 'may stop'} the run before its end.`;

@@ -43,7 +43,7 @@ async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean
   return (await import('./run-job.ts')).runJob(job, console, yes);
 }
 
-/** Returns the job. If it can't be resolved, its metrics say that it did not run, and the error is thrown. */
+/** Returns the job. If the job can't be made, the metrics say that it did not run, and the error is thrown. */
 async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise<ReturnType<typeof jobFrom>> {
   try {
     return jobFrom(inputs, flags);
@@ -62,8 +62,8 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Refuses a missing input before a run begins. A job from a file, with metrics or a ping, or with files of an earlier
- * run is not refused here: its run reports the missing input itself, also to metrics and ping.
+ * Refuses a missing input before a run begins, but not if the job comes from a file, has metrics or a ping, or has
+ * files of an earlier run. The run of such a job reports the missing input itself, also to metrics and ping.
  *
  * @throws {InputError} if an input is missing.
  */

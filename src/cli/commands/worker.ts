@@ -69,7 +69,7 @@ export function demandRedisUrl(given: string | undefined): string {
   );
 }
 
-/** Maximum difference of clocks without a warning: the fleet leaves 2% of the rate unused for such differences. */
+/** Milliseconds by which clocks may differ without a warning. The fleet leaves 2% of its rate unused as a margin. */
 const CLOCKS_AGREE_MS = 20;
 
 function warnOfClock(aheadMs: number, console: Console): void {
@@ -89,7 +89,7 @@ function parseLostAfter(text: string): number {
   throw new UsageError('settings', '--lost-after: expected a duration from 2s to 1h, such as 30s.');
 }
 
-/** Gives a client for each timeout: every run sets its own. The embedded service answers at once: one is enough. */
+/** Returns a function that gives a client for each run's timeout. The embedded service has one client for all. */
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
@@ -106,7 +106,7 @@ function clientsOf(
   };
 }
 
-/** Ends the process. Otherwise the last commands to Redis, which still wait for an answer, would keep it alive. */
+/** Ends the process. Otherwise commands that still wait for Redis would keep the process alive. */
 function endUnheard(console: Console): never {
   console.warn(
     'Redis is away, so the results of the last calls could not be returned. Their runs count them as lost.',

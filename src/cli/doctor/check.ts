@@ -1,6 +1,6 @@
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 
-/** One check. A failure keeps a run from starting, a warning does not. A skipped check was not made. */
+/** One check. A failure keeps a run from starting; a warning does not. `skipped`: the check was not made. */
 export interface Check {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';

@@ -32,7 +32,7 @@ function dnsCheck(base: URL, {dns}: Reach): Check {
   return failed('dns', detail, exitCodes.temporary);
 }
 
-/** Checks of connection, TLS and clock, from the service's first response, or from the error if it did not answer. */
+/** Makes the checks of connection, TLS and clock from the service's first response, or from the error without one. */
 export function answerChecks(base: URL, {answer}: Reach): Check[] {
   if ('error' in answer) {
     const detail = `${base.host} does not answer (${answer.error})`;

@@ -10,7 +10,7 @@ export interface ListingFlags {
   readonly csv?: boolean;
 }
 
-/** The time before which `--since 30d` lists nothing, in milliseconds since the epoch. */
+/** Start of the time that `--since 30d` lists, in milliseconds since the epoch. */
 export function sinceOf({since, json, csv}: ListingFlags): number {
   if (json === true && csv === true) throw new UsageError('settings', '--json and --csv: choose one.');
   const ms = millisecondsOf(since.trim());

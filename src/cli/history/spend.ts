@@ -54,7 +54,7 @@ function creditsOf({spent, maybe_spent: maybe}: Spend['groups'][number]): number
   return spent + maybe;
 }
 
-/** A share as a bar. Any share above 0 shows something. */
+/** A share as a bar. Any share above 0 gets at least an eighth of a character. */
 function barOf(share: number, longest: number): string {
   if (!(share > 0)) return '';
   const eighths = Math.max(1, Math.round(share * longest * 8));

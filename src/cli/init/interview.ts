@@ -32,7 +32,7 @@ export interface Seen {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
   readonly headers?: Headers;
-  /** True if a live service is configured, which is then used. */
+  /** True if a live service is configured. The job file then names that service. */
   readonly live: boolean;
   readonly interactive: boolean;
   /** Credits of a run over the list without stored answers, as `plan` counts them. */
@@ -96,14 +96,14 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   return {...answers, maxCredits};
 }
 
-/** True if another guess is sure of this country column, for other phone columns. */
+/** True if another guess is sure that this column has the countries of other phone columns. */
 function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
   return guesses.some(
     other => other.operation === 'country' && other.column === column && other.confidence === 'sure',
   );
 }
 
-/** Phone columns without a sure country column, if others have one; and the country columns that may be theirs. */
+/** Phone columns whose country column is unsure, and its candidates. Empty if no phone column has a sure one. */
 function betweenCountries(guesses: readonly Guess[]): Set<string> {
   const countries = guesses.filter(({operation}) => operation === 'country');
   const isKnown = countries.some(({confidence}) => confidence === 'sure');
@@ -205,7 +205,7 @@ function nameIt({column}: Guess, {columns, rows}: Seen): string {
     : `: add it as phone, with country: ${country}`;
 }
 
-/** True if rows with phone numbers in national form lack a country. */
+/** True if some rows have a phone number in national form, and no country for that number. */
 function hasNationalNumbers({phone, country: names}: Interviewed['columns'], {columns, rows}: Seen): boolean {
   const cells = phone.map(column => cellReader(column, columns));
   const countries = names.length === 0 ? [() => undefined] : names.map(name => cellReader(name, columns));

@@ -7,7 +7,7 @@ import type {Chosen, Interviewed} from './interview.ts';
 
 export interface JobFacts {
   readonly name: string;
-  /** The job file's own path, as the command line takes it. */
+  /** The job file's own path, as the user gave it. */
   readonly path: string;
   readonly input: string;
   readonly output: string;

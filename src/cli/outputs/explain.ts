@@ -87,7 +87,7 @@ async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): 
 
 const NUMBER_WIDTH = 9;
 
-/** Prints the rows of a level one by one while it reads: a level may have most rows of a long list. */
+/** Prints the rows of a level one by one while it reads the output: most rows of a long list may be of that level. */
 async function listLevel(file: EnrichedFile, level: string, json: boolean): Promise<void> {
   const explain = explainerOf(file, summaryBeside(file.path));
   const [at, score, reasons] = ['level', 'score', 'reasons'].map(name => file.names.indexOf(`risk_${name}`));

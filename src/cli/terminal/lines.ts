@@ -21,7 +21,7 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** Width of a terminal that reports none or 0, as serial lines do. */
+/** Assumed width of a terminal that gives no width or 0, such as a serial line. */
 const NARROW = 80;
 
 /** Usable width of a terminal, without its last column, which may wrap. Unlimited for other streams. */

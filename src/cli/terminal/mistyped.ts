@@ -16,7 +16,7 @@ const others: Readonly<
   '--dry-run': {says: 'plan shows what run would do, and sends nothing.', command: 'plan', isLeftOut: true},
   '--input': {says: 'Name the list without a flag.', isLeftOut: true},
   '--file': {says: 'Name the list without a flag.', isLeftOut: true},
-  // No command is suggested, since the given one contains the key.
+  // No command is suggested, since the user's command contains the key.
   '--api-key': {
     says: 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
     isLeftOut: false,
@@ -29,7 +29,7 @@ const UNKNOWN_FLAG = /^error: unknown option '([^'=]+)/;
 
 const LONG = Object.keys(others).filter(flag => flag.startsWith('--'));
 
-/** Commander's sentence on a wrong command line, with the likely word and a command that works, or with examples. */
+/** Commander's sentence on a wrong command line. Adds the likely word and a command that works, or examples. */
 export function explained(text: string, argv: readonly string[], program: Command): string {
   const [sentence = ''] = text.split('\n');
   const [, flag] = UNKNOWN_FLAG.exec(sentence) ?? [];

@@ -3,7 +3,7 @@ import {defaultOutput, type Job} from '../../job/job.ts';
 import type {Counted, Stop} from '../../run/stop.ts';
 import {shellWord} from './lines.ts';
 
-/** By exit code: a condition to meet first, without which the same command would end the same way. */
+/** By exit code: the condition to meet first. Until it is met, the same command would end in the same way. */
 const FIRST: Readonly<Record<number, string>> = {
   [exitCodes.credentials]: ', with a key that is accepted',
   [exitCodes.credits]: ', with credits in the account',
@@ -62,7 +62,7 @@ function raised(
   return `${Math.min(100, Math.max(1, Math.round(200 * limit.share), Math.ceil((200 * count) / total)))}%`;
 }
 
-/** The given command, with a new `limit`. If a path has `{date}`, adds --date: tomorrow `{date}` is another day. */
+/** Repeats the given command, with a new `limit`. If a path has `{date}`, adds --date, since the date may change. */
 function sameAgain(given: CommandWords, date: string | undefined, limit: readonly string[] = []): string {
   const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart']});
   const day = date === undefined || kept.includes('--date') ? [] : ['--date', date];
@@ -81,7 +81,7 @@ export function toRun(given = ownWords()): string | undefined {
   return commandOf(kept.map((word, at) => (at === 0 ? 'run' : word)));
 }
 
-/** Flags for the first run's files, or the form of its list. `runAgain` leaves them out: its list is another file. */
+/** Flags for the first run's files, or the form of its list. `runAgain` drops them, since its list is another file. */
 const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', '--metrics', '--date'].concat(
   ['--skip-lines', '--limit', '--encoding'],
 );

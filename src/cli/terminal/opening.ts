@@ -29,7 +29,7 @@ export function opening({job, input: {layout, checkpoint}, asking: {executor, le
   return [...said, resuming].map(sentence => broken(sentence));
 }
 
-/** Columns with their kinds, if not named like them: `last_ip (IP), phone (country from "land"), email`. */
+/** Columns, each with its kind unless the name shows it: `last_ip (IP), phone (country from "land"), email`. */
 export function lookedUp(
   targets: readonly {readonly operation: string; readonly column: string}[],
   countries: readonly string[],

@@ -35,7 +35,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, n
     return;
   }
   const told = summary === undefined ? [] : details(job, summary, console.width);
-  // A blank line sets off the result.
+  // Prints a blank line between the details and the result.
   for (const line of told.length === 0 || told.at(-1) === '' ? told : [...told, '']) console.say(line);
   if (stop === undefined) renderEnd(job, outcome, console);
   else renderStop(job, outcome, stop, console, need);
@@ -54,7 +54,7 @@ function details({settings, paths}: Job, summary: Summary, width: number): strin
   ];
 }
 
-/** Repairs by their kind, in a line: the summary has their rows. */
+/** The number of repairs of each kind, in one line. The rows are in the summary. */
 function repairedLine(repairs: Summary['repairs']): string[] {
   const kinds = new Map<string, number>();
   for (const {code, count: times} of repairs) {
@@ -119,7 +119,7 @@ function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
   return steps;
 }
 
-/** The command that runs only the rejected rows. */
+/** The command with which the user edits the rejected rows, and then runs only those. */
 function repairCommand(job: Job, rejects: string): string {
   // The new list keeps the input's ending, so it is read in the same way. A JSON array becomes one object a line.
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
@@ -128,7 +128,7 @@ function repairCommand(job: Job, rejects: string): string {
   return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(job, path)}`;
 }
 
-/** Logs the stop, with the command that continues the run. The end of the run is another event. */
+/** Logs the stop, with the command that continues the run. The end of the run is logged as an event of its own. */
 function logStopped(
   job: Job,
   outcome: RunOutcome,

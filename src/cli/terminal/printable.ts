@@ -9,7 +9,7 @@ import {safeJson, withoutControls} from '../../report/safe-text.ts';
 type Stream = 'stdout' | 'stderr';
 
 const ESCAPE = '\u001B';
-/** Our own colour codes, by the random placeholder that stands for each in a text. Printing puts the code in. */
+/** Our own colour codes, by placeholder. A text holds random placeholders, and printing replaces them by the codes. */
 const own = new Map<string, string>();
 /** The beginning of a CI command: `::` first in a line (GitHub), `##[` and `##vso[` anywhere (Azure). */
 const COMMAND = /^[^\S\n]*:(?=:)|##(?=\[|vso\[)/gm;

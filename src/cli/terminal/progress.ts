@@ -43,7 +43,7 @@ function repeating(work: () => void, everyMs: number, atEnd: () => void): () => 
 
 /**
  * Shows a run's progress: on a redrawn line at a terminal, elsewhere on a new line now and then. Returns a function
- * that ends the display. `counted`: the calls left at the start.
+ * that ends the display. `counted`: the calls that remain at the start.
  */
 export function startProgress(session: Session, console: Console, counted?: number): () => void {
   for (const sentence of opening(session)) console.say(sentence);
@@ -72,7 +72,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
   });
 }
 
-/** Share of the finished rows that a resume has re-read, from 0 to 1. Undefined if it has none left to re-read. */
+/** Share of the finished rows that a resumed run has re-read, from 0 to 1. Undefined once all of them are re-read. */
 function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   if (checkpoint === undefined || source.recordsRead >= checkpoint.record) return undefined;
   return source.position.bytes / checkpoint.bytes;
@@ -96,7 +96,7 @@ function logProgress(status: Status, {log}: Console): void {
   logEvent(log, 'run_progress', fields, statusLine(status));
 }
 
-/** Warns once if no call reached the service: its address may be wrong. Returns a function that ends the check. */
+/** Warns once if the service is down and no call has reached it. Returns a function that ends the check. */
 function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Console): () => void {
   const timer = setInterval(() => {
     const {pause} = executor.pace();
@@ -161,8 +161,8 @@ function statusOf(session: Session, speed: Speedometer, now: number, before: Bef
 }
 
 /**
- * Calls made and to make, over all sessions. `counted` leaves out values that the store knows from earlier sessions, so
- * they are added. Without a store, `counted` includes them.
+ * Values looked up so far (`made`) and at the end (`total`), over all sessions. With a store, `counted` leaves out
+ * values of earlier sessions, which the store knows, so they are added. Without a store, `counted` includes them.
  */
 function callsOf(
   {job, input: {checkpoint}}: Session,
@@ -174,7 +174,7 @@ function callsOf(
   return {made: base + values - earlier, total: counted + (job.settings.store === false ? 0 : base)};
 }
 
-/** Estimated number of records, at most `limit`. Takes the average length of the records read for all others. */
+/** Estimated number of records, at most `limit`. Assumes that unread records are on average as long as those read. */
 function rowsIn({recordsRead, position, bytesTotal}: Source, limit: number | undefined): number | undefined {
   if (bytesTotal === undefined || position.bytes === 0) return limit;
   const total = Math.ceil(recordsRead * Math.max(1, bytesTotal / position.bytes));

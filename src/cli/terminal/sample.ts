@@ -3,7 +3,7 @@ import type {Job} from '../../job/job.ts';
 import {count, many, riskLine} from './lines.ts';
 import {table} from './table.ts';
 
-/** Shows a sample's outcome, and the cost of all rows. `next`: the command of the whole run. */
+/** Shows a sample's outcome, and the cost of all rows. `next`: the command that runs the whole list. */
 export function renderSample(report: SampleReport, job: Job, next: string | undefined): string {
   const {rows, sampled, outcome, lookups} = report;
   const {summary, stop} = outcome;

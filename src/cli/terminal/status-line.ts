@@ -2,7 +2,7 @@ import type {Pause} from '../../lookup/pace/pause.ts';
 import type {Reached} from '../../run/io.ts';
 import {count, duration} from './lines.ts';
 
-/** Lengths of the bar, from which the longest that fits is taken. */
+/** Possible lengths of the bar in characters. The longest that fits is used. */
 const CELLS = [20, 10, 5];
 const SPEED_OVER_MS = 10_000;
 
@@ -10,7 +10,7 @@ const SPEED_OVER_MS = 10_000;
 export class Speedometer {
   readonly #readings: {readonly at: number; readonly value: number}[] = [];
 
-  /** Notes a reading, and returns the growth per second over the measured time; 0 at first. */
+  /** Records the value, and returns its growth per second over the measured time; 0 at first. */
   read(value: number, now: number): number {
     this.#readings.push({at: now, value});
     while (this.#readings.length > 2 && (this.#readings[1]?.at ?? now) <= now - SPEED_OVER_MS)
@@ -37,15 +37,15 @@ export interface Status {
   readonly pause: Pause | undefined;
   /** Calls per second to which throttling lowered the rate. */
   readonly slowedTo: number | undefined;
-  /** True if no call has been in flight for a while: all remaining values have failed, and wait for another try. */
+  /** True if no call has been in flight for a while: all remaining values have failed, and wait for their next try. */
   readonly idle: boolean;
-  /** True if the window of rows under way is full, since all wait for a slow one. */
+  /** True if no more rows can be read, since all rows read so far wait for a slow one. */
   readonly windowFull: boolean;
 }
 
 /**
- * Estimated milliseconds to the end at the latest speed: by the calls left, or by the rows left if no calls are needed
- * (the store knows all values) or none are being made.
+ * Estimated milliseconds to the end. Uses the remaining calls and their speed. Uses the remaining rows instead if no
+ * calls remain (the store knows all values) or none are being made.
  */
 export function timeLeft({
   callsLeft,
@@ -63,7 +63,7 @@ export function timeLeft({
   return rowsLeft === undefined || rowsPerSecond === 0 ? undefined : (rowsLeft / rowsPerSecond) * 1_000;
 }
 
-/** Finished share: of all calls if they were counted, else of the rows. Below 1 while a row is left. */
+/** Finished share of all calls if they were counted, else of the rows. Below 1 while a row of a known total remains. */
 function progressOf({calls, rows, total}: Status): {of: string; share: number} | undefined {
   const isEnd = total === undefined || rows >= total;
   if (calls !== undefined && calls.total > 0)
@@ -84,15 +84,15 @@ export function statusLine(status: Status, width?: number): string {
   return barLine(far?.share, parts, width);
 }
 
-/** The line of a long step before the first call or after the last: its share, or its rows if the share is unknown. */
+/** The line of a long step before the first call or after the last. Shows its rows if its share is unknown. */
 export function phaseLine(what: string, {share, rows}: Reached, width?: number): string {
   const far = share === undefined ? [] : [`${Math.floor(Math.min(1, share) * 100)}%`];
   return barLine(share, [...far, what, ...(rows === undefined ? [] : [`${count(rows)} rows`])], width);
 }
 
 /**
- * A line of the bar and the parts. In a narrow terminal the bar gets shorter. If no bar fits, the share loses its
- * words. If still no bar fits, it is left out, and then parts, except the first and the last.
+ * Joins the bar and the parts in a line. In a narrow terminal the bar gets shorter. If no bar fits, the first part
+ * loses its words after the share. If still no bar fits, it is left out, and then parts, except the first and the last.
  */
 function barLine(share: number | undefined, parts: string[], width = Number.POSITIVE_INFINITY): string {
   const room = () => width - parts.join(' · ').length;

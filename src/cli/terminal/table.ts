@@ -1,6 +1,6 @@
 import {shownWidth} from './lines.ts';
 
-/** A table of aligned columns: the first `toTheLeft` columns to the left, all others to the right. */
+/** A table whose first `toTheLeft` columns are aligned to the left, and all others to the right. */
 export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
   // A cell may be a column's name, and that may contain line ends: blanks replace them.
   const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
@@ -42,7 +42,7 @@ export function columnIn<Member>(members: readonly Member[]) {
 const GAP = 2;
 const SHORTEST_TEXT = 6;
 
-/** Makes a table of at most `width` characters a line. For that it leaves columns out first, then cuts texts. */
+/** Makes a table of at most `width` characters a line. To fit, it first leaves columns out, then cuts texts. */
 export function fitted(given: readonly TableColumn[], width: number): string {
   const leaving = given
     .filter(({leavesAs}) => leavesAs !== undefined)

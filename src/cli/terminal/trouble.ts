@@ -10,18 +10,18 @@ interface TroubleList {
   readonly most: number;
   /** The file or the command that has all codes. */
   readonly allIn: string;
-  /** The run's settings: the advice never repeats one that is set. */
+  /** The run's settings. The advice never suggests a setting that is already set. */
   readonly settings: Partial<Settings>;
 }
 
-/** The problems of a list's rows and values, by code, explained, with the first rows; empty without problems. */
+/** Explains the problems of a list's rows and values, by code, with the first rows. Empty without problems. */
 export function troubleLines(
   {heading, most, allIn, settings}: TroubleList,
   errors: readonly {readonly code: string; readonly count: number; readonly rows: readonly number[]}[],
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   if (errors.length === 0) return [];
-  // If a single code were left, it is shown too: the line "… more codes" would take the same room.
+  // If only one more code remains, it is shown too: the line "… more codes" would take the same room.
   const shown = errors.length === most + 1 ? errors.length : most;
   const lines = errors.slice(0, shown).flatMap(({code, count: times, rows}) => {
     const named = `${rows.slice(0, NAMED_ROWS).join(', ')}${times > NAMED_ROWS ? ', …' : ''}`;

@@ -25,7 +25,7 @@ export class Snapshot {
   }
 }
 
-/** Start of Redis by its own clock (ms since the epoch): older data may be a snapshot's. 0 with an append-only file. */
+/** Start of Redis by its own clock (ms since the epoch). Older data may be a snapshot's. 0 with an append-only file. */
 async function startOf(redis: Redis): Promise<number> {
   const persistence = await redis.info('persistence');
   if (/^aof_enabled:1/m.test(persistence)) return 0;

@@ -35,7 +35,7 @@ export class WorkerLane {
     this.#queue = new PQueue({concurrency: options.slots});
   }
 
-  /** Looks up all values of a chunk. Values that may not be sent come back unsent. */
+  /** Looks up all values of a chunk. A value that may not be sent now gets an attempt of the kind `not_sent`. */
   async ask({asks, pace}: Chunk, client: Sender): Promise<TimedAttempt[]> {
     const closedMs = pace === undefined ? await this.#options.gate.closedMs() : 0;
     if (closedMs > 0) return asks.map(() => givenBack(closedMs));
@@ -100,7 +100,7 @@ function givenBack(closedMs: number): TimedAttempt {
   return timed({kind: 'not_sent', code, latencyMs: 0, closedMs});
 }
 
-/** Dates an attempt by this machine's clock. The run corrects dates before the chunk left, or in the future. */
+/** Dates an attempt by this machine's clock. The run corrects a date before the chunk was sent, or in the future. */
 function timed(attempt: Attempt): TimedAttempt {
   return {boughtAt: Date.now(), ...attempt};
 }

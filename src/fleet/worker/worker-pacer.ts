@@ -1,7 +1,7 @@
 import {AGAIN_MS, type FleetGate, type OpenLimiter} from '../limits.ts';
 import {type ChunkPace, USE} from '../protocol.ts';
 
-/** Milliseconds of delay after which a lease (some permits) is given up: its calls would crowd a later second. */
+/** Milliseconds of delay after which a lease (some permits) is given up: its calls would overfill a later second. */
 const TOO_LATE_MS = 10;
 
 /** Hands out permits in leases, which all workers of a fleet take from one limiter. */
@@ -28,13 +28,13 @@ export class WorkerPacer {
     this.#closed = closed;
   }
 
-  /** Sets size and spacing of leases. Within the spacing's margin, a late lease crowds no later second. */
+  /** Sets size and spacing of leases. A lease may be late by the share of the spacing that the rate leaves unused. */
   pace({permits, minTimeMs}: ChunkPace): void {
     this.#permits = permits;
     this.#tooLateMs = Math.max(TOO_LATE_MS, (1 - USE) * minTimeMs);
   }
 
-  /** Requests a lease; repeated requests share one. */
+  /** Requests a lease. Further requests share this lease until it is granted. */
   request(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -73,7 +73,7 @@ const TICK_MS = 2;
 
 /**
  * Measures the maximum delay of a timed event: the time for which the event loop was blocked. (A timer does not know
- * when it was due, and the limiter does not tell.)
+ * when it was due, and the limiter does not report it.)
  */
 class Punctuality {
   /** Time at which the loop was last known to be free. */
@@ -88,7 +88,7 @@ class Punctuality {
     this.#ticking ??= setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** Notes that the event's timer is set. Redis decided the event's time, and its reply may have come late itself. */
+  /** Notes that the event's timer is set. The wait for Redis, which gave the event's time, counts as delay too. */
   timerSet(): void {
     this.#beforeTimer = performance.now() - this.#free;
   }
@@ -100,7 +100,7 @@ class Punctuality {
     return this.#beforeTimer + performance.now() - this.#free;
   }
 
-  /** Marks the loop as free one round later: timers that were due together run in one round. */
+  /** Marks the loop as free one round later, since timers that were due together run in the same round. */
   #tick(): void {
     const now = performance.now();
     setImmediate(() => {

@@ -60,7 +60,7 @@ export type WorkerMember = Member & WorkerReport;
 
 /** Values taken for each call in flight: more than one, so that no call waits for the next chunk. */
 const AHEAD = 1.5;
-/** Milliseconds between two checks if an ending worker's calls are done. */
+/** Milliseconds between two checks of an ending worker for calls in flight. */
 const LOOK_MS = 250;
 /** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 2_000;
@@ -101,7 +101,7 @@ export class FleetWorker {
       lockDuration: options.lostAfterMs,
       lockRenewTime: options.lostAfterMs / 4,
       stalledInterval: options.lostAfterMs / 2,
-      // A lost worker's chunk goes to no other worker: its values may have been sent, and the run decides what is next.
+      // A lost worker's chunk goes to no other worker, since its values may have been sent. The run decides about them.
       maxStalledCount: 0,
     });
     this.#queue.on('error', error => logEvent(options.log, 'fleet_redis_error', {error}, 'redis'));
@@ -163,8 +163,8 @@ export class FleetWorker {
   }
 
   /**
-   * Takes nothing new, gives back unsent values, waits for calls in flight, and leaves. Resolves with false if Redis is
-   * away, so that results could not be delivered. BullMQ then waits forever, so the caller must end the process.
+   * Takes no new chunks, gives back unsent values, waits for calls in flight, and leaves the fleet. Resolves with false
+   * if Redis is away and results are lost. The caller must then end the process: BullMQ waits forever.
    */
   async drain(): Promise<boolean> {
     this.#draining = true;
@@ -177,9 +177,9 @@ export class FleetWorker {
   }
 
   async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
-    // Sets the chunk's expiry: a run that was killed while it added the chunk has not set it.
+    // Sets the chunk's expiry, in case the run was killed between adding the chunk and setting its expiry.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
-    // Fails the job. A run that still waits for the chunk counts it as lost: it may have been carried out before.
+    // A chunk from a snapshot may have been carried out before, so it fails. A run that waits for it counts it as lost.
     if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
     const chunk = this.#seal.open(data.sealed, sealedAs.asks(id)) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);

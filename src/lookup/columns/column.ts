@@ -12,14 +12,14 @@ export interface Column {
   readonly cell: CellReader;
   /** By kind of value: how strongly the header names that kind. */
   readonly says: ReadonlyMap<ColumnKind, HeaderSays>;
-  /** True if the header, or a cell of a column of labels, names another party than the row's person. */
+  /** True if the header, or a label in a row, says that the values are of someone other than the row's person. */
   readonly isAnothers: boolean;
   /** True if the column is the first entry of a list in each row. */
   readonly isInList: boolean;
 }
 
 export interface Headers {
-  /** True if columns are numbered, so that their names say nothing. */
+  /** True if the input has no header. Column names then say nothing about the values. */
   readonly headless?: boolean | undefined;
   /** Group of each column, from a line above the header. */
   readonly groups?: readonly string[] | undefined;

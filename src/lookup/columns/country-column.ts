@@ -11,7 +11,7 @@ export interface CountryColumn {
   readonly share: number;
 }
 
-/** The country column of phone numbers, or several that can't be told apart, with a row in which they differ. */
+/** The country column of phone numbers. `torn`: possible columns if none is certain. In `row`, two of them differ. */
 export type CountryChoice =
   | {readonly found: CountryColumn}
   | {readonly torn: readonly CountryColumn[]; readonly row: number | undefined}
@@ -27,7 +27,7 @@ type Rank = (typeof ranks)[number];
 
 interface CountryCandidate extends CountryColumn {
   readonly rank: Rank;
-  /** The phone numbers in national form as E.164, read with this column's countries; undefined if invalid. */
+  /** The sample's national phone numbers, in E.164 form by this column's countries; undefined if invalid. */
   readonly readings: readonly (string | undefined)[];
   /** Share of these phone numbers that are valid, among rows with a country; undefined without such rows. */
   readonly fit: number | undefined;
@@ -38,7 +38,7 @@ const MOSTLY = 0.5;
 /** Maximum number of phone numbers in national form that are tried. */
 const MOST_TRIED = 200;
 
-/** The country column of each phone column. `others`: the choice for phone columns that `of` lacks. */
+/** `of`: the country column of each phone column, by its name. `others`: the choice for all other phone columns. */
 export interface CountryChoices {
   readonly of: ReadonlyMap<string, CountryChoice>;
   readonly others: CountryChoice;
@@ -46,11 +46,11 @@ export interface CountryChoices {
 
 /**
  * Chooses a country column for each phone column: `shipping_phone` may be of another country than `billing_phone`.
- * Prefers a name that claims the numbers (`phone_country`; `shipping_country` for `shipping_phone`), then
- * `country`, then the column that makes the numbers valid.
+ * Prefers a name that refers to the phone (`phone_country`; `shipping_country` for `shipping_phone`), then
+ * `country`, then the column with which most numbers are valid.
  *
- * Never chooses a column about something else, such as `IP Country` or `Birth Country`, and chooses none if two would
- * make different numbers. If `named` has one column, trusts it; if several, chooses among them.
+ * Never chooses a column about something else, such as `IP Country` or `Birth Country`. Chooses none if with two
+ * columns a number would differ. If `named` has one column, trusts it; if it has several, chooses among them.
  */
 export function chooseCountries(
   columns: readonly Column[],

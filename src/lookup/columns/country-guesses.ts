@@ -1,7 +1,7 @@
 import type {CountryChoice} from './country-column.ts';
 import type {Guess} from './guess.ts';
 
-/** Returns one guess for each chosen country column. If columns can't be told apart, each of them gets a guess. */
+/** Returns one guess for each chosen country column. If none is certain, each possible column gets an unsure guess. */
 export function guessCountries(
   choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
 ): Guess[] {

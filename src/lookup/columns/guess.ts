@@ -21,7 +21,7 @@ export interface Guess {
   readonly distinct: number;
   /**
    * `plain`: the header names the kind, and every other word of it is known as harmless. `strange`: it names the kind,
-   * and has an unknown word, which may name another party (`agent_phone`). `silent`: it does not name the kind.
+   * and has an unknown word, which may name someone else (`agent_phone`). `silent`: it does not name the kind.
    */
   readonly header: 'plain' | 'strange' | 'silent';
   /** The most frequent fault of the cells that are not valid values, with the first row that has it. */
@@ -35,8 +35,8 @@ export interface Guess {
 /**
  * Reasons to leave a column out:
  *
- * `another`, `fax`: its header names another party than the row's person, or a fax. `strange`: its header has a word
- * that may name another party. `values`: only its values speak for it. `list`: it is the first entry of a list.
+ * `another`, `fax`: its header names someone other than the row's person, or a fax. `strange`: its header has a word
+ * that may name someone else. `values`: only its values speak for it. `list`: it is the first entry of a list.
  * `unknowable`: all its addresses are private or IPv6. `alike`: its values may be something that looks the same, such
  * as versions. `masked`: its values are made unrecognizable. `nothing`: none of its values fits, while another column's
  * do. `shared`: its values are few and repeat, while another column's differ.

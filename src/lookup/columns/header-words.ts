@@ -15,7 +15,7 @@ interface LanguageWords extends Readonly<Partial<Record<ColumnKind, string>>> {
 
 /**
  * The words that identify columns, by language. They are kept by hand, only here; docs/formats.md names the languages.
- * A word must mean its kind and nothing else. The values are checked in any case.
+ * A word must mean its kind and nothing else, unless `?` marks it. The column's values are always checked too.
  */
 export const headerWords = {
   English: {

@@ -34,7 +34,7 @@ export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> 
   );
 }
 
-/** True if each word of a header is known as harmless: a list of words for other persons could never be complete. */
+/** True if each word of a header is known as harmless. A list of harmful words could never be complete. */
 function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
   const known = vocabularyOf(kind, 'behind', 'persons', 'neutral', ...visits);
@@ -49,7 +49,7 @@ function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   return true;
 }
 
-/** True if a header names another party than the row's person: staff, a server, a referrer. */
+/** True if a header names someone or something other than the row's person: staff, a server, a referrer. */
 export function namesAnother(header: string): boolean {
   const words = vocabularyOf('another');
   return tokensOf(header).some(
@@ -121,7 +121,7 @@ function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' 
 
 type HeaderField = ColumnKind | 'behind' | 'behindCountry' | keyof OtherWords | keyof NeutralWords;
 
-/** Built on first use: a thousand phrases, which commands without a list don't need. */
+/** Vocabularies by their fields. They have a thousand phrases, so each is built on first use. */
 const vocabularies = new Map<string, HeaderVocabulary>();
 
 function vocabularyOf(...fields: readonly HeaderField[]): HeaderVocabulary {

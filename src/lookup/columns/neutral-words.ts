@@ -2,7 +2,7 @@ import type {headerWords} from './header-words.ts';
 
 /**
  * Words with which a header still means the row's person. Phrases are written as in header-words.ts. If a word is
- * missing, the user adds a flag. A wrong word would cost money: words that may name a second person are left out.
+ * missing, the user has to add a flag. A wrong word costs money, so words that may name a second person are left out.
  */
 export interface NeutralWords {
   /** The persons of a list: `Customer Email`, `Correo alumno`. */

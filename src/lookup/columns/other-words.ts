@@ -1,8 +1,8 @@
 import type {headerWords} from './header-words.ts';
 
-/** Words of headers that speak against a column. Phrases are written as in header-words.ts. */
+/** Words of headers that are a reason not to look a column up. Phrases are written as in header-words.ts. */
 export interface OtherWords {
-  /** Another party than the row's person, anywhere in the header: `Lead Owner Email`, `server_ip`. */
+  /** Someone or something other than the row's person, anywhere in the header: `Lead Owner Email`, `server_ip`. */
   readonly another?: string;
   /** Digits other than phone numbers: `order_no`, `zip`. */
   readonly otherDigits?: string;

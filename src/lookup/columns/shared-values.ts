@@ -4,13 +4,13 @@ import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
 const FEW_VALUES = 5;
 /** Average rows per value above which values are not of the rows' persons, but of managers, sellers or branches. */
 const ROWS_EACH = 2;
-/** As {@link ROWS_EACH}, for the only column of its kind. It is higher, since colleagues share a phone number. */
+/** The same limit for the only column of its kind. It is higher, since colleagues share a phone number. */
 const ROWS_EACH_ALONE = 10;
 
 /**
  * True for a column with few, repeated values while another column of its kind differs from row to row. Such few
- * values are of managers, sellers or shops, not of the row's person. The only column of its kind is compared with
- * columns that tell persons apart: e-mail addresses and phone numbers, but not IP addresses.
+ * values are of managers, sellers or shops, not of the row's person. If a column is the only one of its kind, it is
+ * compared with columns whose values differ by person: e-mail addresses and phone numbers, but not IP addresses.
  */
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct, header} = guess;

@@ -26,7 +26,7 @@ export class Canary {
   #answered = false;
   readonly #tally: RefusalTally;
   #isTold = false;
-  /** Values of the current streak in this session. A value that is refused repeatedly counts once. */
+  /** Values refused in a row in this session. Until they are a streak, each of them counts once. */
   readonly #values = new Set<string>();
 
   /**

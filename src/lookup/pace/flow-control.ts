@@ -135,12 +135,12 @@ export class FlowControl {
     this.rest();
   }
 
-  /** Stops the timers while no task is left, so that a program with an idle enricher can end. */
+  /** Stops the timers while there are no tasks, so that a program with an idle enricher can end. */
   rest(): void {
     if (this.#options.tasks.pending === 0) this.#sleep();
   }
 
-  /** Ends the run if an outage holds all tasks left: none of them may be sent to detect the outage's end. */
+  /** Ends the run if an outage holds all remaining tasks: none of them may be sent to detect the outage's end. */
   endWithoutResends(): void {
     const outage = this.#outages.current;
     if (this.#options.tasks.areHeld && outage !== undefined)
@@ -153,7 +153,7 @@ export class FlowControl {
     this.#notePause(this.#options.now());
   }
 
-  /** True if every value left has failed since the last success. */
+  /** True if all remaining values have failed since the last success. */
   get onlyFailingLeft(): boolean {
     return this.#outages.onlyFailingLeft;
   }
@@ -249,7 +249,7 @@ export class FlowControl {
     if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
   }
 
-  /** Ends the calls. Advises to come back after as long as the outage has lasted: so waits double, as in a backoff. */
+  /** Stops sending. Advises to wait as long as the outage has lasted, so that repeated waits double. */
   #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
     if (this.#options.outlastsOutages === true) return;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
@@ -281,7 +281,7 @@ export class FlowControl {
     return Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
   }
 
-  /** Wakes waiting tasks. The timer may fire early by the clock `now`: then it is set again. */
+  /** Wakes waiting tasks. If the timer fired early by the clock `now`, sets it again instead. */
   #wake(opens: number): void {
     this.#timer = undefined;
     const now = this.#options.now();

@@ -31,7 +31,7 @@ export interface Outage {
   nextProbe: number;
   /** Time from which an urgent value, for which a program waits, may be the probe. */
   nextUrgent: number;
-  /** True if all values left were tried long enough: each gets one last attempt. */
+  /** True if all remaining values have failed for long enough: each gets one last attempt. */
   lastCall: boolean;
 }
 
@@ -39,12 +39,12 @@ export interface Outage {
 const FIRST_RAMP = 2;
 
 /**
- * Tells an outage from faults of single values. An outage begins if several values fail without a success in between,
- * or if the retry budget is empty. During an outage no value fails, and one value at a time is the probe. A probe
- * counts as a resend, so values with the most resends left go first. The run ends once no resend is left.
+ * Decides if failures are an outage or faults of single values. An outage begins if several values fail without a
+ * success in between, or if the retry budget is empty. During an outage no value fails, and one value at a time is the
+ * probe. A probe counts as a resend, so values with the most resends go first. The run ends once all are used up.
  *
- * Values on which the service always breaks look like an outage once only they are left. If each of them got only the
- * service's own error for a minute, they get one last call and then fail.
+ * Values on which the service always breaks look like an outage once no others remain. If each of them got only the
+ * service's own error for a minute, each gets one last call and then fails.
  */
 export class OutageWatch {
   readonly #options: OutageOptions;
@@ -63,7 +63,7 @@ export class OutageWatch {
     return this.#outage?.lastCall === true ? undefined : this.#outage;
   }
 
-  /** True if only values are left that failed since the last success: no other value can test the service. */
+  /** True if all remaining values have failed since the last success: no other value can test the service. */
   get onlyFailingLeft(): boolean {
     return this.#options.tasks.pending <= this.#failingLeft.length;
   }
@@ -81,8 +81,8 @@ export class OutageWatch {
   }
 
   /**
-   * The values that may be sent; in an outage, the best probe first. A value that has not failed tells more than one
-   * that has, and a value with few resends left may need them later.
+   * The values that may be sent. In an outage this is a value that has not failed, which makes the best probe. If all
+   * have failed, values with many resends come first, since the others may need their resends later.
    */
   candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
@@ -154,7 +154,6 @@ export class OutageWatch {
     return {probe: outage.probe, isDown, isOverdue: this.overdue(now) !== undefined};
   }
 
-  /** The outage if it has lasted too long; else undefined. */
   overdue(now: number): Readonly<Outage> | undefined {
     const outage = this.current;
     return outage !== undefined && now - outage.since >= this.#options.maxOutageMs ? outage : undefined;
@@ -193,8 +192,8 @@ export class OutageWatch {
   }
 
   /**
-   * Sets the next probe's time. The last probe comes at the end of the time that an outage may last. If few sends are
-   * left, they are spread over that time, and the last send waits until the outage is a minute old.
+   * Sets the next probe's time. The last probe comes at the end of the time that an outage may last. If few sends
+   * remain, they are spread over that time, and the last send waits until the outage is a minute old.
    */
   #scheduleProbe(outage: Outage, now: number): void {
     const end = outage.since + this.#options.maxOutageMs;

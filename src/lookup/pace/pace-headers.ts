@@ -39,7 +39,7 @@ function sane(ms: number): number | undefined {
   return Number.isFinite(ms) && ms >= 0 && ms <= LONGEST_MS ? ms : undefined;
 }
 
-/** Calls left, as the service reports them, and the milliseconds until the count starts anew. */
+/** Number of calls that the service still allows, as it reports, and the milliseconds until it counts anew. */
 export interface Quota {
   readonly remaining: number;
   readonly resetMs: number;

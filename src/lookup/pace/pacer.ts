@@ -3,11 +3,11 @@ import {type Rate, windowOf} from '../../job/values.ts';
 import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
 import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller.ts';
 
-/** Leases use only this share of the rate. The remainder makes room for timers that fire late and together. */
+/** Leases use only this share of the rate. The rest makes room for timers that fire late and together. */
 const USE = 0.995;
 /** A late lease makes up for at most this time, so that a busy machine loses no throughput. */
 const CATCH_UP_SECONDS = 0.25;
-/** Maximum wait that the library bottleneck times; this class times the rest. So a long silence means a fault. */
+/** Maximum wait that the library bottleneck times. This class times longer waits, so a long silence means a fault. */
 const LONGEST_SPACING_MS = 100;
 /** If bottleneck is silent for this long, a change of the computer's clock has stopped it. */
 const LATE_MS = 500;
@@ -30,9 +30,9 @@ export class Pacer implements LanePacer {
   /** Due time of the next lease. It is counted from the due time of the last lease, even if that lease came late. */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
-  /** Permits left of the last lease, while a task waits for them. */
+  /** Unused permits of the last lease, while a task waits for them. */
   #left = 0;
-  /** True if a full group of calls is about to leave. */
+  /** True if a full group of calls is about to be sent. */
   #grouped = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
@@ -93,7 +93,7 @@ export class Pacer implements LanePacer {
     limiter.schedule(async () => once()).catch(refuseAllButDropped);
   }
 
-  /** Sends the group in a microtask: before the next answer is read. */
+  /** Sends the group in a microtask, which runs before the next answer is read. */
   #leaseGroup(): void {
     if (this.#grouped) return;
     this.#grouped = true;
@@ -153,7 +153,7 @@ export class Pacer implements LanePacer {
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
-  /** Grants permits in groups, and lets answers be read in between. Shared permits must be used at once: one group. */
+  /** Grants permits in groups, between which answers are read. Shared permits expire at once, so they are one group. */
   #grant(permits: number): void {
     const some = this.#shared === undefined ? Math.min(permits, LEAVE_AT_ONCE) : permits;
     this.#scheduled = false;

@@ -2,7 +2,7 @@ import type {Attempt} from '../../client/attempt.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Streak} from './canary.ts';
 
-/** An outage, as waiting values see it. */
+/** The state of an outage, for the tasks that wait for its end. */
 export interface OutageState {
   /** Key of the value in flight that tests if the outage is over. */
   readonly probe: string | undefined;
@@ -40,7 +40,6 @@ export interface Pause {
   readonly untilMs: number;
 }
 
-/** Number and length of the pauses. */
 export class PauseLog {
   #count = 0;
   #ms = 0;

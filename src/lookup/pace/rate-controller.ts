@@ -3,12 +3,12 @@ import type {Rate} from '../../job/values.ts';
 /** The numbers of CUBIC (RFC 9438, as in the adaptive mode of AWS's clients), with the rate in place of the window. */
 const BETA = 0.6;
 const SCALE = 0.4;
-/** However often the service throttles, it gets one call in ten seconds. */
+/** Lowest rate: however often the service throttles, it gets a call every ten seconds. */
 const LOWEST_PER_SECOND = 0.1;
 /** Without a limit, a lowered rate that has grown back to this is unlimited again: one core can't send more. */
 const UNLIMITED_PER_SECOND = 5_000;
 
-/** A lease holds the permits of about this long. So one job of the library bottleneck paces many calls. */
+/** A lease holds the permits of about this time, so that one job of the library bottleneck paces many calls. */
 const LEASE_SECONDS = 0.01;
 /** A change of the rate smaller than this is not worth a change of the leases. */
 const NOTICEABLE = 0.02;

@@ -3,13 +3,13 @@ import {askedMs, policyNumbers as numbers, throttleMs} from '../policy.ts';
 import {quotaOf} from './pace-headers.ts';
 import type {Pause} from './pause.ts';
 
-/** The gate for all calls. A throttled call or a used-up quota closes it. */
+/** While this gate is closed, no call is sent. A throttled call or a used-up quota closes it. */
 export class ThrottleGate {
   readonly #random: () => number;
   #pause: Pause | undefined;
   /** Number of times the gate closed for throttled calls, without an answer in between. */
   #streak = 0;
-  /** True once the service reported calls left. Until then a quota of 0 is not believed: it may always read 0. */
+  /** True once a quota above 0 was reported. Until then 0 is not believed: the service may always report 0. */
   #quotaSeen = false;
   /** Time since which calls are throttled without an answer in between. */
   throttledSince: number | undefined;
@@ -42,7 +42,7 @@ export class ThrottleGate {
     this.close({reason: 'throttled', detail: attempt.code, untilMs});
   }
 
-  /** Closes the gate if an answer reports no more calls left than are in flight. */
+  /** Closes the gate if the calls in flight use up the quota that an answer reports. */
   observeQuota(pace: PaceHeaders, inFlight: number, now: number): void {
     const quota = quotaOf(pace, now);
     if (quota === undefined) return;

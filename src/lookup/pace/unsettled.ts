@@ -1,7 +1,7 @@
 import {type PolicySettings, sendsLeft} from '../policy.ts';
 import type {TaskState} from '../task-state.ts';
 
-/** The tasks taken and not settled. Some back off for a time; some are held until an outage is over. */
+/** Submitted tasks that are not settled yet. Some back off for a time; some are held until an outage is over. */
 export class Unsettled implements Iterable<TaskState> {
   readonly #tasks = new Set<TaskState>();
   readonly #timers = new Map<TaskState, NodeJS.Timeout>();
@@ -27,13 +27,13 @@ export class Unsettled implements Iterable<TaskState> {
     return this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#tasks.size;
   }
 
-  /** Number of sends left to all unsettled tasks together; infinity while more tasks wait for room. */
+  /** Number of sends that all unsettled tasks together still have; infinity while more tasks wait for room. */
   get sendsLeft(): number {
     if (this.#blocked > 0) return Number.POSITIVE_INFINITY;
     return [...this.#tasks].reduce((sum, task) => sum + sendsLeft(task, this.#policy), 0);
   }
 
-  /** True if tasks are left, and an outage holds all of them. */
+  /** True if there are unsettled tasks, and an outage holds all of them. */
   get areHeld(): boolean {
     return this.#held.size > 0 && this.#held.size === this.#tasks.size;
   }
@@ -65,7 +65,6 @@ export class Unsettled implements Iterable<TaskState> {
     this.#held.add(task);
   }
 
-  /** Returns the held tasks, and holds them no longer. */
   takeHeld(): readonly TaskState[] {
     const held = [...this.#held];
     this.#held.clear();

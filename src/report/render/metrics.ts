@@ -51,7 +51,7 @@ export function renderMetrics(summary: Summary, before = ''): string {
 
 /**
  * The metrics of a run under way. `summary` has the current figures. `before` is the file's last content: its figures
- * of the last run's end stay, since alerts use them.
+ * on the end of the last run are kept, since alerts use them.
  */
 export function renderLive(summary: Summary, live: LiveRun, before = ''): string {
   return textOfAll(runFamilies(summary, live), summary.job) + lastEndIn(before);
@@ -66,7 +66,7 @@ export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   return textOfAll([...endFamilies({...end, job}, before), buildInfo(), active(false)], job);
 }
 
-/** True if the text is empty or this module wrote it. A run that could not begin replaces no file with other text. */
+/** True if the text is empty or this module wrote it. A run that could not begin overwrites no other file. */
 export function isMetrics(text: string): boolean {
   return text === '' || text.startsWith('# HELP bulk_enrich_');
 }
@@ -111,7 +111,7 @@ function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, 
   ];
 }
 
-/** The metrics of a run under way; of the last run, if `live` is undefined. */
+/** The metrics of a run under way. Without `live`, those of a run that has ended. */
 function runFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   return [
     buildInfo(),

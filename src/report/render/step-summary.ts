@@ -2,7 +2,7 @@
 const MOST_BYTES = 1_048_576;
 const CUT = '\n*The rest was left out: a step’s summary holds 1 MiB at most.*\n';
 
-/** The first sections of a Markdown report: as many whole ones as fit after `used` bytes. */
+/** The first sections of a Markdown report. Only whole sections that fit after `used` bytes are kept. */
 export function fitStepSummary(markdown: string, used: number): string {
   const text = `${markdown.trimEnd()}\n\n`;
   const room = MOST_BYTES - used;

@@ -52,7 +52,7 @@ export function riskSection({risk, output}: Summary): Section | undefined {
   };
 }
 
-/** A table with the numbers of rows of high risk, and the command that lists all of them with their scores. */
+/** A table with the row numbers of high risk, and the command that lists all of these rows with their scores. */
 function highRows({high, high_rows: rows = []}: RiskCounts, output: string): TableBlock[] {
   if (rows.length === 0) return [];
   const isPart = high > rows.length;
@@ -70,7 +70,7 @@ function highRows({high, high_rows: rows = []}: RiskCounts, output: string): Tab
   ];
 }
 
-/** Numbers of rows by reason. Each reason has its meaning behind it, from the job's rules or the default rules. */
+/** Counts of rows by reason. A reason is followed by its meaning, from the job's rules or the default rules. */
 function inWords({reasons, rules}: RiskCounts): Record<string, number> {
   const words = (reason: string) => {
     const own = rules.filter(rule => rule.reason === reason).map(({when}) => when);

@@ -24,7 +24,7 @@ const statuses: Readonly<Record<Result['status'], true>> = {
 
 export const statusCodes: Codes = {what: 'status', known: Object.keys(statuses)};
 
-/** Leaves out `other_codes`: only the summary has this code, rows never do. */
+/** All codes of calls but `other_codes`, which only the summary has. */
 const {other_codes: _, ...rowCodes} = callCodes;
 
 /** Node's names of network errors, in small letters as in outputs: `etimedout`. */

@@ -24,7 +24,6 @@ export interface Condition {
   missing(facts: Facts, into: Lacking): boolean;
 }
 
-/** Collects missing fields. */
 export interface Lacking {
   add(reference: Reference): unknown;
 }
@@ -127,7 +126,7 @@ function presence(path: readonly string[], references: readonly Reference[], sha
   };
 }
 
-/** A bare flag, the form of most rules: read without the expression engine, for speed. */
+/** A condition that is only a flag, as in most rules. For speed, it is read without the expression engine. */
 function flag(reference: Reference, shared: SharedReads): Part {
   const read = readKnown(reference, shared) as (facts: Facts) => Decision;
   return {

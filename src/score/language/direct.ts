@@ -11,7 +11,7 @@ type Kind = 'bool' | 'string' | 'double' | 'int';
 interface Value {
   readonly kind: Kind;
   readonly read: ReadFacts;
-  /** True if some facts give an error, such as a division by zero. The engine judges && and || with such a part. */
+  /** True if evaluation may throw, as at a division by zero. The engine evaluates any && or || with such a part. */
   readonly mayThrow: boolean;
 }
 
@@ -101,7 +101,7 @@ function comparison(
   if (left === undefined || right === undefined) return undefined;
   const areNumbers = isNumber(left.kind) && isNumber(right.kind);
   if (left.kind !== right.kind && !areNumbers) return undefined;
-  // Left to the engine: CEL orders texts by code points, JavaScript by UTF-16.
+  // Leaves the order of texts to the engine: CEL orders texts by code points, JavaScript by UTF-16 units.
   if (!areNumbers && sign !== '==' && sign !== '!=') return undefined;
   const mayThrow = left.mayThrow || right.mayThrow;
   return {kind: 'bool', read: comparisons[sign](left.read, right.read), mayThrow};
@@ -236,7 +236,7 @@ function method(
   const {read, mayThrow} = text;
   if (change !== undefined && given.length === 0)
     return {kind: 'string', read: facts => change(read(facts)), mayThrow};
-  // Searches for a literal only. A search for a row's text is left to the engine, which bounds long searches.
+  // Compiles only a search for a literal. The engine searches for a row's text, since it bounds long searches.
   const sought = literalText(first);
   if (given.length !== 1 || sought === undefined) return undefined;
   if (search !== undefined) return {kind: 'bool', read: facts => search(read(facts), sought), mayThrow};

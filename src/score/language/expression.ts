@@ -22,7 +22,6 @@ export interface Reference {
 export interface Expression {
   readonly ast: ASTNode;
   readonly vocabulary: RuleVocabulary;
-  /** Makes a part of this expression ready to run. */
   runnable(node: ASTNode): Evaluate;
 }
 
@@ -49,7 +48,7 @@ export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
       const type = engine.typeOf(ast, constants);
       if (type !== 'bool' && type !== 'dyn') throw wrong(`expected a condition, not a ${type}`);
       checkLiterals(ast, vocabulary);
-      // Finds out if the expression is too deep for rows: the calls that count its work nest it deeper.
+      // Throws if the expression is nested too deep to run: `prepare` adds calls that nest it deeper.
       engine.prepare(ast);
       return {ast, vocabulary, runnable: node => engine.prepare(node)};
     } catch (error) {

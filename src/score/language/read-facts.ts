@@ -7,10 +7,10 @@ export type Facts = Readonly<Record<string, unknown>>;
 export type ReadFacts<T = unknown> = (facts: Facts) => T;
 
 const UNREAD = Symbol('unread');
-/** Maximum objects of facts whose values are remembered. A row has one, and one for each combination of lookups. */
+/** Maximum objects of facts whose values are kept. A row has one, and one more for each combination of lookups. */
 const MOST_FACTS = 16;
 
-/** Lets conditions share work: each field is read once per row, and a part that several have is decided once. */
+/** Shares work among conditions: each field is read once per row, and each shared part is evaluated once. */
 export class SharedReads {
   readonly #made = new Map<string, unknown>();
   readonly #known = new Map<Facts, unknown[]>();
@@ -24,7 +24,7 @@ export class SharedReads {
     return this.#made.get(name) as T;
   }
 
-  /** Returns a function that calls `read` only once per object of facts, and repeats its result. */
+  /** Returns a function that calls `read` once per object of facts, and then returns the same result. */
   once<T>(read: ReadFacts<T>): ReadFacts<T> {
     const slot = this.#slots++;
     this.#facts = undefined;

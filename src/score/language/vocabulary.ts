@@ -20,12 +20,12 @@ export type Type =
   /** Numbers with these `names` only, or with any names. */
   | {readonly kind: 'counts'; readonly names?: readonly string[]};
 
-/** Every name at the root of an expression. */
+/** The names with which a path may begin, and their types. */
 export type RuleVocabulary = Readonly<Record<string, Type>>;
 
 const text: Type = {kind: 'string'};
 
-/** Type of data with this schema. All numbers are doubles, so that they compare and add up. */
+/** CEL type of data with this schema. All numbers are doubles, so that any two can be compared or added. */
 export function typeOf(schema: z.ZodType): Type {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
     return typeOf(schema.unwrap() as z.ZodType);
@@ -77,7 +77,7 @@ export const riskVocabulary: RuleVocabulary = {
   },
 };
 
-/** An expression has an unknown name. The message suggests the nearest known one. */
+/** Thrown if an expression has an unknown name. The message suggests the nearest known name. */
 export class UnknownName extends Error {}
 
 /**

@@ -36,6 +36,5 @@ export function dataDirectory(): string {
   return found;
 }
 
-/** A packed file's content. */
 export const readPacked = (directory: string, file: string): Buffer =>
   gunzipSync(readFileSync(join(directory, file)));

@@ -60,7 +60,7 @@ function pack(current: string): void {
   writeWhole(join(out, files.manifest), JSON.stringify(manifest, null, 2));
 }
 
-/** A package's licence texts. A package without one has data of Google's libphonenumber: it gets that licence. */
+/** A package's licence texts. A package without any has data of Google's libphonenumber: it gets that licence. */
 function textsOf(name: string): string[] {
   const own = licenceTexts(name);
   return own.length > 0 ? own : licenceTexts('libphonenumber-js', /apache/i);

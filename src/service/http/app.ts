@@ -21,13 +21,12 @@ const MAX_SESSIONS_BYTES = 8 * 1024 * 1024;
 
 type HttpEnv = {Bindings: HttpBindings};
 
-/** The parts that the routes use. */
 export interface AppParts {
   key: KeyCheck;
   credits: Credits;
   practice: Practice;
   throttle: Throttle | undefined;
-  /** By operation: checks a body and makes a call of it. */
+  /** By operation: a function that checks a body and returns its call. */
   calls: Record<Operation, (body: Body) => ServiceCall>;
   /** Adds sessions, and returns their number. */
   addSessions(body: Body): number;

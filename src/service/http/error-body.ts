@@ -34,7 +34,7 @@ export const errorStatus = {
   headers_too_large: 431,
   /** A fault of the service itself. */
   internal_error: 500,
-  /** Faults by the option `errorRate`: these three answer with an error. Its other faults lose the answer. */
+  /** Faults that the option `errorRate` causes. These three answer with an error; the other faults lose the answer. */
   practice_error: 500,
   practice_bad_gateway: 502,
   practice_unavailable: 503,

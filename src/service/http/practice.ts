@@ -36,7 +36,7 @@ const faults: readonly [PracticeFault, number][] = [
   [{loss: 'stall'}, 5],
 ];
 
-/** Milliseconds that a stalled answer holds its connection: longer than a client should wait. */
+/** Milliseconds for which a stalled answer keeps its connection open: longer than a client should wait. */
 export const STALL_MS = 120_000;
 
 /** An answer takes between half and this multiple of the latency. */

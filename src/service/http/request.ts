@@ -52,7 +52,7 @@ function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   });
 }
 
-/** Parses JSON. Refuses bytes that are not UTF-8: replacement characters would make the call one for another value. */
+/** Parses JSON. Refuses bytes that are not UTF-8: with replacement characters, another value would be looked up. */
 function parse(bytes: Buffer): unknown {
   try {
     if (isUtf8(bytes)) return JSON.parse(bytes.toString());

@@ -20,7 +20,7 @@ const LINGER_MS = 500;
 /** Maximum connections, so that file descriptors suffice. Further connections are closed immediately. */
 const MAX_CONNECTIONS = 4096;
 
-/** Maximum unanswered requests of a connection. A client with more does not read answers, and those take memory. */
+/** Maximum unanswered requests of a connection. A client with more does not read answers, which take memory here. */
 const MAX_PIPELINED = 32;
 
 export interface ServerOptions {
@@ -74,7 +74,7 @@ function isWithinReach(socket: Socket, outgoing: ServerResponse): boolean {
   return count <= MAX_PIPELINED;
 }
 
-/** Answers input that the HTTP parser refused. It never becomes a request, so the answer is written by hand. */
+/** Answers input that the HTTP parser refused. Such input never becomes a request, so the answer is written by hand. */
 function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -99,13 +99,11 @@ function codeOf({code}: NodeJS.ErrnoException): ServiceErrorCode {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'malformed_request';
 }
 
-/** Resolves once the server listens. */
 export async function listen(server: Server, port: number, host: string): Promise<void> {
   server.listen(port, host);
   await once(server, 'listening');
 }
 
-/** Stops accepting connections, and cuts open ones. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise(resolve => {
     server.close(() => resolve());

@@ -30,7 +30,6 @@ const isBogon = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
     ([start, prefix]) => start.kind() === address.kind() && address.match(start, prefix),
   );
 
-/** An IPv4 address as a number. */
 const toNumber = (address: string): number =>
   address.split('.').reduce((number, octet) => number * 256 + Number(octet), 0);
 
@@ -48,7 +47,7 @@ export function sessionIp(data: OpenData, address: string): IpData {
   return parsed.kind() === 'ipv4' ? ipIntelligence(data, parsed.toString()) : {is_bogon: isBogon(parsed)};
 }
 
-/** Flags of an address by its network. Without a known network there are none, rather than `false`. */
+/** Flags of an address, from its network. If the network is unknown, they are left out: `false` would be a claim. */
 function flags(system: AutonomousSystem | undefined): IpData {
   if (system === undefined) return {};
   const {datacenter, vpn, tor} = networkFlags(system);

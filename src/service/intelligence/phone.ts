@@ -37,7 +37,7 @@ const typeRisk: Record<NonNullable<NumberType>, number> = {
   PREMIUM_RATE: 70,
 };
 
-/** The risk of a valid number whose type the numbering plan does not tell. */
+/** The risk of a valid number whose type the numbering plan does not show. */
 const UNKNOWN_TYPE_RISK = 30;
 
 /** Risk of a number on the list of public SMS inboxes: everyone can read its messages. */

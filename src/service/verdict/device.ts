@@ -21,7 +21,7 @@ const browserAgent = /^(?:Mozilla\/.*(?:WebKit|Gecko|Trident|MSIE)|(?:Opera|UCWE
 const frozenVersion =
   /Windows NT 10\.0|Mac OS X 10(?:_15_7|\.15)[;)]|Android 10; K\)|CPU (?:iPhone )?OS 18_[67](?!.*(?:Version\/18|CriOS))/;
 
-/** The device of a session. A bot's user agent gets no browser: a parser would only read its disguise. */
+/** The device of a session. A bot gets no browser: its user agent may only name the one that it pretends to be. */
 export function describeDevice(session: UserSession): Device {
   const {fingerprint, user_agent, languages, timezone} = session;
   const isBot = !user_agent || isbot(user_agent) || !browserAgent.test(user_agent);

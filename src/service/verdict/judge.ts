@@ -2,7 +2,6 @@ import type {VerifyData} from '../../operations/table.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
 import type {UserFacts} from './user-facts.ts';
 
-/** Result of the rules. */
 export interface Judgement {
   /** 0 for a bot, 100 for a human. */
   score: number;

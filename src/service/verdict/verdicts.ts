@@ -18,7 +18,6 @@ import type {UserSession, UserSessions} from './user-session.ts';
 
 type VerifyRequest = z.infer<typeof operations.verify.request>;
 
-/** Input of the verdicts. */
 export interface VerdictParts {
   data: OpenData;
   sessions: UserSessions;
@@ -29,7 +28,7 @@ export interface VerdictParts {
   keep(event: StateEvent): void;
 }
 
-/** The `can_pass` of a test action id, and its sample session for an unknown token. */
+/** A test action id: the `can_pass` that it always gets, and the sample session that it uses for an unknown token. */
 interface TestAction {
   canPass: boolean;
   sample: string;
@@ -41,7 +40,7 @@ const testActions: ReadonlyMap<string, TestAction> = new Map([
 ]);
 
 /**
- * Checks a verify request and makes a call of it. A test action id takes any token, is free, and redeems nothing.
+ * Checks a verify request, and returns its call. A test action id takes any token, is free, and redeems nothing.
  *
  * @throws ServiceError `unknown_session` for an unknown token
  */

@@ -5,11 +5,9 @@ import type {AutonomousSystem} from '../tables/ip-tables.ts';
 interface ListedNetwork {
   /** The operator's trade name. */
   operator: string;
-  /** The operator's AS numbers. */
   asns: readonly number[];
-  /** The reason why the operator is on the list. */
   reason: string;
-  /** URL or file that gives this reason. */
+  /** URL or file that gives the reason. */
   source: string;
 }
 
@@ -45,7 +43,7 @@ export const torNetworks = listOf('tor');
 
 /**
  * Words in the names of holders that rent out servers, or rooms for servers. `hosting` also counts at the end of a
- * longer word, and `vps` anywhere in one. All other words don't: `Ghost` and `Protocolo` contain `host` and `colo`.
+ * longer word, and `vps` anywhere in one. Others count only as whole words: `Ghost` contains `host`.
  */
 const hostingWords =
   /\b(?:\w*hosting|\w*vps\w*|hosts?|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;
