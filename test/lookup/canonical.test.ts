@@ -513,6 +513,22 @@ test('values sent beside a token are part of its identity; test actions are free
   expect(free).toEqual([true, true, false]);
 });
 
+test('a user never gets the verdict on another, wherever the same texts were sent', () => {
+  const {keyText} = operations.verify;
+  const token = {action_id: 'login', token: 't'};
+  const calls = [
+    {...token, id: 'u'},
+    {...token, email: 'u'},
+    {...token, phone_number: 'u'},
+    {...token, id: 'u,v', email: 'w'},
+    {...token, id: 'u', email: 'v,w'},
+    {...token, token: 't,u'},
+    {...token, id: 'u","v', email: 'w'},
+    {...token, id: 'u', email: 'v","w'},
+  ];
+  expect(new Set(calls.map(keyText)).size).toBe(calls.length);
+});
+
 describe('a cell', () => {
   const read = (raw: string, empties?: readonly string[]) => {
     const cell = readCell(raw, {empties: empties && new Set(empties)});

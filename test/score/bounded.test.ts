@@ -22,6 +22,13 @@ describe('patterns are RE2', () => {
   });
 });
 
+test('a long text has a result of its own, though one that begins like it was searched before', () => {
+  const {decide} = condition('row.country.matches("^a+$")');
+  const long = 'a'.repeat(200);
+  const texts = [long, `${long}!`, `${long}a`, `${long}!`, `b${long}`];
+  expect(texts.map(country => decide(row({country})))).toEqual([true, false, true, false, false]);
+});
+
 describe('the work of a condition on one row is bounded', () => {
   const many = Array.from({length: 5_000}, (_, n) => ({action: `a${n}`}));
   const facts = (length: number): Facts => ({

@@ -169,6 +169,7 @@ describe('has() says nothing of an answer that is missing', () => {
     ['has(phone.carrier) == false', {phone: {}}, true],
     ['!has(verify.device.os)', {verify: {}}, true],
     ['!has(row.country)', {row: {}}, true],
+    ['verify.rules.exists(r, r.action == "x") || !has(verify.rules)', {verify: {}}, true],
   ] as const)('%s of %o', (text, given, decision) => {
     const compiled = condition(text);
     const lacked = new Set<Reference>();

@@ -82,6 +82,12 @@ ${more}tests: [{score: 0}]
     errorCode: 'score_rules',
     message: expect.stringMatching(/rules\.yaml:4.*rules\.yaml:3.*"mine".*shared_reasons/),
   });
+  box.write('rules.yaml', rules('shared_reasons: [other]\n'));
+  expect(await runHere(box, ['rules', 'test', 'rules.yaml'])).toMatchObject({
+    code: 2,
+    errorCode: 'score_rules',
+    message: expect.stringContaining('"mine"'),
+  });
   box.write('rules.yaml', rules('shared_reasons: [mine]\n'));
   expect((await runHere(box, ['rules', 'test', 'rules.yaml'])).stderr).not.toContain('reason');
   box.write('rules.yaml', 'base: default\nrules: [{when: ip.is_vpn, add: 1, reason: tor}]\n');
@@ -90,6 +96,22 @@ ${more}tests: [{score: 0}]
     errorCode: 'score_rules',
     message: expect.stringContaining('"tor"'),
   });
+});
+
+test('the default rules need no tests, but count in those of one’s own', async () => {
+  box.write(
+    'rules.yaml',
+    `base: default
+rules:
+  - {when: ip.is_vpn && ip.is_threat, add: 1, reason: both}
+  - {when: ip.is_bogon && ip.is_vpn, add: 1, reason: odd}
+tests:
+  - {answers: {ip: {is_vpn: true, is_threat: true}}, reasons: [vpn, ip_threat, both]}
+`,
+  );
+  expect((await runHere(box, ['rules', 'test', 'rules.yaml'])).stdout).toBe(
+    'rules.yaml: 1 of 1 test passed. No test reaches 1 of 2 rules: odd.\n',
+  );
 });
 
 test('a shadow rule changes nothing of the rows, and is counted and shown', async () => {

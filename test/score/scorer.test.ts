@@ -138,6 +138,26 @@ describe('a missing answer is never a good one', () => {
     });
   });
 
+  test.each([
+    {status: 'invalid', error: 'email_list'},
+    {status: 'invalid', error: 'unreadable_characters'},
+    {status: 'invalid', error: 'email_masked'},
+  ] as const)('a fault of the list, $error, tells nothing about the person', fault => {
+    expect(both.score(view(clean, fault))).toMatchObject({score: 30, level: 'medium'});
+    const plain = scorer(
+      [['ip.is_tor_node || !email.is_valid', 60, 'bad']],
+      targets({ip: ['ip'], email: ['email']}),
+    );
+    expect(plain.score(view(clean, fault))).toMatchObject({
+      score: null,
+      level: 'unknown',
+      missing: ['email'],
+    });
+    expect(plain.soFar(view(clean, fault)).level).toBe('unknown');
+    const malformed = {status: 'invalid', error: 'email_malformed'} as const;
+    expect(plain.score(view(clean, malformed))).toMatchObject({score: 0, level: 'low'});
+  });
+
   test('so far there is a number whatever is missing', () => {
     expect(both.soFar(view({...clean, is_vpn: true}, undefined))).toMatchObject({score: 20, level: 'low'});
     expect(both.soFar(view(failed, undefined))).toMatchObject({score: 0, level: 'unknown'});
@@ -173,6 +193,12 @@ describe('several columns of one operation', () => {
     const named = scorer([['ip2.country == "DE" && status.ip2 == "ok"', 30, 'second']], two);
     expect(named.score(view({country: 'DE'}, {country: 'FR'}, mail)).score).toBe(0);
     expect(named.score(view({country: 'FR'}, {country: 'DE'}, mail)).score).toBe(30);
+  });
+
+  test('a column whose answer is there has no error, whatever the first one has', () => {
+    const fine = scorer([['ip.is_vpn && error.ip == ""', 25, 'vpn']], two);
+    expect(fine.score(view(failed, {is_vpn: true}, mail)).points).toEqual({vpn: 25});
+    expect(fine.score(view({is_vpn: true}, failed, mail)).points).toEqual({vpn: 25});
   });
 
   test('a missing signal is named by its column', () => {
