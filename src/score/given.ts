@@ -34,7 +34,7 @@ function linesOf(path: string, place: string): string[] {
   } catch (error) {
     throw new UsageError('score_list', `${place}: The list ${path} can't be read: ${systemReason(error)}.`);
   }
-  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  const lines = text.split('\n');
   return lines.map(line => line.trim()).filter(line => line !== '' && !line.startsWith('#'));
 }
 

@@ -1,14 +1,19 @@
 import {expect, test} from 'vitest';
 import {
+  asked,
   type Counters,
   countFailure,
   countReject,
   countRow,
   emptyCounters,
+  failures,
+  judgeRejected,
   listErrors,
   savedCounters,
+  unasked,
 } from '../../src/books/counters.ts';
 import type {Row} from '../../src/input/row.ts';
+import type {Result} from '../../src/ledger/lookup.ts';
 import {emptyTally, overEmpty, type Tally} from '../../src/ledger/tally.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import type {EnrichedRow} from '../../src/output/encoder.ts';
@@ -97,4 +102,80 @@ test('a field that an answer leaves empty is not counted as there', () => {
     countRow(counters, {row, results, answers: [{asn}]} as unknown as EnrichedRow<Row>, columns);
   }
   expect([counters.lookups.ip.ok, counters.fields.ip.asn]).toEqual([3, {present: 1, true: 0}]);
+});
+
+/** Counts of rows with these results, each in a column of its own. */
+function countsOf(rows: readonly (readonly Result[])[], more: Partial<EnrichedRow<Row>> = {}): Counters {
+  const counters = emptyCounters();
+  const column = {target: {operation: 'ip', cell: () => ''}, answerFields: []};
+  for (const [index, results] of rows.entries()) {
+    const row = {type: 'csv' as const, record: index + 1, line: index + 1, fields: []};
+    const enriched = {row, results, answers: results.map(() => ({})), ...more};
+    const columns = results.map(() => column) as unknown as Parameters<typeof countRow>[2];
+    countRow(counters, enriched as unknown as EnrichedRow<Row>, columns);
+  }
+  return counters;
+}
+
+const ok: Result = {status: 'ok', data: '{}', boughtAt: 1};
+const failed: Result = {status: 'failed', error: 'odd'};
+const unknown: Result = {status: 'unknown', error: 'timeout'};
+const invalid: Result = {status: 'invalid', error: 'ip_malformed'};
+const skipped = (error: 'condition' | 'budget'): Result => ({status: 'skipped', error});
+
+test('a row has errors if a value got no answer, not if it was left out by choice or can not be looked up', () => {
+  const rows = [[ok], [invalid], [skipped('condition')], [failed], [unknown], [skipped('budget')]];
+  const counters = countsOf([...rows, [failed, invalid], [invalid, ok]]);
+  expect(counters.rows).toMatchObject({written: 8, ok: 4, with_errors: 4});
+  expect(counters.errors).toEqual({
+    'ip.ip_malformed': {count: 3, rows: [2, 7, 8]},
+    'ip.odd': {count: 2, rows: [4, 7]},
+    'ip.timeout': {count: 1, rows: [5]},
+    'ip.budget': {count: 1, rows: [6]},
+  });
+});
+
+test('values without an answer are the failed and the doubtful ones; those skipped were not asked', () => {
+  const counters = countsOf([[ok], [failed], [unknown], [unknown], [invalid], [skipped('budget')]]);
+  expect([failures(counters), asked(counters)]).toEqual([3, 4]);
+});
+
+test('a cell with an expired answer is one that was not asked for, as a skipped one is', () => {
+  const counters = countsOf([[{...ok, stale: 'budget'}], [skipped('budget')], [{...ok, stale: 'outage'}]]);
+  expect([unasked(counters, 'budget'), unasked(counters, 'outage')]).toEqual([2, 1]);
+});
+
+test('all cells of a refused value are judged together, once: if the account was to blame, none is rejected', () => {
+  const refused = (unjudged: string): Result => ({...failed, rejected: true, boughtAt: 1, unjudged}) as Result;
+  const rows = [[refused('a')], [refused('a')], [refused('b')], [refused('c')], [failed]];
+  const counters = countsOf(rows);
+  expect(counters.rejected.ip).toBe(4);
+  const verdicts: Record<string, boolean> = {a: false, b: true};
+  for (const _ of ['a checkpoint', 'the next one']) {
+    judgeRejected(counters, ({operation, key}) => (operation === 'ip' ? verdicts[key] : undefined));
+    expect([counters.rejected.ip, counters.unjudged.ip]).toEqual([2, {c: 1}]);
+  }
+});
+
+test('a cell with two repairs is one repaired cell', () => {
+  const counters = countsOf([[ok]], {repairs: [['trimmed', 'port']]} as unknown as Partial<EnrichedRow<Row>>);
+  expect(counters.repaired.ip).toBe(1);
+  expect(counters.repairs).toEqual({
+    'ip.trimmed': {count: 1, rows: [1]},
+    'ip.port': {count: 1, rows: [1]},
+  });
+});
+
+test('a reason may be called like what each object has, and rules count by their outcome', () => {
+  const risk = {score: 20, level: 'low', points: {}, reasons: ['constructor'], missing: ['toString']};
+  const outcomes = {held: [0, 2], undecided: [1], wrong: [3]};
+  const counters = countsOf([[ok], [ok]], {risk, outcomes} as unknown as Partial<EnrichedRow<Row>>);
+  expect(counters.risk).toMatchObject({reasons: {constructor: 2}, missing: {toString: 2}, sum: 40});
+  const outcome = (name: string) => ({held: 0, undecided: 0, wrong: 0, [name]: 2});
+  expect(counters.risk.rules).toEqual({
+    0: outcome('held'),
+    1: outcome('undecided'),
+    2: outcome('held'),
+    3: outcome('wrong'),
+  });
 });

@@ -53,3 +53,25 @@ test('stretches without calls have no latency, joined or not', () => {
   const {timeline} = running(500, 0, 0);
   expect(timeline.state.points.every(point => point.p50 === null && point.p95 === null)).toBe(true);
 });
+
+test('stretches are joined by their length and their calls; one without calls leaves the other’s latency', () => {
+  const tally = emptyTally();
+  const timeline = new Timeline(undefined, 0, {tally, rows: 0, inFlightMs: 0});
+  let [now, inFlightMs] = [0, 0];
+  const stretch = (ms: number, inFlight: number, calls: number, latencyMs: number) => {
+    [now, inFlightMs] = [now + ms, inFlightMs + inFlight * ms];
+    for (let n = 0; n < calls; n += 1)
+      countAttempt(tally, {kind: 'not_ok', status: 500, code: 'x', latencyMs} as never);
+    tally.operations.ip.calls += calls;
+    timeline.sample(now, {tally, rows: tally.operations.ip.calls, inFlightMs});
+  };
+  stretch(1_000, 3, 10, 100);
+  stretch(3_000, 7, 30, 200);
+  stretch(1_000, 1, 5, 100);
+  for (let n = 0; n < 239; n += 1) stretch(1_000, 0, 0, 0);
+  const [first, second] = timeline.state.points;
+  expect(first).toMatchObject({ms: 4_000, calls: 40, rows: 40, inFlight: 6});
+  expect(second).toMatchObject({ms: 2_000, calls: 5, rows: 5, inFlight: 1});
+  const latency = [first?.p50, first?.p95, second?.p50, second?.p95].map(ms => Math.round((ms ?? 0) / 25));
+  expect(latency).toEqual([7, 8, 4, 4]);
+});

@@ -73,9 +73,18 @@ test('what a name lacks is never more than is said, however often it was dropped
 
 test('a name that repeats the value is counted without it, however the service writes it', () => {
   const top = emptyTop();
-  for (const asn_organization of ['dsl-203-0-113-7', 'Example Net', 'at 203.0.113.7'])
+  for (const asn_organization of ['dsl-203-0-113-7', 'Example Net', 'host-cb007107'])
     countAnswer(top, 'ip', {country: 'US', asn_organization}, ' 203.0.113.7');
   countAnswer(top, 'email', {domain: 'example.com'}, 'jo@example.com');
   expect(top.networks.counts).toEqual({'[value]': 2, 'Example Net': 1});
   expect([top.countries.counts, top.domains.counts]).toEqual([{US: 3}, {'example.com': 1}]);
+});
+
+test('of a long name eighty characters are kept, so names that only differ after them are one', () => {
+  const top = emptyTop();
+  for (const end of ['a', 'b']) countName(top.networks, `${'n'.repeat(80)}${end}`);
+  expect(topSummary(top).networks).toEqual({
+    ...{counted: 2, missed_at_most: 0},
+    names: [{name: 'n'.repeat(80), count: 2}],
+  });
 });

@@ -51,3 +51,17 @@ test('a row that was too long to be kept whole is left out and counted, never ha
   const {bytes, cut} = await rejectedList(stage.path('out.rejects.ndjson'));
   expect([code, bytes.toString(), cut]).toEqual([3, 'ip,n\n192.0.2.3\n', 1]);
 });
+
+test('a row that was empty is no line of the list, and one of odd bytes is whole however long it is', async () => {
+  await using stage = await openStage();
+  const odd = Buffer.concat([Buffer.from('x'.repeat(70_000)), LATIN.subarray(0, -1)]);
+  const lines = [
+    {raw: '192.0.2.1', header: 'ip,n\n'},
+    {raw: ''},
+    {raw: 'x'.repeat(65_536), raw_base64: odd.toString('base64'), raw_truncated: true},
+  ];
+  stage.write('out.rejects.ndjson', lines.map(line => `${JSON.stringify(line)}\n`).join(''));
+  const {bytes, cut} = await rejectedList(stage.path('out.rejects.ndjson'));
+  const expected = [Buffer.from('ip,n\n192.0.2.1\n'), odd, Buffer.from('\n')];
+  expect([bytes.equals(Buffer.concat(expected)), cut]).toEqual([true, 0]);
+});
