@@ -17,7 +17,7 @@ const TELL_MS = 20;
 const HOLD_AGAIN_MS = GONE_MS / 6;
 /** Milliseconds between two checks, while {@link AccountPace.holdAll} waits for the calls of other processes. */
 const LOOK_AGAIN_MS = 50;
-/** The user is told after this many milliseconds without a permit, added to the rate's own period. */
+/** Milliseconds, beyond the rate's own period, of waiting for a permit after which the user is told. */
 const WORTH_SAYING_MS = 10_000;
 /** Suffix of the name of a holder of all permits. The holder is a fleet, which shares the permits among its workers. */
 const FLEET = '.fleet';

@@ -95,7 +95,7 @@ export class Sqlite {
     this.#db.exec(sql);
   }
 
-  /** Passes all arguments to the driver as one array: the driver would take a single object for named arguments. */
+  /** Passes the arguments to the driver as one array. It would read a single object as a set of named arguments. */
   prepare(sql: string): Statement {
     const statement = this.#db.prepare(sql);
     return {run: (...values) => statement.run(values).changes};

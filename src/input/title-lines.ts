@@ -22,8 +22,9 @@ export function skipLines(sample: string, lines: number) {
 /** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
 const MOST_TITLE = 20;
-/** For a line to be a header: minimum share of the lines below that have as many fields, and minimum number below. */
+/** Share of the lines below a header that must have as many fields as it has. */
 const AGREEING = 0.9;
+/** Minimum number of lines below a header. */
 const FEWEST_BELOW = 2;
 
 /**

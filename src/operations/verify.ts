@@ -114,7 +114,7 @@ function canonicalId(raw: string): Canonical {
   return text === '' ? empty : valid(text);
 }
 
-/** Optional inputs beside a token, by name: the request's field, and its reader. */
+/** Optional inputs beside a token: `param` is the request's field, and `canonical` reads the value. */
 export const besideToken = {
   id: {name: 'id', param: 'id', canonical: canonicalId, habits: undefined},
   email: {name: 'email', param: 'email', canonical: canonicalEmail, habits: undefined},

@@ -209,8 +209,8 @@ function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean
 }
 
 /**
- * The values of one row that rules read. If a row has several IP lookups, a rule is judged with each of them. Then `ip`
- * means the lookup that the current combination chooses.
+ * The values of one row that rules read. If a row has several IP lookups, a rule is judged with each of them, and `ip`
+ * means the one whose turn it is.
  */
 class RowFacts {
   readonly view: RowView;

@@ -23,7 +23,7 @@ export class Pacer implements LanePacer {
   readonly #now: () => number;
   readonly #shared: SharedPermits | undefined;
   #limiter = new Bottleneck({maxConcurrent: 1});
-  /** Send times of the rate's last `count` calls, as a ring. */
+  /** A ring buffer of the last calls' send times. It holds as many as the rate allows in its period. */
   readonly #log: Float64Array;
   #next = 0;
   #applied = Number.NaN;
