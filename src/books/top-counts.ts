@@ -29,7 +29,8 @@ export function emptyTop(): Top {
 }
 
 /**
- * Counts an answer under its names. A new name that repeats the cell's value is counted as {@link NAMED_BY_VALUE}.
+ * Counts an answer under the names in it, such as its network. A name that is not counted yet and equals the cell's
+ * value is counted as {@link NAMED_BY_VALUE}.
  * Domains keep their names, but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
  */
 export function countAnswer(top: Top, operation: Operation, answer: unknown, cell?: string): void {

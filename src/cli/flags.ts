@@ -11,7 +11,7 @@ export const said = {
   ages: defaultAges,
 };
 
-/** Settings whose flags `--help` of `run` and `plan` shows. `--help-all` shows all flags. */
+/** Settings that `run --help` and `plan --help` show. `--help-all` shows all. */
 const common: ReadonlySet<SettingName> = new Set<SettingName>([
   ...Object.values(operations).map(({setting}) => setting as SettingName),
   ...(['endpoint', 'country', 'defaultCountry', 'where', 'sample'] as const),

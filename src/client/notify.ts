@@ -48,7 +48,7 @@ function statusOf(url: URL, notice: Notice | undefined, agent: Agent | undefined
       resolve(statusCode);
       stream.destroy();
     });
-    // got sends a request only once its stream is read.
+    // The library `got` sends a request only when its stream is read.
     stream.resume();
   });
 }

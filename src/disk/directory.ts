@@ -44,9 +44,9 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
 const MAKING_TRIES = 3;
 
 /**
- * Like {@link makeDirectory}, for files that are trusted when read again: this user owns the directory, and only this
- * user can write to it. `ours`: the program chose the directory's name, so advice does not mention --state. If others
- * can write to such a directory (Kubernetes lets a volume's group do so), but all files are this user's, sets its mode.
+ * Like {@link makeDirectory}, for files that are trusted when read again: this user must own the directory, and no other
+ * user may be able to write to it. `ours`: the program chose the directory's name, so advice does not mention --state.
+ * Then, if others can write (Kubernetes lets a volume's group do so) and all files are this user's, it sets the mode.
  *
  * @throws {OutputError} if another user may have put something there.
  */

@@ -103,8 +103,8 @@ export class Sqlite {
 
   /**
    * Reads `columns`, each a `name` or `expression AS name`; `rest` is the rest of the statement, from `FROM` on. All
-   * rows leave SQLite as the bytes of one JSON text. For separate texts, the driver would end the process if one in a
-   * damaged file is not UTF-8. One JSON text also costs less than an object for each row.
+   * rows leave SQLite as the bytes of one JSON text. The driver ends the process when it reads a text that is not
+   * UTF-8, as in a damaged file; it does not look into bytes. This also costs less than an object for each row.
    */
   query(columns: readonly string[], rest: string): Query {
     const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));

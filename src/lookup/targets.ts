@@ -85,7 +85,7 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-/** The targets of one operation. By default one column gets a prefix such as `ip_`; each of several, `<column>_`. */
+/** The targets of one operation. One column gets a prefix such as `ip_`; of several, each gets its own name. */
 export function targetsOf(
   operation: Operation,
   choices: readonly ColumnChoice[],

@@ -264,7 +264,7 @@ function phoneFault(text: string, options: ParseOptions): PhoneCode {
   }
 }
 
-/** A number, then a few digits behind a slash or in brackets: a second number's end, an extension, or a flat. */
+/** A number with a few digits behind it (`/12`, `(12)`): an extension, or the last digits of a second number. */
 const GLUED = /^\D*(?:\d\D*){7,}?([/(])\s*\d{1,6}\s*\)?$/;
 
 /** Minimum digits of a part that is a phone number of its own, not an area code or extension. */

@@ -53,7 +53,7 @@ function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol'], lo
   return firstRecords(text, delimiter, eol, loose).map(fields => fields.length);
 }
 
-/** The first records of a text. A record that can't be read has no fields. With `loose`, quotes mean nothing special. */
+/** The first records of a text. An unreadable record has no fields. With `loose`, quotes mean nothing special. */
 export function firstRecords(
   given: Buffer,
   delimiter: string,

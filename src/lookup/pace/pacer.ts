@@ -153,7 +153,7 @@ export class Pacer implements LanePacer {
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
-  /** Grants permits in groups, between which answers are read. Shared permits expire at once, so they are one group. */
+  /** Grants permits in groups, and answers are read in between. Shared permits expire soon, so they are one group. */
   #grant(permits: number): void {
     const some = this.#shared === undefined ? Math.min(permits, LEAVE_AT_ONCE) : permits;
     this.#scheduled = false;

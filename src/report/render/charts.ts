@@ -80,7 +80,7 @@ function path(
     const start = index === 0 ? 0 : (ends[index - 1] ?? 0);
     const x = (BOX * (start + (ends[index] ?? start))) / 2 / span;
     const y = BOX * (1 - value / most);
-    // A point between two gaps is a stroke without length, which round line ends turn into a dot.
+    // A point between two gaps is a stroke without length. It shows as a dot, since the line has round caps.
     parts.push(drawing ? `L${short(x)} ${short(y)}` : `M${short(x)} ${short(y)}h0`);
     drawing = true;
   }

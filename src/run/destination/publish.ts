@@ -171,7 +171,7 @@ export function isUnpublished(directory: string): boolean {
 /** Removes the record of an interrupted publishing, so that no run completes it. */
 export function forgetPublishing(directory: string, output: string): void {
   const path = join(directory, RECORD);
-  // Syncs an output that is in place already: without the record, no later run does that.
+  // The output may be in place and not synced. It is synced now: once the record is gone, no later run does so.
   if (existsSync(output)) syncPath(dirname(output));
   rmSync(path);
   // Without this sync, a power cut may bring the record back. It would pass for the end of the run that begins now.
