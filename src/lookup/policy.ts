@@ -59,7 +59,7 @@ export interface PolicySettings {
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
-/** Who is to blame for a failure: the value, or in an outage the service. `value for good`: no more attempts. */
+/** The party to blame for a failure: the value, or in an outage the service. `value for good`: no more attempts. */
 export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
