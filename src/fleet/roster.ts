@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {hostname} from 'node:os';
 import type {Redis} from 'ioredis';
 import {UsageError} from '../errors.ts';
@@ -42,7 +43,8 @@ export async function enterRoster(
   onRefused: (error: UsageError) => void,
 ): Promise<Membership> {
   const startedAt = Date.now();
-  const id = `${hostname()}.${process.pid}.${startedAt}`;
+  // Containers may share host and process id, and one process may have several members.
+  const id = randomUUID();
   const own: Member = {id, host: hostname(), pid: process.pid, version: packageVersion(), startedAt};
   const beat = async () => {
     for (const claim of claims) await hold(redis, claim);

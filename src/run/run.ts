@@ -232,6 +232,8 @@ async function write(session: Session): Promise<void> {
     await save(session);
     saved = clock();
   }
+  // A session that is interrupted leaves its last stretch to the next.
+  sampleTimeline(session, true);
   await save(session);
 }
 

@@ -146,7 +146,8 @@ test('a cell with an expired answer is one that was not asked for, as a skipped 
 });
 
 test('all cells of a refused value are judged together, once: if the account was to blame, none is rejected', () => {
-  const refused = (unjudged: string): Result => ({...failed, rejected: true, boughtAt: 1, unjudged}) as Result;
+  const refused = (unjudged: string): Result =>
+    ({...failed, rejected: true, boughtAt: 1, unjudged}) as Result;
   const rows = [[refused('a')], [refused('a')], [refused('b')], [refused('c')], [failed]];
   const counters = countsOf(rows);
   expect(counters.rejected.ip).toBe(4);

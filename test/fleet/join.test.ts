@@ -38,22 +38,34 @@ test.skipIf(lacks('redis'))('what a fleet agrees on lasts until its last member 
     return names.filter((_, index) => found[index] !== null);
   };
   const worker = await enter('worker');
+  const another = await enter('worker');
   const run = await enter('run', [...claims, rateClaim('20/s')]);
+  const last = await enter('run', [...claims, rateClaim('20/s')]);
   expect(await agreed()).toEqual(['protocol', 'key', 'rate']);
+  // One of two runs, and one of two workers.
   await run.leave();
+  await another.leave();
+  expect(await agreed()).toEqual(['protocol', 'key', 'rate']);
+  await last.leave();
   expect(await agreed()).toEqual(['protocol', 'key']);
   await worker.leave();
+  expect(await agreed()).toEqual([]);
+  // The last worker goes while a run remains.
+  const [helper, alone] = [await enter('worker'), await enter('run', [...claims, rateClaim('20/s')])];
+  await helper.leave();
+  expect(await agreed()).toEqual(['protocol', 'key', 'rate']);
+  await alone.leave();
   expect(await agreed()).toEqual([]);
 });
 
 test.skipIf(lacks('redis'))(
-  'two members with one host and process id are two, and one leaves alone',
+  'two members of one process, begun in the same millisecond, are two, and one leaves alone',
   async () => {
     await using server = await startRedis();
     const claims = fleetClaims('https://api.example.com', sealWith('a-secret'));
     const now = vi.spyOn(Date, 'now');
-    const enter = (startedAt: number) => {
-      now.mockReturnValueOnce(startedAt);
+    const enter = () => {
+      now.mockReturnValueOnce(1_000);
       return enterRoster(
         server.client,
         'worker',
@@ -62,12 +74,11 @@ test.skipIf(lacks('redis'))(
         () => expect.unreachable(),
       );
     };
-    const [first, second] = [await enter(1_000), await enter(2_000)];
-    const present = async () =>
-      (await members(server.client, 'worker')).map(({startedAt}) => startedAt).sort();
-    expect(await present()).toEqual([1_000, 2_000]);
+    const [first, second] = [await enter(), await enter()];
+    const present = async () => (await members(server.client, 'worker')).length;
+    expect(await present()).toBe(2);
     await first.leave();
-    expect(await present()).toEqual([2_000]);
+    expect(await present()).toBe(1);
     expect(await server.client.exists(`${PREFIX}:key`)).toBe(1);
     await second.leave();
     expect(await server.client.exists(`${PREFIX}:key`)).toBe(0);

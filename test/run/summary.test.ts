@@ -1,9 +1,11 @@
+import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {summarySchema} from '../../src/report/summary.ts';
 import {FAST, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {ips, openStage} from '../support/stage.ts';
 import {expectAccounts} from '../support/summary.ts';
 
 /** The names that other programs may rely on, as the contract lists them. */
@@ -107,4 +109,14 @@ test('the base URL goes into the summary without its userinfo', async () => {
   });
   const text = code === 0 ? sandbox.read('list.enriched.summary.json') : stderr;
   expect(text).not.toContain('hush');
+});
+
+test('the timeline has the last stretch of a session that was interrupted', async () => {
+  await using stage = await openStage({script: () => sleep(20, undefined)});
+  stage.write('list.csv', ips(10));
+  const settings = {ip: 'ip', concurrency: 1, store: false};
+  const first = await stage.run({...settings, maxCredits: 5});
+  expect([first.code, first.summary?.timeline.calls]).toEqual([7, [5]]);
+  const second = await stage.run(settings);
+  expect(second.summary?.timeline.calls).toEqual([5, 5]);
 });

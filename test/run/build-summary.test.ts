@@ -1,0 +1,175 @@
+import {expect, test} from 'vitest';
+import {emptyCounters} from '../../src/books/counters.ts';
+import {resolveJob} from '../../src/job/job.ts';
+import {checkSettings, placeIn} from '../../src/job/parse.ts';
+import {nothingEarlier} from '../../src/ledger/given-up.ts';
+import {countAttempt, emptyTally, spentSince} from '../../src/ledger/tally.ts';
+import {type Books, buildSummary, type UnderWay} from '../../src/run/end/build-summary.ts';
+
+const ENV = {BULK_ENRICH_API_KEY: 'a-key', BULK_ENRICH_BASE_URL: 'https://api.example.com/v1'};
+const START = Date.parse('2031-05-06T02:00:00.000Z');
+
+function job(given: object = {}) {
+  const {
+    name: _,
+    input: __,
+    output: ___,
+    ...settings
+  } = checkSettings(undefined, {endpoint: 'live', cost: 'ip=2.5,email=4', ...given});
+  const source = {inputs: ['list.csv'], output: undefined, settings, fromFile: false};
+  return resolveJob({...source, placeOf: placeIn(undefined, {})}, ENV, false);
+}
+
+function books(changes: Partial<Books> = {}): Books {
+  return {
+    runId: 'run',
+    startedAt: START,
+    resumed: {times: 0, from_row: null},
+    input: {bytes: 10, sha256: 'ab'},
+    counters: emptyCounters(),
+    tally: emptyTally(),
+    earlier: nothingEarlier(false),
+    bill: {id: 'bill', by: spentSince(emptyTally(), undefined)},
+    timeline: {everyMs: 1_000, points: []},
+    ...changes,
+  };
+}
+
+const session: UnderWay = {
+  baseUrl: 'https://api.example.com/v1/',
+  format: {kind: 'csv', delimiter: ';'},
+  blankLines: 3,
+  paddedRows: 5,
+  pace: {
+    ...{limit: 20, current: 10, inFlight: 0, waiting: 0, inFlightMs: 0},
+    ...{pause: undefined, pauses: 2, pausedMs: 700},
+  },
+  store: undefined,
+  budgets: [],
+  price: undefined,
+  rules: undefined,
+  operations: ['ip'],
+  published: {output: null, rejects: null},
+};
+
+const summaryOf = (
+  changes: Partial<Books> = {},
+  open: Partial<UnderWay> | undefined = {},
+  {settings = {}, finishedAt = START + 2_000} = {},
+) =>
+  buildSummary({
+    job: job(settings),
+    end: {status: 'completed', reason: 'done', exitCode: 0},
+    finishedAt,
+    books: books(changes),
+    session: {...session, ...open},
+  });
+
+test('saved credits are the price of what was asked once, was known, can not be looked up, or was left out by choice', () => {
+  const counters = emptyCounters();
+  const skipped = {condition: 2, filter: 1, budget: 4, outage: 1};
+  Object.assign(counters.lookups.ip, {ok: 9, empty: 1, invalid: 3, failed: 2, unknown: 1, skipped: 8});
+  Object.assign(counters.skipped.ip, skipped);
+  counters.stale.ip = {budget: 2};
+  counters.rejected.ip = 1;
+  const tally = emptyTally();
+  Object.assign(tally.operations.ip, {distinct: 6, fromStore: 2, calls: 5, longestStreak: 4});
+  const {lookups, credits} = summaryOf({counters, tally});
+  expect(lookups.ip).toMatchObject({
+    ...{values: 24, empty: 1, invalid: 3, answered: 9, failed: 2, unknown: 1, skipped: 8},
+    ...{distinct: 6, from_store: 2, stale: 2, rejected: 1, refused_in_a_row: 4, deduplicated: 4},
+  });
+  expect(credits.saved).toEqual({dedupe: 10, store: 5, prefilter: 15, by_condition: 5});
+});
+
+test('a share of true is one of the answers that have the flag', () => {
+  const counters = emptyCounters();
+  counters.lookups.ip.ok = 8;
+  counters.fields.ip.is_vpn = {present: 4, true: 1};
+  const {fields} = summaryOf({counters});
+  expect(fields.ip?.is_vpn).toEqual({present: 0.5, true: 0.25});
+  expect(fields.ip?.is_tor_node).toEqual({present: 0, true: 0});
+});
+
+test('what trouble with the store cost has the price of each operation', () => {
+  const tally = emptyTally();
+  tally.operations.ip.notLookedUp = 2;
+  tally.operations.email.notLookedUp = 1;
+  const trouble = {cause: 'ENOSPC', missed: 3};
+  expect(summaryOf({tally}, {store: trouble}).store).toEqual({
+    ...{trouble: 'ENOSPC', not_looked_up: 3, perhaps_paid_again: 9, not_stored: 3},
+  });
+  expect(summaryOf({tally}).store).toMatchObject({trouble: null, perhaps_paid_again: 9, not_stored: 0});
+  expect(summaryOf({tally}, {}, {settings: {store: false}}).store).toBeNull();
+});
+
+test.each(['calls', 'spent', 'maybeSpent'] as const)(
+  'an operation that is not looked up any more has its %s in the summary, of this session or an earlier one',
+  count => {
+    const tally = emptyTally();
+    expect(Object.keys(summaryOf({tally}).lookups)).toEqual(['ip']);
+    tally.operations.email[count] = 4_000;
+    const summary = summaryOf({tally});
+    expect(Object.keys(summary.lookups)).toEqual(['ip', 'email']);
+    expect(Object.keys(summary.credits.by_operation)).toEqual(['ip', 'email']);
+    const by = {
+      ...spentSince(emptyTally(), undefined),
+      phone: {spent: 0, maybeSpent: 0, calls: 0, [count]: 1_000},
+    };
+    expect(Object.keys(summaryOf({bill: {id: 'bill', by}}).session?.by_operation ?? {})).toEqual([
+      'ip',
+      'phone',
+    ]);
+  },
+);
+
+test('earlier attempts are told apart: counted, not counted, and of unknown cost', () => {
+  const earlier = {
+    counted: {spent: 3_000, maybeSpent: 500, calls: 4},
+    notCounted: {spent: 7_000, maybeSpent: 0, calls: 7},
+    unknown: true,
+  };
+  const tally = emptyTally();
+  tally.operations.ip.calls = 10;
+  const {credits, pace} = summaryOf({earlier, tally});
+  expect(credits.earlier).toEqual({
+    counted: {spent: 3, maybe_spent: 0.5},
+    not_counted: {spent: 7, maybe_spent: 0},
+    unknown: true,
+  });
+  expect(pace).toEqual({rate_limit: 20, achieved: 3, pauses: 2, paused_ms: 700});
+});
+
+test('a run does not end before it began, whatever the clock says meanwhile', () => {
+  const tally = emptyTally();
+  tally.operations.ip.calls = 10;
+  const {started_at, finished_at, duration_ms, pace} = summaryOf({tally}, {}, {finishedAt: START - 60_000});
+  expect([finished_at, duration_ms, pace.achieved]).toEqual([started_at, 0, 0]);
+});
+
+test('the slowest hundredth has its own figure, and the longest call is rounded up', () => {
+  const tally = emptyTally();
+  for (let n = 1; n <= 100; n += 1) {
+    const latencyMs = n > 98 ? 9_000.2 : n > 90 ? 1_000 : 10;
+    countAttempt(tally, {kind: 'not_ok', status: 500, code: 'x', latencyMs} as never);
+  }
+  const {p50, p95, p99, max} = summaryOf({tally}).calls.latency_ms;
+  expect([p50, p95, p99].map(ms => Math.round(Math.log10((ms ?? 1) / 9)))).toEqual([0, 2, 3]);
+  expect(max).toBe(9_001);
+});
+
+test('the address of the service is there without a user name and a password; blank lines and short rows are counted', () => {
+  const {endpoint, rows, output} = summaryOf({}, {baseUrl: 'https://user:hush@api.example.com/v1/'});
+  expect(endpoint.base_url).toBe('https://api.example.com/v1');
+  expect(rows).toMatchObject({blank_lines: 3, padded: 5});
+  expect(output.delimiter).toBe(';');
+});
+
+test('rejected rows are named by their file, with its size and digest; the others have none', () => {
+  const published = {output: null, rejects: {bytes: 7, sha256: 'cd'}};
+  expect(summaryOf({}, {published}).rejects).toEqual({
+    path: expect.stringMatching(/list\.enriched\.rejects\.ndjson$/),
+    ...{bytes: 7, sha256: 'cd'},
+  });
+  expect(summaryOf().rejects).toBeNull();
+});

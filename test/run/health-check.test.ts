@@ -1,0 +1,18 @@
+import {expect, test} from 'vitest';
+import type {Job} from '../../src/job/job.ts';
+import {withHealthCheck} from '../../src/run/end/health-check.ts';
+import {startPingServer} from '../support/ping-server.ts';
+
+test('a health check is told of one start, whoever says that the run has begun, and of none that never did', async () => {
+  await using health = await startPingServer();
+  const {pathname: path} = new URL(health.url);
+  const job = {settings: {pingUrl: health.url}} as Job;
+  await withHealthCheck(job, expect.unreachable, async begun => {
+    begun();
+    begun();
+    return {exitCode: 0};
+  });
+  expect(health.pings).toEqual([`GET ${path}/start`, `GET ${path}`]);
+  await withHealthCheck(job, expect.unreachable, async () => ({exitCode: 2}));
+  expect(health.pings.slice(2)).toEqual([`GET ${path}/2`]);
+});
