@@ -123,11 +123,13 @@ const ofStore: Check = {
     const {store} = summary;
     if (spec.cache === 'none' || store === null)
       return (spec.cache === 'none') === (store === null) ? undefined : 'it tells of a store';
-    const prices = operationsOf(spec).map(name => costOf(spec, name));
+    // Values of an operation that the run's earlier sessions looked up count too.
+    const sessions = runs.filter(one => one.ledger === ledger);
+    const prices = [run, ...sessions].flatMap(one => operationsOf(one.spec)).map(name => costOf(spec, name));
     const [least, most] = [Math.min(...prices), Math.max(...prices)].map(each => each * store.not_looked_up);
     const wrong = outside({paid_again: store.perhaps_paid_again}, {paid_again: [least ?? 0, most ?? 0]});
     if (wrong !== undefined) return wrong;
-    const sound = runs.filter(one => one.ledger === ledger).every(one => one.storeIsSound);
+    const sound = sessions.every(one => one.storeIsSound);
     const trouble = [store.trouble, store.not_looked_up || null, store.not_stored || null];
     // A lock that is over soon may still be what a run meets as it stops.
     return sound && run.stop === undefined && trouble.some(one => one !== null)
