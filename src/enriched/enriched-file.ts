@@ -17,6 +17,8 @@ const MOST_BYTES = 2 ** 28;
 /** An output of a run that is read back. */
 export interface EnrichedFile extends ResultLayout {
   readonly path: string;
+  /** The summary beside the file; undefined if it is missing or can't be parsed. */
+  readonly summary: Summary | undefined;
   readonly source: Source;
   /**
    * Delivers the rows, once.
@@ -48,16 +50,24 @@ export type KnownFormat = Pick<SourceSettings, 'inputFormat' | 'delimiter'>;
 export async function openEnriched(path: string, known: KnownFormat = {}): Promise<EnrichedFile> {
   if (path === '-')
     throw new UsageError('no_file', "Outputs are read more than once, so stdin can't be one. Name a file.");
+  const summary = summaryBeside(path);
   const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
-  const source = await openSource({...settings, ...formatTold(path), ...known, paths: [path]});
+  const source = await openSource({...settings, ...formatTold(path, summary), ...known, paths: [path]});
   try {
-    refuseCut(path);
+    refuseCut(path, summary);
     const layout = layoutOf(source);
     if (layout === undefined)
       throw notOutput(path, 'it does not end with columns of a run, such as ip_status and ip_error');
     if (!source.sample.every(record => isWritten(record, layout)))
       throw notOutput(path, "it has a status or level that runs don't write");
-    return {...layout, path, source, batches: () => rowsOf(path, source), close: () => source.close()};
+    return {
+      ...layout,
+      path,
+      summary,
+      source,
+      batches: () => rowsOf(path, source),
+      close: () => source.close(),
+    };
   } catch (error) {
     await source.close();
     throw error;
@@ -79,8 +89,7 @@ function notOutput(path: string, why: string): UsageError {
   return new UsageError('not_output', `${path} is not an output of bulk-enrich: ${why}.`);
 }
 
-/** The summary beside an output; undefined if the file is missing or can't be parsed. */
-export function summaryBeside(path: string): Summary | undefined {
+function summaryBeside(path: string): Summary | undefined {
   const {summary} = besideOutput(path);
   if (!existsSync(summary)) return undefined;
   try {
@@ -90,22 +99,22 @@ export function summaryBeside(path: string): Summary | undefined {
   }
 }
 
-/** When a summary's run first started (ms since the epoch), NaN if unknown. For rules, that is `now`. */
-export function startOf(summary: Summary | undefined): number {
+/** When the file's run first started (ms since the epoch), NaN if unknown. For rules, that is `now`. */
+export function startOf({summary}: EnrichedFile): number {
   return Date.parse(summary?.started_at ?? '');
 }
 
 /** The format by the summary. Empty if the file's length has changed since: its text then shows the format. */
-function formatTold(path: string): KnownFormat {
-  const {delimiter, bytes} = summaryBeside(path)?.output ?? {};
-  const isAsWritten = statSync(path, {throwIfNoEntry: false})?.size === bytes;
-  return isAsWritten && typeof delimiter === 'string' ? {inputFormat: 'csv', delimiter} : {};
+function formatTold(path: string, summary: Summary | undefined): KnownFormat {
+  const {delimiter, bytes} = summary?.output ?? {};
+  if (typeof delimiter !== 'string' || statSync(path, {throwIfNoEntry: false})?.size !== bytes) return {};
+  return {inputFormat: 'csv', delimiter};
 }
 
 /** Refuses a file that is shorter than its summary says: without this, a file cut between two rows would look whole. */
-function refuseCut(path: string): void {
+function refuseCut(path: string, summary: Summary | undefined): void {
   const {size} = statSync(path);
-  const written = summaryBeside(path)?.output?.bytes;
+  const written = summary?.output?.bytes;
   if (typeof written === 'number' && size < written)
     throw new InputError(
       'input_corrupt',

@@ -25,11 +25,9 @@ export interface Explained {
 }
 
 /** Makes an explainer of an output's rows. The explainer returns undefined for a row without points. */
-export function explainerOf(
-  file: EnrichedFile,
-  summary: Summary | undefined,
-): (row: TextRow, number: number) => Explained | undefined {
-  const {risk: columns} = file.results;
+export function explainerOf(file: EnrichedFile): (row: TextRow, number: number) => Explained | undefined {
+  const {summary, results} = file;
+  const {risk: columns} = results;
   const first = riskFrom(file);
   const rules = rulesOf(summary?.risk);
   const levels = summary?.risk?.levels ?? defaultLevels;
@@ -39,7 +37,7 @@ export function explainerOf(
     const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
     const points = parsed(cell('points'));
     if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
-    usedBy ??= evaluator(file, summary, rules);
+    usedBy ??= evaluator(file, rules);
     const used = usedBy(row, cells);
     const counted = points as Readonly<Record<string, number>>;
     const held = rules.flatMap((rule, at) => {
@@ -70,11 +68,11 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
 }
 
 /** Makes a finder of names that each rule used; undefined for a rule that does not hold or reads a list or constant. */
-function evaluator(file: EnrichedFile, summary: Summary | undefined, rules: readonly WrittenRule[]) {
+function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets, operationNames);
   const read = rowReaderOf(file, targets);
-  const background = backgroundOf(undefined, startOf(summary) || 0);
+  const background = backgroundOf(undefined, startOf(file) || 0);
   const check = subjectsChecker(subjects, file.own, background);
   const ready = rules.map(({when}) => {
     try {

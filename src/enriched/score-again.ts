@@ -11,7 +11,7 @@ import type {Risk} from '../score/risk.ts';
 import type {RuleSet} from '../score/rules.ts';
 import {createScorer, type Scorer} from '../score/scorer.ts';
 import {ChangeCounts} from './change-counts.ts';
-import {type EnrichedFile, openEnriched, startOf, summaryBeside} from './enriched-file.ts';
+import {type EnrichedFile, openEnriched, startOf} from './enriched-file.ts';
 import {rowReaderOf, targetsIn} from './read-answers.ts';
 import {type ResultColumns, riskFrom} from './result-columns.ts';
 import {fieldsIn, lineIn, type RowTexts, rowTexts} from './row-texts.ts';
@@ -39,7 +39,7 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
     const compared = {results: {...results, lookups: [], repairs: false, risk}, names: riskNames(risk)};
     const counts = new ChangeCounts(compared, compared);
     const targets = targetsIn(file);
-    const startedAt = now ?? startOf(summaryBeside(path));
+    const startedAt = now ?? startOf(file);
     const scorer = createScorer(rules, targets, file.own, backgroundOf(rules, startedAt || 0));
     refuseLacking(file, scorer, Number.isNaN(startedAt));
     const read = rowReaderOf(file, targets);

@@ -1,5 +1,5 @@
 import {existsSync, readFileSync} from 'node:fs';
-import {type EnrichedFile, openEnriched, startOf, summaryBeside} from '../../enriched/enriched-file.ts';
+import {type EnrichedFile, openEnriched, startOf} from '../../enriched/enriched-file.ts';
 import {type Explained, explainerOf} from '../../enriched/explain-row.ts';
 import {UsageError} from '../../errors.ts';
 import type {TextRow} from '../../input/row.ts';
@@ -52,9 +52,9 @@ function rowNumber(given: string, output: string): number {
   return wanted;
 }
 
-function filterOf(where: string, {own, path}: EnrichedFile): RowFilter {
-  const startedAt = startOf(summaryBeside(path));
-  return createRowFilter(where, own, backgroundOf(undefined, startedAt || Date.now()), () => '--where');
+function filterOf(where: string, file: EnrichedFile): RowFilter {
+  const background = backgroundOf(undefined, startOf(file) || Date.now());
+  return createRowFilter(where, file.own, background, () => '--where');
 }
 
 interface Wanted {
@@ -65,7 +65,7 @@ interface Wanted {
 
 async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): Promise<void> {
   const {path} = file;
-  const explain = explainerOf(file, summaryBeside(path));
+  const explain = explainerOf(file);
   let found = 0;
   for await (const {row, number} of rowsOf(file)) {
     if (wanted !== undefined ? number !== wanted : filter?.(row) !== true) continue;
@@ -89,7 +89,7 @@ const NUMBER_WIDTH = 9;
 
 /** Prints the rows of a level one by one while it reads the output: most rows of a long list may be of that level. */
 async function listLevel(file: EnrichedFile, level: string, json: boolean): Promise<void> {
-  const explain = explainerOf(file, summaryBeside(file.path));
+  const explain = explainerOf(file);
   const [at, score, reasons] = ['level', 'score', 'reasons'].map(name => file.names.indexOf(`risk_${name}`));
   let found = 0;
   for await (const {row, number} of rowsOf(file)) {
