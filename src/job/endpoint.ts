@@ -59,15 +59,9 @@ export function resolveEndpoint(
     return {kind: 'embedded', actionId: action, byDefault: true};
   }
   if (baseUrl === undefined)
-    throw new UsageError(
-      'no_endpoint',
-      given === 'live'
-        ? LIVE
-        : !apiKey
-          ? NOTHING
-          : `${keyVariable(env)} is set, but the URL is not. Set ${BASE_URL} too, or use the embedded service: --endpoint embedded.`,
-      {flags: ['--endpoint', 'embedded']},
-    );
+    throw new UsageError('no_endpoint', missingUrl(given === 'live', apiKey ? keyVariable(env) : undefined), {
+      flags: ['--endpoint', 'embedded'],
+    });
   if (apiKey === undefined)
     throw new UsageError(
       'no_key',
@@ -78,5 +72,13 @@ export function resolveEndpoint(
   return {kind: 'live', baseUrl, ...key, actionId: action};
 }
 
-const LIVE = `The endpoint is live, and ${BASE_URL} is not set. Set it and ${KEY}, or use the embedded service: --endpoint embedded.`;
-const NOTHING = `No service is configured. Set ${BASE_URL} and ${KEY}, or use the embedded service: --endpoint embedded.`;
+/** The message for a missing URL. `keyFrom`: the variable that gives the key, if one does. */
+function missingUrl(isLive: boolean, keyFrom: string | undefined): string {
+  const instead = 'or use the embedded service: --endpoint embedded.';
+  if (isLive) {
+    const more = keyFrom === undefined ? ` and ${KEY}` : '';
+    return `The endpoint is live, and ${BASE_URL} is not set. Set it${more}, ${instead}`;
+  }
+  if (keyFrom === undefined) return `No service is configured. Set ${BASE_URL} and ${KEY}, ${instead}`;
+  return `${keyFrom} is set, but the URL is not. Set ${BASE_URL} too, ${instead}`;
+}

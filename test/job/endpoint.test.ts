@@ -50,6 +50,18 @@ describe('nothing configured', () => {
   });
 });
 
+test('a live service without its URL: the message asks for the key only if that is missing too', () => {
+  const message = (env: Record<string, string>) => {
+    try {
+      return resolveEndpoint('live', undefined, env, false);
+    } catch (error) {
+      return (error as UsageError).message;
+    }
+  };
+  expect(message({})).toContain('Set it and BULK_ENRICH_API_KEY, or');
+  expect(message({BULK_ENRICH_API_KEY: 'key-1'})).toContain('Set it, or');
+});
+
 describe('the environment', () => {
   test('with URL and key, every command calls the live service', () => {
     for (const interactive of [true, false]) expect(resolved(live, undefined, interactive)).toEqual(asked);
