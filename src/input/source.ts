@@ -255,12 +255,8 @@ class FileSource implements Source {
     if (size === undefined || !compare) return size;
     const file = await openFile(path, this.#settings, new Meter(), {record: 0, blankLines: 0, padded: 0});
     try {
-      let unread: readonly InputRecord[] = [];
-      for await (const records of file.groups) {
-        if (this.#agree(file)) return size;
-        if (unread.length === 0) unread = records;
-      }
-      throw noRows(file.name, unread);
+      for await (const _ of this.#readFile(file)) if (file.format() !== undefined) break;
+      return size;
     } finally {
       await file.close();
     }
