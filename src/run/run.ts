@@ -82,17 +82,16 @@ async function finishDay(
   begun: Begun,
 ): Promise<void> {
   io.warn(`The run of ${date} was interrupted, so it is finished first.`);
-  const left = (flags: string) =>
-    `To finish it, run the same command with ${flags}; to give it up, remove ${directory}.`;
-  const sameDay = `--date ${date}`;
+  const left = (more = '') =>
+    `To finish it, run the same command with --date ${date}${more}; to give it up, remove ${directory}.`;
   try {
     const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
     // A limit of a day or month has a time to come back. Without such a time, the run's own limit is used up.
     const usedUp = stop?.reason === 'budget' && stop.comeBackMs === undefined;
-    const toDo = stop && left(usedUp ? `${sameDay} and a higher --max-credits` : sameDay);
-    io.warn(`The run of ${date}: ${message}${toDo === undefined ? '' : ` ${toDo}`}`);
+    const toDo = left(usedUp ? ' and a higher --max-credits' : '');
+    io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${toDo}`}`);
   } catch (error) {
-    io.warn(`The run of ${date}: ${stopFor(error).message} ${left(sameDay)}`);
+    io.warn(`The run of ${date}: ${stopFor(error).message} ${left()}`);
   }
 }
 
