@@ -63,7 +63,10 @@ const about = {
     path: z.string(),
     bytes: whole.nullable(),
     sha256: z.string().nullable(),
-    delimiter: z.string().nullable().describe('Between the fields of CSV; null for NDJSON.'),
+    delimiter: z
+      .string()
+      .nullable()
+      .describe('Between the fields of CSV. Null for NDJSON, and if the run could not begin.'),
   }),
   rejects: z.object({path: z.string().nullable(), bytes: whole, sha256: z.string()}).nullable(),
   settings_sha256: z

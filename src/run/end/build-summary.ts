@@ -129,8 +129,7 @@ function fileSummary({job, books, session}: SummaryFacts) {
     input: {paths: [...job.inputs], ...books.input},
     output: {
       path: job.output.name,
-      bytes: output?.bytes ?? null,
-      sha256: output?.sha256 ?? null,
+      ...(output ?? {bytes: null, sha256: null}),
       delimiter: session?.format.kind === 'csv' ? session.format.delimiter : null,
     },
     rejects: rejects && {path: job.paths.rejects ?? null, ...rejects},
