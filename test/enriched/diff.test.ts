@@ -332,7 +332,7 @@ test('a file that ends between two rows is found to be cut off by its summary', 
   expect(await diff('whole.csv', 'out.csv')).toMatchObject({code: 0});
 });
 
-test('rows that are longer than a list’s may be are read back, and a summary that is none is not needed', async () => {
+test('an output is read back with rows over the length limit of lists, and with a broken summary beside it', async () => {
   const long = row('a').replace('192.0.2.1', 'x'.repeat(3_000_000));
   box.write('old.csv', HEAD + long);
   box.write('new.csv', HEAD + long);

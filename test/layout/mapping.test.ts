@@ -32,7 +32,7 @@ test('a run for the verdicts of session tokens says nothing of the other columns
   expect([becomes, said]).toEqual(['verify=token → a,t0 a,t1 a,t2 … 6', '']);
 });
 
-test('several countries that fit the phone number beside a token are asked about', async () => {
+test('the user is asked which of several country columns belongs to the phone number beside a token', async () => {
   const {becomes, said} = await looked(
     'x ▸ [--verdict token=token,action=a,phone=Phone --country A --country B] token,Phone,A,B ⏎ 6× t{n},0201 234 56 7{n},GB,DE',
   );

@@ -6,9 +6,39 @@ import {intelligenceLookup, type Lookup, lookupOf, type Result} from '../../src/
 import {Answers} from '../../src/lookup/answers.ts';
 import type {Executor, Task} from '../../src/lookup/executor.ts';
 import type {Rejections} from '../../src/store/rejections.ts';
-import {noStore} from '../../src/store/store.ts';
+import {type AnswerStore, noStore} from '../../src/store/store.ts';
 import type {Judge, KnownAnswer} from '../../src/store/validity.ts';
 import {whole} from '../support/whole.ts';
+
+interface Parts {
+  readonly ledger?: Partial<Ledger>;
+  readonly store?: Partial<AnswerStore>;
+  readonly rejections?: Partial<Rejections>;
+  readonly judge?: Judge;
+}
+
+/** Answers of which ledger and store know nothing but what they are given. `tasks` gets the values that need a call. */
+function answersWith(tasks: Task[], {ledger, store, rejections, judge = () => 'fresh'}: Parts): Answers {
+  return new Answers({
+    ledger: whole<Ledger>({
+      find: () => new Map(),
+      firstRow: () => undefined,
+      keep: () => undefined,
+      givenUp: whole<GivenUp>({find: () => undefined}),
+      ...ledger,
+    }),
+    store: {...noStore, version: () => 0, find: () => new Map(), ...store},
+    rejections: whole<Rejections>({told: (_, outcome) => outcome, ...rejections}),
+    executor: whole<Executor>({
+      isDown: false,
+      submit: async task => {
+        tasks.push(task);
+      },
+    }),
+    costOf: () => 1,
+    judge,
+  });
+}
 
 test('rows of a value that came twice lately share its outcome, and neither ledger nor store is read for them', async () => {
   const entry = (data: string): LedgerEntry => ({
@@ -20,21 +50,7 @@ test('rows of a value that came twice lately share its outcome, and neither ledg
   });
   const find = vi.fn((keys: readonly string[]) => new Map(keys.map(key => [key, entry(`{"of":"${key}"}`)])));
   const version = vi.fn(() => 0);
-  const none = () => undefined;
-  const answers = new Answers({
-    ledger: whole<Ledger>({
-      find,
-      firstRow: none,
-      adopt: none,
-      keep: none,
-      givenUp: whole<GivenUp>({find: none}),
-    }),
-    store: {...noStore, version},
-    rejections: whole<Rejections>({told: (_, outcome) => outcome}),
-    executor: whole<Executor>({isDown: false}),
-    costOf: () => 0,
-    judge: () => 'fresh',
-  });
+  const answers = answersWith([], {ledger: {find, adopt: () => undefined}, store: {version}});
   const ask = async (...values: string[]) => {
     const told: Result[] = [];
     const lookups = values.map(value => intelligenceLookup('ip', value));
@@ -69,23 +85,10 @@ test('an answer of an earlier attempt that still serves is used, though the stor
   };
   const refusal = {status: 'failed', error: 'not_found', rejected: true, boughtAt: 5} as const;
   const adopt = vi.fn();
-  const submit = vi.fn();
-  const answers = new Answers({
-    ledger: whole<Ledger>({
-      find: () => new Map(),
-      firstRow: () => undefined,
-      adopt,
-      keep: () => undefined,
-      givenUp: whole<GivenUp>({find: () => carried}),
-    }),
-    store: {
-      ...noStore,
-      version: () => 0,
-      find: keys => new Map(keys.map(key => [key, {outcome: refusal, validity: 'past'}])),
-    },
-    rejections: whole<Rejections>({told: (_, outcome) => outcome}),
-    executor: whole<Executor>({isDown: false, submit}),
-    costOf: () => 1,
+  const tasks: Task[] = [];
+  const answers = answersWith(tasks, {
+    ledger: {adopt, givenUp: whole<GivenUp>({find: () => carried})},
+    store: {find: keys => new Map(keys.map(key => [key, {outcome: refusal, validity: 'past'}]))},
     judge: (_, {status}) => (status === 'ok' ? 'fresh' : undefined),
   });
   const told: Result[] = [];
@@ -93,7 +96,7 @@ test('an answer of an earlier attempt that still serves is used, though the stor
   await answers.ask([{lookup, row: 1, tell: outcome => told.push(outcome)}]);
   expect(told).toEqual([carried.outcome]);
   expect(adopt).toHaveBeenCalledTimes(1);
-  expect(submit).not.toHaveBeenCalled();
+  expect(tasks).toEqual([]);
 });
 
 test('a store that could not be read when a value waited is asked again before its call', async () => {
@@ -102,31 +105,15 @@ test('a store that could not be read when a value waited is asked again before i
   const tasks: Task[] = [];
   let version = 0;
   let isReadable = true;
-  const answers = new Answers({
-    ledger: whole<Ledger>({
-      find: () => new Map(),
-      firstRow: () => undefined,
-      adopt,
-      keep: () => undefined,
-      givenUp: whole<GivenUp>({find: () => undefined}),
-    }),
+  const answers = answersWith(tasks, {
+    ledger: {adopt},
     store: {
-      ...noStore,
       version: () => version,
       find: keys => {
         if (version === 0) return new Map();
         return isReadable ? new Map(keys.map(key => [key, {outcome: bought, validity: 'fresh'}])) : undefined;
       },
     },
-    rejections: whole<Rejections>({told: (_, outcome) => outcome}),
-    executor: whole<Executor>({
-      isDown: false,
-      submit: async task => {
-        tasks.push(task);
-      },
-    }),
-    costOf: () => 1,
-    judge: () => 'fresh',
   });
   const told: Result[] = [];
   const lookup = intelligenceLookup('ip', '192.0.2.1');
@@ -152,12 +139,12 @@ const unanswered = (doubts: number, lastCode = 'timeout'): LedgerEntry => ({
   interrupted: undefined,
 });
 
-/** What is known of a value before it is asked for: in the store, from earlier attempts of the run, in this one. */
+/** Facts about a value before its lookup: from the store, from earlier attempts of the run, and from this one. */
 interface KnownBefore {
   readonly stored?: KnownAnswer;
   readonly earlier?: LedgerEntry;
   readonly now?: LedgerEntry;
-  /** What another run has stored once the value waits for its call. */
+  /** The answer that another run has stored by the time the value waits for its call. */
   readonly meanwhile?: KnownAnswer;
   readonly judge?: Judge;
 }
@@ -170,16 +157,14 @@ async function asked({stored, earlier, now, meanwhile, judge = () => 'fresh'}: K
   const keep = vi.fn();
   const put = vi.fn();
   const rejections = {add: vi.fn(), keep: vi.fn()};
-  const answers = new Answers({
-    ledger: whole<Ledger>({
+  const answers = answersWith(tasks, {
+    ledger: {
       find: () => new Map(now && [[key, now]]),
-      firstRow: () => undefined,
       adopt,
       keep,
       givenUp: whole<GivenUp>({find: () => earlier}),
-    }),
+    },
     store: {
-      ...noStore,
       version: () => tasks.length,
       find() {
         const found = tasks.length === 0 ? stored : meanwhile;
@@ -187,14 +172,7 @@ async function asked({stored, earlier, now, meanwhile, judge = () => 'fresh'}: K
       },
       put,
     },
-    rejections: whole<Rejections>({told: (_, outcome) => outcome, ...rejections}),
-    executor: whole<Executor>({
-      isDown: false,
-      submit: async task => {
-        tasks.push(task);
-      },
-    }),
-    costOf: () => 1,
+    rejections,
     judge,
   });
   const lookup = intelligenceLookup('ip', '192.0.2.1');
@@ -370,24 +348,7 @@ test('two that ask for one value while the store is locked wait for the same cal
   const unlocked = new Promise<void>(resolve => {
     unlock = resolve;
   });
-  const answers = new Answers({
-    ledger: whole<Ledger>({
-      find: () => new Map(),
-      firstRow: () => undefined,
-      keep: () => undefined,
-      givenUp: whole<GivenUp>({find: () => undefined}),
-    }),
-    store: {...noStore, version: () => 0, ready: () => unlocked, find: () => new Map()},
-    rejections: whole<Rejections>({told: (_, outcome) => outcome}),
-    executor: whole<Executor>({
-      isDown: false,
-      submit: async task => {
-        tasks.push(task);
-      },
-    }),
-    costOf: () => 1,
-    judge: () => 'fresh',
-  });
+  const answers = answersWith(tasks, {store: {ready: () => unlocked}});
   const lookup = intelligenceLookup('ip', '192.0.2.1');
   const asking = [1, 2].map(row => answers.ask([{lookup, row, tell: () => {}}]));
   unlock();

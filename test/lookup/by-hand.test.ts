@@ -19,7 +19,7 @@ const earlier = {...answered, boughtAt: 1};
 
 interface ByHand extends Partial<Pick<QueueExecutorOptions, 'publishOn' | 'concurrency'>> {
   readonly credits?: number;
-  /** Where a value backs off for long, as a share of the longest wait. */
+  /** Share of the longest backoff that a value waits. */
   readonly random?: number;
   readonly outlet?: Partial<Outlet>;
 }

@@ -60,7 +60,7 @@ describe('an attempt, as it is booked', () => {
     expect(state).toMatchObject({doubts: 1, lastCode: 'econnreset', mayBeCarriedOut: true, calls: 1});
   });
 
-  test('costs nothing where calls are free, and is in doubt all the same', () => {
+  test('a free call costs nothing, and still leaves its doubt', () => {
     expect(book(stateOf({cost: 0}), simulated.reset)).toMatchObject({charge: 'free', doubt: true, cost: 0});
     expect(book(stateOf(), simulated.reset)).toMatchObject({charge: 'maybe', doubt: true, cost: 1_000});
   });

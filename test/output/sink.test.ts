@@ -44,7 +44,7 @@ describe('a file of rows', () => {
     expect(statSync(at('out.csv')).mode & 0o777).toBe(0o600);
   });
 
-  test('goes on from its checkpoint: what was written behind it is gone', async () => {
+  test('a resumed output begins at its checkpoint, and later text is cut off', async () => {
     await written('out.csv', 0, 'a\n', 'b\n', 'never confirmed\n');
     expect(await written('out.csv', 4, 'c\n')).toBe(6);
     expect(read('out.csv')).toBe('a\nb\nc\n');
@@ -68,7 +68,7 @@ describe('a file of rows', () => {
   });
 });
 
-/** Where a file handle's methods are, to change them in a test. */
+/** The prototype of file handles, so that a test can replace methods. */
 async function handles(): Promise<FileHandle> {
   await using handle = await open(at('any'), 'w');
   return Object.getPrototypeOf(handle) as FileHandle;

@@ -3,7 +3,7 @@ import type {Job} from '../../src/job/job.ts';
 import {withHealthCheck} from '../../src/run/end/health-check.ts';
 import {startPingServer} from '../support/ping-server.ts';
 
-test('a health check is told of one start, whoever says that the run has begun, and of none that never did', async () => {
+test('a health check gets one start ping however often the run says that it has begun, and none from a run that never did', async () => {
   await using health = await startPingServer();
   const {pathname: path} = new URL(health.url);
   const job = {settings: {pingUrl: health.url}} as Job;
