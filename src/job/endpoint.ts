@@ -58,10 +58,7 @@ export function resolveEndpoint(
   if (baseUrl === undefined && !apiKey && given === undefined && interactive) {
     return {kind: 'embedded', actionId: action, byDefault: true};
   }
-  if (baseUrl === undefined)
-    throw new UsageError('no_endpoint', missingUrl(given === 'live', apiKey ? keyVariable(env) : undefined), {
-      flags: ['--endpoint', 'embedded'],
-    });
+  if (baseUrl === undefined) throw missingUrl(given === 'live', apiKey ? keyVariable(env) : undefined);
   if (apiKey === undefined)
     throw new UsageError(
       'no_key',
@@ -72,13 +69,15 @@ export function resolveEndpoint(
   return {kind: 'live', baseUrl, ...key, actionId: action};
 }
 
-/** The message for a missing URL. `keyFrom`: the variable that gives the key, if one does. */
-function missingUrl(isLive: boolean, keyFrom: string | undefined): string {
+/** The error for a missing URL. `keyFrom`: the variable that gives the key, if one does. */
+function missingUrl(isLive: boolean, keyFrom: string | undefined): UsageError {
+  const remedy = {flags: ['--endpoint', 'embedded']};
   const instead = 'or use the embedded service: --endpoint embedded.';
+  const error = (missing: string) => new UsageError('no_endpoint', `${missing}, ${instead}`, remedy);
   if (isLive) {
     const more = keyFrom === undefined ? ` and ${KEY}` : '';
-    return `The endpoint is live, and ${BASE_URL} is not set. Set it${more}, ${instead}`;
+    return error(`The endpoint is live, and ${BASE_URL} is not set. Set it${more}`);
   }
-  if (keyFrom === undefined) return `No service is configured. Set ${BASE_URL} and ${KEY}, ${instead}`;
-  return `${keyFrom} is set, but the URL is not. Set ${BASE_URL} too, ${instead}`;
+  if (keyFrom === undefined) return error(`No service is configured. Set ${BASE_URL} and ${KEY}`);
+  return error(`${keyFrom} is set, but the URL is not. Set ${BASE_URL} too`);
 }
