@@ -1,7 +1,7 @@
 import type {Sqlite, SqlRow, SqlValue} from '../disk/sqlite.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from './entry.ts';
-import {guarded, INTERRUPTED} from './ledger-file.ts';
+import {guarded, INTERRUPTED, saved} from './ledger-file.ts';
 
 /**
  * The table of calls is created when a run first records them. `scope` (endpoint and account) becomes NULL when a
@@ -116,7 +116,7 @@ function recordOf(row: SqlRow): CallRecord {
     run: String(row.run),
     key: String(row.key),
     operation: String(row.operation),
-    rows: JSON.parse(String(row.rows)) as number[],
+    rows: saved<number[]>(row.rows),
     nth: Number(row.nth),
     cost: Number(row.cost),
     sentAt: Number(row.sent_at),

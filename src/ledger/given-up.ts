@@ -1,6 +1,6 @@
 import type {Sqlite, SqlRow} from '../disk/sqlite.ts';
 import {answersOf, type KeptAnswer, type LedgerEntry, outcomeOf} from './entry.ts';
-import {COPY_AT_ONCE, DOUBTS, guarded, INTERRUPTED, saved, stateOf, WAITING} from './ledger-file.ts';
+import {COPY_AT_ONCE, DOUBTS, guarded, INTERRUPTED, saved, stateOf, toSaved, WAITING} from './ledger-file.ts';
 import type {Outcome} from './lookup.ts';
 import {
   beginningWith,
@@ -70,10 +70,10 @@ export class GivenUp {
     doubts.run(this.#scope);
     if (!keepsDoubts) countAsOne.run(scope);
     forget.run(this.#scope);
-    keepBooks.run(this.#scope, JSON.stringify(tally));
+    keepBooks.run(this.#scope, toSaved(tally));
     if (freshBudget) this.#forgetSpending();
     for (const each of clear) each.run();
-    setScope.run(JSON.stringify(scope));
+    setScope.run(toSaved(scope));
     this.#scope = scope;
     this.#earlier = this.#count();
     this.#isEmpty = this.#sql.any.get() === undefined;
@@ -129,7 +129,7 @@ export class GivenUp {
       if (scope === null) continue;
       forget.run(String(scope));
       keepBooks.run(null, String(tally));
-      keepBooks.run(String(scope), JSON.stringify(withAnswersAlone(saved<Tally>(tally))));
+      keepBooks.run(String(scope), toSaved(withAnswersAlone(saved<Tally>(tally))));
     }
   }
 

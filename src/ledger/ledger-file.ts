@@ -1,10 +1,13 @@
 import {rmSync} from 'node:fs';
+import {crc32} from 'node:zlib';
 import {IN_LIST, isDamage, listOf, Sqlite, type SqlRow} from '../disk/sqlite.ts';
 import {isOfDisk, OutputError, StateError, systemReason} from '../errors.ts';
 import {damageOf} from './sound.ts';
 
 /** Raise this version if tables, tally, checkpoint or a run's identity change shape. Other versions are refused. */
-const VERSION = 9;
+const VERSION = 10;
+/** Its values have no checksum. The first opening makes it the present version. */
+const WITHOUT_CHECKSUMS = 9;
 
 /** `nth` numbers the answers that this run bought, in order. It is NULL for answers that it got without a call. */
 const SCHEMA = `
@@ -73,7 +76,8 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
     return db;
   }
   try {
-    if (version !== VERSION) throw ofVersion(version);
+    if (version === WITHOUT_CHECKSUMS) db.exec(`PRAGMA user_version = ${VERSION}`);
+    else if (version !== VERSION) throw ofVersion(version);
     const damage = damageOf(db);
     if (damage !== undefined) throw damaged(new Error(damage));
     return db;
@@ -201,10 +205,19 @@ export function peek<Run>(path: string): {readonly run: Run | undefined; readonl
   }
 }
 
-/** Parses a value that the ledger saved as JSON. */
+/** Writes a value as a line of JSON with its checksum below, so that a changed byte is found: a count still parses. */
+export function toSaved(value: unknown): string {
+  const json = JSON.stringify(value);
+  return `${json}\n${crc32(json)}`;
+}
+
+/** Reads a text that {@link toSaved} wrote, or an earlier version without a checksum. Throws `state_damaged`. */
 export function saved<T>(text: unknown): T {
+  const [json = '', checksum] = String(text).split('\n');
+  if (checksum !== undefined && Number(checksum) !== crc32(json))
+    throw damaged(new Error('a saved value has another checksum'));
   try {
-    return JSON.parse(String(text)) as T;
+    return JSON.parse(json) as T;
   } catch (error) {
     throw damaged(error);
   }

@@ -21,6 +21,7 @@ import {
   removeNames,
   SPARE,
   saved,
+  toSaved,
 } from './ledger-file.ts';
 import {LedgerWriter} from './ledger-writer.ts';
 import {isKept, type Outcome} from './lookup.ts';
@@ -271,7 +272,7 @@ export class Ledger {
   }
 
   #saveMeta(name: string, value: unknown): void {
-    this.#sql.setMeta.run(name, JSON.stringify(value));
+    this.#sql.setMeta.run(name, toSaved(value));
   }
 
   /** Books calls as maybe charged if they had no outcome when the last session ended. Returns their number. */

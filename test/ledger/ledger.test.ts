@@ -756,7 +756,12 @@ test.each([
   ['a value', "UPDATE lookup SET key = CAST(x'ff' AS TEXT)"],
   ['an answer of an attempt that was given up', "UPDATE carried SET data = CAST(x'ff' AS TEXT)"],
   ['the books', "UPDATE meta SET value = CAST(x'22ff22' AS TEXT) WHERE name = 'tally'"],
+  [
+    'a count with another digit',
+    `UPDATE meta SET value = replace(value, '"spent":1', '"spent":9') WHERE name = 'tally'`,
+  ],
   ['books of an attempt that was given up', "UPDATE given_up SET tally = '{'"],
+  ['the name of a count', "UPDATE given_up SET tally = replace(tally, 'operations', 'operati0ns')"],
   ['an operation', "UPDATE lookup SET operation = 'none'"],
 ])('%s that can’t be read is damage, found when the ledger is opened', async (_, change) => {
   for (const scope of ['one', 'another']) {
