@@ -178,6 +178,7 @@ function addDoctor(addWith: AddWith, run: RunCommand): void {
     'Check if a run would work from here.',
     ' It looks at configuration, network and disk, and charges nothing without --call.',
   )
+    .option('--job <FILE>', 'Job file of the run. Flags override it.')
     .option('-o, --output <OUT>', 'Output that a run would write (default: a file in this directory)')
     .option('--call', 'Also make one real ip lookup, after showing its price.')
     .option('--json', 'Print the checks as JSON.')

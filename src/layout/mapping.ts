@@ -144,14 +144,14 @@ interface MentionedColumns {
   readonly mentioned: readonly (readonly [string, string])[];
 }
 
-function namedColumns({settings, fromFile, endpoint}: Job): MentionedColumns {
+function namedColumns({settings, fromFile, endpoint, placeOf}: Job): MentionedColumns {
   const choices = new Map<Operation, readonly ColumnChoice[]>();
   const mentioned: [string, string][] = [];
   for (const operation of intelligenceNames) {
     const some = settings[operation];
     if (some === undefined) continue;
     choices.set(operation, some);
-    for (const {column} of some) mentioned.push([`--${operation}`, column]);
+    for (const {column} of some) mentioned.push([placeOf([operation]), column]);
   }
   const {verdict, country} = settings;
   if (verdict !== undefined) {
@@ -161,11 +161,11 @@ function namedColumns({settings, fromFile, endpoint}: Job): MentionedColumns {
         '--verdict needs an action identifier: --verdict token=COLUMN,action=ID, or BULK_ENRICH_ACTION_ID.',
       );
     choices.set('verify', [{column: verdict.token}]);
-    mentioned.push(['--verdict', verdict.token]);
+    mentioned.push([placeOf(['verdict']), verdict.token]);
     for (const name of besideNames)
-      if (verdict[name] !== undefined) mentioned.push([`--verdict ${name}`, verdict[name]]);
+      if (verdict[name] !== undefined) mentioned.push([placeOf(['verdict', name]), verdict[name]]);
   }
-  for (const column of country ?? []) mentioned.push(['--country', column]);
+  for (const column of country ?? []) mentioned.push([placeOf(['country']), column]);
   if (fromFile && choices.size === 0)
     throw new UsageError(
       'job_columns',

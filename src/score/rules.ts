@@ -21,6 +21,9 @@ export interface RuleSet extends Given {
   readonly rules: readonly PlacedRule[];
 }
 
+/** A rule, for messages. */
+const RULE = '{when: ip.is_tor_node, add: 40, reason: tor}';
+
 /** The parts of the rules that can change a row of output, with a hash for each list; null without rules. */
 export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
   if (ruleSet === undefined) return null;
@@ -83,7 +86,10 @@ function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
   const issue = issues.find(({code}) => code === 'unrecognized_keys') ?? issues[0];
   const path =
     issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
-  const what = issue?.message.replace(/^Invalid (input|option): /, '') ?? 'expected rules';
+  const what =
+    issue?.path.length === 0 && issue.code === 'invalid_type'
+      ? `expected "rules:" with a list below it, such as ${RULE}`
+      : (issue?.message.replace(/^Invalid (input|option): /, '') ?? 'expected rules');
   return `${placeOf(path)}: ${what}.`;
 }
 
@@ -97,7 +103,7 @@ export function withBase(
   if (all.length === 0)
     throw new UsageError(
       'score_rules',
-      `${placeOf(['rules'])}: expected at least one rule, such as {when: ip.is_tor_node, add: 40, reason: tor}; for no score at all: --score none.`,
+      `${placeOf(['rules'])}: expected at least one rule, such as ${RULE}; for no score at all: --score none.`,
     );
   refuseSharedReasons(all, shared);
   return {levels, rules: all, constants, lists: readLists(lists, placeOf)};

@@ -208,3 +208,39 @@ test('the state is checked where a run would keep it: with --state there, else b
   const {of} = await doctor(sandbox, ['--state', 'elsewhere'], env);
   expect(of('state')?.detail).toMatch(/^elsewhere can be written/);
 });
+
+test("a job's file gives the settings, and its account's limits are told", async () => {
+  using sandbox = createSandbox();
+  const job =
+    'input: list.csv\noutput: night/out.csv\nendpoint: embedded\nip: ip\naccount: nightly\nverdict: {token: t, action: signup}\n';
+  sandbox.write('job.yaml', job);
+  const found = await doctor(sandbox, ['--job', 'job.yaml']);
+  expect([found.code, found.of('configuration')?.detail]).toEqual([0, 'the embedded service; an action id']);
+  expect(found.of('output')?.detail).toMatch(/^night\/out\.csv can be written/);
+  expect(found.of('account')?.detail).toBe('"nightly" has no account file, so no limits of its own');
+
+  const limits = 'rate: 120/m\nmax_credits_per_day: 3\nmax_credits_per_month: 40\n';
+  sandbox.write(
+    '../home/config/bulk-enrich/accounts/n.yaml',
+    `endpoint: embedded\naccount: nightly\n${limits}`,
+  );
+  const limited = await doctor(sandbox, ['--job', 'job.yaml']);
+  expect(limited.of('account')).toMatchObject({
+    state: 'ok',
+    detail: expect.stringContaining(
+      'n.yaml: at most 2 calls a second, 3 of 3 credits left today, 40 of 40 credits left this month',
+    ),
+  });
+  // A flag overrides the job file, as it does for a run.
+  expect((await doctor(sandbox, ['--job', 'job.yaml', '--account', 'a'])).of('account')?.detail).toContain(
+    '"a" has no',
+  );
+});
+
+test('a used-up account is a failure with the exit code of a run', async () => {
+  using sandbox = createSandbox();
+  const account = 'endpoint: embedded\naccount: a\nmax_credits_per_day: 0\n';
+  sandbox.write('../home/config/bulk-enrich/accounts/a.yaml', account);
+  const found = await doctor(sandbox, ['--endpoint', 'embedded', '--account', 'a']);
+  expect([found.code, found.of('account')?.state]).toEqual([7, 'failed']);
+});

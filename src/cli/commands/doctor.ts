@@ -6,7 +6,7 @@ import {publicUrl} from '../../fleet/redis.ts';
 import {fleetStatus} from '../../fleet/status.ts';
 import {type Endpoint, resolveEndpoint} from '../../job/endpoint.ts';
 import {inCredits} from '../../job/money.ts';
-import {checkSettings, type RawSettings} from '../../job/parse.ts';
+import {checkSettings, type RawSettings, readJobFile} from '../../job/parse.ts';
 import {keyVariable} from '../../job/secrets/api-key.ts';
 import {resolveRedisUrl} from '../../job/secrets/redis-url.ts';
 import type {JobSettings} from '../../job/settings.ts';
@@ -15,6 +15,7 @@ import {connectTo} from '../../run/open/connection.ts';
 import {callWithinAccount, type SingleCall} from '../../run/open/single-call.ts';
 import {defaultStoreDirectory} from '../../store/store.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
+import {checkAccount} from '../doctor/account.ts';
 import {
   type Check,
   exitCodeOfAll,
@@ -26,22 +27,19 @@ import {
   warning,
 } from '../doctor/check.ts';
 import {checkCall, checkNetwork} from '../doctor/network.ts';
-import {cleaned} from '../job-from-flags.ts';
+import {cleaned, type JobFlags} from '../job-from-flags.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
 import {count, many, shellWord, shownWidth, widthOf, wrapped} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';
 
-type DoctorFlags = RawSettings & {
-  readonly output?: string;
-  readonly call?: boolean;
-  readonly json?: boolean;
-};
+type DoctorFlags = JobFlags & {readonly call?: boolean; readonly json?: boolean};
 
 /** `bulk-enrich doctor`: checks the set-up before a run. Only `--call` costs credits. */
 export async function doctorCommand(flags: DoctorFlags): Promise<number> {
-  const {output = './out.csv', call = false, json = false, ...given} = flags;
-  const settings = checkSettings(undefined, cleaned(given));
+  const {output: out, job, call = false, json = false, ...given} = flags as DoctorFlags & RawSettings;
+  const file = job === undefined ? undefined : readJobFile(job);
+  const {output = './out.csv', ...settings} = checkSettings(file, cleaned({...given, output: out}));
   const console = createConsole(settings);
   const checks = [
     ...(await checkService(settings, call, console)),
@@ -56,12 +54,22 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
 async function checkService(settings: JobSettings, call: boolean, console: Console): Promise<Check[]> {
   let endpoint: Endpoint;
   try {
-    endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive(), console);
+    endpoint = resolveEndpoint(
+      settings.endpoint,
+      settings.verdict?.action,
+      process.env,
+      isInteractive(),
+      console,
+    );
   } catch (error) {
     const first = 'fix the configuration first';
     return [failure('configuration', error), skipped('connection', first), skipped('call', first)];
   }
-  const checks = [passed('configuration', describeEndpoint(endpoint)), ...keyFileCheck()];
+  const checks = [
+    passed('configuration', describeEndpoint(endpoint)),
+    ...keyFileCheck(),
+    checkAccount(endpoint, settings, console),
+  ];
   try {
     if (endpoint.kind === 'live') checks.push(...(await checkNetwork(endpoint.baseUrl, settings.timeout)));
     else checks.push(await dataCheck());

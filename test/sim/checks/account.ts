@@ -1,4 +1,5 @@
 import {exitCodes} from '../../../src/errors.ts';
+import type {Summary} from '../../../src/report/summary.ts';
 import type {RunSpec} from '../model/commands.ts';
 import type {Call} from '../world/service.ts';
 import {
@@ -11,6 +12,7 @@ import {
   isMore,
   mostOf,
   priceOf,
+  type Scene,
   STALE_MS,
   storedAs,
   UNTRIED,
@@ -24,6 +26,12 @@ const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
 
 /** UTC. */
 const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7);
+
+/** The times between which a summary's counts were read: a moment before the end, which may be after midnight. */
+function readAt({run}: Scene, {finished_at: finished}: Summary): readonly number[] {
+  const last = Math.min(run.endedAt, Date.parse(finished));
+  return [last - 1_000, last];
+}
 
 const limitedByAccount: Check = {
   promise: "The limits of an account's day and month are never passed, by no number of jobs.",
@@ -45,7 +53,8 @@ const limitedByAccount: Check = {
 const used: Check = {
   promise: "What is told to be used of an account's day and month is no less than the service took in them.",
   fields: ['credits.account.per_day', 'credits.account.per_month'],
-  broken({run, service, accountPerDay, accountPerMonth}) {
+  broken(scene) {
+    const {run, service, accountPerDay, accountPerMonth} = scene;
     const {summary, ledger, isAlone} = run;
     if (summary === undefined || ledger === undefined || !isAlone || !isOfAccount(run) || run.healed)
       return UNTRIED;
@@ -55,8 +64,13 @@ const used: Check = {
     if (run.calls.length > 0 && !isRight && run.code !== exitCodes.output)
       return `the limits are ${day?.limit} and ${month?.limit}`;
     const charged = service.calls.filter(call => call.charged && isOfAccount(call));
-    const ofDay = credits(charged.filter(({sentAt}) => dayOf(sentAt) === dayOf(run.endedAt)));
-    const ofMonth = credits(charged.filter(({sentAt}) => monthOf(sentAt) === monthOf(run.endedAt)));
+    const leastBy = (periodOf: (ms: number) => string | number) =>
+      Math.min(
+        ...readAt(scene, summary).map(at =>
+          credits(charged.filter(({sentAt}) => periodOf(sentAt) === periodOf(at))),
+        ),
+      );
+    const [ofDay, ofMonth] = [leastBy(dayOf), leastBy(monthOf)];
     if (day !== undefined && isMore(ofDay, day.used)) return `${day.used} of the day's ${ofDay}`;
     return month !== undefined && isMore(ofMonth, month.used)
       ? `${month.used} of the month's ${ofMonth}`
@@ -66,7 +80,8 @@ const used: Check = {
 
 const givenBack: Check = {
   promise: "What is counted of an account's day was sent, or may have been, also after a kill.",
-  broken({run, runs, service, lostState}) {
+  broken(scene) {
+    const {run, runs, service, lostState} = scene;
     const {summary, ledger} = run;
     const used = summary?.credits.account.per_day?.used;
     const isOwn = ledger !== undefined && run.isAlone;
@@ -75,9 +90,7 @@ const givenBack: Check = {
     // A block stays with the state of the run that has it, until that is resumed.
     const holders = runs.filter(one => one.process.killed || one.process.refused);
     if (holders.some(one => isOfAccount(one) && one.ledger !== ledger)) return UNTRIED;
-    // It was read a moment before the end, which may be after midnight.
-    const endedAt = Math.min(run.endedAt, Date.parse(summary.finished_at));
-    const days = [endedAt - 1_000, endedAt].map(dayOf);
+    const days = readAt(scene, summary).map(dayOf);
     const sent = service.calls
       .slice(0, run.callsByThen)
       .filter(call => isOfAccount(call) && days.includes(dayOf(call.sentAt)));
