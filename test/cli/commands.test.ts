@@ -137,6 +137,12 @@ describe('store', () => {
     expect({code, stdout}).toEqual({code: 0, stdout: 'none: no answers are kept there.\n'});
     expect(sandbox.files()).not.toContain('none');
   });
+
+  test('purge names the places that it does not search, also without a store', async () => {
+    const {code, stdout} = await here('store', 'purge', '192.0.2.1', '--store', 'none');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^none: no answers are kept there\.\n.*OUT\.run.*\n.*runs\.db/);
+  });
 });
 
 describe('help', () => {

@@ -98,7 +98,7 @@ describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
     expect(await doctor()).toMatch(/^fleet +WARNING .*no worker is running: bulk-enrich worker$/);
     const port = await freePort();
     const worker = await arena.worker(['--metrics-address', String(port)]);
-    expect(await doctor()).toMatch(/^fleet +ok +1 workers on .*16 calls at once$/);
+    expect(await doctor()).toMatch(/^fleet +ok +1 worker on .*16 calls at once$/);
     const run = arena.run(['--rate', '200/s', '--max-credits', '5000']);
     const status = async () => JSON.parse((await arena.here(['fleet', 'status', '--json'])).stdout) as object;
     await expect.poll(status, {timeout: 60_000, interval: 200}).toMatchObject({

@@ -29,7 +29,7 @@ import {
 import {checkCall, checkNetwork} from '../doctor/network.ts';
 import {cleaned, type JobFlags} from '../job-from-flags.ts';
 import {type Paint, painter} from '../terminal/colour.ts';
-import {count, many, shellWord, shownWidth, widthOf, wrapped} from '../terminal/lines.ts';
+import {many, shellWord, shownWidth, widthOf, wrapped} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';
 
@@ -225,6 +225,6 @@ async function checkMembers(url: string, given: string | undefined): Promise<Che
   const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
   return passed(
     'fleet',
-    `${count(workers.length)} workers on ${publicUrl(url)} (${protocol ?? 'of unknown version'}), ${count(calls)} calls at once`,
+    `${many(workers.length, 'worker')} on ${publicUrl(url)} (${protocol ?? 'of unknown version'}), ${many(calls, 'call')} at once`,
   );
 }

@@ -98,7 +98,7 @@ export async function storePurge(
       'not_a_value',
       `This is not ${anyOf(intelligenceNames.map(name => operations[name].singular))}. A phone number in national form needs --default-country.`,
     );
-  return withStore(flags, async store => {
+  const code = await withStore(flags, async store => {
     const removed = store.purge(keys);
     await store.giveBack();
     print(
@@ -107,8 +107,9 @@ export async function storePurge(
         ? 'The store has nothing about that value.\n'
         : `${many(removed, 'answer')} removed, and overwritten in the file.\n`,
     );
-    print('stdout', `${KEPT_ELSEWHERE}\n${IN_HISTORY}\n`);
   });
+  print('stdout', `${KEPT_ELSEWHERE}\n${IN_HISTORY}\n`);
+  return code;
 }
 
 /** Keys of a value under all operations that it fits, so that the user need not name an operation. */
