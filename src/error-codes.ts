@@ -162,7 +162,7 @@ export const inputCodes = {
   ],
 } as const satisfies ErrorTable;
 
-/** A file can't be written. Exit 9. */
+/** A file can't be written, or a database of the program can't be used. Exit 9. */
 export const outputCodes = {
   account_pace: [
     'the rate that runs of an account share can’t be kept',
@@ -207,7 +207,7 @@ export const stateCodes = {
   ],
 } as const satisfies ErrorTable;
 
-/** A command or an enricher ended early, or its results exceed a limit. A code's third text is its exit code. */
+/** A command or an enricher ended early, or its results exceed a limit. A code's third text is the exit code. */
 export const endCodes = {
   aborted: ['the library’s caller aborted it', 'start it again: answers are kept', '130'],
   budget: [

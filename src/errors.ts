@@ -35,7 +35,7 @@ export interface Remedy {
   readonly flags?: readonly string[];
   /** A command whose output is piped into the run. `input`: the file that this command reads in place of the run. */
   readonly pipe?: {readonly command: string; readonly input: string};
-  /** The mistyped word, and the word that was probably meant: empty if the mistyped word is superfluous. */
+  /** `given`: the mistyped word. `meant`: the word to use instead; empty if the mistyped word is superfluous. */
   readonly instead?: {readonly given: string; readonly meant: string} | undefined;
 }
 
@@ -50,7 +50,7 @@ export type EndCode = keyof typeof endCodes;
 /** Every code of a {@link BulkEnrichError}. */
 export type ErrorCode = UsageCode | InputCode | OutputCode | StateCode | EndCode;
 
-/** Base of all errors that this package throws on purpose; the message never holds a key or a value from a row. */
+/** Base of all errors that this package throws on purpose. The message has no API key and no value of a row. */
 export abstract class CodedError extends Error {
   /** A stable, machine-readable name for the cause. */
   readonly code: string;
@@ -95,7 +95,7 @@ export class UsageError extends BulkEnrichError {
   }
 }
 
-/** The output, the state or their directory can't be written. The run stops; what was saved before stays. Exit 9. */
+/** The output, the state or another file can't be written. The run stops; what was saved before stays. Exit 9. */
 export class OutputError extends BulkEnrichError {
   constructor(code: OutputCode, message: string, options?: ErrorOptions) {
     super(code, exitCodes.output, message, options);
@@ -118,7 +118,10 @@ export class LockedError extends BulkEnrichError {
   }
 }
 
-/** SQLite's codes by number. The driver has no name for some extended codes. Their low byte is one of these numbers. */
+/**
+ * SQLite's basic error codes by number. The driver reports some extended codes without a name. The low byte of
+ * such a code is the number of its basic code.
+ */
 const sqliteCodes: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   8: 'SQLITE_READONLY',
@@ -177,7 +180,7 @@ export function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
   return isOfFiles || systemCode(error).startsWith('SQLITE_');
 }
 
-/** Returns an unexplained error of the disk as an {@link OutputError} for users, and any other error unchanged. */
+/** Turns an error of the disk ({@link isOfDisk}) into an {@link OutputError}. Returns other errors unchanged. */
 export function foreseen(error: unknown): unknown {
   if (!isOfDisk(error)) return error;
   const {path = 'A file', syscall = 'SQLite'} = error;

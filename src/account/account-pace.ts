@@ -11,15 +11,15 @@ import {emptySchedule, GONE_MS, grant, type Schedule, shifted} from './schedule.
 /** Maximum milliseconds to wait for the file before trying again. Other processes hold it for less than 1 ms. */
 const BUSY_TIMEOUT_MS = 250;
 const BUSY_AGAIN_MS = 5;
-/** Milliseconds until used permits are reported to other processes. The next request for permits may do so earlier. */
+/** This process reports used permits after this many milliseconds, or before with its next request for permits. */
 const TELL_MS = 20;
 /** Milliseconds after which a process that holds all permits renews its claim to them. */
 const HOLD_AGAIN_MS = GONE_MS / 6;
 /** Milliseconds between two checks, while {@link AccountPace.holdAll} waits for the calls of other processes. */
 const LOOK_AGAIN_MS = 50;
-/** Milliseconds, beyond the rate's own period, of waiting for a permit after which the user is told. */
+/** A run that gets no permit for this many milliseconds, plus the rate's own period, tells the user. */
 const WORTH_SAYING_MS = 10_000;
-/** Suffix of the name of a holder of all permits. The holder is a fleet, which shares the permits among its workers. */
+/** Suffix of a holder's name: the holder is a fleet, which takes all permits and shares them among its workers. */
 const FLEET = '.fleet';
 
 export interface AccountPaceOptions {
@@ -27,14 +27,15 @@ export interface AccountPaceOptions {
   readonly directory: string;
   readonly account: string;
   readonly rate: Rate;
-  /** Called if the file can't be used any more. Nothing is granted then. */
+  /** Called if the file can't be used any more: then no permit is granted. */
   readonly onTrouble: (error: OutputError) => void;
   readonly warn: (sentence: string) => void;
 }
 
 /**
- * The pace of an account, shared by all processes of the machine. Each request for permits is one transaction over one
- * row. The file is never synced: its content is of little use after a restart of the machine.
+ * The pace of an account, shared by all processes of the machine. It grants permits, and each permit allows one
+ * call. A request for permits is one transaction over one row of the file. The file is never synced: its content
+ * is of little use after a restart of the machine.
  *
  * @throws {OutputError} when its file can't be used.
  */
@@ -44,7 +45,7 @@ export class AccountPace {
   readonly #db: Sqlite;
   readonly #sql: {readonly read: Query; readonly write: Statement};
   #holder = `${process.pid}.${randomBytes(4).toString('hex')}`;
-  /** Number of permits that expire at the end of this turn of the event loop. */
+  /** Number of unused permits. They expire at the end of this turn of the event loop. */
   #fresh = 0;
   #moment: NodeJS.Immediate | undefined;
   /** Number of calls that have a permit, and still wait for their connection. */
@@ -56,7 +57,7 @@ export class AccountPace {
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
   #holding: NodeJS.Timeout | undefined;
-  /** Time (by the machine's clock) since which no request got a permit. Infinite once the user was told. */
+  /** Time, by {@link machineClock}, since which no request got a permit. Infinite once the user was told. */
   #emptySince: number | undefined;
 
   constructor(options: AccountPaceOptions) {
@@ -101,7 +102,7 @@ export class AccountPace {
     }
   }
 
-  /** Uses a permit for a call. The permit counts as unused until the call leaves: that may need a handshake. */
+  /** Uses a permit for a call. It counts as unused until the call leaves, which may need a connection first. */
   use(): {left(): void; over(sent: boolean): void} {
     this.#fresh -= 1;
     this.#onTheWay += 1;
@@ -117,8 +118,8 @@ export class AccountPace {
   }
 
   /**
-   * Holds all permits until this pace is closed, for a fleet whose workers keep the rate. Resolves once no call of
-   * another process is within the rate's period.
+   * Holds all permits until this pace is closed, for a fleet whose workers keep the rate. Resolves once the last
+   * call of every other process is longer ago than the rate's period.
    */
   async holdAll(): Promise<void> {
     this.#holder += FLEET;
@@ -134,7 +135,7 @@ export class AccountPace {
   /** Reports used permits, and closes the file. */
   close(): void {
     clearInterval(this.#holding);
-    // The calls of a fleet's workers are unknown here. So all permits of the rate are reported as used just now.
+    // The fleet's workers made the calls, at times that are unknown here. So all permits count as used just now.
     if (this.#holding !== undefined)
       this.#used = Array.from({length: this.#options.rate.count}, machineClock);
     clearImmediate(this.#moment);
@@ -210,7 +211,8 @@ export class AccountPace {
     if (row === undefined) return emptySchedule;
     const schedule = JSON.parse(String(row.schedule)) as Schedule;
     const [latest = 0] = schedule.sent.at(-1) ?? [];
-    // A call dated in the future: the machine restarted, so its clock began anew. The time of day shows the call's age.
+    // If the latest call is in the future, the machine restarted, and its clock began anew. The time of day then
+    // shows how old the call is.
     return latest > now ? shifted(schedule, now, Date.now() - now - Number(row.clock)) : schedule;
   }
 

@@ -10,7 +10,7 @@ import type {Charge} from '../job/settings/cost.ts';
 
 /** Maximum milliseconds to wait for the file, while another run takes its block of credits. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** Credits are taken in blocks of this share of the budget, up to a maximum: one durable write per block. */
+/** A run takes credits in blocks of this share of the budget (at most 100 credits): one durable write a block. */
 const BLOCK_SHARE = 0.01;
 const BLOCK_AT_MOST = thousandths(100);
 /** Raise this version whenever the tables change shape: a program must not spend by tables that it does not know. */
@@ -34,8 +34,8 @@ export interface PeriodBudgetOptions extends BudgetFile {
   /** The account that the budget belongs to: all its runs share it. */
   readonly owner: string;
   /**
-   * Name of the session that spends from the budget. The run's ledger keeps the name: after a kill, the next session
-   * gives back the unspent part of the blocks. Undefined for a call outside of runs, which takes its cost and no block.
+   * Name of the session that spends from the budget. The run's ledger keeps the name: after a kill, the next
+   * session gives back the unspent part of the blocks. Undefined for a call outside of runs (it takes no block).
    */
   readonly holder?: string | undefined;
   readonly period: Period;
@@ -43,7 +43,7 @@ export interface PeriodBudgetOptions extends BudgetFile {
   readonly limit: string;
   /** In thousandths of a credit, like all money in this file. */
   readonly maxCredits: number;
-  /** Called once this share of the budget (0 to 1) is used up. */
+  /** `warn` is called once a period, when this share (0 to 1) of the budget is used up. */
   readonly warnAt?: {readonly share: number; readonly warn: (sentence: string) => void} | undefined;
 }
 
@@ -84,7 +84,7 @@ export class PeriodBudget {
     return this.#options.owner;
   }
 
-  /** The key under which a run's books count the credits taken from this period. */
+  /** Name under which a run's ledger counts the credits that the run took from this period. */
   get name(): string {
     this.#turn();
     return `${this.owner} ${this.#current}`;
@@ -123,7 +123,7 @@ export class PeriodBudget {
     this.#inFlight.delete(key);
   }
 
-  /** Credits used up in this period so far, by all runs of its owner. */
+  /** Credits that all runs of the owner took from this period, without this session's unspent block. */
   get used(): number {
     this.#turn();
     return this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
@@ -188,7 +188,7 @@ export class PeriodBudget {
     return Number(this.#sql.used.get(this.#options.owner, this.#current)?.thousandths ?? 0);
   }
 
-  /** Takes the credits that `work` returns; negative ones are given back. `#left` changes only after the write. */
+  /** Takes the credits that `work` returns; gives them back if negative. `#left` changes only after the write. */
   #change(work: () => number): number {
     const {owner, holder} = this;
     const credits = this.#guarded(() =>
@@ -218,7 +218,7 @@ export class PeriodBudget {
 }
 
 /**
- * Gives a killed session's unspent credits back to all budgets. `taken` returns its use of the budget of that name.
+ * Gives a killed session's unspent credits back to all budgets. `taken` returns its use of a budget, by name.
  *
  * @throws the errors of SQLite and the file system.
  */

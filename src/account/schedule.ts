@@ -40,26 +40,26 @@ export interface PermitRequest {
  * than they left. So the window is made longer, and the service never sees more than the rate.
  */
 const USE = 0.99;
-/** A holder that asks late gets the permits that fell due within this many milliseconds, and no older ones. */
+/** A holder that asks late gets only the permits that fell due at most this many milliseconds ago. */
 const CATCH_UP_MS = 100;
 /**
- * Calls are remembered in steps of this share of the window. The calls of one step are one entry, at the time of the
- * last call: at most 500 entries.
+ * Calls are remembered in steps of this share of the window. All calls of one step are one entry, at the time of
+ * the last of them. So there are at most 500 entries.
  */
 const GRAIN = 0.002;
-/** Milliseconds without a request, after which the holder's process is checked. */
+/** If a holder makes no request for this many milliseconds, {@link PermitRequest.isAlive} checks its process. */
 const SILENT_MS = 1_000;
 /** Milliseconds without a request after which a holder counts as gone. */
 export const GONE_MS = 60_000;
-/** Milliseconds until the next check of a window that other processes keep full. */
+/** Milliseconds to wait if only permits, no sent calls, fill the window: it is unknown when there will be room. */
 const AGAIN_MS = 5;
 
 export const emptySchedule: Schedule = {due: 0, sent: [], out: {}};
 
 /**
- * Grants the permits that are due and fit into the sliding window that ends now. If there are none, returns how long to
- * wait. Granted permits fill the window until their holder reports their use. So a process that is suspended between
- * permit and call can't exceed the rate.
+ * Grants the permits that are due and fit into the sliding window that ends now. If it can grant no permit,
+ * returns how long to wait. Granted permits count in the window until their holder reports their use. So a process
+ * that is suspended between permit and call can't exceed the rate.
  */
 export function grant(
   before: Schedule,
@@ -86,7 +86,10 @@ export function grant(
   return {schedule, permits, waitMs: Math.max(1, from - now, fullMs)};
 }
 
-/** Calls and permits after the requester reported its used permits. Permits of ended processes count as used now. */
+/**
+ * Applies the requester's report of used permits. Returns the sent calls, and the permits that may still be used.
+ * Permits of ended processes count as used now.
+ */
 function settled(before: Schedule, ask: PermitRequest, windowMs: number) {
   const {holder, used, undecided, now, isAlive} = ask;
   const out: Record<string, PermitsOut> = {};
@@ -119,9 +122,9 @@ function total(counts: readonly number[]): number {
 }
 
 /**
- * Moves the schedule to the clock that began anew when the machine restarted. The old clock would now show
- * `now + shiftMs`, if the time of day is right. If the last call then seems too old, only the time since the restart
- * counts.
+ * Moves a schedule to the clock that began anew when the machine restarted. By the time of day, the old clock
+ * would now show `now + shiftMs`. If the last call is then older than {@link LONGEST_AWAY_MS}, the time of day is
+ * doubtful: the call counts as made at the restart.
  */
 export function shifted({due, sent, out}: Schedule, now: number, shiftMs: number): Schedule {
   const permits = Object.values(out);

@@ -17,13 +17,16 @@ export interface Counters {
   /** Cells that were repaired before their lookup, by operation. */
   readonly repaired: Record<Operation, number>;
   readonly repairs: ErrorCounts;
-  /** Skipped cells, by operation and code: on purpose, or because their lookup was impossible. */
+  /** Skipped cells, by operation and code of the reason: on purpose, or because no call was possible. */
   readonly skipped: Record<Operation, Record<string, number>>;
   /** Cells with an expired answer, by operation and by the code for why the answer could not be renewed. */
   readonly stale: Record<Operation, Record<string, number>>;
   /** Cells whose value the service rejects. */
   readonly rejected: Record<Operation, number>;
-  /** Rejected cells, by key, until it is known if the value or the account is to blame. */
+  /**
+   * By operation and key of the value: rejected cells for which it is not known yet if the value or the account is
+   * to blame.
+   */
   readonly unjudged: Record<Operation, Record<string, number>>;
   /** The most common countries, networks and domains among the answers. */
   readonly top: Top;
@@ -58,7 +61,7 @@ interface FieldCount {
 const NAMED_ROWS = 10;
 /** Maximum number of rows of high risk in the summary. */
 const HIGH_ROWS = 100;
-/** Maximum number of codes per operation: a service may have one for every value. */
+/** Maximum number of codes per operation: a service may send a different code for every value. */
 const NAMED_CODES = 50;
 const OTHER_CODES = 'other_codes';
 /** Number of bars in the histogram, and also the width of each bar in points. */
@@ -170,7 +173,7 @@ function countRule(counts: RiskTally['rules'], index: number): Record<keyof Rule
   return counts[index];
 }
 
-/** Counts a name. A job may have chosen `constructor`, which every object has, so only own properties count. */
+/** Counts a name. Every object inherits names such as `constructor`, so only own properties are read. */
 function countName(counts: Record<string, number>, name: string): void {
   counts[name] = (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1;
 }
@@ -230,13 +233,13 @@ export function listErrors(errors: Counters['errors']) {
     .sort((a, b) => b.count - a.count);
 }
 
-/** Number of skipped and stale cells whose lookup was impossible for this reason. */
+/** Number of cells that were skipped, or got an expired answer, because of `code`. */
 export function unasked({skipped, stale}: Counters, code: UnaskedCode): number {
   const cells = operationNames.flatMap(name => [skipped[name][code] ?? 0, stale[name][code] ?? 0]);
   return cells.reduce((sum, count) => sum + count);
 }
 
-/** Sum of numbers of cells by code: of all codes, or of `codes` only. */
+/** Adds up the numbers of cells in `counts`: of all codes, or only of `codes`. */
 export function cellsWith(
   counts: Readonly<Record<string, number>>,
   codes: readonly string[] = Object.keys(counts),

@@ -25,7 +25,7 @@ interface BooksReading {
 const FIRST_MS = 1_000;
 /** Maximum number of points. When it is exceeded, neighbours are merged in pairs. */
 const MOST_POINTS = 240;
-/** Minimum milliseconds of a run's last point: a shorter one says nothing. */
+/** Minimum milliseconds of a session's last point: a shorter one says nothing. */
 const SHORTEST_MS = 50;
 
 export interface TimelineState {
@@ -49,7 +49,7 @@ export class Timeline {
     return {everyMs: this.#everyMs, points: this.#points};
   }
 
-  /** Adds a point if enough time has passed since the last one. The last point of the run may be shorter. */
+  /** Adds a point if enough time has passed since the last one. The last point of a session may be shorter. */
   sample(now: number, reading: BooksReading, isLast = false): void {
     const last = this.#last;
     const ms = Math.round(now - last.at);

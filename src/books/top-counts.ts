@@ -15,7 +15,7 @@ export interface TopCounts {
 
 export type Top = Record<TopKind, TopCounts>;
 
-/** Number of names kept. A rarer name loses its count. `missed` is the maximum that any name may have lost. */
+/** Number of names kept when {@link countName} drops the rarer ones. A count may lack up to `missed`. */
 const KEPT = 200;
 const LONGEST_NAME = 80;
 const SHOWN = 10;
@@ -29,9 +29,9 @@ export function emptyTop(): Top {
 }
 
 /**
- * Counts an answer under the names in it, such as its network. A name that is not counted yet and equals the cell's
- * value is counted as {@link NAMED_BY_VALUE}.
- * Domains keep their names, but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
+ * Counts an answer under the names in it, such as its network. A new name that repeats the cell's value is counted
+ * as {@link NAMED_BY_VALUE}, so that the summary does not show the value. Domains keep their names, but rare ones
+ * are not shown: see {@link FEWEST_OF_A_DOMAIN}.
  */
 export function countAnswer(top: Top, operation: Operation, answer: unknown, cell?: string): void {
   for (const [kind, path] of operations[operation].top) {

@@ -1,7 +1,7 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {childrenOf, LOOPS, literalText, pathOf} from './ast.ts';
 
-/** Names whose values are known before the first row. */
+/** Values that are known before the first row, by name. */
 export type Constants = Readonly<Record<string, unknown>>;
 
 /** The text of a literal, or of a constant; undefined for anything else. */

@@ -1,6 +1,7 @@
 /**
- * Texts that a conversion accepts. The library accepts more: an empty text as 0, `0b11` as a number, and February 30 as
- * a day in March. A rule would then judge a row by a value that the row does not have.
+ * Checks of a conversion's argument, by conversion. They accept fewer texts than the library, which reads an empty
+ * text as 0, `0b11` as a number, and February 30 as a day in March. A rule would then judge a row by a value that
+ * the row does not have.
  */
 export const convertible = {
   int: texts(/^[+-]?\d+$/, 'int() takes a whole number, such as "7"'),

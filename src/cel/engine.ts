@@ -9,7 +9,7 @@ import {convertibleBy, ENGINE_NAMES, engineText} from './written.ts';
 /** Evaluates a part of an expression over facts (values by name). Throws if the part can't use a value. */
 export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
 
-/** Declares the names that expressions may read. */
+/** Declares the names that expressions may read, in an environment that checks or runs them. */
 export type Declare = (environment: Environment, use: 'check' | 'run') => void;
 
 /**

@@ -8,7 +8,7 @@ const CHARACTERS_OF_A_STEP = 64;
 /** Maximum product of two texts' lengths if one is searched in the other. Such a search takes about 0.1 s. */
 const MOST_COMPARED = 100_000_000;
 
-/** Made once: beyond its limit an expression throws at each remaining element, and making an error is slow. */
+/** Made once, since making an error is slow: beyond its limit an expression may throw at each further element. */
 const TOO_MUCH = new Error('it would take too long: more than 10,000 elements to go over');
 const TOO_LONG = new Error('it would take too long: both texts are long');
 
@@ -20,13 +20,16 @@ export class WorkBound {
     this.#left = MOST_STEPS;
   }
 
-  /** Counts a list or a map before it is iterated. */
+  /** Counts the elements of a list or map before a loop visits them. */
   readonly over = (value: unknown): unknown => this.#spend(value, 1 + elementsOf(value));
 
   /** Returns true; throws once the work exceeds the limit. */
   readonly within = (): boolean => this.#spend(true, 0);
 
-  /** Counts a value that a loop reads for each element: the library may search it. A Map is hashed, so it is free. */
+  /**
+   * Counts the size of a value that a loop reads for each element, since the library may search all of the value.
+   * A Map costs nothing: it is looked up by hash.
+   */
   readonly read = (value: unknown): unknown => {
     if (typeof value === 'string') return this.#spend(value, Math.floor(value.length / CHARACTERS_OF_A_STEP));
     return value instanceof Map ? value : this.#spend(value, elementsOf(value));

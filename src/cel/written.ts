@@ -2,7 +2,7 @@ import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
 import {childrenOf, LOOPS, pathOf} from './ast.ts';
 import {convertible} from './convertible.ts';
 
-/** Names that an engine declares. The library reserves `matches` and `list`, so these two get other names. */
+/** Names that an engine declares. The library reserves `matches` and `list`, so both get other names here. */
 export const ENGINE_NAMES = {
   matches: 'matches_',
   list: 'list_',
@@ -19,7 +19,7 @@ export const convertibleBy = (conversion: keyof typeof convertible) => `${conver
 /** @throws {Error} when the text is not an expression, or is nested too deep. */
 export function parsed(text: string): ASTNode {
   const bare = text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '""');
-  // The library sets no limit to signs such as - and !, and very many would overflow the stack of its parser.
+  // The library allows any number of signs (- or !) in a row. Very many would overflow the stack of its parser.
   if (MANY_SIGNS.test(bare)) throw new Error(TOO_DEEP);
   const {ast} = parse(text);
   if (depthOf(ast) > MOST_LEVELS) throw new Error(TOO_DEEP);
@@ -38,8 +38,8 @@ function depthOf(ast: ASTNode): number {
 }
 
 /**
- * Writes `1` as `1.0` in sums, comparisons and lists, since all numbers in answers are doubles. Whole numbers stay
- * whole in an index, in a remainder (`%`) and in a call such as `substring(1)`.
+ * Writes `1` as `1.0` in sums, comparisons and lists, since all numbers in answers are doubles. A whole number
+ * stays whole as an index, beside `%`, and as an argument: `substring(1)`.
  */
 function withDoubles(text: string, ast: ASTNode): string {
   const ends: number[] = [];
@@ -54,7 +54,7 @@ function withDoubles(text: string, ast: ASTNode): string {
   return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
 }
 
-/** Writes a part for an engine. `bounded`: adds calls that check steps, searches, conversions and arithmetic. */
+/** Writes a part as text for an engine. `bounded`: adds checks of steps, searches, conversions and arithmetic. */
 export function engineText(node: ASTNode, bounded: boolean): string {
   return serialize(shaped(node, {bounded, inLoop: false, bound: new Set()}) as ASTNode);
 }
@@ -68,7 +68,7 @@ interface Within {
   readonly bound: ReadonlySet<string>;
 }
 
-/** Searches whose time grows with the product of both texts. */
+/** Searches whose time grows with the product of both texts' lengths. */
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
 function shaped(node: ASTNode, within: Within): Shape {
@@ -160,7 +160,7 @@ const PAST_ERRORS = new Set(['all', 'exists']);
 const whileWithin = (body: Shape) =>
   ({op: '?:', args: [call(ENGINE_NAMES.within), body, id('false')]}) as Shape;
 
-/** Writes texts and numbers. The library's writer spoils characters beyond 16 bits, and rounds to nine decimals. */
+/** Writes a text or number. The library would spoil characters beyond 16 bits, and round to nine decimals. */
 function literal(value: unknown): Shape | undefined {
   if (typeof value === 'string') return id(JSON.stringify(value));
   if (typeof value !== 'number') return undefined;

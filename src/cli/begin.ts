@@ -5,7 +5,8 @@ import {print} from './terminal/printable.ts';
 /** Runs the command that this process was started with, and sets its exit code. */
 export async function begin(): Promise<void> {
   outliveReaders();
-  // Arguments may hold addresses, and every user of the machine can read them. So `ps` shows the command's name only.
+  // Every user of the machine can read a process's arguments with `ps`, and these may hold e-mail addresses or
+  // other looked-up values. So the title has only the command's name.
   process.title = ['bulk-enrich', ...process.argv.slice(2, 3).filter(word => /^[a-z]+$/.test(word))].join(
     ' ',
   );
@@ -15,8 +16,8 @@ export async function begin(): Promise<void> {
 }
 
 /**
- * If the reader of stdout closes the pipe, as `head` does, that is not an error: a run continues to its end. Any other
- * error of stdout, such as a full disk, fails the command.
+ * Lets the command continue if the reader of stdout closes the pipe, as `head` does. (Only a run that writes its
+ * rows to stdout stops then, by itself.) Any other error of stdout, such as a full disk, fails the command.
  */
 function outliveReaders(): void {
   process.stderr.on('error', () => {});

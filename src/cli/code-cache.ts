@@ -4,7 +4,7 @@ import {dirname, join} from 'node:path';
 import {userDirectory} from '../disk/user-directory.ts';
 import type {Env} from '../job/endpoint.ts';
 
-/** `module.enableCompileCache`, which Node has from 22.8 on. It does nothing under NODE_DISABLE_COMPILE_CACHE. */
+/** `module.enableCompileCache`. Node has it since 22.8. It does nothing if NODE_DISABLE_COMPILE_CACHE is set. */
 type EnableCompileCache = (directory: string) => unknown;
 const nodes = (module as {readonly enableCompileCache?: EnableCompileCache}).enableCompileCache;
 
@@ -19,7 +19,7 @@ export function keepCompiledCode(env: Env, enable: EnableCompileCache | undefine
     for (const each of [dirname(dirname(path)), dirname(path), path]) makeClosed(each);
     if (isOwn(path)) enable(path);
   } catch {
-    // Commands work without the cache, only slower.
+    // Without the cache, commands only start more slowly.
   }
 }
 

@@ -10,7 +10,7 @@ import {draw, print, printLogLine} from './terminal/printable.ts';
 /** The command's messages, for people or as a log for programs. They go to stderr: stdout has only data. */
 export interface Console {
   readonly quiet: boolean;
-  /** True if a program reads the messages: each one is then an event of the log. */
+  /** True if the `log` setting asks for JSON: a program reads stderr, so each message is a JSON log line. */
   readonly forMachine: boolean;
   /** True if a person at the terminal can answer questions. */
   readonly interactive: boolean;
@@ -67,7 +67,9 @@ export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? '') === '';
 }
 
-/** Fields of an error that may be logged: never its options or its request, which hold the key. */
+/**
+ * The only fields of an error that the log shows. An error may also carry its request, which holds the API key.
+ */
 const errorFields = (error: unknown) => ({
   name: error instanceof Error ? error.name : typeof error,
   code: (error as {code?: unknown} | undefined)?.code,
@@ -79,8 +81,8 @@ function createLog(level: string, write: (text: string) => void): Logger {
 }
 
 /**
- * Logs why a command failed, for programs that read the log, and returns the exit code. An unexpected error may contain
- * anything, so only its name is logged.
+ * Logs why a command failed, for programs that read the log, and returns the exit code. The message of an
+ * unexpected error may contain a key or values from rows, so only the error's name is logged.
  */
 export function logFailure(error: unknown): number {
   const {log} = createConsole({quiet: false, log: {format: 'json'}});

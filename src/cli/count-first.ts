@@ -15,8 +15,9 @@ import {lookedUp} from './terminal/opening.ts';
 import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
- * Counts a run's calls, for the progress bar or a question about the cost. Undefined if neither needs the number, or if
- * it can't be known, as for a list that can be read only once. `warn` receives the plan's warnings before the question.
+ * Counts a run's calls, for the progress bar. If the user has to agree to the cost, shows it and waits for a yes.
+ * Returns undefined if the number is not needed, or if it can't be known, as for a list that can be read only
+ * once. `warn` receives the plan's warnings before the question.
  *
  * @throws {BulkEnrichError} with exit code 130 if the user does not agree to the cost.
  */
@@ -62,7 +63,7 @@ function isQuestion({settings: {maxCredits}, endpoint}: Job): boolean {
   return isInteractive() && endpoint.kind === 'live' && maxCredits === undefined;
 }
 
-/** Shows the columns and their price, and asks the user to agree. */
+/** Shows the columns to look up and the cost of the run, and asks the user to agree. */
 async function demandAgreement(plan: PlanReport, {settings}: Job, console: Console): Promise<void> {
   const isCountry = ({operation}: PlanReport['columns'][number]) => operation === 'country';
   const countries = plan.columns.filter(isCountry).map(({column}) => column);
@@ -73,8 +74,8 @@ async function demandAgreement(plan: PlanReport, {settings}: Job, console: Conso
 }
 
 /**
- * The `--max-credits` that all rows need, after a run stopped at a lower one. Undefined if the run ended for another
- * reason, with --quiet, or if the list can't be read again.
+ * Returns the `--max-credits` that all rows need, after a run stopped at a lower limit. Undefined if the run ended
+ * for another reason, if `--quiet` is set, or if the list can't be read again.
  */
 export async function creditsNeeded(
   job: Job,
@@ -90,8 +91,9 @@ export async function creditsNeeded(
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * inCredits(price(name));
-    // The plan also counts calls of this run whose answers the store does not keep: verdicts, and all calls with
-    // --no-store. A resumed run does not repeat those calls, so their credits are subtracted.
+    // The plan also counts calls that this run has already made, if the store does not keep their answers:
+    // verdicts, and all calls with --no-store. A resumed run does not repeat those calls, so their credits are
+    // subtracted.
     const isKept = job.settings.store !== false && isStored(name);
     if (!isKept) need -= byOperation[name]?.spent ?? 0;
   }

@@ -10,7 +10,7 @@ export type RunCommand = (load: () => Promise<Action>) => (...given: unknown[]) 
 
 export type WithSettings = (command: Command, use: Use) => Command;
 
-/** Empty help texts about operations, for commands that do not load the operations. */
+/** Empty help texts, for command lines that need no help about operations (ip, phone, email, verify). */
 export const NOTHING_SAID = {lookups: '', values: '', ages: ''};
 
 /** Needed to declare commands: the function that adds the flags of settings, and the help texts about operations. */

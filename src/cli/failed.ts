@@ -51,7 +51,7 @@ function report(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) return exitCodes.usage;
   if (error instanceof CodedError) {
     const stop = /[.!?…]$/.test(error.message) ? '' : '.';
-    // With this exit code, the user cancelled at a question, so the message is not marked as an error.
+    // This exit code means that the user cancelled at a question, so the message is not marked as an error.
     const mark = error.exitCode === exitCodes.interrupted ? '' : `${inRed('Error:')} `;
     print('stderr', `${broken(`${mark}${error.message}${stop}`)}\n`);
     print('stderr', tried(remedied(argv, error.remedy)));

@@ -20,7 +20,9 @@ const common: ReadonlySet<SettingName> = new Set<SettingName>([
 
 type DescribedSetting = ReturnType<typeof describeSettings>[number];
 
-/** Adds the flags of its settings to a command. `run` and `plan` also get -o, --job and --help-all. */
+/**
+ * Adds to a command the flags of all settings with this use. `run` and `plan` also get -o, --job and --help-all.
+ */
 export function addSettings(command: Command, use: Use, showsAll: boolean): Command {
   if (use === 'run') {
     command.option(

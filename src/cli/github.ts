@@ -8,7 +8,7 @@ import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Console} from './console.ts';
 import {printCommand} from './terminal/printable.ts';
 
-/** In GitHub Actions: adds the report to the step's summary, and annotates trouble. */
+/** In GitHub Actions: adds the report to the step summary, and shows errors and warnings as annotations. */
 export async function tellGitHub(env: Env, outcome: RunOutcome, console: Console): Promise<void> {
   if (!inGitHubActions(env)) return;
   for (const line of annotations(outcome))
@@ -27,10 +27,10 @@ export async function tellGitHub(env: Env, outcome: RunOutcome, console: Console
   }
 }
 
-/** In GitHub Actions: annotates the error that kept a run from starting. */
+/** In GitHub Actions: shows the error that kept a run from starting as an annotation. */
 export function tellGitHubOfError(env: Env, error: unknown): void {
   if (!inGitHubActions(env)) return;
-  // An unexpected error's message may contain anything, so it is not shown.
+  // The message of an unexpected error may contain a key or values from rows, so it is not shown.
   const message = error instanceof CodedError ? error.message : 'Internal error: see the log.';
   printCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
 }

@@ -35,21 +35,21 @@ export function jobFrom(
     },
     env,
     isInteractive(),
-    // `--quiet` does not hide the stderr of the command that prints the API key.
+    // Passes on the stderr of the user's command that prints the API key, even with `--quiet`.
     createConsole({...rest, quiet: false}).warn,
   );
   return {job, console: createConsole(rest)};
 }
 
-/** The environment for a command without calls. It has a placeholder as its API key, so no key command runs. */
+/** The environment for a command that makes no calls. A placeholder replaces the API key, so no key is read. */
 export function envOfCounting(env: Env): Env {
   const none = Object.fromEntries(keyVariables.map(name => [name, undefined]));
   return {...env, ...none, [keyVariables[0]]: 'not needed'};
 }
 
 /**
- * Unchecked settings from the job file and the flags, for the report on a run that could not begin. `isPart`: the file
- * has a mistake, so some of its settings may be missing here.
+ * Unchecked settings from the job file and the flags, for the report on a run that could not begin. `isPart` is
+ * true if the job file can't be read or has a mistake, so that some of its settings may be missing here.
  */
 export function unchecked({job: path, ...flags}: JobFlags): {said: RawSettings; isPart: boolean} {
   const given = cleaned(flags);
@@ -67,7 +67,7 @@ export function cleaned(flags: RawSettings): RawSettings {
 }
 
 /**
- * Value of a command's own flag, which is not a setting of a job.
+ * Reads the value of a flag that belongs to a command only, such as `--lost-after`, and is not a setting of a job.
  *
  * @throws {UsageError} if the value is wrong. The message names the flag and the expected value.
  */

@@ -43,7 +43,9 @@ export async function main(
   }
 }
 
-/** True for `run` and `plan` unless a flag asks for other output. Both load slowly, so "Starting …" fills the time. */
+/**
+ * True for `run` and `plan`, which load slowly. False if a flag such as --quiet or --json asks for other output.
+ */
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return (
     /^(run|plan)$/.test(command) &&

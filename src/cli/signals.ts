@@ -10,13 +10,16 @@ const codes = {
   SIGHUP: exitCodes.terminated,
 } as const;
 
-/** The signals that ask a command to end in good order. */
+/** The signals at which a command finishes its work in progress, and then ends. */
 export const endSignals = Object.keys(codes) as readonly (keyof typeof codes)[];
 
 const STOPPING =
   'Stopping: calls in flight get 5 seconds, and no new ones are made. Press Ctrl-C again to stop now.';
 
-/** The first signal stops the run in good order, a second one immediately. The files are consistent in both cases. */
+/**
+ * Stops the run at the first signal: calls in flight get 5 s to finish. A second signal ends the process
+ * immediately. The files are consistent in both cases. Returns a function that ends the watch.
+ */
 export function watchSignals(stopper: Stopper, console: Console): () => void {
   let asked = false;
   const listener = (signal: keyof typeof codes) => {

@@ -36,7 +36,8 @@ interface Page {
 }
 
 /**
- * Serves `/metrics`, `/healthz` for probes that restart the worker, and `/readyz` for probes that wait for it.
+ * Serves `/metrics`, `/healthz` (for liveness probes, which restart a worker that fails) and `/readyz` (for
+ * readiness probes, which wait for a worker).
  *
  * @throws {UsageError} if the address can't be used.
  */
@@ -66,7 +67,7 @@ async function page(path: string, worker: WatchedWorker): Promise<Page> {
       type: 'text/plain; version=0.0.4',
       text: workerMetrics(worker, await worker.fleet().catch(() => undefined)),
     };
-  // Ok even without Redis: a worker waits for Redis by itself, and a restart would not bring Redis back.
+  // Answers ok even without Redis: the worker waits for Redis by itself, and restarting the worker would not help.
   if (path === '/healthz') return {text: 'ok\n'};
   if (path !== '/readyz') return {status: 404, text: 'Only /metrics, /healthz and /readyz are here.\n'};
   if (worker.isReady) return {text: 'ok\n'};

@@ -2,11 +2,11 @@ import {type Fields, type FieldType, fieldTypes, type ValueType} from '../operat
 import type {Operation} from '../operations/table.ts';
 import {markedNumber, markNumber} from './exact-numbers.ts';
 
-/** A parsed answer. In `kept` and `data`, numbers may be marked strings: see exact-numbers.ts. */
+/** A parsed answer. In `kept` and `data`, numbers may be marked strings ({@link markNumber}). */
 export interface ReadAnswer {
-  /** All fields: converted to the interface's types if nothing is lost, else unchanged. */
+  /** All fields. Each is converted to the interface's type if this loses nothing, else unchanged. */
   readonly kept: Readonly<Record<string, unknown>>;
-  /** The fields in `kept`, without those of a wrong type. */
+  /** All fields in `kept` except those of a wrong type. */
   readonly data: Readonly<Record<string, unknown>>;
   /** Dotted names of unknown fields, and of fields of a wrong type. */
   readonly unknownFields: readonly string[];
@@ -27,7 +27,7 @@ export function readFields(
   return {kept, data: used, unknownFields: [...told.unknownFields], wrongTypes: [...told.wrongTypes]};
 }
 
-/** A kept answer without fields of a wrong type. */
+/** Returns a kept answer without its fields of a wrong type. */
 export function usedAnswer(operation: Operation, kept: unknown): unknown {
   const fields = fieldTypes[operation];
   return !isObject(kept) || isOfType(fields, kept) ? kept : readFields(fields, kept).data;
@@ -114,7 +114,7 @@ function readList(items: FieldType, list: readonly unknown[], path: string, told
   return {kept, used: read.some(item => item.used === undefined) ? undefined : read.map(item => item.used)};
 }
 
-/** Converts a value to the field's type. A number keeps its spelling, also when it becomes text or was text. */
+/** Converts a value to the field's type. A number keeps its spelling, even if it becomes text, or was text. */
 function readValue({read}: ValueType, value: unknown): unknown {
   const spelled = markedNumber(value);
   if (spelled === undefined) {

@@ -1,4 +1,4 @@
-/** Headers of a response. The headers about pace are unchecked: they may contain anything. */
+/** Headers of a response. Those about pace are not checked: they may contain anything. */
 export interface PaceHeaders {
   readonly retryAfter?: string | undefined;
   /** The response's own clock, against which dates in the other headers are measured. */
@@ -45,7 +45,7 @@ export type Attempt =
       readonly kind: 'not_sent';
       readonly code: string;
       readonly latencyMs: number;
-      /** Milliseconds for which nothing is sent. Set if a fleet's worker gave the value back to the run. */
+      /** Set if the fleet gave the value back unsent: milliseconds for which the run then sends nothing. */
       readonly closedMs?: number;
     }
   | (Responded & {readonly kind: 'throttled'; readonly code: string})
@@ -55,7 +55,7 @@ export type Attempt =
       readonly latencyMs: number;
       readonly status?: number;
       readonly pace?: PaceHeaders;
-      /** The call was lost with a fleet's worker: that says nothing about the service. */
+      /** Set if the call was lost with a fleet's worker. This says nothing about the service. */
       readonly lost?: true;
     }
   | (Responded & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
@@ -67,9 +67,9 @@ export type Attempt =
       readonly code: string;
       readonly latencyMs: number;
       readonly status?: number;
-      /** The result of reading the key again, for the user. */
+      /** Reason why reading the key again did not help, for the user. */
       readonly detail?: string;
     };
 
-/** An attempt, with its end in milliseconds since the epoch: the time at which an answer was bought. */
+/** An attempt, with the time of its end in milliseconds since the epoch: its answer, if any, was bought then. */
 export type TimedAttempt = Attempt & {readonly boughtAt: number};

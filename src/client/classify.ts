@@ -8,7 +8,7 @@ import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
 import type {Redact} from './redact.ts';
 import {NAMED_BY_VALUE, repeaterOf} from './repeats-value.ts';
 
-/** A complete response, its body read within the limit; `body` is undefined if it was too large or undecodable. */
+/** A response to a call. `body` is undefined if it was too large or could not be decoded. */
 export interface RawResponse {
   readonly status: number;
   readonly body: string | undefined;
@@ -99,8 +99,8 @@ function payload(operation: Operation, json: unknown): Record<string, unknown> |
 }
 
 /**
- * The service's code for a failure; `service_error` if its message is not a code, or repeats the value. Undefined if
- * the body is not an error.
+ * The service's code for a failure; `service_error` if its message is not a code, or repeats the value that was
+ * sent. Undefined if the body is not an error.
  */
 function errorMessage(json: unknown, sent: Readonly<Record<string, string>>): string | undefined {
   if (!isObject(json) || json.success !== false) return undefined;

@@ -6,8 +6,8 @@ import {PROXY_CREDENTIALS_ADVICE} from './http/proxy.ts';
 type Failure = Exclude<Attempt, {kind: 'answered' | 'rekeyed'}>;
 
 /**
- * A call outside of a run that brought no answer. (In a run, such a failure is a value.) `code` is the service's or
- * the network's; `attempt` has the details.
+ * Thrown for a call outside of a run that brought no answer. (In a run, a failed call is an {@link Attempt}, and
+ * nothing is thrown.) `code` is the service's or the network's; `attempt` has the details.
  */
 export class ClientError extends CodedError {
   readonly attempt: Failure;

@@ -23,13 +23,13 @@ export interface ClientOptions extends CallOptions {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Reads the key again after a refusal, since the key may have been replaced. A new key is used from then on. */
+  /** Reads the key again after a refusal, since it may have been replaced. Later calls use the new key. */
   readonly readKeyAgain?: ReadKeyAgain | undefined;
   /** The source of the key, as messages name it; `BULK_ENRICH_API_KEY` by default. */
   readonly keyFrom?: string | undefined;
 }
 
-/** Options of calls that do not depend on the service. */
+/** Options of calls that are the same for every service. */
 export interface CallOptions {
   /** Maximum time of one call in milliseconds: 1 to 3,600,000 (an hour), 30,000 by default. */
   readonly timeoutMs?: number;
@@ -37,7 +37,9 @@ export interface CallOptions {
   readonly maxConnections?: number;
   /** Maximum bytes of one response's decoded body; 1 MiB by default. */
   readonly maxBodyBytes?: number;
-  /** Aborted when the service sends more answers than calls. All clients that share it then use no connection twice. */
+  /**
+   * Aborted when the service sends more answers than calls. Clients that share it then use no connection twice.
+   */
   readonly unasked?: AbortController;
 }
 
@@ -49,8 +51,8 @@ type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promis
 
 export interface Sender {
   /**
-   * One call without retries. `onLeaving` is called when the call has a connection. Never rejects: failures are in
-   * the result.
+   * Makes one call, without retries. `onLeaving` is called when the call has a connection. Never rejects: a
+   * failure is in the result.
    */
   send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
 }
@@ -58,7 +60,11 @@ export interface Sender {
 export interface Client extends ClientLookups, Sender {
   readonly baseUrl: string;
   verify(request: VerifyParams): Promise<AnswerData<'verify'>>;
-  /** One lookup or verdict, with everything that came with the answer. */
+  /**
+   * Makes one lookup, or fetches one verdict. Resolves with everything that came with the answer.
+   *
+   * @throws {ClientError} if no answer came.
+   */
   answer(operation: Operation, params: Params): Promise<Answered>;
   /** Gives up calls in flight, and closes the connections. */
   close(): void;
@@ -91,7 +97,7 @@ export function createClient(
 ): Client {
   const base = checkedBaseUrl(options.baseUrl);
   const {timeoutMs = DEFAULT_TIMEOUT_MS} = options;
-  // Node fires a timer immediately if its time is too long: every call would be given up, and paid for again.
+  // Node fires a timer immediately if its time is too long. Then every call would be given up, and paid for again.
   if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new UsageError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
   const agent = connect(base);
@@ -149,7 +155,7 @@ export function createClient(
   };
 }
 
-/** Removes a request identifier that repeats the value or the key, since identifiers get into files and logs. */
+/** Removes a request identifier that repeats the value or the key: identifiers get into files and logs. */
 function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawResponse {
   const {requestId, ...pace} = response.pace;
   if (requestId === undefined) return response;
@@ -168,7 +174,11 @@ export function verifyParams(request: VerifyParams): Params {
   };
 }
 
-/** Checks a base URL. Plain HTTP is for this machine only, since it would expose the key. */
+/**
+ * Checks and parses a base URL. Plain HTTP is for this machine only, since it would expose the key.
+ *
+ * @throws {UsageError} for an invalid URL, a query, a fragment, or plain HTTP to another machine.
+ */
 export function checkedBaseUrl(text: string): URL {
   if (!URL.canParse(text)) {
     throw new UsageError(

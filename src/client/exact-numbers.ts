@@ -2,8 +2,9 @@ import {randomUUID} from 'node:crypto';
 import {NUMBER} from '../operations/field-types.ts';
 
 /**
- * Numbers as an answer spells them. `JSON.parse` turns 12345678901234567890, 1.10 and 1e400 into the nearest double,
- * which is written differently. So such a number is a marked string in memory, and has its own spelling in JSON text.
+ * Keeps numbers as an answer spells them. `JSON.parse` turns 12345678901234567890, 1.10 and 1e400 into the nearest
+ * double, which is written differently. So in memory such a number is a string with a mark; in JSON text it has
+ * its own spelling.
  */
 
 /** The mark before a number's spelling. Random, so that no service can send it by chance. */
@@ -13,7 +14,9 @@ const MARKED = new RegExp(`"${MARK}(${NUMBER})"`, 'g');
 /** Matches every text with a number that a double would spell differently, and few other texts. */
 const SUSPECT = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0|\.0{6}/;
 
-/** JSON text in which numbers that would lose their spelling are marked; `json` itself if it has no such number. */
+/**
+ * Returns JSON text with marks on the numbers that would lose their spelling; `json` itself without such a number.
+ */
 export function markNumbers(json: string): string {
   if (!SUSPECT.test(json)) return json;
   return json.replace(STRING_OR_NUMBER, token =>

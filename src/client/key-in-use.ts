@@ -7,15 +7,15 @@ export type ReadKeyAgain = (rejected: string) => Promise<string>;
 type Renewal = {readonly renewed: true} | {readonly renewed: false; readonly why?: string};
 
 /**
- * The key that calls are sent with. If the service refuses the key, it is read again, once. If the service also
- * refuses the new key, and has never accepted it, the run ends. So a command that prints another wrong key each time
- * can't keep a run in a loop.
+ * The key that calls are sent with. If the service refuses the key, this class reads it again, once. If the
+ * service also refuses the new key before it ever accepted it, the run ends. So a command that prints another
+ * wrong key each time can't keep a run in a loop.
  */
 export class KeyInUse {
   readonly #readAgain: ReadKeyAgain | undefined;
   #current: string;
   #redact: Redact;
-  /** The last reading of the key. All calls that were refused with one key share it. */
+  /** The last attempt to read the key again. All calls that were refused with the same key share its result. */
   #renewal: Promise<Renewal> | undefined;
   #isReading = false;
 

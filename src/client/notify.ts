@@ -14,9 +14,9 @@ export interface Notice {
 }
 
 /**
- * Notifies another service: a GET, or a POST if there is a body. Sent once: no retries, no redirects. Only the status
- * is read, however long the answer is. Never rejects: a failure is returned as a short code, since the URL may be a
- * secret.
+ * Notifies another service, with a GET, or with a POST if there is a `notice`. Sends it once, without retries or
+ * redirects. Reads only the status, however long the answer is. Never rejects: returns a failure as a short code,
+ * since the URL may be a secret.
  */
 export async function notify(url: URL, notice?: Notice): Promise<'ok' | (string & {})> {
   let agent: Agent | undefined;

@@ -7,7 +7,7 @@ import {CHECKED} from './http/certificates.ts';
 import {proxyFor, proxyUrl} from './http/proxy.ts';
 import {isCertificateError} from './http/transport.ts';
 
-/** Findings about the connection to a service, without a call: no key is sent and nothing is charged. */
+/** Findings about the connection to a service. No call is made for them: no key is sent and nothing is charged. */
 export interface Reach {
   /** Host and port of the proxy that is used, if any. */
   readonly proxy: string | undefined;
@@ -24,9 +24,9 @@ interface FirstResponse {
 }
 
 /**
- * Requests the base URL itself with GET, which is not an operation.
+ * Tests the connection with a GET of the base URL itself, which is not an operation and costs nothing.
  *
- * @throws {UsageError} when the environment names an invalid proxy.
+ * @throws {UsageError} if the environment names an invalid proxy.
  */
 export async function reach(base: URL, timeoutMs: number): Promise<Reach> {
   const proxy = proxyUrl(base);

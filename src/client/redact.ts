@@ -3,7 +3,7 @@ import {markedNumber} from './exact-numbers.ts';
 /** Removes the key from a parsed body. `body` is the same body as text. */
 export type Redact = (parsed: unknown, body: string) => unknown;
 
-/** Minimum length of a key that is removed: a shorter one may occur in an answer by chance. */
+/** Minimum length of a key that is removed. A shorter key may occur in an answer by chance. */
 const SHORTEST_SECRET = 8;
 const REPLACEMENT = '[key]';
 
@@ -38,9 +38,9 @@ function patternOf(secret: string): string {
 }
 
 /**
- * The ways to write a UTF-16 code unit: plain or escaped. Each level of JSON inside JSON doubles the backslashes. So
- * any number of them is matched, but only up to 7 for a backslash in the key itself: two unlimited repetitions side by
- * side make a search slow.
+ * A pattern for all spellings of a UTF-16 code unit, plain or escaped. Each level of JSON inside JSON doubles the
+ * backslashes, so any number of them matches. For a backslash in the key itself, at most 7 match: two unlimited
+ * repetitions side by side make a search slow.
  */
 function spellings(unit: string, at: number): string {
   const code = unit.charCodeAt(0).toString(16).padStart(4, '0');
@@ -59,7 +59,7 @@ function redacted(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value === 'number') return clean(String(value)) === String(value) ? value : REPLACEMENT;
   if (Array.isArray(value)) return value.map(item => redacted(item, clean));
   if (typeof value !== 'object' || value === null) return value;
-  // Built from pairs, since a member may be called `__proto__`.
+  // Builds the object from pairs, since a member may be called `__proto__`.
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [clean(name), redacted(inner, clean)]),
   );

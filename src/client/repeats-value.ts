@@ -3,18 +3,20 @@ import {isIPv4} from 'node:net';
 /** Field names that repeat the value are counted under this name, so that no summary shows them. */
 export const NAMED_BY_VALUE = '[value]';
 
-/** Parameters without personal data. */
+/** Parameters without personal data, which texts of the service may repeat. */
 const PLAIN = new Set(['action_id']);
-/** Minimum length of a spelling to look for: a shorter text may occur in a code by chance. */
+/** Minimum length of a value's spelling that is looked for: a shorter text may occur in a code by chance. */
 const SHORTEST = 4;
-/** A text with this many characters of a value counts as repeating the value: services may cut values off. */
+/**
+ * A text that has this many characters of a value in a row counts as repeating it: services may cut values off.
+ */
 const PART = 12;
 /** Number of final digits that identify a phone number without its country. */
 const NATIONAL = 7;
 
 /**
- * Returns a check that is true if a text of the service repeats a value of the call in a usual spelling. Such a text is
- * not a code or a name, and must not get into a summary or a log.
+ * Returns a check that is true for a text of the service that repeats a value of the call, in any usual spelling.
+ * Such a text is not a code or a name, and must not get into a summary or a log.
  */
 export function repeaterOf(sent: Readonly<Record<string, string>>): (text: string) => boolean {
   const tests = Object.entries(sent).flatMap(([name, value]) =>

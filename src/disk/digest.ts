@@ -11,8 +11,8 @@ export interface FileDigest {
 const BLOCK_BYTES = 1_048_576;
 
 /**
- * Reads the files one after another, at most `most` bytes in all. After each block, `watched` receives the number of
- * bytes read so far, over all files.
+ * Computes the digest of the files, read one after another, or of their first `most` bytes. Calls `watched` after
+ * each block, with the number of bytes read so far in all files.
  */
 export async function digestFiles(
   sources: readonly (string | NodeJS.ReadableStream)[],
@@ -44,8 +44,9 @@ async function* openedBlocksOf(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * Yields a file's bytes in blocks. All blocks use one buffer: a stream would leave dozens of buffers to the garbage
- * collector. Reads from byte `from`; null means from the current position, the only one that a pipe has.
+ * Yields a file's bytes in blocks. Each block overwrites the block before, since all use one buffer: a stream
+ * would leave dozens of buffers to the garbage collector. Reads from byte `from`. Null means from the current
+ * position: a pipe can't be read from any other.
  */
 export async function* blocksOf(file: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);

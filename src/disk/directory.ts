@@ -17,9 +17,11 @@ import {syncPath} from './replace.ts';
 
 /**
  * Creates a directory and its missing parents, readable by their owner only. Returns the topmost directory that it
- * created. Makes the names durable even if the directories existed: the process that created them may have been killed.
- * Creates one directory at a time, without Node's `recursive`: that never ends if an existing directory refuses with
- * ENOENT, as /proc does. For a read-only file system it also reports ENOENT.
+ * created; undefined if all existed. Makes the names durable even then: the process that created the directories
+ * may have been killed before its own sync.
+ *
+ * Creates one directory at a time. Node's `recursive` never ends if an existing directory refuses with ENOENT, as
+ * /proc does, and reports a read-only file system as ENOENT.
  */
 export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
   let isMade = true;
@@ -34,21 +36,22 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
       return above ?? here;
     }
   }
-  // Syncs the parent's name too: another process may have created the parent and been killed before its own sync.
+  // Makes the parent's name durable too: the process that created it may have been killed before its own sync.
   if (isMade) syncPath(dirname(dirname(path)));
   syncPath(dirname(path));
   return isMade ? path : undefined;
 }
 
-/** Number of attempts to create a directory. Another run may create or remove the same directories meanwhile. */
+/** Number of attempts to create a directory. An attempt fails if another run removes a parent at the same time. */
 const MAKING_TRIES = 3;
 
 /**
- * Like {@link makeDirectory}, for files that are trusted when read again: this user must own the directory, and no other
- * user may be able to write to it. `ours`: the program chose the directory's name, so advice does not mention --state.
- * Then, if others can write (Kubernetes lets a volume's group do so) and all files are this user's, it sets the mode.
+ * Like {@link makeDirectory}, for files that a later run reads and trusts: this user must own the directory, and
+ * no other user may be able to write to it. `ours`: the program chose the directory's name, so the error's advice
+ * does not mention --state. If `ours`, other users can write (Kubernetes lets a volume's group do so) and all
+ * files in it are this user's, sets the mode to 0700 instead of throwing.
  *
- * @throws {OutputError} if another user may have put something there.
+ * @throws {OutputError} `state_not_private` if another user may have put a file there.
  */
 export function makePrivateDirectory(path: string, ours: boolean): string | undefined {
   const made = makeDirectory(path);
@@ -83,7 +86,7 @@ function isShared({mode}: Stats): boolean {
   return (mode & 0o022) !== 0;
 }
 
-/** Owner and mode that the file system reports for a new private directory in `path`. */
+/** Creates and removes a private directory in `path`. Returns the owner and mode that the file system reported. */
 function madeIn(path: string): Stats {
   const probe = mkdtempSync(join(path, 'probe-'));
   try {
@@ -93,7 +96,7 @@ function madeIn(path: string): Stats {
   }
 }
 
-/** True if the directory has only files of the user, each with a single name, so that no hard link leads elsewhere. */
+/** True if the directory has only files of the user, and none of them has a second name (hard link) elsewhere. */
 function holdsOnly(path: string, user: number): boolean {
   return readdirSync(path).every(name => {
     const file = lstatSync(join(path, name));

@@ -8,7 +8,7 @@ import {fileText} from './path.ts';
 import {isBusy} from './sqlite.ts';
 
 export interface Lock {
-  /** The topmost directory that was created for the lock; undefined if the lock's directory existed. */
+  /** The topmost directory that {@link takeLock} created; undefined if the lock's directory existed. */
   readonly made: string | undefined;
   release(): void;
 }
@@ -16,7 +16,7 @@ export interface Lock {
 export interface LockOptions {
   /** True if the program chose the directory's name; false if the user did. */
   readonly ours: boolean;
-  /** Returns the message that `who` has the lock. */
+  /** Makes the error's message. `who`: the process that has the lock, such as `process 7 on web1, since …`. */
   readonly busy: (who: string) => string;
 }
 
@@ -30,17 +30,17 @@ export const lockFiles = ['holder.json', 'lock.db', 'lock.db-journal'] as const;
 const [HOLDER, LOCK] = lockFiles;
 
 /**
- * Number of attempts to take the lock. A holder that ends removes the directory with the lock file. A process that was
- * about to lock that file must try again.
+ * Number of attempts to take the lock. When a run ends, it removes the directory with the lock file. A process
+ * that was about to lock that file must try again with a new one.
  */
 const TRIES = 20;
 
 /**
- * Takes the lock in `directory`, which is created with mode 0700 if missing. The lock is SQLite's own on an empty
- * database, so the operating system releases it however its holder ends.
+ * Takes the lock in `directory`, and creates the directory with mode 0700 if it is missing. The lock is SQLite's
+ * lock of an empty database: if the process that holds it is killed, the operating system releases it.
  *
- * @throws {LockedError} that names the holder, if a process has the lock; {@link OutputError} if the directory is not
- * this user's alone.
+ * @throws {LockedError} that names the process that has the lock; {@link OutputError} if other users can write to
+ * the directory.
  */
 export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   const path = join(directory, LOCK);

@@ -25,7 +25,7 @@ export function isPipe(path: string): boolean {
   return found(path)?.isFIFO() === true;
 }
 
-/** The kind of an entry that must not be replaced or waited for; undefined for a file, a stream or a missing entry. */
+/** The kind of an entry that must not be replaced. Undefined for a file, a missing entry or an `isStream` path. */
 export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socket' | 'a disk' | undefined {
   const there = isStream(path) ? undefined : found(path);
   if (there?.isDirectory()) return 'a directory';
@@ -34,7 +34,7 @@ export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socke
   return there?.isBlockDevice() ? 'a disk' : undefined;
 }
 
-/** The system's names for the streams that this process was started with. */
+/** The system's names for the pipes and sockets that this process was started with. */
 const OWN = /^\/(dev\/(stdin|stdout|stderr|fd\/\d+)|proc\/(self|\d+)\/fd\/\d+)$/;
 
 function isOwn(path: string, links = MOST_LINKS): boolean {
@@ -47,7 +47,7 @@ export function isLink(path: string): boolean {
   return linkTarget(path) !== undefined;
 }
 
-/** Text of an existing file; undefined without one. Pipes and devices are not read, since that might never end. */
+/** Text of a file; undefined if it is missing, or a pipe or device: to read these might never end. */
 export function textOf(path: string): string | undefined {
   return statSync(path, {throwIfNoEntry: false})?.isFile() ? readFileSync(path, 'utf8') : undefined;
 }
@@ -59,9 +59,9 @@ export function refuseNotFile(path: string): void {
 }
 
 /**
- * Text of a regular file. Refuses a pipe and the like, since it can't be read again later.
+ * Text of a file. Refuses a pipe, which could not be read again later, a directory, a socket and a disk.
  *
- * @throws the system's error, or one that says what is there instead of a file.
+ * @throws the system's error, or an error that names the kind of entry.
  */
 export function fileText(path: string): string {
   refuseNotFile(path);
@@ -72,8 +72,8 @@ export function fileText(path: string): string {
 const MOST_LINKS = 40;
 
 /**
- * The real path behind `path`, in the system's spelling. Follows every link, even to a file that does not exist yet.
- * Follows a link before the `..` after it: the parent of the link's target is another directory than the link's own.
+ * The real path behind `path`, in the system's spelling. Follows every link, even to a file that does not exist
+ * yet. In `link/..`, follows the link first, as the system does: the result is the parent of the link's target.
  *
  * @throws the system's error if the system can't follow a part of the path.
  */
@@ -98,7 +98,7 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** The identity of a file, which need not exist. */
+/** Identifies a file that may not exist yet, for {@link isSameFile}. */
 export interface FileId {
   readonly path: string;
   /** Device and inode; undefined if nothing exists there. */
@@ -110,14 +110,14 @@ export function fileIdOf(path: string): FileId {
     const found = statSync(path, {throwIfNoEntry: false, bigint: true});
     return {path: realPath(path), node: found && `${found.dev}:${found.ino}`};
   } catch {
-    // Ignored: the error is reported when the file is opened.
+    // Ignores the error: the attempt to open the file reports it.
     return {path: resolve(path), node: undefined};
   }
 }
 
 /**
- * True if two paths lead to one file, through any links, mounts or spellings. If neither path exists, a difference in
- * case only is ignored: on some file systems both would be one file.
+ * True if two paths lead to the same file, through any links, mounts or spellings. If neither file exists, ignores
+ * case and Unicode form: some file systems would make one file of both paths.
  */
 export function isSameFile(a: FileId, b: FileId): boolean {
   if (a.node !== undefined || b.node !== undefined) return a.node === b.node;

@@ -4,8 +4,8 @@ import {systemCode} from '../errors.ts';
 import {isPipe} from './path.ts';
 
 /**
- * Flag to open pipes and devices without waiting for their other end: a waiting thread can't be cancelled, and would
- * even keep a signal from ending the process.
+ * Flag to open pipes and devices at once, even if no process has opened the other end. Without it, a thread would
+ * wait for that, could not be cancelled, and would keep a signal from ending the process.
  */
 const AT_ONCE = constants.O_NONBLOCK ?? 0;
 
@@ -30,7 +30,7 @@ export function openPipe(path: string): OpenedPipe {
 
 const PROBE_BYTES = 65_536;
 
-/** Bytes that are in a pipe now; empty if it has no writer, undefined if its writer has written nothing yet. */
+/** The bytes in a pipe now. Empty if no process has it open for writing; undefined if a writer wrote none yet. */
 function firstBytes(file: number): Buffer | undefined {
   const bytes = Buffer.alloc(PROBE_BYTES);
   try {
@@ -53,7 +53,7 @@ export function openStream(path: string): NodeJS.WritableStream {
   return new Socket({fd: file, readable: false, writable: true});
 }
 
-/** Writes all of a text to a stream. Fails if the stream's reader accepts nothing for 5 s. */
+/** Writes all of a text to a pipe or device. Throws EAGAIN if its reader accepts nothing for 5 s. */
 export function writeStream(path: string, text: string | Buffer): void {
   const file = openSync(path, constants.O_WRONLY | AT_ONCE);
   try {

@@ -2,8 +2,9 @@ import {readdirSync, rmSync, truncateSync} from 'node:fs';
 import {join} from 'node:path';
 
 /**
- * Removes a file that this program has closed. Windows can't remove an open file, and SQLite's driver keeps a file
- * open until the garbage collector frees its statements. On Windows such a file is emptied; the next run removes it.
+ * Removes a file that this program has closed. Windows can't remove an open file, and SQLite's driver keeps a
+ * closed file open until the garbage collector frees its statements. There, this empties the file; the next run
+ * removes it.
  */
 export function removeFile(path: string): void {
   try {
@@ -14,7 +15,7 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Removes a directory with its content. On Windows, files that can't be removed are emptied. */
+/** Removes a directory with its content. On Windows, empties the files that can't be removed. */
 export function removeDirectory(path: string): void {
   try {
     rmSync(path, {recursive: true, force: true});

@@ -19,8 +19,8 @@ import {isStream, notFile, realPath} from './path.ts';
 import {writeStream} from './pipe.ts';
 
 /**
- * These functions replace a file as a whole, and durably. If the path is a link, they replace the link's target. They
- * create temporary files exclusively, so that a link that was planted under such a name is never followed.
+ * These functions replace a file as a whole, and durably. If the path is a link, they replace the link's target.
+ * They create a temporary file only if its name is free: so they never follow a link that an attacker put there.
  */
 
 /** @throws {OutputError} if the file at `path` can't be replaced by `text`. */
@@ -50,7 +50,7 @@ export function unwritable(path: string, cause: unknown): OutputError {
   return new OutputError('output_unwritable', `${path} can't be written (${systemReason(cause)}).`, {cause});
 }
 
-/** Writes a file under the name `beside`, and renames it to its place. Readers see the old file or the new one. */
+/** Writes a file under the name `beside`, then renames it to `path`. Readers see the old file or the new one. */
 export function replaceFile(path: string, text: string, beside = besideOf(path)): void {
   if (isStream(path)) {
     writeStream(path, text);
@@ -72,15 +72,15 @@ export function replaceFile(path: string, text: string, beside = besideOf(path))
   }
 }
 
-/** An unguessable temporary name beside the real path of `path`. */
+/** A path for a temporary file in the directory of the real file. Other users can't guess its name. */
 export function besideOf(path: string, token = randomBytes(8).toString('hex')): string {
   const target = realPath(path);
   return join(dirname(target), `.${basename(target)}.${token}`);
 }
 
 /**
- * Moves a finished file to its place. If a rename can't reach that place, as on another disk, copies the file beside
- * the place first. The caller syncs the directory.
+ * Moves a finished file from `from` to `to`. If they are on different disks, copies it to `beside` first, then
+ * renames the copy. The caller must sync the directory of `to`, so that the new name survives a power cut.
  */
 export function moveFile(from: string, to: string, beside: string): void {
   if (isStream(to)) {
@@ -108,7 +108,7 @@ export function moveFile(from: string, to: string, beside: string): void {
   rmSync(from);
 }
 
-/** The real path to replace. Throws if it is not a file: the path may have changed since the first check. */
+/** The real path to replace. Throws if a directory or the like is there, perhaps only since the first check. */
 function replaceable(path: string): string {
   const kind = notFile(path);
   if (kind !== undefined) throw new Error(`${path} is ${kind}`);
@@ -124,14 +124,14 @@ export function makeReady(path: string, target: string): void {
   });
 }
 
-/** Gives `file` the mode and, if possible, the owner of the file at `target`. If none is there, the umask decides. */
+/** Gives `file` the mode and, if possible, the owner of the file at `target`. Without one, the umask decides. */
 function dress(file: number, target: string): void {
   const replaced = statSync(target, {throwIfNoEntry: false});
   if (replaced !== undefined && !isStream(target)) {
     try {
       fchownSync(file, replaced.uid, replaced.gid);
     } catch {
-      // Ignored: the owner stays, since only root can change a file's owner.
+      // Ignores the error: only root can change a file's owner, so the file keeps this user as its owner.
     }
     fchmodSync(file, replaced.mode & 0o777);
   } else fchmodSync(file, 0o666 & ~process.umask());

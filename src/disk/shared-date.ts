@@ -1,26 +1,29 @@
 import type {Sqlite, SqlRow} from './sqlite.ts';
 
 const HOUR_MS = 3_600_000;
-/** A run confirms the date of an earlier run if it begins this much later: a clock is seldom wrong for longer. */
+/** A run confirms an earlier run's date only if it is this much later: a clock is seldom wrong for so long. */
 const APART_MS = 20 * HOUR_MS;
-/** A clock that is ahead of the last run's by more than this leaps. A monthly job pauses for less. */
+/** A date this much later than the last run's counts as a leap. A monthly job pauses for less than this. */
 export const LONGEST_AWAY_MS = 35 * 24 * HOUR_MS;
-/** A clock that is behind the last run's by at most this was corrected. If it is further behind, it leaps. */
+/** A date earlier than the last run's by more than this counts as a leap; by less, as a corrected clock. */
 const BEHIND_MS = HOUR_MS;
 
-/** The dates that a shared file holds, in milliseconds since the epoch; 0 for none. */
+/** The dates in a file that runs share, in milliseconds since the epoch; 0 if unknown. */
 export interface KnownDate {
-  /** The newest date on which two runs agreed. */
+  /** The newest date that a later run confirmed. */
   readonly agreed: number;
-  /** The newest date of a run's clock that was no leap from the earlier dates. */
+  /** The date of the last run that confirmed an earlier date; until then, the date of the first run. */
   readonly said: number;
-  /** A run's date that leaps from `said`. The next run on another day confirms either this date or `said`. */
+  /**
+   * A run's date that is a leap from `said`. A later run confirms it, or drops it if that run's own date is no
+   * leap from `said`.
+   */
   readonly claimed: number;
 }
 
 type Leap = 'ahead' | 'behind';
 
-/** Returns a file's dates after a run has noted `now`. `leap` is set if `now` leaps from the `known` dates. */
+/** The dates to store in a file when a run's clock says `now`. `leap` is set if `now` is a leap from `known`. */
 export function dateAfter(known: KnownDate, now: number): {readonly date: KnownDate; readonly leap?: Leap} {
   const {agreed, said, claimed} = known;
   const fits = (before: number) => before > 0 && now >= before && now - before <= LONGEST_AWAY_MS;
@@ -35,18 +38,19 @@ export function dateAfter(known: KnownDate, now: number): {readonly date: KnownD
 
 /** The date that a run may rely on, whatever the run's own clock says. */
 export interface NotedDate {
-  /** The earlier of `agreed` and this run's clock, so it has passed. Entries are deleted only if old by this date. */
+  /** The earlier of `agreed` and this run's clock: surely a past date. Only entries too old by it are deleted. */
   readonly certain: number;
-  /** The date that two runs agreed on. It may be later than `certain`, if this run's own clock is behind. */
+  /** As in {@link KnownDate}. Later than `certain` if this run's own clock is behind. */
   readonly agreed: number;
-  /** The newest fitting date of an earlier run; `certain` if this run's clock is before that date. */
+  /** `said` before this run; `certain` instead if this run's clock is behind `said`. */
   readonly earlier: number;
+  /** True if this run's own date is a leap. */
   readonly leaps: boolean;
 }
 
 /**
- * Keeps the date in files that runs share. A clock's date is trusted only once a later run confirms it. Warns the user
- * once if this run's clock leaps.
+ * Stores the date in files that runs share, since the clock of a machine may be wrong. A run's date is trusted
+ * only once a later run confirms it. Warns the user once if this run's date is a leap.
  */
 export class SharedDate {
   readonly now: () => number;
@@ -59,7 +63,7 @@ export class SharedDate {
     this.#warn = warn;
   }
 
-  /** Notes the clock's date in a file, and returns the date to rely on. The caller holds a transaction. */
+  /** Stores this run's date in a file. Returns the date to rely on. The caller must have begun a transaction. */
   note(db: Sqlite): NotedDate {
     db.exec(
       'CREATE TABLE IF NOT EXISTS date (only INTEGER PRIMARY KEY, agreed INTEGER NOT NULL, said INTEGER NOT NULL, claimed INTEGER NOT NULL)',
@@ -80,7 +84,7 @@ export class SharedDate {
     return {certain, agreed, earlier: before.said <= now ? before.said : certain, leaps: leap !== undefined};
   }
 
-  /** The date that earlier runs left in a file. This run's clock is not noted in it. */
+  /** The dates that earlier runs stored in a file. Only reads: this run's date is not stored. */
   knownIn(db: Sqlite): KnownDate {
     const row = db.hasTable('date') ? db.query(['agreed', 'said', 'claimed'], 'FROM date').get() : undefined;
     return dateIn(row);

@@ -1,14 +1,14 @@
 import {randomBytes} from 'node:crypto';
 import {rmSync, statSync, writeFileSync} from 'node:fs';
 
-/** Enough for the outcomes of about a hundred calls, each in a transaction of its own. */
+/** Size of the file: the outcomes of about a hundred calls need that much, each in a transaction of its own. */
 const SPARE_BYTES = 1_048_576;
-/** Size of the random block that fills the file: some file systems would compress equal bytes. */
+/** The file repeats a random block of this size, since some file systems would compress equal bytes. */
 const BLOCK_BYTES = 65_536;
 
 /**
- * Reserves disk space with a file. When the disk is full, the removal of the file gives room for what must still be
- * written.
+ * Reserves disk space with a file. When the disk is full, `release` removes the file, so that a run can
+ * still store the answers that it has paid for.
  */
 export class Spare {
   readonly #path: string;
@@ -18,7 +18,7 @@ export class Spare {
     this.#path = path;
   }
 
-  /** @throws the system's error if the disk has no room for the file. */
+  /** Creates the file. Throws the system's error if the disk has no room for it. */
   hold(): void {
     if (this.#isHeld) return;
     const found = statSync(this.#path, {throwIfNoEntry: false});
@@ -26,7 +26,7 @@ export class Spare {
     this.#isHeld = true;
   }
 
-  /** Frees the space. Returns false if no space was kept. */
+  /** Removes the file. Returns false if there was no file to remove. */
   release(): boolean {
     this.#isHeld = false;
     try {

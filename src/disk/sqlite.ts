@@ -31,15 +31,15 @@ export interface SqliteOptions {
   readonly checkVersion?: (version: number) => void;
 }
 
-/** Pages (32 MiB) that the log collects before SQLite copies them to the file. A page that changed often goes once. */
+/** Pages (32 MiB) after which SQLite copies its log to the file. It copies a page that changed often only once. */
 const LOG_PAGES = 8_192;
-/** Page cache of one database: enough for the inner pages of an index of some ten million entries. */
+/** Page cache of a database. It can hold the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
 
-/** SQL that tests if a value is in a list from {@link listOf}. One statement serves lists of every length. */
+/** SQL that tests if a value is in a list from {@link listOf}. One statement works for lists of any length. */
 export const IN_LIST = 'IN (SELECT value FROM json_each(?))';
 
-/** A list as one bound value, which takes half the time of one bound value for each text. */
+/** A list as a single SQL parameter, which takes half the time of one parameter for each text. */
 export function listOf(texts: readonly string[]): string {
   return JSON.stringify(texts);
 }
@@ -95,16 +95,18 @@ export class Sqlite {
     this.#db.exec(sql);
   }
 
-  /** Passes the arguments to the driver as one array. It would read a single object as a set of named arguments. */
+  /** `run` passes its values as one array: the driver would take a single object for a set of named parameters. */
   prepare(sql: string): Statement {
     const statement = this.#db.prepare(sql);
     return {run: (...values) => statement.run(values).changes};
   }
 
   /**
-   * Reads `columns`, each a `name` or `expression AS name`; `rest` is the rest of the statement, from `FROM` on. All
-   * rows leave SQLite as the bytes of one JSON text. The driver ends the process when it reads a text that is not
-   * UTF-8, as in a damaged file; it does not look into bytes. This also costs less than an object for each row.
+   * Prepares a SELECT. `columns`: each is a `name` or `expression AS name`. `rest`: the statement from `FROM` on.
+   *
+   * SQLite returns all rows as the bytes of one JSON text. If it returned texts, the driver would end the process
+   * at a text that is not UTF-8, as in a damaged file. One JSON text also costs less time than an object for each
+   * row.
    */
   query(columns: readonly string[], rest: string): Query {
     const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));
@@ -131,19 +133,19 @@ export class Sqlite {
     );
   }
 
-  /** Runs `work` in one transaction: all or nothing is kept. */
+  /** Runs `work` in one transaction. If `work` throws, the file keeps none of its changes. */
   transaction<T>(work: () => T): T {
     return this.#transact('BEGIN IMMEDIATE', work);
   }
 
-  /** Runs `work`, which only reads, on one snapshot of the file: it sees nothing that others write meanwhile. */
+  /** Runs `work`, which only reads, on one snapshot of the file: it does not see what others write meanwhile. */
   reading<T>(work: () => T): T {
     return this.#transact('BEGIN; SELECT 1 FROM sqlite_master LIMIT 1', work);
   }
 
   /**
-   * `begin` is the SQL that takes the lock. It is not a prepared statement: the driver does not reset a statement that
-   * finds the file locked. This connection would then keep all others from writing.
+   * `begin` is the SQL that takes the lock. It must not be a prepared statement: the driver does not reset a
+   * statement that finds the file locked, and until a reset this connection keeps all others from writing.
    */
   #transact<T>(begin: string, work: () => T): T {
     try {
@@ -155,15 +157,16 @@ export class Sqlite {
       try {
         this.#db.exec('ROLLBACK');
       } catch {
-        // Ignored: SQLite rolls back by itself on a full disk and the like. The first error is the one that counts.
+        // Ignores this error: on a full disk and the like, SQLite has already rolled back. Throws the first error.
       }
       throw error;
     }
   }
 
   /**
-   * Closes the file. The driver keeps the file and an exclusive lock until the garbage collector frees its statements.
-   * Another run in this process would find the file locked. So this first ends WAL mode, which releases the lock.
+   * Closes the file. The driver keeps the file and an exclusive lock until the garbage collector frees its
+   * statements, so another run in this process would find the file locked. To release the lock, this ends WAL mode
+   * first.
    */
   close(): void {
     try {
@@ -173,13 +176,13 @@ export class Sqlite {
         this.#db.prepare('SELECT 1 FROM sqlite_master LIMIT 1').all([]);
       }
     } catch {
-      // Ignored, such as a full disk. Committed data is safe, and the end of the process closes the file too.
+      // Ignores errors such as a full disk: committed data is safe, and the lock ends with the process.
     }
     this.#db.close();
   }
 }
 
-/** Refuses an entry that is not a file: opening a pipe would wait. For {@link isDamage}, the error counts as damage. */
+/** Throws for a pipe or the like, since opening a pipe would wait. {@link isDamage} is true for this error. */
 function mustBeFile(path: string): void {
   try {
     refuseNotFile(path);
@@ -202,7 +205,7 @@ export function sqliteCode(error: unknown): string | undefined {
   return code.startsWith('SQLITE_') ? code : undefined;
 }
 
-/** True if the error, or its cause, is a full disk. */
+/** True if the error, or its cause, is that the disk is full. */
 export function isFull(error: unknown): boolean {
   const code = sqliteCode(error) ?? sqliteCode((error as Error | undefined)?.cause);
   return code === 'SQLITE_FULL';
@@ -214,15 +217,15 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * True if the file is not a database, or a damaged one. `SQLITE_ERROR` counts too: a statement that every sound file
- * understands found a table or column missing, or bytes in place of a text.
+ * True if the error shows that the file is damaged, or not a database. `SQLITE_ERROR` counts too: our statements
+ * work in every undamaged file, so a table or column is missing, or bytes are in place of a text.
  */
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== undefined && /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(code);
 }
 
-/** Advice on an unusable database: `remove` if it is damaged; else to fix the cause, such as a full disk or a lock. */
+/** Advice for an unusable database: the text `remove` if it is damaged, else to fix the cause (a full disk). */
 export function repairOf(error: unknown, remove: string): string {
   return isDamage(error) || error instanceof SyntaxError ? remove : 'Fix the cause';
 }

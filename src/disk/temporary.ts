@@ -6,12 +6,13 @@ import {removeDirectory} from './remove.ts';
 
 export interface TemporaryDirectory {
   readonly path: string;
-  /** Removes the directory with its content. May be called again. */
+  /** Removes the directory with its content. A second call does nothing. */
   remove(): void;
 }
 
 /**
- * Creates a directory for short-lived files. The caller removes it; if not, it is removed when the process ends.
+ * Creates a directory for short-lived files. It is removed when the process exits, if the caller has not done so
+ * before.
  *
  * @throws {OutputError} if the directory can't be created.
  */
@@ -32,7 +33,7 @@ function made(): string {
 /**
  * Runs `work`, which writes to a temporary directory.
  *
- * @throws {OutputError} if the disk refuses the files of `work`.
+ * @throws {OutputError} `temporary_unwritable` if `work` fails because of the disk. Other errors pass unchanged.
  */
 export function inTemporary<T>(work: () => T): T {
   try {

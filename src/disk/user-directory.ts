@@ -7,8 +7,8 @@ import {checkWritable} from './directory.ts';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The user's directories of the XDG Base Directory Specification that this package uses. On Windows, data of one
- * machine is below %LOCALAPPDATA%.
+ * The user's directories that this package uses, by the XDG Base Directory Specification. On Windows they are in
+ * %LOCALAPPDATA%, which has the data that stays on one machine.
  */
 const bases = {
   cache: {variable: 'XDG_CACHE_HOME', underHome: '.cache', onWindows: 'Cache'},
@@ -19,8 +19,8 @@ const bases = {
 type UserDirectory = keyof typeof bases;
 
 /**
- * `bulk-enrich` in the user's cache, configuration or state directory. A missing home directory is not created, since
- * its files would not be found again.
+ * Path of the folder `bulk-enrich` in the user's cache, configuration or state directory. A missing home directory
+ * is an error: a later run would not find files in a home directory that this run made up.
  *
  * @throws an error if the home directory is needed and missing.
  */
@@ -39,7 +39,7 @@ function homeOf(env: Variables): string {
   throw new Error(home ? `the home directory ${home} does not exist` : 'there is no home directory');
 }
 
-/** The home directory in the system's list of users; undefined for a user who is not in it, as in containers. */
+/** The home directory in the system's list of users. Undefined for a user not in that list, as in containers. */
 function homeInPasswd(): string | undefined {
   try {
     return homedir();
@@ -48,7 +48,7 @@ function homeInPasswd(): string | undefined {
   }
 }
 
-/** Why a directory can't be used, and the variable that sets another; undefined if it can. Creates nothing. */
+/** Why a directory is unusable, and the variable that sets another; undefined if it is usable. Creates nothing. */
 export function userDirectoryTrouble(
   kind: UserDirectory,
   env: Variables,

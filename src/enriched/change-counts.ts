@@ -14,7 +14,7 @@ interface Common {
 
 const MOST_KEPT = 1_000;
 
-/** Counted as the level of rows whose level is empty. */
+/** Name under which rows with an empty level are counted. */
 const NO_LEVEL = 'none';
 
 export class ChangeCounts {
@@ -41,7 +41,7 @@ export class ChangeCounts {
     this.#answers = common.filter(one => one.name !== '' && !isRisk(one));
   }
 
-  /** Compares a row with its earlier version. Returns true if it changed. */
+  /** Compares a row's results with those of its earlier version. Returns true if an answer or the risk changed. */
   compare(before: RowCells, after: RowCells): boolean {
     let isChanged = false;
     for (const {name, old, new: now} of this.#answers) {

@@ -18,10 +18,12 @@ export interface Comparison {
 }
 
 /**
- * Compares two outputs by the columns of `key`, or by all columns that both had before their runs. Without an old
- * output, all rows are new. Reads both files at the same pace, since rows mostly keep their place.
+ * Compares two outputs. Matches their rows by the columns of `key`; without a key, by all input columns that both
+ * have. Without an old output, all rows are new. Reads both files at the same pace, since rows mostly keep their
+ * place.
  *
- * @throws {UsageError} if a key column is missing or no column can be the key; {@link InputError} for unreadable rows.
+ * @throws {UsageError} if a key column is missing or no column can be the key; {@link InputError} for unreadable
+ * rows.
  */
 export async function compareFiles(
   old: EnrichedFile | undefined,
@@ -104,7 +106,7 @@ function refuseWithoutKeys(
 interface KeyedText {
   /** The row's key: its cells in the columns of the key, joined; undefined if all of them are empty. */
   readonly text: string | undefined;
-  /** Hash of `text`; empty without a text. */
+  /** Hash of `text`; empty if `text` is undefined. */
   readonly key: string;
   readonly row: KeyedRow;
 }

@@ -42,7 +42,7 @@ export async function diffOutputs({old, new: fresh, known, key, to}: Diff): Prom
   }
 }
 
-/** Writes the new and changed rows. Reads the new file again for that, to keep the rows in order and out of memory. */
+/** Writes the new and changed rows. Reads the new file again, so that they need no memory and keep their order. */
 async function writeNews(
   to: string,
   compared: EnrichedFile,

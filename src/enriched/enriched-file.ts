@@ -11,7 +11,7 @@ import {statusCodes} from '../score/language/codes.ts';
 import {riskLevels} from '../score/language/vocabulary.ts';
 import {type ResultColumns, resultColumnsIn, resultMembersIn} from './result-columns.ts';
 
-/** Maximum length of a row that is read back: a run's longest row with its answers. */
+/** Maximum length in bytes of a row that is read back. It has room for a run's longest row and its answers. */
 const MOST_BYTES = 2 ** 28;
 
 /** An output of a run that is read back. */
@@ -74,7 +74,10 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
   }
 }
 
-/** False if no run writes the record's status or level: other tools use such column names too. True for rejects. */
+/**
+ * True if runs write such statuses and such a level. In files of other tools, columns of these names have other
+ * values. True for an unreadable record, too.
+ */
 function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout): boolean {
   if (record.type !== 'csv' && record.type !== 'ndjson') return true;
   const cells = cellsOf(record);
@@ -99,12 +102,12 @@ function summaryBeside(path: string): Summary | undefined {
   }
 }
 
-/** When the file's run first started (ms since the epoch), NaN if unknown. For rules, that is `now`. */
+/** Time at which the file's run first started (ms since the epoch); NaN if unknown. Rules read it as `now`. */
 export function startOf({summary}: EnrichedFile): number {
   return Date.parse(summary?.started_at ?? '');
 }
 
-/** The format by the summary. Empty if the file's length has changed since: its text then shows the format. */
+/** The format that the summary gives. Empty if the file's length has changed: its text then shows the format. */
 function formatTold(path: string, summary: Summary | undefined): KnownFormat {
   const {delimiter, bytes} = summary?.output ?? {};
   if (typeof delimiter !== 'string' || statSync(path, {throwIfNoEntry: false})?.size !== bytes) return {};
@@ -146,7 +149,7 @@ function layoutOf(source: Source): ResultLayout | undefined {
     };
     return {...named(results), own: {...format, ...kept}, cellsOf: row => cellsIn(row, results.own)};
   }
-  // Looks at the first row only. In `format.columns`, a member that the first row lacks comes after the results.
+  // Takes names from the first row only: there the results come last. `format.columns` has later rows' names too.
   const [first] = sample;
   const members = first?.type === 'ndjson' ? first.value : {};
   const nested = resultMembersIn(members[ENRICHMENT]);

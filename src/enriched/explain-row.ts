@@ -15,7 +15,7 @@ import {riskFrom} from './result-columns.ts';
 
 type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
 
-/** Names that a rule used, with their values. */
+/** The names that a rule read in a row, such as `ip.is_vpn`, with their values. */
 export type Used = ReadonlyMap<string, unknown>;
 
 export interface Explained {
@@ -67,7 +67,10 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
   return [...(hasDefaults ? defaultRules.filter(({reason}) => !taken.has(reason)) : []), ...own];
 }
 
-/** Makes a finder of names that each rule used; undefined for a rule that does not hold or reads a list or constant. */
+/**
+ * Makes a function that finds the names that each rule used in a row. It gives undefined for a rule that does not
+ * hold, or that reads a list or constant: the summary does not have these.
+ */
 function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
   const subjects = subjectsOf(targets, operationNames);

@@ -11,13 +11,13 @@ export interface KeyedRow {
 
 export type Side = 'old' | 'new';
 
-/** An old row, a new one, or both if they belong together. */
+/** An old row and a new row with the same key; or a row without a partner. */
 export interface Pair {
   readonly old?: KeyedRow | undefined;
   readonly new?: KeyedRow | undefined;
 }
 
-/** Maximum rows that wait in memory. If there are more, all of them go to a file. */
+/** Maximum rows that wait for their partner in memory. If there are more, all of them go to a file. */
 const MOST_WAITING = 20_000;
 const READ_AT_ONCE = 500;
 
@@ -37,7 +37,10 @@ export class Pairs {
     this.#most = most;
   }
 
-  /** Pairs the row with its waiting partner. If no partner waits, the row waits itself, and the result is undefined. */
+  /**
+   * Pairs the row with its waiting partner. If no partner waits, the row waits itself, and the result is
+   * undefined. `isRepeat`: true if an earlier row of the same side had this key.
+   */
   match(side: Side, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
     // `#file` may hold an earlier row with this key, which must be matched first.

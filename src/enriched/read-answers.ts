@@ -60,7 +60,7 @@ function statusOf(status = '', error = ''): LookupStatus {
   return error === '' ? known : {...known, error};
 }
 
-/** Writes a cell's text into an answer. */
+/** Reads a cell's text, and puts the value into its field of `answer`. */
 type PutField = (text: string, answer: Record<string, unknown>) => void;
 
 function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, isEscaped: boolean): PutField {
@@ -83,7 +83,7 @@ function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, i
   };
 }
 
-/** The answer in the cells of its fields. An empty cell is a field that the answer lacked. */
+/** Rebuilds an answer from the cells of its fields. An empty cell means that the answer lacked the field. */
 function answerIn(
   cells: readonly string[],
   first: number,

@@ -48,7 +48,7 @@ export function resultColumnsIn(names: readonly string[]): ResultColumns | undef
   return undefined;
 }
 
-/** Reads all names from index `own` on as result columns; undefined if one of them is not a result's. */
+/** Reads all names from index `own` on as result columns; undefined if one of them names no result column. */
 function resultsFrom(names: readonly string[], own: number): ResultColumns | undefined {
   const lookups: LookupColumns[] = [];
   let at = own;

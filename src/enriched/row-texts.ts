@@ -2,14 +2,14 @@ import type {TextRow} from '../input/row.ts';
 import {csvWriter} from '../output/encoder.ts';
 import type {EnrichedFile} from './enriched-file.ts';
 
-/** Writes rows that were read back, in the format of their file. */
+/** Writes rows that were read from an output, in the format of that output. */
 export interface RowTexts<One> {
   /** Text above the rows. */
   readonly head: string;
   encode(rows: readonly One[]): string;
 }
 
-/** Form of one row: the fields of CSV under `header`, or the text of an NDJSON line. */
+/** How to write a row: as CSV fields under `header`, or as an NDJSON line. */
 interface HowWritten<One> {
   readonly header: readonly string[];
   fieldsOf(one: One): readonly string[];

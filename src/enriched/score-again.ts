@@ -25,10 +25,11 @@ export interface ScoreAgain {
 }
 
 /**
- * Scores an output's rows by other rules without a call, and returns the difference. With `to`, writes the same rows
- * with the new scores.
+ * Scores an output's rows by other rules, without calls to the service, and returns the difference. With `to`,
+ * writes the same rows with the new scores.
  *
- * @throws {UsageError} if rules read something that the output lacks; {@link InputError}; {@link OutputError}.
+ * @throws {UsageError} if rules read a field or time that the output lacks; {@link InputError};
+ * {@link OutputError}.
  */
 export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Changes> {
   const file = await openEnriched(path);
@@ -74,7 +75,10 @@ function riskNames(risk: readonly RiskColumn[]): string[] {
   return addedNames([], {risk, repairs: false});
 }
 
-/** Refuses rules that read a field which the output leaves out. Otherwise all answers would seem to lack the field. */
+/**
+ * Refuses rules that read a field without a column in the output: all answers would seem to lack the field.
+ * `lacksNow`: true to refuse rules that read `now`, too.
+ */
 function refuseLacking({path, results}: EnrichedFile, {reads}: Scorer, lacksNow: boolean): void {
   if (lacksNow && reads.some(({path: [root]}) => root === 'now'))
     throw new UsageError(
@@ -103,7 +107,7 @@ interface Rescored {
   readonly judged: Risk;
 }
 
-/** Makes a writer of rows, in the form in which their run wrote them, but with another risk. */
+/** Makes a writer of an output's rows. It writes them as their run did, but with another risk. */
 function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<Rescored> {
   const {path, own, results} = file;
   const header = own.kind === 'csv' ? (own.header ?? []) : [];
@@ -121,7 +125,10 @@ function rewriterOf(file: EnrichedFile, risk: readonly RiskColumn[]): RowTexts<R
   });
 }
 
-/** Puts another risk into a row's text. Searches from the end, since only repairs come after the risk. */
+/**
+ * Replaces or adds the risk in an NDJSON row's text. Searches from the end, since only repairs come after the
+ * risk. Undefined if the text does not end like a row with results.
+ */
 function withRisk(
   raw: string,
   judged: Risk,

@@ -55,7 +55,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const store = openAnswerStore(job, answersKey(job), judgeBy(terms, now), io);
   const forecast = new Forecast(ahead, terms, now);
   const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
-  /** Counts only lookups that depend on no condition. */
+  /** Counts only lookups without a condition, for the minimum cost. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
   const counted = io.phase?.('counting', () => shareRead(source));
   try {
@@ -218,7 +218,7 @@ function daysOf({days}: Forecast, now: number) {
   }));
 }
 
-/** `columns`: all columns in use, also those whose values are only sent along. `left_out`: other guessed columns. */
+/** `columns`: columns in use, even if a call only carries their values. `left_out`: guessed, but not used. */
 function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
   type Used = {readonly operation: Operation | 'country'; readonly column: string};
   const described = ({operation, column}: Used) => ({
@@ -281,7 +281,7 @@ function howFound(guesses: readonly Guess[], operation: Operation, column: strin
   return `${guess.confidence}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
 }
 
-/** Time for all calls; null without a rate. Lanes work side by side. `shared` limits the rate of all lanes together. */
+/** Time for all calls; null without a rate. Lanes call in parallel; `shared` is the maximum rate of all lanes. */
 function timeAt(
   lanes: readonly LaneSettings[],
   shared: Rate | undefined,

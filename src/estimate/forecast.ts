@@ -11,7 +11,7 @@ export interface DayAhead {
   cost: number;
 }
 
-/** Lookups that fall due on each coming day if the same list runs every day at this time. */
+/** Counts the lookups that fall due on each coming day, if the same list runs every day at this time. */
 export class Forecast {
   readonly days: readonly DayAhead[];
   readonly #terms: Readonly<Record<Operation, Term>>;
@@ -24,7 +24,7 @@ export class Forecast {
     this.#now = now;
   }
 
-  /** Adds a lookup on the days when it falls due. Today's call of a lookup without a fresh answer is not counted. */
+  /** Adds a lookup on the days when it falls due. If it has no fresh answer, today's call is not counted. */
   add({operation, key}: Lookup, known: KnownAnswer | undefined, cost: number): void {
     const isFresh = known?.validity === 'fresh';
     const term = endOf(known?.outcome.status ?? 'ok', this.#terms[operation]);

@@ -19,15 +19,15 @@ import {makePlan, type PlanReport} from './estimate.ts';
 
 /** Results of a sample of rows, and the forecast for all rows. */
 export interface SampleReport {
-  /** Number of all readable rows, and of the sampled rows. */
+  /** Number of readable rows in the input. `sampled`: number of rows in the sample. */
   readonly rows: number;
   readonly sampled: number;
   readonly outcome: RunOutcome;
   /** Credits of a run over all rows, as if there had been no sample. `expected` assumes the sample's cost per value. */
   readonly credits: {readonly expected: number; readonly at_most: number};
-  /** Credits of the sample, and the part that a run pays again, since no store keeps those answers. */
+  /** `once`: credits that the sample cost. `again`: the part that a run pays again, since it is not stored. */
   readonly paid: {readonly once: number; readonly again: number};
-  /** By operation: calls for all rows, and the share of the sample's lookups that were answered. */
+  /** By operation: calls for all rows; share of the sample's lookups that were answered (null without lookups). */
   readonly lookups: Readonly<Record<string, {readonly calls: number; readonly answered: number | null}>>;
 }
 
@@ -83,7 +83,7 @@ async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySe
   return new Set(chosen);
 }
 
-/** Fixed: a second sample of the same size has the same rows, and so costs nothing. */
+/** Fixed, so that a second sample of the same size has the same rows and costs nothing. */
 const SEED = 20_260_101;
 
 /**
@@ -117,7 +117,10 @@ function creditsOf(spending: SampleSpending | undefined): number {
   return exact((spending?.spent ?? 0) + (spending?.maybe_spent ?? 0));
 }
 
-/** Credits of the sample that a run pays again: all without a store, else for verdicts, failures and lost answers. */
+/**
+ * Returns the sample's credits that a run pays again: without a store, all of them. With a store, those of
+ * verdicts, of failed lookups, and of answers that could not be stored.
+ */
 function paidAgain({settings}: Job, summary: Summary | undefined): number {
   if (summary === undefined) return 0;
   const {credits, store, calls, lookups} = summary;

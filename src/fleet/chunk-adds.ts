@@ -5,16 +5,20 @@ import {steadyClock} from '../lookup/pace/steady-clock.ts';
 import {KEEP_MS, PREFIX, QUEUE, type SealedChunk} from './protocol.ts';
 import {clockAheadMs, closing, type FleetPackages, isRefusal, reasonOf} from './redis.ts';
 
-/** Milliseconds before a chunk that Redis refused is offered again. */
+/** Milliseconds until a chunk that Redis refused is offered to it again. */
 const ADD_AGAIN_MS = 1_000;
 
-/** Returns 1 if Redis has the chunk. Otherwise takes the key and returns 0: an add under way then has no effect. */
+/**
+ * Script that returns 1 if Redis has the chunk. Otherwise it takes the chunk's key and returns 0, so that an add
+ * that is still under way has no effect.
+ */
 const FENCE = `if redis.call('exists', KEYS[1]) == 1 then return 1 end
 redis.call('hset', KEYS[1], 'fenced', '1') redis.call('pexpire', KEYS[1], ARGV[1]) return 0`;
 
 /**
- * How an add ended. `there`: Redis has the chunk. `kept`: the chunk never reached Redis. `doubtful`: the add got no
- * reply, and Redis does not have the chunk or can't say. A worker may have carried it out before Redis lost it.
+ * How an add ended. `there`: Redis has the chunk. `kept`: the chunk never reached Redis. `doubtful`: the add got
+ * no reply, and Redis does not have the chunk or can't say. A worker may have carried out such a chunk before
+ * Redis lost it.
  */
 export type Added = 'there' | 'kept' | 'doubtful';
 
@@ -39,7 +43,7 @@ export class ChunkAdds {
     this.#once.on('ready', () => {
       this.#aheadMs = clockAheadMs(redis, this.#now).catch(() => 0);
     });
-    // This error needs no handling: each add sees the failure itself.
+    // Errors need no handling here: each add sees the failure itself.
     this.#once.on('error', () => {});
     this.#queue = new bullmq.Queue(QUEUE, {
       connection: this.#once,
@@ -60,7 +64,7 @@ export class ChunkAdds {
     await this.#aheadMs;
   }
 
-  /** Why Redis refuses chunks; undefined while it accepts them. */
+  /** The reason why Redis refuses chunks; undefined while it accepts them. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
@@ -69,7 +73,8 @@ export class ChunkAdds {
   async add(id: string, data: SealedChunk): Promise<Added> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
       const timestamp = Math.floor(this.#now() - (await this.#aheadMs));
-      // Without a connection the add would wait in this process, and its failure would not show if the chunk was sent.
+      // Without a connection, the add would wait in this process. If it failed later, its error would not say if
+      // the chunk had been sent.
       if (this.#once.status !== 'ready') continue;
       try {
         await this.#queue.add('chunk', data, {jobId: id, timestamp});
@@ -95,7 +100,10 @@ export class ChunkAdds {
     this.#once.disconnect();
   }
 
-  /** Looks for a chunk whose add got no reply. If the chunk is missing, keeps the add from taking effect later. */
+  /**
+   * Looks in Redis for a chunk whose add got no reply. If the chunk is missing, prevents a later effect of the
+   * add.
+   */
   async #find(id: string): Promise<Added> {
     for (; ; await sleep(ADD_AGAIN_MS)) {
       try {

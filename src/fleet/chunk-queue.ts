@@ -26,11 +26,11 @@ export interface AskedOf {
 
 type ChunkJob = Job<SealedChunk, string>;
 
-/** Milliseconds for which a returned chunk stays in Redis at least. By then, the ledger has its outcomes. */
+/** Minimum milliseconds for which a returned chunk stays in Redis. By then, the ledger has its outcomes. */
 const REMOVE_AFTER_MS = 1_000;
 /** Milliseconds between two checks of chunks that are out: events may be missed while Redis is away. */
 const SWEEP_MS = 5_000;
-/** Number of events to which BullMQ trims its stream. Each run reads events as they come, so few are enough. */
+/** Number of events that BullMQ keeps in its stream. Each run reads events as they come, so few are enough. */
 const EVENTS_KEPT = 2_000;
 const SESSION_BYTES = 6;
 
@@ -79,7 +79,7 @@ export class ChunkQueue {
     this.#events = new bullmq.QueueEvents(QUEUE, options);
     this.#events.on('completed', ({jobId, returnvalue}) => this.#completed(jobId, returnvalue));
     this.#events.on('failed', ({jobId}) => this.#end(jobId, lost));
-    // This error is not handled: the connection's state shows if Redis is away, and commands wait meanwhile.
+    // Errors need no handling here: the connection's state shows if Redis is away, and commands wait meanwhile.
     this.#queue.on('error', () => {});
     this.#events.on('error', () => {});
     this.#timers = [
@@ -108,7 +108,7 @@ export class ChunkQueue {
     return sum;
   }
 
-  /** Why Redis refuses chunks; undefined while it accepts them. */
+  /** The reason why Redis refuses chunks; undefined while it accepts them. */
   get trouble(): string | undefined {
     return this.#adds.trouble;
   }
@@ -161,7 +161,10 @@ export class ChunkQueue {
     if (out !== undefined) this.#end(id, this.#opened(id, out, sealed) ?? lost);
   }
 
-  /** Ends the wait for a chunk. `outcome` is an attempt for each value, or one attempt that counts for all values. */
+  /**
+   * Ends the wait for a chunk. `outcome`: an attempt for each value, or one attempt that counts for all its
+   * values.
+   */
   #end(id: string, outcome: readonly TimedAttempt[] | Attempt): void {
     const out = this.#out.get(id);
     if (out === undefined) return;
@@ -186,7 +189,7 @@ export class ChunkQueue {
       const attempts = this.#seal.open(sealed, sealedAs.answers(id)) as readonly TimedAttempt[];
       if (attempts.length !== chunk.asks.length) return undefined;
       const now = this.#now();
-      // A worker's clock may be wrong, so a date before the chunk was sent, or in the future, is corrected.
+      // A worker's clock may be wrong. So a date before the chunk was sent, or in the future, is corrected.
       const within = (at: number) => Math.min(now, Math.max(leftAt, at));
       return attempts.map(attempt => ({...attempt, boughtAt: within(attempt.boughtAt)}));
     } catch {
@@ -195,8 +198,8 @@ export class ChunkQueue {
   }
 
   /**
-   * Removes a chunk from the waiting list. True if the chunk was in the list: then certainly no worker has begun it.
-   * False if a worker may have begun it, and while Redis refuses writes.
+   * Removes a chunk from Redis's list of waiting chunks. Returns true if it was there, so that certainly no worker
+   * has begun it. Returns false if a worker may have begun it, or if Redis refuses writes.
    */
   async #withdraw(id: string): Promise<boolean> {
     const removed = this.#redis.lrem(this.#queue.toKey('wait'), 0, id).catch(error => {
@@ -216,7 +219,8 @@ export class ChunkQueue {
       if (state === 'failed') this.#end(id, lost);
       else if (state === 'completed') this.#completed(id, (await this.#queue.getJob(id))?.returnvalue ?? '');
       else if (state !== 'unknown') out.missing = false;
-      // Counts the chunk as lost only if two checks in a row miss it: after the first one, it may still be on its way.
+      // Counts the chunk as lost only if two checks in a row find no trace of it. One check may have come too
+      // early.
       else if (out.missing) this.#end(id, lost);
       else out.missing = true;
     }
@@ -231,7 +235,7 @@ export class ChunkQueue {
     return (await attempts).map((attempt, index) => ({ask: chunk.asks[index] as ChunkAsk, attempt}));
   }
 
-  /** Opens a chunk; undefined if this run did not seal it, even if its identifier names this run. */
+  /** Decrypts a chunk; undefined if this run did not seal it, even if its identifier names this run. */
   #asked(id: string, {sealed}: SealedChunk): Chunk | undefined {
     try {
       return this.#seal.open(sealed, sealedAs.asks(id)) as Chunk;

@@ -7,8 +7,8 @@ import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace, USE} from './pr
 /** Number of permits that a worker takes at once if no rate is set, and only throttling limits the calls. */
 const UNLIMITED_LEASE = 5;
 /**
- * Milliseconds after which an unchanged pace is sent again. After Redis restarted empty, a worker may have given it an
- * outdated pace.
+ * Milliseconds after which an unchanged pace is sent again: after Redis restarted empty, a worker may have given
+ * it an outdated pace.
  */
 const TELL_AGAIN_MS = 5_000;
 /** Milliseconds that values wait for others to fill a chunk. */
@@ -31,7 +31,9 @@ export interface FleetLaneOptions {
   readonly send: (chunks: readonly (readonly [Chunk, readonly Leaving[]])[]) => void;
 }
 
-/** A run's side of a lane (operations that share one rate). Gathers values into chunks, and sends the pace. */
+/**
+ * A run's side of a lane (operations that share one rate). Gathers values into chunks, and tells workers the pace.
+ */
 export class FleetLane {
   readonly #options: FleetLaneOptions;
   readonly #permits: number;
@@ -79,7 +81,9 @@ export class FleetLane {
     return {lane: settings.name, share, pace: this.#pace(), timeoutMs, asks};
   }
 
-  /** Returns the current pace; undefined without a limit. Changes are sent to the limiter that all workers share. */
+  /**
+   * Returns the current pace; undefined if no rate limits it. Sends changes to the limiter that all workers share.
+   */
   #pace(): ChunkPace | undefined {
     const {settings, limiters, now} = this.#options;
     const at = now();

@@ -30,7 +30,7 @@ export interface FleetOptions {
   readonly lanes: readonly LaneSettings[];
   /** The configured rate. All runs of a fleet must have the same rate. */
   readonly rate: string;
-  /** Identifier of the place that counts the account's credits; undefined if they are not limited. */
+  /** Identifier of the directory that counts the account's credits; undefined if they have no limit. */
   readonly creditsAt: string | undefined;
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
@@ -62,16 +62,21 @@ export interface FleetEvents {
   /** Called with the new maximum number of values that may be out (sent and not returned). */
   readonly slots: (count: number) => void;
   readonly outage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
-  /** Called if the fleet's claims have changed: this run does not belong to the fleet any more. */
+  /**
+   * Called if the fleet's claims ({@link Claim}) no longer match: this run does not belong to the fleet any more.
+   */
   readonly refused: (error: unknown) => void;
 }
 
-/** Maximum values out (sent and not returned), as a multiple of the workers' capacity. Above 1, so no worker idles. */
+/**
+ * Maximum number of values out (sent and not returned), in multiples of the calls that all workers together can
+ * have in flight. Above 1, so that no worker is idle.
+ */
 const AHEAD = 2;
 /** Minimum number of values that may be out (sent and not returned), even while no worker is known. */
 const FEWEST_SLOTS = 2 * CHUNK_VALUES;
 
-/** A run's fleet: sends values out in chunks, and workers on other machines look them up. */
+/** A run's fleet. Sends values out in chunks, and gets the attempts back from workers on other machines. */
 export class Fleet implements Outlet {
   readonly #options: FleetOptions;
   readonly #redis: Redis;
@@ -92,8 +97,9 @@ export class Fleet implements Outlet {
   /**
    * Joins the fleet on this Redis, or founds it.
    *
-   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if the fleet has other claims; an error with
-   * exit code 5 if Redis takes no writes.
+   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if the fleet's members have another
+   * protocol, endpoint, key, rate or place for counting credits; an error with exit code 5 if Redis takes no
+   * writes.
    */
   static async join(options: FleetOptions): Promise<Fleet> {
     const packages = await loadPackages();

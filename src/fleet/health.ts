@@ -6,7 +6,7 @@ import type {WorkerMember} from './worker/worker.ts';
 const LOOK_MS = 1_000;
 /** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 5_000;
-/** Milliseconds after which trouble is reported. */
+/** Milliseconds after which the user is told of trouble. */
 const TELL_AFTER_MS = 3_000;
 
 export interface HealthOptions {
@@ -46,7 +46,7 @@ export class Health {
     this.#look();
   }
 
-  /** Why the fleet makes no calls now; undefined while it does. */
+  /** The reason why the fleet makes no calls now; undefined while it makes calls. */
   get pause(): Pause | undefined {
     if (this.#trouble === undefined) return undefined;
     return {reason: 'fleet', detail: this.#trouble.what, untilMs: this.#options.now() + LOOK_MS};

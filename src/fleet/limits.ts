@@ -2,27 +2,34 @@ import Bottleneck from 'bottleneck';
 import type {Redis} from 'ioredis';
 import {PREFIX} from './protocol.ts';
 
-/** Milliseconds after an error of Redis, such as no memory, until leases are requested again. */
+/** Milliseconds after an error of Redis, such as no memory, until permits are requested again. */
 export const AGAIN_MS = 1_000;
 
-/** Returns the limiter. Fails if Redis refuses to open it; the next call then tries to open it anew. */
+/** Returns a lane's limiter. Rejects if Redis refuses to open the limiter; the next call then tries again. */
 export type OpenLimiter = () => Promise<Bottleneck>;
 
-/** The limiters of one process's lanes: bottleneck keeps their state in Redis, over one connection. */
+/**
+ * One process's limiters, one for each lane (operations that share one rate). bottleneck keeps their state in
+ * Redis, over one connection.
+ */
 export class Limiters {
   readonly #connection: Bottleneck.IORedisConnection;
 
   constructor(redis: Redis, RedisClass: typeof Redis) {
     this.#connection = new Bottleneck.IORedisConnection({
-      // This connection opens at once: bottleneck waits for a connection that it is given, but does not open it.
+      // Opens this connection immediately: bottleneck does not open a connection that it is given, but waits for
+      // it.
       client: recognizable(redis.duplicate({lazyConnect: false})),
       Redis: RedisClass,
     } as Bottleneck.IORedisConnectionOptions);
-    // This error is not handled: the connection's state shows if Redis is away, and commands wait meanwhile.
+    // Errors need no handling here: the connection's state shows if Redis is away, and commands wait meanwhile.
     this.#connection.on('error', () => {});
   }
 
-  /** The limiter that all processes share under this name. `minTime` is used if the limiter is new. */
+  /**
+   * Returns a function that opens the limiter which all processes share under this name. `minTime` is used if the
+   * limiter is new.
+   */
   open(lane: string, minTime: number): OpenLimiter {
     let opened: Promise<Bottleneck> | undefined;
     return () => {
@@ -36,7 +43,7 @@ export class Limiters {
 
   async #open(lane: string, minTime: number): Promise<Bottleneck> {
     const limiter = new Bottleneck({id: `${PREFIX}:${lane}`, minTime, connection: this.#connection});
-    // After an error, callers would wait for their leases forever. A new request makes bottleneck look again.
+    // After an error, callers would wait forever for their permits. A new request makes bottleneck check again.
     limiter.on('error', () => {
       setTimeout(() => void limiter.schedule(async () => {}).catch(() => {}), AGAIN_MS).unref();
     });
@@ -49,7 +56,10 @@ export class Limiters {
   }
 }
 
-/** Errors for a limiter or a client that Redis has lost. After such an error, bottleneck 2.19 creates it again. */
+/**
+ * Redis's errors for a limiter or a client that it has lost. bottleneck 2.19 creates what is lost again after such
+ * an error.
+ */
 const FORGOTTEN = /SETTINGS_KEY_NOT_FOUND|UNKNOWN_CLIENT/;
 
 /** Shortens {@link FORGOTTEN} errors: bottleneck compares whole texts, but Redis 7 adds `ERR` and a script's name. */
@@ -67,10 +77,13 @@ function recognizable(client: Redis): Redis {
 }
 
 const GATE_KEY = `${PREFIX}:gate`;
-/** Closes the gate for some milliseconds. If several callers close it, the longest time counts. */
+/** Script that closes the gate for some milliseconds. If several callers close it, the longest time counts. */
 const CLOSE_GATE = `if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('set', KEYS[1], '1', 'px', ARGV[1]) end`;
 
-/** The gate of the whole fleet. One throttled call closes it for some time, after which it opens by itself. */
+/**
+ * The gate of the whole fleet. A throttled call closes it for some time, in which no worker sends a call. Then it
+ * opens by itself.
+ */
 export class FleetGate {
   readonly #redis: Redis;
 

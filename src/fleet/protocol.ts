@@ -10,23 +10,29 @@ export const PROTOCOL = 1;
 
 /** Prefix of the names of all keys in Redis. */
 export const PREFIX = 'bulk-enrich';
-/** BullMQ's queue of chunks. */
+/** Name of BullMQ's queue of chunks. */
 export const QUEUE = 'chunks';
 
-/** Values per chunk. Few, so that a lost worker leaves few values in doubt. */
+/** Number of values in a full chunk. Few, so that a lost worker leaves few values in doubt. */
 export const CHUNK_VALUES = 8;
 /** Milliseconds after which keys expire if a crash left them in Redis: one day. */
 export const KEEP_MS = 86_400_000;
 
 /** One value to look up. */
 export interface ChunkAsk {
-  /** Number of the ledger's reservation. The outcome belongs to this send of the value only, not to a later one. */
+  /**
+   * Number of the value's reservation in the ledger. It ties the outcome to this sending of the value, and not to
+   * a later one.
+   */
   readonly dispatch: number;
   readonly operation: Operation;
   readonly params: Params;
 }
 
-/** Share of the rate that is used. The other 2% are a margin for differences between clocks and for late timers. */
+/**
+ * Share of the rate that a fleet uses. The other 2% are a margin for differences between clocks and for late
+ * timers.
+ */
 export const USE = 0.98;
 
 /** The pace of a lane (operations that share one rate): all workers together make `permits` calls per `minTimeMs`. */
@@ -53,8 +59,9 @@ export interface SealedChunk {
 }
 
 /**
- * The purpose of sealed data: the values or the answers of one chunk. It opens for no other purpose. A chunk's
- * identifier begins with its run's. A chunk's answers are sealed as one list, so they can't change places either.
+ * Purposes for which data is sealed: as the values or as the answers of one chunk. Sealed data opens only for its
+ * own purpose, so it can't be passed off as another chunk's, or another run's, whose chunks have other
+ * identifiers. The answers of a chunk are sealed as one list, so they can't change places within it.
  */
 export const sealedAs = {
   asks: (chunkId: string) => `asks of ${chunkId}`,

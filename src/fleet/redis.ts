@@ -35,9 +35,10 @@ const FIRST_CONTACT_MS = 10_000;
 const RECONNECT_CAP_MS = 2_000;
 
 /**
- * Opens a connection to a fleet's Redis. Once open, the connection is kept: commands wait while Redis is away.
+ * Opens a connection to a fleet's Redis. Once it is open, it is kept: commands wait while Redis is away.
  *
- * @throws {FleetUnreachableError} if Redis can't be reached; {@link UsageError} for a password, certificate or setting.
+ * @throws {FleetUnreachableError} if Redis can't be reached; {@link UsageError} for a wrong password, a
+ * certificate that can't be trusted, or a Redis that drops data when its memory is full.
  */
 export async function connectRedis(url: string, {ioredis}: FleetPackages): Promise<Redis> {
   let established = false;
@@ -49,7 +50,7 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
     connectTimeout: FIRST_CONTACT_MS,
     retryStrategy: times => (established ? Math.min(100 * times, RECONNECT_CAP_MS) : null),
   });
-  // ioredis prints errors to the console unless a listener is set. The connection's state shows their effect.
+  // Without a listener, ioredis prints errors to the console. The connection's state shows their effect.
   redis.on('error', error => {
     last = error;
   });
@@ -75,7 +76,7 @@ function demandKeeping(memory: string, where: string): void {
   );
 }
 
-/** The error for a failed connection. A wrong password or certificate stays wrong; any other fault may pass. */
+/** The error for a failed connection. A wrong password or certificate needs the user; any other fault may pass. */
 function refusal(where: string, error: unknown): BulkEnrichError {
   const reason = error instanceof Error ? error.message : String(error);
   if (/^(NOAUTH|WRONGPASS|NOPERM|ERR AUTH)/.test(reason))
@@ -112,7 +113,7 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** Text of the error of the command that failed. A transaction's own error does not give the reason. */
+/** Text of the failed command's error. The error of a transaction itself does not give the reason. */
 export function reasonOf(error: unknown): string {
   const [first] = (error as {previousErrors?: unknown[]}).previousErrors ?? [error];
   return first instanceof Error ? first.message : String(first);

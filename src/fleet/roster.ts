@@ -7,7 +7,7 @@ import {KEEP_MS, PREFIX, PROTOCOL} from './protocol.ts';
 import {reasonOf} from './redis.ts';
 import type {Seal} from './seal.ts';
 
-/** Milliseconds between a member's signs of life. After `FORGOTTEN_MS` without one, the member is forgotten. */
+/** Milliseconds between a member's signs of life. A member without one for `FORGOTTEN_MS` is forgotten. */
 const BEAT_MS = 2_000;
 const FORGOTTEN_MS = 4 * BEAT_MS;
 
@@ -26,14 +26,17 @@ export interface Member {
 export interface Membership {
   /** The reason why Redis refuses the member's writes now, such as lack of memory; undefined while it accepts them. */
   readonly trouble: string | undefined;
-  /** True if the fleet knows this member: Redis took a sign of life within `FORGOTTEN_MS`, and refused none since. */
+  /**
+   * True if the fleet knows this member: Redis took a sign of life of it within `FORGOTTEN_MS`, and has refused
+   * none since.
+   */
   readonly isHeard: boolean;
   leave(): Promise<void>;
 }
 
 /**
- * Enters a member (a run or a worker) into the fleet's roster and keeps it there. `report` returns the member's state.
- * `onRefused` is called if the fleet's claims changed meanwhile.
+ * Enters a member (a run or a worker) into the fleet's roster and keeps it there. `report` returns the member's
+ * state. `onRefused` is called if another member meanwhile has a claim with another value.
  */
 export async function enterRoster(
   redis: Redis,
@@ -43,7 +46,7 @@ export async function enterRoster(
   onRefused: (error: UsageError) => void,
 ): Promise<Membership> {
   const startedAt = Date.now();
-  // Containers may share host and process id, and one process may have several members.
+  // The id is random: containers may share host and process id, and one process may have several members.
   const id = randomUUID();
   const own: Member = {id, host: hostname(), pid: process.pid, version: packageVersion(), startedAt};
   const beat = async () => {
@@ -102,15 +105,18 @@ export async function members<T extends Member>(redis: Redis, kind: MemberKind):
   return texts.flatMap(text => (text === null ? [] : [JSON.parse(text) as T]));
 }
 
-/** A fact on which all present members agree. */
+/** A fact on which all present members must agree. */
 export interface Claim {
   readonly name: 'protocol' | 'key' | 'rate' | 'credits';
   readonly value: string;
-  /** The message for a member with another value. */
+  /** The message for a member whose own value differs from `theirs`, the fleet's. */
   readonly refusal: (theirs: string) => string;
 }
 
-/** Members of one fleet speak one protocol, call the same service, and have the same API key. */
+/**
+ * The claims of every member: a fleet's members speak the same protocol, call the same service, and have the same
+ * API key.
+ */
 export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
   const own = `protocol ${PROTOCOL} and the endpoint ${endpoint}`;
   return [
@@ -148,7 +154,11 @@ export function creditsClaim(counter: string): Claim {
   };
 }
 
-/** Takes or renews a claim. The claim lasts as long as members renew it. */
+/**
+ * Takes or renews a claim. The claim expires when no member renews it.
+ *
+ * @throws {UsageError} if the fleet has another value.
+ */
 async function hold(redis: Redis, {name, value, refusal}: Claim): Promise<void> {
   const key = claimKey(name);
   await redis.set(key, value, 'PX', FORGOTTEN_MS, 'NX');

@@ -3,7 +3,7 @@ import {UsageError} from '../errors.ts';
 import type {Endpoint, Env} from '../job/endpoint.ts';
 import {readKey} from '../job/secrets/api-key.ts';
 
-/** Seals messages about rows between a fleet's members, so that Redis holds nothing readable. */
+/** Encrypts ("seals") messages about rows between a fleet's members, so that Redis holds nothing readable. */
 export interface Seal {
   /** Seals a value for the purpose `as`. The sealed text opens for no other purpose. */
   close(value: unknown, as: string): string;
@@ -45,7 +45,7 @@ export function sealingSecret(endpoint: Endpoint, env: Env): string {
   );
 }
 
-/** Makes a seal from a secret, which never travels: all members derive the same key from it. */
+/** Makes a seal from a secret. The secret is never sent: all members derive the same key from it. */
 export function sealWith(secret: string): Seal {
   const derive = (purpose: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `bulk-enrich fleet ${purpose}`, bytes));

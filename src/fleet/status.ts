@@ -6,7 +6,7 @@ import {currentClaim, members} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';
 
 export interface FleetStatus {
-  /** Protocol and endpoint; undefined without members. */
+  /** Protocol and endpoint of the fleet; undefined if it has no members. */
   readonly protocol: string | undefined;
   readonly workers: readonly WorkerMember[];
   readonly runs: readonly RunMember[];

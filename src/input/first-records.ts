@@ -3,10 +3,10 @@ import type {InputRecord} from './row.ts';
 
 const SAMPLE_RECORDS = 1_000;
 
-/** Maximum characters of the sample. After these it counts as full, so that long records don't fill the memory. */
+/** A sample with this many characters is full, so that long records don't fill the memory. */
 const SAMPLE_CHARACTERS = 8 * 1024 * 1024;
 
-/** Keeps the input's first records as a sample. The size of batches does not change which records are kept. */
+/** Keeps the input's first records as a sample: the same records, whatever the size of the batches. */
 export class SampleTaker {
   readonly records: InputRecord[] = [];
   readonly #keys = new Set<string>();

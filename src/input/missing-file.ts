@@ -3,7 +3,7 @@ import {basename, dirname, join, resolve} from 'node:path';
 import {closest} from '../job/closest.ts';
 import {InputError} from './input-error.ts';
 
-/** The error for a missing file. Its message suggests a file with nearly that name, or else names the folder. */
+/** The error for a missing file. Its message suggests a file with a similar name, or else names the folder. */
 export function missingFile(path: string, cause?: unknown): InputError {
   const folder = resolve(dirname(path));
   const near = closest(basename(path), filesIn(folder));

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import type {InputRecord, ObjectRow, Reject} from './row.ts';
 import type {Source} from './source.ts';
 
-/** Makes a record of a row that a program gave. Rejects anything but an object, and objects that are too large. */
+/** Makes a record of a library caller's row. Rejects anything but an object, and objects that are too large. */
 export function objectRecord(given: unknown, record: number, maxBytes: number): ObjectRow | Reject {
   if (!isObject(given)) return reject(record, 'not_an_object', `expected an object, found ${kindOf(given)}`);
   const bytes = roughSize(given, maxBytes);
@@ -10,7 +10,7 @@ export function objectRecord(given: unknown, record: number, maxBytes: number): 
   return reject(record, 'too_large', `the row holds more than ${maxBytes} bytes, the limit`);
 }
 
-/** The source of a run whose rows a program gives: it reads no file. `sample`: the first rows, if there are any yet. */
+/** The source for rows that come from a library caller. It reads no file. `sample`: the first rows, if known. */
 export function givenRows(sample: readonly InputRecord[]): Source {
   const rows = sample.filter(record => record.type === 'object');
   const columns = [...new Set(rows.flatMap(({value}) => Object.keys(value)))];
@@ -46,7 +46,8 @@ const SMALL = 8;
 const OBJECT = 64;
 
 /**
- * Approximate bytes of a row, counted up to `most`. An object of the program's own classes counts without its content.
+ * Approximate bytes of a row. The count stops above `most`. An object of the caller's own class counts without its
+ * content.
  */
 function roughSize(row: object, most: number): number {
   const seen = new Set<object>([row]);
@@ -65,7 +66,7 @@ function roughSize(row: object, most: number): number {
   return bytes;
 }
 
-/** True for plain objects, lists and maps, which only hold data. Other objects may reference half of the program. */
+/** True for plain objects, lists and maps, which only hold data. Others may reference half of the program. */
 function isContainer(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -19,7 +19,7 @@ import {groupsIn, refuseLog, refuseTitle, skipLines} from './title-lines.ts';
 /** Bytes of text read to detect a file's format. */
 const SAMPLE_BYTES = 64 * 1024;
 
-/** Settings that are the same for all files of an input. */
+/** Settings for reading. They are the same for all files of an input. */
 export interface FileSettings extends SettingsFor<'reading'>, Pipes {
   readonly chunkSize: number;
 }
@@ -32,7 +32,7 @@ export interface OpenFile {
   readonly size: number | undefined;
   /** Notes for the user about how the file is read. */
   readonly notes: readonly string[];
-  /** The records, one group for each chunk of text. A group may be empty. */
+  /** The records in groups: each group has the records that one chunk of text completes, and may be empty. */
   readonly groups: AsyncGenerator<InputRecord[]>;
   /** The format; undefined until the reader knows the columns. */
   format(): InputFormat | undefined;
@@ -40,7 +40,7 @@ export interface OpenFile {
   place(): TextPlace | undefined;
   /** Skips ahead to `place`. The text before it yields no records. */
   readOn(place: TextPlace): void;
-  /** The file's bytes from the start; undefined if the file was not written to after it was opened. */
+  /** The file's bytes from the start; undefined if no program has written to the file since it was opened. */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
 }
@@ -118,13 +118,13 @@ async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
   }
 }
 
-/** Reads a text from its chunks and yields its records in groups. Leaves out the first `skip` bytes. */
+/** Passes a text chunk by chunk to a reader, and yields the records in groups. Skips the first `skip` bytes. */
 class TextGroups {
   readonly #chunks: AsyncGenerator<Buffer>;
   readonly #reader: RecordReader;
   /** Bytes of the text received so far. */
   #came = 0;
-  /** Number of bytes at the start of the text that the reader does not get. */
+  /** Number of bytes at the start of the text that are skipped: the reader does not get them. */
   #skipTo: number;
   /** While `readOn` skips text: number of the line at which the reader continues. Otherwise undefined. */
   #line: number | undefined;
@@ -160,7 +160,7 @@ class TextGroups {
 
 interface OpenedReader {
   readonly reader: RecordReader;
-  /** Bytes at the start of the text that the reader does not get. */
+  /** Number of bytes at the start of the text that the reader must not get, such as title lines. */
   readonly skip: number;
   readonly format: () => InputFormat | undefined;
   /** Number of the first line with quotes that were read as text; undefined until there is one. */
@@ -214,10 +214,10 @@ function createReader(
   return {reader, skip: skipped.bytes + dialect.sepLineBytes, format, looseLine: () => reader.looseLine};
 }
 
-/** Ctrl-Z, with which DOS programs end a text. */
+/** Ctrl-Z: DOS programs write this byte at the end of a text. */
 const END = 0x1a;
 
-/** Removes Ctrl-Z marks at the end of the text, since they are not a row. Marks within the text stay. */
+/** Removes Ctrl-Z bytes at the end of the text, since they are not a row. Ctrl-Z bytes within the text stay. */
 export async function* withoutEndMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   for await (const chunk of chunks) {

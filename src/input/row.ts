@@ -1,6 +1,6 @@
 /**
- * Format of the input, and of the output unless the settings change it. With several inputs, the format of the first.
- * `bom`: true if the input begins with a byte order mark, of UTF-8 or of another encoding.
+ * Format of the input, and of the output unless the settings change it. With several inputs, the format of the
+ * first input. `bom`: true if that begins with a byte order mark, of UTF-8 or of another encoding.
  */
 export type InputFormat =
   | {
@@ -74,28 +74,29 @@ export type RejectReason =
   | 'invalid_json'
   | 'not_an_object';
 
-/** A record that can't be read: rejected with its place, its reason and its text. */
+/** A record that can't be read: its place, its text, and the reason. */
 export interface Reject extends RecordPlace {
   readonly type: 'reject';
   readonly file: string;
   readonly reason: RejectReason;
   readonly detail: string;
-  /** The text, cut at 64 KiB. U+FFFD replaces bytes that are not UTF-8: `raw_base64` has them, unless too large. */
+  /** The record's text, cut at 64 KiB. U+FFFD replaces bytes that are not UTF-8. */
   readonly raw: string;
+  /** The record's bytes, if they are not UTF-8. Left out if the reason is `too_large`. */
   readonly raw_base64?: string;
   readonly raw_truncated?: true;
 }
 
 export type InputRecord = Row | Reject;
 
-/** Number and hash of the raw bytes that were read, counted over all files and before decompression. */
+/** Number and hash of the raw bytes that were read so far, in all files together, before decompression. */
 export interface InputPosition {
   readonly bytes: number;
   /** SHA-256, hex, of the first `bytes` bytes. */
   readonly sha256: string;
 }
 
-/** Counts over all files of an input. */
+/** Counts of the records and lines read so far, over all files of an input. */
 export interface ReadSoFar {
   /** Number of the last record. */
   record: number;
@@ -112,7 +113,7 @@ export interface ReadOn {
   /** Bytes of the file's text, as UTF-8, before this place. */
   readonly text: number;
   readonly line: number;
-  /** Counts of the input before this place. */
+  /** Counts of the records and lines before this place, over all files. */
   readonly soFar: ReadSoFar;
 }
 

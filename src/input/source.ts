@@ -23,9 +23,9 @@ export interface Source {
   readonly sample: readonly InputRecord[];
   /** Total size of all inputs before decompression; undefined unless all are regular files. */
   readonly bytesTotal: number | undefined;
-  /** Position in the raw input: the end of the input once batches() delivered everything. */
+  /** Number and hash of the raw bytes read so far: all bytes, once batches() has delivered everything. */
   readonly position: InputPosition;
-  /** Number of records read so far. In a resumed run this includes the records that earlier sessions read. */
+  /** Number of records read so far. In a resumed run it includes the records of earlier sessions. */
   readonly recordsRead: number;
   /** Blank lines so far, which are not records. */
   readonly blankLines: number;
@@ -82,7 +82,7 @@ class FileSource implements Source {
   #first: NamedFormatOf | undefined;
   readonly #notes = new Set<string>();
   #bytesTotal: number | undefined;
-  /** On a resume: a place at or before the first unfinished record. After the sample, text up to here is skipped. */
+  /** On a resume: a place at or before the first unfinished record. Text between the sample and it is skipped. */
   readonly #readOn: ReadOn | undefined;
   #from: ReadOn | undefined;
   #sampled = false;
@@ -170,7 +170,7 @@ class FileSource implements Source {
     await this.#closeFile();
   }
 
-  /** Closes the file. Throws if the part already read was overwritten meanwhile. */
+  /** Closes the file. Throws `input_changed` if the part already read was overwritten meanwhile. */
   async #leaveFile(): Promise<void> {
     try {
       const again = this.#closed ? undefined : await this.#file?.again();
@@ -204,7 +204,7 @@ class FileSource implements Source {
     this.#meter.end();
   }
 
-  /** Delivers the file's groups of records, after a check that its columns are those of the first file. */
+  /** Yields the file's records in groups. Throws if the file's columns are not those of the first file. */
   async *#readFile(file: OpenFile): AsyncGenerator<InputRecord[]> {
     let agreed = false;
     let unread: readonly InputRecord[] = [];
@@ -216,7 +216,7 @@ class FileSource implements Source {
     if (!agreed) throw noRows(file.name, unread);
   }
 
-  /** Notes the place of the next batch. On a resume, skips finished records: their text is hashed and not parsed. */
+  /** Notes the place of the next batch. On a resume, skips finished records: only hashes their bytes. */
   #goOn(file: OpenFile, index: number): void {
     const done = this.#readOn;
     if (this.#sampled && done?.file === index && done.soFar.record > this.#tally.record) {
@@ -226,7 +226,7 @@ class FileSource implements Source {
       return;
     }
     const place = file.place();
-    // If the next place is not known, the last known one stays.
+    // While the reader does not know its place, `#from` stays at the last known place.
     if (place !== undefined) this.#from = {file: index, ...place, soFar: {...this.#tally}};
   }
 
@@ -240,7 +240,10 @@ class FileSource implements Source {
     return true;
   }
 
-  /** Compares all files' headers with the first file's before any call is paid for. Returns the size of all files. */
+  /**
+   * Compares all files' headers with the first file's, before any call is paid for. Returns the total size in
+   * bytes; undefined if an input is not a regular file.
+   */
   async #checkOthers(): Promise<number | undefined> {
     let total: number | undefined = 0;
     for (const [index, path] of this.#paths.entries()) {

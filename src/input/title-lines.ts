@@ -2,7 +2,7 @@ import {CsvError, parse} from 'csv-parse/sync';
 import {InputError} from './input-error.ts';
 import {DELIMITERS} from './records/delimiter.ts';
 
-/** Cuts off the first `lines` lines. `rest`: the text after them. `last`: the last of them that is not blank. */
+/** Cuts off the first `lines` lines. `rest`: the text after them. `last`: the last cut line that is not blank. */
 export function skipLines(sample: string, lines: number) {
   let at = 0;
   for (let line = 0; line < lines; line++) {
@@ -22,16 +22,17 @@ export function skipLines(sample: string, lines: number) {
 /** Lines to inspect, and the maximum number of title lines among them. */
 const MOST_LINES = 60;
 const MOST_TITLE = 20;
-/** Share of the lines below a header that must have as many fields as it has. */
+/** Minimum share of the lines below a header that must have as many fields as the header. */
 const AGREEING = 0.9;
-/** Minimum number of lines below a header. */
+/** Minimum number of lines that follow a header. */
 const FEWEST_BELOW = 2;
 
 /**
- * Refuses a title above the header (a report's name, its date, a blank line), or a line that names groups of columns:
- * either would be taken for the header. `skipped`: number of lines above `sample` that are already left out.
+ * Refuses a file with title lines above the header (a report's name, its date, a blank line), or with a line that
+ * names groups of columns: the first of these lines would be taken for the header. `skipped`: number of lines
+ * above `sample` that are already left out.
  *
- * @throws {InputError} for such a line. The message names the flag that skips it.
+ * @throws {InputError} `input_title` for such lines. The message names the flag that skips them.
  */
 export function refuseTitle(
   sample: string,
@@ -44,7 +45,7 @@ export function refuseTitle(
   const tables = (delimiter === undefined ? DELIMITERS : [delimiter]).map(candidate =>
     lines.map(line => fieldsOf(line, candidate)),
   );
-  // The delimiter that makes the most fields is the real one. The others only occur in texts.
+  // Takes the delimiter with which lines usually have the most fields. The other delimiters only occur in texts.
   const [table = []] = tables.sort((a, b) => usualWidth(b) - usualWidth(a));
   const title = skipped === 0 ? titleLines(table) : 0;
   const isGrouped = namesGroups(table.slice(title));
@@ -70,13 +71,13 @@ function usualWidth(rows: readonly (readonly string[])[]): number {
 
 /** A log line of Apache, nginx and others: `192.0.2.1 - - [22/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 …`. */
 const COMMON_LOG = /^\S+ \S+ \S+ \[\d\d\/\w{3}\/\d{4}:[^\]\n]*\] "/;
-/** The lines above the entries of a log in W3C's extended form, as IIS and CloudFront write it. */
+/** The lines above the entries of a log in W3C's extended format, which IIS and CloudFront write. */
 const EXTENDED_LOG = /^(?:#[^\n]*\n)*#Fields: *([^\r\n]*)\r?\n(?:#[^\n]*\n)*/;
 
 /**
  * Refuses a web server's log, which has no readable header.
  *
- * @throws {InputError} for such a log. The error's remedy has the flags that read the log.
+ * @throws {InputError} `input_header` for such a log. The error suggests the flags with which the log can be read.
  */
 export function refuseLog(sample: string, name: string): void {
   const [above = '', fields] = EXTENDED_LOG.exec(sample) ?? [];
@@ -96,7 +97,7 @@ export function refuseLog(sample: string, name: string): void {
   );
 }
 
-/** Number of title lines above the header; 0 if no line below a title is clearly a header. */
+/** Number of title lines above the header; 0 if there is no title, or no line below it is clearly a header. */
 function titleLines(rows: readonly (readonly string[])[]): number {
   const width = Math.max(...rows.map(row => row.length));
   const isHalf = (row: readonly string[]) => filled(row) <= width / 2;
@@ -135,7 +136,10 @@ function hasValue(cell: string): boolean {
   return /@|(?:\d\D?){4}/.test(cell);
 }
 
-/** Each column's group, by the line above the header. An empty cell repeats the group before. Undefined for a title. */
+/**
+ * Each column's group, from the line above the header. An empty cell has the group to its left. Undefined if the
+ * line is a title: then at most its first cell has text.
+ */
 export function groupsIn(line: string, delimiter: string): string[] | undefined {
   const cells = fieldsOf(line, delimiter).map(cell => cell.trim());
   if (cells.slice(1).every(cell => cell === '')) return undefined;

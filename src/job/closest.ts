@@ -1,7 +1,7 @@
 import {closestMatch} from 'leven';
 import type {Remedy} from '../errors.ts';
 
-/** The candidate nearest in spelling, else one that begins with the word, for "did you mean". */
+/** The candidate that the user probably meant: nearest in spelling, else one that begins with the typed word. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   const names = candidates.map(name => name.toLowerCase());

@@ -28,10 +28,11 @@ const [KEY, KEY_FILE, KEY_COMMAND] = keyVariables;
 const ACTION_ID = 'BULK_ENRICH_ACTION_ID';
 
 /**
- * Finds the service to call, from the settings and the environment. Without any configuration, a user at a terminal
- * gets the embedded service. Programs must name it in their settings, since a missing secret must not change a nightly
- * job. With `offline` the service is only named and needs no key. A URL in the settings replaces the variable for the
- * URL, and `embedded` needs neither URL nor key. `warn` receives the stderr of the key's command.
+ * Finds the service to call, from the settings and the environment. Without any configuration, a user at a
+ * terminal gets the embedded service. A program must ask for it in its settings: a nightly job that lost its
+ * secret must fail. A URL in the settings replaces the variable for the URL. The endpoint `embedded` needs neither
+ * URL nor key. With `offline` no key is read, since no call is made. `warn` receives the stderr of the command
+ * that prints the key.
  *
  * @throws {UsageError} if the configuration is incomplete or contradicts itself.
  */
@@ -69,7 +70,7 @@ export function resolveEndpoint(
   return {kind: 'live', baseUrl, ...key, actionId: action};
 }
 
-/** The error for a missing URL. `keyFrom`: the variable that gives the key, if one does. */
+/** The error for a missing URL. `keyFrom`: the variable that gives the key; undefined without a key. */
 function missingUrl(isLive: boolean, keyFrom: string | undefined): UsageError {
   const remedy = {flags: ['--endpoint', 'embedded']};
   const instead = 'or use the embedded service: --endpoint embedded.';

@@ -4,15 +4,17 @@ import {textOf} from '../disk/path.ts';
 import {withoutCompression} from './name-endings.ts';
 
 /**
- * Default paths of summary and rejects: `out.summary.json` for `out.csv`. If the summary of another output, such as
- * out.ndjson, already has that name: `out.csv.summary.json`.
+ * Default paths of summary and rejects. For `out.csv` they are short: `out.summary.json`. If another output, such
+ * as `out.ndjson`, uses the short names, they are long: `out.csv.summary.json`.
  */
 export function besideOutput(output: string): {readonly summary: string; readonly rejects: string} {
   const stem = stemOf(output);
   return namesOf(isTaken(stem, output) ? output : stem);
 }
 
-/** All names of an output's files: itself, its run's directory, and both forms of the default names beside it. */
+/**
+ * All possible default paths of an output's files: the output, its run's directory, and both forms of the others.
+ */
 export function allNames(output: string): string[] {
   return [output, `${output}.run`, ...[stemOf(output), output].flatMap(name => Object.values(namesOf(name)))];
 }
@@ -25,7 +27,10 @@ function stemOf(output: string): string {
   return withoutCompression(output).replace(/\.[^./]+$/, '');
 }
 
-/** True if another output has the short names, or may get them when it is done, or if this one has the long names. */
+/**
+ * True if the output needs the long names: another output has the short names, or an unfinished run of another
+ * output may still get them, or this output has the long names from an earlier run.
+ */
 function isTaken(stem: string, output: string): boolean {
   const owner = summarizedOutput(namesOf(stem).summary);
   if (owner !== undefined) return owner !== basename(output);
@@ -45,7 +50,7 @@ function othersUnderWay(stem: string, output: string): boolean {
   }
 }
 
-/** The name of the output whose summary this file is; undefined if it is not a summary. */
+/** Reads the name of the output from a summary file; undefined if the file is not a summary. */
 export function summarizedOutput(path: string): string | undefined {
   try {
     const {output, schema_version: version} = JSON.parse(textOf(path) ?? '');

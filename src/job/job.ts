@@ -26,10 +26,10 @@ export interface Job {
   /** The Redis of the fleet that makes the calls; undefined if this process makes them. */
   readonly redisUrl: string | undefined;
   readonly settings: Settings;
-  /** True if the settings come from a job file, which must name its columns. */
+  /** True if the settings come from a job file. A job file must name its columns: they are not guessed. */
   readonly fromFile: boolean;
   readonly jobFile?: string | undefined;
-  /** When the run starts over: now, only if its saved state does not fit, or never. */
+  /** When an unfinished run starts over: now, never, or only if its saved state does not fit the job. */
   readonly restarts: 'now' | 'changed' | 'never';
   /** Returns the place of a setting (file and line, or flag), for messages. */
   readonly placeOf: PlaceOf;
@@ -41,7 +41,7 @@ export interface Job {
   readonly unfinished?: readonly UnfinishedDay[];
   /** Path of the previous output: the file that this run replaces, or else the output of the last earlier day. */
   readonly outputBefore?: () => string | undefined;
-  /** The moment that `until` sets, in milliseconds since the epoch. It is known once the command has begun. */
+  /** Milliseconds since the epoch at which calls end (`until`). Set when the command begins. */
   readonly untilMs?: number | undefined;
 }
 
@@ -53,8 +53,9 @@ export interface UnfinishedDay {
 }
 
 /**
- * Output of the rows. `src/run/destination` has the code that writes each kind. `name` is shown and remembered: a path,
- * or `-` for any stream (`to` is a device, or `-` for stdout). A run can resume if its output `lasts`.
+ * The place for the rows. `src/run/destination` has the code that writes each kind. `name`, for messages and the
+ * summary: a file's path, or `-` for any stream. `to`: path of the pipe or device, or `-` for stdout. A run can be
+ * resumed if its output `lasts`.
  */
 export type Output =
   | {
@@ -64,7 +65,7 @@ export type Output =
       readonly compression?: Compression | undefined;
     }
   | {readonly kind: 'stream'; readonly name: string; readonly lasts: false; readonly to: string}
-  /** Rows go back to the program that gave them. */
+  /** Rows go back to the program that gave them to the library. */
   | {readonly kind: 'rows'; readonly name: '-'; readonly lasts: false};
 
 export type OutputOf<Kind extends Output['kind']> = Extract<Output, {kind: Kind}>;
@@ -81,13 +82,15 @@ export interface JobSource
   extends Partial<Pick<Job, 'name' | 'jobFile'>>,
     Pick<Job, 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
-  /** True if the command itself demands a restart, not only its job file. */
+  /** True if the user demands a restart with `--restart`. If undefined, the settings decide. */
   readonly restartsNow?: boolean;
-  /** True if rows come from the program itself, and go back to it. */
+  /** True if the rows come from a program that calls the library, and go back to it. */
   readonly givenRows?: boolean;
 }
 
-/** @throws {UsageError} if inputs, output or endpoint are unclear. */
+/**
+ * @throws {UsageError} if input, output or endpoint is missing or not clear, or if settings contradict each other.
+ */
 export function resolveJob(
   given: JobSource,
   env: Env,
@@ -148,7 +151,9 @@ function restartsOf({settings: {restart}, fromFile, restartsNow}: JobSource): Jo
   return isSaid || (fromFile && restart === undefined) ? 'changed' : 'never';
 }
 
-/** Earlier days whose unfinished runs a run completes. None if `date` is set: that day is then the only one. */
+/**
+ * Earlier days whose unfinished runs this command finishes first. Empty if `date` is set, which chooses one day.
+ */
 function unfinishedDays({output, settings}: JobSource, today: string): string[] {
   if (settings.date !== undefined || output === undefined || !mentionsDate([output])) return [];
   return earlierDays(`${output}.run`, today);
@@ -168,7 +173,9 @@ function namedPaths(settings: Settings): string[] {
   );
 }
 
-/** Fills in dates and file patterns. This happens once, so that midnight changes nothing during a run. */
+/**
+ * Replaces `{date}` and file patterns in paths. This happens once, so that midnight changes no path during a run.
+ */
 function withPaths(source: JobSource, date: string): JobSource {
   const settings = {...source.settings};
   for (const name of pathSettings) {
@@ -188,7 +195,10 @@ function withPaths(source: JobSource, date: string): JobSource {
   };
 }
 
-/** Recognizes the job's own files among those that a pattern matches: last night's output is not tonight's input. */
+/**
+ * Returns a function that recognizes the job's own files among those that an input pattern matches, so that last
+ * night's output does not become tonight's input.
+ */
 function ownFilesOf({output, settings}: JobSource) {
   const named = namedPaths(settings);
   return (found: readonly string[]) => {

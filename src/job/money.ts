@@ -1,4 +1,4 @@
-/** Money is counted in whole thousandths of a credit: as binary fractions, ten calls at 0.7 would be more than 7. */
+/** Credits are summed in whole thousandths. Summed as binary fractions, ten calls at 0.7 would be more than 7. */
 const PER_CREDIT = 1_000;
 
 /** Credits as settings give them, in thousandths of a credit. */

@@ -17,7 +17,7 @@ export function compressionOf(path: string): Compression | undefined {
   return all.find(([, endings]) => ending !== undefined && endings.includes(ending))?.[0];
 }
 
-/** Name endings of formats that are not written, each with advice. */
+/** Name endings of formats that this program can't write, each with advice for the user. */
 const otherFormats: Readonly<Record<string, string>> = {
   ...perEnding(
     'xlsx xls xlsm ods numbers',

@@ -1,4 +1,4 @@
-/** Maximum levels of nesting in JSON from others. Real data has a few levels. */
+/** Maximum levels of nesting in data from users and services. Real data has a few levels. */
 export const MOST_LEVELS = 100;
 
 /**

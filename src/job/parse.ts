@@ -27,11 +27,16 @@ export interface RawJob extends YamlFile {
 /** The place of a setting by its path in the schema: file, line and key, or the flag. */
 export type PlaceOf = (path: readonly PropertyKey[]) => string;
 
-/** @throws {UsageError} if the file can't be read or is not YAML. The message has the file, and a fault's line. */
+/**
+ * Reads a YAML file. `what` names its kind in messages.
+ *
+ * @throws {UsageError} if the file can't be read or is not YAML. The message has the file, and the line of a
+ * fault.
+ */
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;
   try {
-    // A job is read once, so it may come through a pipe.
+    // A job file may be a pipe, since it is read only once. `fileText` refuses pipes.
     text = code === 'job' ? readFileSync(path, 'utf8') : fileText(path);
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
@@ -45,7 +50,7 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     try {
       return work();
     } catch (error) {
-      // The YAML library throws for aliases that multiply. `readDocument` throws for deep nesting.
+      // The YAML library throws if aliases expand to too much data, and `readDocument` if the nesting is too deep.
       const why = error instanceof Error ? error.message : String(error);
       const at = error instanceof TooDeep ? `${path}:${error.line}` : path;
       throw new UsageError(`${code}_syntax`, `${at}: it can't be read as settings (${why}).`, {cause: error});
@@ -116,7 +121,7 @@ export function salvageJobFile(path: string): RawSettings {
   }
 }
 
-/** The way in which messages name settings and their places. */
+/** How messages name settings and their places: as flags and keys of a job file, or {@link asProperties}. */
 export interface Manner {
   readonly placeOf: PlaceOf;
   spell(name: string): string;
@@ -128,7 +133,8 @@ export const asProperties: Manner = {placeOf: path => path.map(String).join('.')
 /**
  * Checks settings from a job file and flags; flags take precedence.
  *
- * @throws {UsageError} naming the flag, or file, line and key, the expected value, and the nearest known name.
+ * @throws {UsageError} if a setting is wrong. The message has the flag (or file, line and key), the expected
+ * value, and the nearest known name.
  */
 export function checkSettings(
   file: RawJob | undefined,
@@ -209,7 +215,7 @@ interface Complaint {
   readonly message: string;
 }
 
-/** The message of an issue. If a value may have several forms, the issue of the form that fits best counts. */
+/** The message of an issue. If a value may have several forms, the message is about the form that fits best. */
 function complaint(issue: z.core.$ZodIssue): Complaint {
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -242,7 +248,7 @@ function plain(message: string): string {
   return message.replace(/^Invalid (input|option): /, '').replaceAll('"|"', '", "');
 }
 
-/** Returns the places of settings in a job file and in flags. */
+/** Returns a function that gives the place of a setting: its flag, or file, line and key in the job file. */
 export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
   return ([name = '', ...inner]) => {
     const setting = String(name);

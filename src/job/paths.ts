@@ -17,9 +17,9 @@ export function dated(path: string, date: string): string {
 }
 
 /**
- * Replaces patterns such as `exports/*.csv` by the files that match, sorted by name, without the job's own files
- * (`ownAmong`). A path that exists is not a pattern. A pattern without a match stays, so that opening it gives the
- * error.
+ * Replaces patterns such as `exports/*.csv` by the files that match, sorted by name, without the files that the
+ * job itself writes (`ownAmong` recognizes them). A path that exists is not a pattern. A pattern without a match
+ * stays as it is: the run then reports a missing file.
  *
  * @throws {UsageError} if a pattern matches only the job's own files.
  */
@@ -42,7 +42,9 @@ export function expandPatterns(
   });
 }
 
-/** The path as a pattern, in which `\` escapes a sign. On Windows `\` separates folders, so it becomes `/`. */
+/**
+ * The path as a pattern. In patterns, `\` escapes a character. On Windows it separates folders, so it becomes `/`.
+ */
 function patternOf(path: string, separator: string = sep): string {
   return separator === '\\' ? path.replaceAll('\\', '/') : path;
 }
@@ -59,7 +61,7 @@ function anyDayPattern(path: string): string {
   return path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('\\{date\\}', '\\d{4}-\\d{2}-\\d{2}');
 }
 
-/** Days before `date` for which the path, with that day in it, exists; oldest first. */
+/** Days before `date`, oldest first, for which `path` with that day in place of `{date}` exists. */
 export function earlierDays(path: string, date: string): string[] {
   const digits = (count: number) => '[0-9]'.repeat(count);
   const pattern = escapePath(patternOf(path)).replaceAll(

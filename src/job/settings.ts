@@ -9,9 +9,9 @@ import {storeSettings} from './settings/store-settings.ts';
 import {list} from './values.ts';
 
 /**
- * Every setting of a run, in the order of help and docs: its name and meaning, unit and default, the commands that take
- * it, and its effect on a run. Flags, job files, their JSON Schema, `--help`, the README's table, the library's
- * settings and the check of a resume all come from here.
+ * Every setting of a run, in the order of help and docs: its name and meaning, unit and default, the commands that
+ * take it, and its effect on a run. Flags, job files, their JSON Schema, `--help`, the tables in
+ * `docs/settings.md`, the library's settings and the check of a resume all come from here.
  */
 const declared = {
   ...lookupSettings,
@@ -33,7 +33,7 @@ const shape = Object.fromEntries(names.map(name => [name, declared[name].schema]
 /** The settings as callers write them: texts as in flags, or the types of a job file. */
 export const settingsSchema = z.strictObject(shape);
 
-/** All settings of a job: a name, inputs and an output, which only jobs have, and those of every run. */
+/** All settings of a job file: the settings of every run, and a name, inputs and an output. */
 export const jobSchema = z.strictObject({
   name: z
     .string()
@@ -49,7 +49,7 @@ export type Settings = z.output<typeof settingsSchema>;
 export type JobSettings = z.output<typeof jobSchema>;
 export type WrittenJob = z.input<typeof jobSchema>;
 
-/** The names of the settings that a command or call of this kind takes. */
+/** The names of the settings that the commands or library calls of this use take. */
 export type NamesFor<U extends Use> = {
   [Name in SettingName]: U extends AllDeclared[Name]['uses'][number] ? Name : never;
 }[SettingName];
@@ -64,7 +64,7 @@ export function namesThatShape(what: Shapes): readonly SettingName[] {
 type Described = Omit<DeclaredSetting, 'schema'> & {
   readonly name: SettingName;
   readonly default: unknown;
-  /** The words that the setting accepts; empty for a setting that is not a choice among a few words. */
+  /** The words that the setting accepts, such as embedded and live; empty if it has no such words. */
   readonly choices: readonly string[];
 };
 

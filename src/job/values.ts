@@ -6,7 +6,7 @@ import {type Operation, operationNames, rejectedFor} from '../operations/table.t
 /** A value that is text in a flag, and perhaps a number in a job file. */
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
-/** A text of this form. The setting's `transform` checks it; the type only helps callers in code. */
+/** Accepts any text, and has the type `Form` for callers in code. The setting's `transform` checks the form. */
 const textLike = <Form extends string>(error: string) =>
   z.string({error}) as unknown as z.ZodType<Form, Form>;
 
@@ -67,7 +67,7 @@ export interface Rate {
   readonly perMs: number;
 }
 
-/** The sliding window of a rate in milliseconds, at least a second. */
+/** Milliseconds of the sliding window in which the calls of a rate are counted, at least 1,000. */
 export function windowOf({perMs}: Rate): number {
   return Math.max(SECOND, perMs);
 }
@@ -76,7 +76,10 @@ const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, 
 
 type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
 
-/** Bounds of a rate: at least a call a day, at most a million in its unit of time. Their send times then take 8 MB. */
+/**
+ * Bounds of a rate: at least one call a day, and at most a million in its unit of time. The pacer keeps the send
+ * times of as many calls, so they take at most 8 MB.
+ */
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 
@@ -103,7 +106,7 @@ export const rate = z.string(RATE).transform((text, context): Rate => {
   return z.NEVER;
 });
 
-/** A value that can be read, but is outside of its `bounds`. */
+/** Tells that a value can be read, but is too low or too high. `bounds` is the message. */
 interface OutOfBounds {
   readonly bounds: string;
 }
@@ -185,7 +188,7 @@ export const ages = perOperation<number, Duration, 'rejected'>(
   ['rejected'],
 );
 
-/** Milliseconds for which a rejection is valid. A single age for all answers also limits this time. */
+/** Milliseconds for which a rejection is valid. A single age for all answers can shorten this time. */
 export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
   return rejected;
 }
@@ -246,7 +249,9 @@ export const list = (separator?: string) =>
         : texts.flatMap(text => text.split(separator).map(part => part.trim()));
     });
 
-/** A column to look up; the prefix of its output columns, if not the default; and the condition of its lookups. */
+/**
+ * A column to look up, the prefix of its output columns (if not the default), and the condition of its lookups.
+ */
 export interface ColumnChoice {
   readonly column: string;
   readonly prefix?: string | undefined;
@@ -258,7 +263,7 @@ const columnText = z.string().transform((text): ColumnChoice => {
   const at = text.lastIndexOf('=');
   return at > 0 ? {column: text.slice(0, at), prefix: text.slice(at + 1)} : {column: text};
 });
-/** The schema of an object with no other keys than these. Its error names the known keys. */
+/** The schema of an object that may have only the keys of `shape`. Its error names these keys. */
 export function only<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {

@@ -12,8 +12,8 @@ export class TooDeep extends Error {
 }
 
 /**
- * Reads YAML or JSON that a user wrote. The YAML library recurses for each level, and V8 ends the process if a regular
- * expression meets the end of the stack. So the depth is measured first, token by token.
+ * Reads YAML or JSON that a user wrote. The YAML library recurses for each level of nesting. If a regular
+ * expression runs out of stack, V8 ends the process. So this function first measures the depth, token by token.
  *
  * @throws {TooDeep}
  */
@@ -28,7 +28,9 @@ export function readDocument(text: string, lineCounter?: LineCounter): Document.
   return parseDocument(text, {prettyErrors: false, ...(lineCounter && {lineCounter})});
 }
 
-/** The first fault of a document. A tag such as `!x` is a fault too, since the text after it would be lost. */
+/**
+ * The first fault of a document. An unknown tag such as `!x` is a fault too: the library would drop it silently.
+ */
 export function faultIn({errors, warnings}: Document.Parsed): YAMLError | undefined {
   return errors[0] ?? warnings[0];
 }
@@ -36,7 +38,7 @@ export function faultIn({errors, warnings}: Document.Parsed): YAMLError | undefi
 /**
  * The value of YAML or JSON text.
  *
- * @throws an error with the fault.
+ * @throws {YAMLError} the first fault of the text; {@link TooDeep} if it is nested too deep.
  */
 export function yamlValue(text: string): unknown {
   const document = readDocument(text);

@@ -22,7 +22,7 @@ export function isLookup(only: readonly Operation[] | undefined) {
 /** Minimum share of fitting values for a column to be in a suggested command. */
 const LEAST_WORTH_NAMING = 0.1;
 
-/** The flags that name the guessed columns, sure ones or not, in a suggested command. */
+/** The flags with which a suggested command names the guessed columns, sure and unsure ones. */
 export function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
@@ -37,7 +37,8 @@ interface Looked {
 }
 
 /**
- * The flag for the country of these phone numbers: the column that fits, else a placeholder for the user to replace.
+ * The flag that gives the country of these phone columns: `--country` with the column that fits. If no column
+ * fits, it is `--default-country COUNTRY`, and the user replaces COUNTRY.
  */
 function countryFlags(
   phones: readonly string[],
@@ -58,7 +59,8 @@ function asChoice(operation: Guess['operation'], column: string): string {
 /**
  * Stops the run before it spends credits on a column that may hold something else.
  *
- * @throws {UsageError} if a column is unsure, or no column is sure. The error has the flags that name the columns.
+ * @throws {UsageError} if an unsure column is not set aside ({@link Aside}), or if no column is sure. The error
+ * has the flags that name the columns.
  */
 export function demandSure(
   all: readonly Guess[],
@@ -175,7 +177,7 @@ function tornCountries(
         : `The countries in ${names} give different phone numbers (row ${first.row})`;
   const phones = new Set(torn.flatMap(({numbers = []}) => numbers));
   const own = countries.filter(({confidence}) => confidence === 'sure');
-  // If other numbers have a sure country column, one --country for all would be wrong. So advises a separate run.
+  // One --country applies to all phone columns. If another one has a sure country column, advises a separate run.
   if (own.length > 0)
     return new UsageError(
       'column_unsure',
@@ -190,7 +192,7 @@ function tornCountries(
   );
 }
 
-/** The error for one column of phone numbers, if several country columns turn them into different numbers. */
+/** The error for a column of phone numbers that several country columns fit, if a number differs between them. */
 export function tornFor(phone: string, countries: readonly string[]): UsageError {
   return new UsageError(
     'column_unsure',

@@ -10,16 +10,18 @@ import type {CellReader, Target} from '../lookup/targets.ts';
 import {phoneCountry, saysNoCountry} from '../operations/country.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
 
-/** Minimum number of rows for a judgement: with fewer rows, one bad row would decide. */
+/** Minimum number of rows on which a list is judged. With fewer rows, one bad row would decide. */
 const FEW_ROWS = 5;
 const FEW_VALUES = 20;
 const MOSTLY = 0.9;
-/** Maximum number of rows that a sentence names. */
+/** Maximum number of rows that a message names. */
 const SHOWN = 5;
 
 /**
- * @throws {InputError} if nearly all of the first rows are unreadable: the file is then read in the wrong way.
- * `isBorne`: true if the job sets `max_rejects`. That limit then decides instead of this check.
+ * Refuses a list if nearly all of its first rows are unreadable, as with a wrong delimiter or encoding. `isBorne`:
+ * true if the job sets `max_rejects`. That limit then decides instead of this check.
+ *
+ * @throws {InputError} for such a list.
  */
 export function refuseMostlyRejected(
   sample: readonly InputRecord[],
@@ -42,7 +44,9 @@ export function refuseMostlyRejected(
   );
 }
 
-/** @throws {InputError} if nearly all rows end in a delimiter that the header lacks. The error has the flag to add. */
+/**
+ * @throws {InputError} with the flag to add, if nearly all first rows end in a delimiter that the header lacks.
+ */
 function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): void {
   const ends = sample.filter(
     record =>
@@ -61,10 +65,10 @@ function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): vo
 }
 
 /**
- * Returns a sentence for each column whose values are all invalid but fit another operation, if they are too few to
- * stop the run. Adds a sentence if there are totals or notes below the list.
+ * Judges columns by the first rows. Returns a sentence for each column of fewer than 20 values that are all
+ * invalid but fit another operation. Adds a sentence if there are totals or notes below the list.
  *
- * @throws {UsageError} if a column has enough values, and nearly all of them are not valid.
+ * @throws {UsageError} if a column has 20 values or more, and over 90% of them are invalid.
  */
 export function judgeValues(
   targets: readonly Target[],
@@ -101,7 +105,7 @@ export function judgeValues(
   return doubts;
 }
 
-/** A sentence on the totals and notes below the list, if there are some. */
+/** A sentence on the rows that seem to be totals or notes below the list; no sentence without such rows. */
 function footersIn(rows: readonly Row[], planned: readonly ReturnType<PlanRow>[]): string[] {
   const isFooter = (_: Row, n: number) =>
     planned[n]?.some(cell => cell.status === 'skipped' && cell.error === 'footer') === true;
@@ -114,7 +118,7 @@ function footersIn(rows: readonly Row[], planned: readonly ReturnType<PlanRow>[]
   return records.length === 0 ? [] : [`${seem} values are not looked up.`];
 }
 
-/** The operation that all these values fit, if their notation proves it. */
+/** The operation for which all of the column's values are valid, if they show it even without a header. */
 function kindOf({cell}: Target, rows: readonly Row[]): Intelligence | undefined {
   const texts = rows.map(row => cell(row) ?? '').filter(text => text.trim() !== '');
   return intelligenceNames.find(name => {
@@ -149,16 +153,17 @@ export function doubtCountries(
 }
 
 /**
- * Refuses a second table below the first one: its rows may be of another kind, such as suppliers below customers. In
- * the columns that are looked up, the second header has only names such as `email`, or empty cells, and no value.
+ * Refuses a second table below the first one: its rows may be of another kind, such as suppliers below customers.
+ * A row seems to be its header if, in the columns that are looked up, each cell is a column name such as `email`,
+ * or empty.
  *
- * @throws {InputError} if one of the rows is such a header.
+ * @throws {InputError} if one of the rows seems to be such a header.
  */
 export function refuseSecondTable(rows: readonly Row[], targets: readonly Target[]): void {
   const found = targets.flatMap(({operation, cell}) =>
     isIntelligence(operation) ? [{operation, cell}] : [],
   );
-  // The first rows are not judged: exports of surveys repeat their header two or three times at the top.
+  // Skips the first five rows: exports of surveys repeat their header two or three times at the top.
   const second = rows.slice(FEW_ROWS).find(row => {
     const filled = found.filter(({cell}) => (cell(row) ?? '').trim() !== '');
     return (

@@ -21,19 +21,19 @@ import {createThresholds, type Threshold} from '../score/thresholds.ts';
 import {type Mapping, resolveMapping} from './mapping.ts';
 import {outputFormat, writtenInput} from './output-format.ts';
 
-/** How rows become output. It is fixed before the first call, with all columns. */
+/** The columns, format and rules with which rows become output. A run fixes them before its first call. */
 export interface Layout {
   readonly mapping: Mapping;
   readonly columns: readonly TargetColumns[];
   readonly encoding: string;
-  /** The input's header as a CSV record; empty without one. */
+  /** The input's header as a CSV record; empty if the input has no header. */
   readonly header: string;
   readonly format: OutputFormat;
   readonly encoder: Encoder;
   /** Judges the risk of rows; undefined if the job wants no score. */
   readonly scorer: Scorer | undefined;
   readonly rules: RuleSet | undefined;
-  /** Decides on the lookups with a condition; undefined if no lookup has one. */
+  /** Decides whether each lookup with a condition (`when`) is made; undefined if no lookup has a condition. */
   readonly waterfall: Waterfall | undefined;
   readonly thresholds: readonly Threshold[];
 }

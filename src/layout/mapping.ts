@@ -25,13 +25,18 @@ export interface Mapping {
   /** The country column of each phone number column. */
   readonly countries: ReadonlyMap<string, string>;
   readonly planRow: PlanRow;
-  /** Each column that a setting names, with that setting. */
+  /** Each column that a setting names, in a pair with the setting: `['--phone', 'mobile']`. */
   readonly mentioned: MentionedColumns['mentioned'];
-  /** Sentences about columns that may not be those the user meant. */
+  /** Sentences for the user about doubtful columns, such as one that is not looked up although its values fit. */
   readonly doubts: readonly string[];
 }
 
-/** @throws {UsageError} if a named column is missing, or if no column is named and the guess is not sure. */
+/**
+ * Finds the columns to look up: those that the settings name, or else those that the first rows show.
+ *
+ * @throws {UsageError} if a named column is missing, or if no column is named and the guess is not sure;
+ * {@link InputError} if nearly all first rows are unreadable, or if a second table begins among them.
+ */
 export function resolveMapping(
   job: Job,
   format: InputFormat,
@@ -89,8 +94,9 @@ export function resolveMapping(
 }
 
 /**
- * A sentence on the columns that would be looked up if the user had named none. Undefined if the user named a column of
- * session tokens: these are often looked up alone.
+ * A sentence that lists further columns: those that the run would look up if the user had named no column.
+ * Undefined if there are none, or if the user named a column of session tokens, since tokens are often looked up
+ * alone.
  */
 function leftOutBeside(
   {choices, mentioned}: MentionedColumns,
@@ -124,7 +130,7 @@ function targetsFrom(
     .flatMap(([operation, some]) => targetsOf(operation, some, columns));
 }
 
-/** Applies the row filter: rows that it leaves out make no calls, but keep results that need no call. */
+/** Applies the filter `where`. A row that it leaves out makes no calls, but keeps results that need no call. */
 function filtered(
   planRow: PlanRow,
   {settings, placeOf}: Job,
@@ -180,7 +186,11 @@ function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): s
   return verdict?.phone === undefined ? phones : [...phones, verdict.phone];
 }
 
-/** @throws {UsageError} if several country columns fit one column of phone numbers, and give different numbers. */
+/**
+ * Finds the country column of each column of phone numbers.
+ *
+ * @throws {UsageError} if several country columns fit one of them, and a number would differ between them.
+ */
 function countriesOf(phones: readonly string[], choices: CountryChoices): Map<string, string> {
   const found = new Map<string, string>();
   for (const phone of phones) {
@@ -213,7 +223,7 @@ function planCells(
   };
 }
 
-/** Guesses the columns. A job file names its columns, so only country columns are chosen for it. */
+/** Guesses the columns to look up. A job file names its columns, so for it only country columns are chosen. */
 function columnsIn(
   {settings, fromFile}: Job,
   {mentioned}: MentionedColumns,

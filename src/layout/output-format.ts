@@ -5,7 +5,7 @@ import {planRepairs, planRisk} from '../output/columns.ts';
 import type {OutputFormat} from '../output/encoder.ts';
 import {flatColumns} from '../output/flat.ts';
 
-/** The output's format: from the settings, else like the input's. */
+/** The output's format. It is like the input's, as far as the settings don't say otherwise. */
 export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
   const named = settings.outputFormat;
   const kind = named === undefined ? format.kind : named === 'ndjson' ? 'ndjson' : 'csv';
@@ -14,7 +14,8 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
     kind,
     delimiter,
     eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
-    // Spreadsheets need a byte order mark, so a CSV from another encoding gets one. NDJSON parsers fail on it.
+    // Spreadsheets need a byte order mark to recognize UTF-8, so a CSV made from another encoding gets one. NDJSON
+    // gets one only if the NDJSON input has it, since parsers of NDJSON fail on it.
     bom: settings.bom ?? ((format.bom && kind === format.kind) || (kind === 'csv' && isConverted(format))),
     sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',

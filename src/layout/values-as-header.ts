@@ -40,7 +40,7 @@ export function refuseValuesAsHeader(
     list,
   );
   const asPhones = [...sure, ...phones.flatMap(index => ['--phone', names[index] ?? ''])];
-  // Phone numbers in national form need a country, so the flags name their columns only if the user gave one.
+  // Phone numbers in national form need a country: the flags name their columns only if the user gave a country.
   const flags = ['--no-header', ...(defaultCountry === undefined ? sure : asPhones)];
   throw new UsageError(
     'header_is_value',
@@ -51,7 +51,7 @@ export function refuseValuesAsHeader(
 
 const MOSTLY = 0.9;
 
-/** Indexes of columns whose header and cells are written as phone numbers. None if any header is a known name. */
+/** Indexes of columns whose header and cells look like phone numbers; empty if a header cell is a column name. */
 function phoneColumns(header: readonly string[], rows: readonly Row[]): number[] {
   const isPhone = (text = '') => hasPhoneShape(text.trim());
   if (rows.length === 0 || header.some(cell => readHeader(cell).size > 0)) return [];

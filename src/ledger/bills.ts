@@ -27,8 +27,9 @@ export interface SavedBills {
 }
 
 /**
- * The bills of a run's sessions, until the history has them. A bill has the calls and credits booked since its opening.
- * So a killed session's calls in flight are on its own bill.
+ * The bills of a run's sessions, until the history of runs has them. A bill counts the calls and credits booked
+ * since it was opened. If a session is killed, the next one books the calls in flight before it opens its own
+ * bill: so they are on the killed session's bill.
  */
 export class Bills {
   readonly #books: Tally;
@@ -44,7 +45,7 @@ export class Bills {
     this.#ended = saved?.ended ?? [];
   }
 
-  /** The bill that grows with each booking. Until {@link begin} it is the last session's, then this session's. */
+  /** The bill that grows with each booking: until {@link begin} the last session's, then this session's. */
   get open(): Bill {
     const {id, about, before} = this.#open;
     return {id, about, at: this.#books.bookedAt, by: spentSince(this.#books, before)};

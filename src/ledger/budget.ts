@@ -16,8 +16,8 @@ export interface PeriodUse {
 }
 
 /**
- * `holder`: the session that takes credits of shared budgets, in blocks. `taken`: the credits that its run had taken of
- * each limit when this was saved, by the limit's name.
+ * `holder`: the session that takes credits of shared budgets, in blocks. `taken`: by a limit's name, the credits
+ * that the run had taken of it when this was saved.
  */
 export interface Holding {
   readonly holder: string;
@@ -58,20 +58,20 @@ export class Budget {
     return {holder, taken: Object.fromEntries(taken)};
   }
 
-  /** Returns a function that tells how much the run has taken of a limit since this holding was saved. */
+  /** Returns a function from a limit's name to the credits that the run took of it since `taken` was saved. */
   takenSince({taken}: Holding): (name: string) => number {
     return name => (this.#books.draws[name]?.taken ?? 0) - (taken[name] ?? 0);
   }
 
-  /** Spent, maybe spent and reserved credits. Includes earlier attempts at the same endpoint and account. */
+  /** Spent, maybe spent and reserved credits, also from before a restart at the same endpoint and account. */
   get committed(): number {
     const {spent, maybeSpent} = spendingOf(this.#books);
     return spent + maybeSpent + this.#reserved;
   }
 
   /**
-   * True if every limit has room for `cost`. Renewals of known answers (`renews`) may use only half of each limit. The
-   * other half is reserved for values without an answer, even at the end of the list.
+   * True if every limit has room for `cost`. Renewals of known answers (`renews`) may use only half of each limit.
+   * The other half is left for values without an answer, which may be at the end of the list.
    */
   affords(cost: number, renews = false): boolean {
     return this.#limits.every(limit => (renews ? this.#hasHalfFor(limit, cost) : cost <= limit.left()));
@@ -115,7 +115,7 @@ export class Budget {
     this.#inFlight.delete(key);
   }
 
-  /** Reserves a call's credits again, because its outcome arrived after the call was given up. */
+  /** Reserves a call's credits again: the call had been given up, and now its outcome has arrived. */
   hold(cost: number): void {
     this.#reserved += cost;
   }
@@ -160,8 +160,8 @@ export class Budget {
   }
 
   /**
-   * True if a renewal fits in half of the limit. The limit is here the sum of the credits that the run took and those
-   * that remain. The run's own calls don't change this sum, so a limit without room is not read again.
+   * True if a renewal fits in half of the limit, taken here as the credits that the run took plus those that
+   * remain. The run's own calls don't change this sum. So once the half is used up, the limit is not read again.
    */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;

@@ -37,7 +37,7 @@ const MOST_ROWS = 20;
 /** One attempt, and the charge that was booked for it. */
 export interface CallRecord {
   readonly run: string;
-  /** The ledger's key of operation and value. */
+  /** Identifies operation and value: see {@link LookupKey}. */
   readonly key: string;
   readonly operation: string;
   /** Numbers of the first rows that waited for the call when it was sent. */
@@ -46,10 +46,10 @@ export interface CallRecord {
   readonly nth: number;
   /** Maximum cost, in thousandths of a credit. */
   readonly cost: number;
-  /** Milliseconds since the epoch. `endedAt` is null if the session ended before the attempt. */
+  /** Milliseconds since the epoch. `endedAt` is null if the attempt had not ended when its session did. */
   readonly sentAt: number;
   readonly endedAt: number | null;
-  /** The attempt's kind, or `interrupted` if its session ended first. */
+  /** The attempt's kind; `interrupted` if it had not ended when its session did. */
   readonly outcome: string;
   readonly status: number | null;
   readonly code: string | null;
@@ -94,7 +94,7 @@ export class CallRecords {
     this.#sql.lose.run();
   }
 
-  /** Removes all attempts until now from the books. Their rows stay, with a NULL scope. */
+  /** Takes all attempts until now out of the run's books (its counts). Their rows stay, with a NULL scope. */
   forget(): void {
     this.#sql.forget.run();
   }

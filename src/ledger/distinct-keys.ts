@@ -46,7 +46,7 @@ export class DistinctKeys {
     this.#file?.close();
   }
 
-  /** True if added, false if known, undefined if unknown and the table is full. */
+  /** True if the key was added, false if it was known, undefined if it is unknown and the table is full. */
   #add(key: string): boolean | undefined {
     this.#bytes.write(key, 'base64url');
     const [first = 0, second = 0] = this.#words;

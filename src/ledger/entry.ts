@@ -9,7 +9,7 @@ import type {Answer, LookupKey, Outcome} from './lookup.ts';
 export interface History {
   /** True if the service may have carried out an attempt that brought no answer. */
   readonly mayBeCarriedOut: boolean;
-  /** Number of attempts that may have been charged and brought no answer. `lastCode`: code of the last of them. */
+  /** Number of attempts that brought no answer and may have been charged. `lastCode`: error code of the last. */
   readonly doubts: number;
   readonly lastCode: string;
 }
@@ -17,7 +17,7 @@ export interface History {
 /** A value's attempts until now, and its final outcome once it has one. */
 export interface LedgerEntry extends History {
   readonly outcome: Outcome | undefined;
-  /** Number of the value's last sending if its session ended before the outcome was known; else undefined. */
+  /** `dispatch` of the value's last call, if its session ended before the outcome was known; else undefined. */
   readonly interrupted: number | undefined;
 }
 
@@ -25,9 +25,12 @@ export interface LedgerEntry extends History {
 export interface Reservation extends Booking {
   /** True if the ledger has this value already. */
   readonly known: boolean;
-  /** True for a renewal of a known answer that must leave credits to values without one: see {@link Budget.affords}. */
+  /** True for a renewal of a known answer. It must leave credits to other values: see {@link Budget.affords}. */
   readonly renews?: boolean | undefined;
-  /** Number of the first row with the value. Kept for operations that answer a repeated row differently. */
+  /**
+   * Number of the row that shows the answer unchanged. Other rows with the value show the answer to a repeated
+   * call. Undefined if all rows show the same.
+   */
   readonly firstRow?: number | undefined;
   /** Numbers of the rows that wait for the call. */
   readonly rows?: (() => readonly number[]) | undefined;
@@ -36,13 +39,13 @@ export interface Reservation extends Booking {
 }
 
 interface Booking extends LookupKey {
-  /** Number of this sending, unique in all sessions of the run. */
+  /** Number of this call, unique in all sessions of the run. */
   readonly dispatch: number;
   /** Maximum cost, in thousandths of a credit. */
   readonly cost: number;
 }
 
-/** The end of one attempt; with `outcome` if it was the value's last. */
+/** The end of one attempt. `outcome` is set if it was the value's last attempt. */
 export interface BookedAttempt extends Booking {
   readonly attempt: TimedAttempt;
   readonly charge: Charge;
@@ -63,7 +66,7 @@ export function answerOf(row: SqlRow): KeptAnswer {
   return {operation: row.operation as Operation, key: String(row.key), outcome};
 }
 
-/** Yields answers in groups, since memory may not hold all. `read` returns the next rows after the given one. */
+/** Yields answers in groups, since memory may not hold all. `read` returns the rows that follow the row `last`. */
 export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]): Generator<KeptAnswer[]> {
   for (let last: SqlRow | undefined; ; ) {
     const rows = read(last);

@@ -25,7 +25,7 @@ export interface Earlier {
 export interface StartOver {
   /** True if the new attempt starts with empty books: earlier spending counts against no limit. */
   readonly freshBudget?: boolean;
-  /** True to keep each value's number of sends that may have been charged without an answer; false to count one. */
+  /** True keeps each value's number of calls that may have been charged without an answer. False makes it 1. */
   readonly keepsDoubts?: boolean;
 }
 
@@ -41,15 +41,16 @@ export function nothingEarlier(unknown: boolean): Earlier {
 }
 
 /**
- * Keeps what a restarted run's earlier attempts left: books, answers, and doubts about calls that the service may have
- * carried out. Each of these belongs to a scope: the endpoint and account at which it arose.
+ * Keeps what a run's attempts before a restart left: books (counts of calls and credits), answers, and doubts
+ * about calls that the service may have carried out. Each of these belongs to a scope: the endpoint and account at
+ * which it arose.
  */
 export class GivenUp {
   readonly #lostState: boolean;
   readonly #sql: ReturnType<typeof statements>;
   #scope: string;
   #earlier: Earlier;
-  /** True if earlier attempts left no value, as in most runs. Then {@link find} needs no search. */
+  /** True if earlier attempts left no answers or doubts, as in most runs. Then {@link find} needs no search. */
   #isEmpty: boolean;
 
   constructor(db: Sqlite, lostState: boolean) {
@@ -62,7 +63,7 @@ export class GivenUp {
 
   /**
    * Gives up the current attempt and begins a new one in `scope` (endpoint and account). Returns the new attempt's
-   * books, without earlier spending if the budget is fresh. The caller holds the transaction.
+   * books, without earlier spending if the budget is fresh. Needs the caller's transaction.
    */
   begin(tally: Tally, scope: string, {freshBudget = false, keepsDoubts = false}: StartOver): Tally {
     const {answers, doubts, countAsOne, forget, keepBooks, clear, setScope} = this.#sql;
@@ -90,8 +91,9 @@ export class GivenUp {
   }
 
   /**
-   * Returns a value's entry from earlier attempts; undefined if none of them sent it. If an attempt's state was
-   * unreadable, any value may have been sent. If `serves` refuses an answer, the entry says only that a call was sent.
+   * Returns a value's entry from earlier attempts; undefined if they never sent the value. After an attempt whose
+   * state was unreadable, any value may have been sent. If `serves` refuses an answer, the entry says only that a
+   * call was sent.
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#isEmpty ? undefined : guarded(() => this.#sql.find.get(key, this.#scope));
@@ -148,7 +150,7 @@ export class GivenUp {
   }
 }
 
-/** Returns the row. A doubt may have set a row with an answer to waiting: then the returned row is `ok` again. */
+/** Returns the row, with state `ok` if it has an answer: a later doubt may have set its state to waiting. */
 function withAnswer(row: SqlRow): SqlRow {
   return row.state === WAITING && row.data !== null ? {...row, state: stateOf.ok} : row;
 }
@@ -159,7 +161,8 @@ function statements(db: Sqlite) {
     answers: db.prepare(
       'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, 0, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),
-    // If `carried` has an answer of the value from an earlier attempt, the answer stays there, beside the doubt.
+    // If an earlier attempt left an answer of the value in `carried`, that answer stays in the row, beside the
+    // doubt.
     doubts: db.prepare(
       `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
     ),

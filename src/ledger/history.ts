@@ -9,7 +9,7 @@ import type {SharedDate} from '../disk/shared-date.ts';
 import {Sqlite} from '../disk/sqlite.ts';
 import {systemCode} from '../errors.ts';
 
-/** Maximum milliseconds to wait while another run adds its line. A run waits less: it can write its line to a file. */
+/** Maximum milliseconds to wait while another run adds its line. After `adding`, the line goes to a file. */
 const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
 /** Lines are kept for a year. */
@@ -23,18 +23,18 @@ const VERSION = 2;
 
 /** One session of a run, as the history keeps it. */
 export interface HistoryEntry {
-  /** Identifies the session's bill. An entry of a known bill is merged into that bill's line. */
+  /** Identifies the session's bill (its spending). An entry of a known bill is merged into that bill's line. */
   readonly bill: string;
   readonly runId: string;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
   readonly job: string | null;
-  /** Identifies the input list across runs; null if the list has no identity. */
+  /** Identifies the input list across runs; null for stdin in a job without a name. */
   readonly list: string | null;
   /** True if all rows were written. */
   readonly isComplete: boolean;
   readonly line: string;
-  /** The run's summary as JSON. Null if the session was killed: then the next session adds this line. */
+  /** The run's summary as JSON; null for a killed session, whose line the next session adds. */
   readonly summary: string | null;
 }
 
@@ -92,7 +92,7 @@ export class RunHistory {
     for (const file of files) removeFile(file);
   }
 
-  /** Adds lines, or merges them with known lines of their bills. With `date`, also deletes old and surplus lines. */
+  /** Adds lines, or merges them with known lines of their bills. With `date`, also deletes old or excess lines. */
   add(entries: readonly HistoryEntry[], date?: SharedDate): void {
     this.#db.transaction(() => {
       for (const entry of entries) this.#addOne(entry);
@@ -175,7 +175,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Returns a file's entries: an empty list if another process has removed the file meanwhile, or it is damaged. */
+/** Returns a file's entries; none if another process has removed the file meanwhile, or if the file is damaged. */
 function entriesIn(file: string): HistoryEntry[] {
   try {
     return JSON.parse(fileText(file)) as HistoryEntry[];

@@ -1,4 +1,4 @@
-/** Number of the filter's bits: 1 MiB. With over ten million keys the filter excludes few others, but costs little. */
+/** Number of the filter's bits: 1 MiB. With over ten million keys it recognizes few new keys, but costs little. */
 const PLACES = 2 ** 23;
 /** Number of a key's characters that are used. A key is a hash, so a few characters suffice. */
 const SAMPLE = 8;
@@ -7,7 +7,7 @@ const SAMPLE = 8;
 export class KeyFilter {
   readonly #bits = new Uint8Array(PLACES / 8);
 
-  /** `isFull`: {@link mayHave} is true for every key, since keys exist that were not added to this filter. */
+  /** `isFull`: keys exist that were not added to this filter. So {@link mayHave} returns true for every key. */
   constructor(isFull: boolean) {
     if (isFull) this.#bits.fill(0xff);
   }

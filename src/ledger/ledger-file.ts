@@ -6,7 +6,7 @@ import {damageOf} from './sound.ts';
 
 /** Raise this version if tables, tally, checkpoint or a run's identity change shape. Other versions are refused. */
 const VERSION = 10;
-/** Its values have no checksum. The first opening makes it the present version. */
+/** Version without checksums of the saved values. Opening such a ledger turns it into the present version. */
 const WITHOUT_CHECKSUMS = 9;
 
 /** `nth` numbers the answers that this run bought, in order. It is NULL for answers that it got without a call. */
@@ -54,8 +54,8 @@ export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 export const INTERRUPTED = 'interrupted';
 
 /**
- * SQL for the number of a value's sends that may have been charged and brought no answer. With dispatch 0 the run's
- * current attempt never sent the value: the error is an earlier attempt's, and is not counted.
+ * SQL for the number of a value's sends that may have been charged and brought no answer. If `dispatch` is 0, the
+ * run's current attempt never sent the value: its error is from an earlier attempt, and is not counted.
  */
 export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
 
@@ -205,13 +205,13 @@ export function peek<Run>(path: string): {readonly run: Run | undefined; readonl
   }
 }
 
-/** Writes a value as a line of JSON with its checksum below, so that a changed byte is found: a count still parses. */
+/** Writes a value as a line of JSON, then a line with its checksum, which shows a changed digit. */
 export function toSaved(value: unknown): string {
   const json = JSON.stringify(value);
   return `${json}\n${crc32(json)}`;
 }
 
-/** Reads a text that {@link toSaved} wrote, or an earlier version without a checksum. Throws `state_damaged`. */
+/** Reads a text of {@link toSaved}, or one without a checksum (an earlier version's). Throws `state_damaged`. */
 export function saved<T>(text: unknown): T {
   const [json = '', checksum] = String(text).split('\n');
   if (checksum !== undefined && Number(checksum) !== crc32(json))

@@ -24,10 +24,11 @@ interface LedgerWriterOptions {
 }
 
 /**
- * Writes a ledger's file. A transaction has the calls to be sent next, and the bookings since the last transaction.
+ * Writes a ledger's file. Each transaction writes the reservations of the calls to be sent next, and the bookings
+ * since the last transaction.
  *
- * On a full disk, the writer removes the spare file to make room for the outcomes of calls in flight. It takes no more
- * reservations. Any other failed write is final: the books in memory are ahead of the file from then on.
+ * On a full disk, the writer removes the spare file to make room for the outcomes of calls in flight. It takes no
+ * more reservations. Any other failed write is final: the books in memory are ahead of the file from then on.
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
@@ -49,7 +50,7 @@ export class LedgerWriter {
     return this.#unwritten;
   }
 
-  /** The error that every further write throws, once a write failed or the writer is closed; until then undefined. */
+  /** The error that every write throws after a write has failed or the writer was closed; undefined before. */
   get refusal(): unknown {
     return this.#failure ?? (this.#isOpen ? undefined : new Error('the ledger is closed'));
   }
@@ -65,7 +66,7 @@ export class LedgerWriter {
     return found;
   }
 
-  /** Takes over an outcome that the books have counted already. */
+  /** Lets an outcome without a call wait for the next write. The caller has counted it in the books already. */
   adopt(key: string, adopted: Adopted): void {
     this.#keys.add(key);
     this.#unwritten.adopt(key, adopted);

@@ -34,17 +34,16 @@ export interface LedgerOptions extends Limits {
   readonly temporary?: boolean | undefined;
   /** True to record each call: see {@link CallRecords}. */
   readonly recordsCalls?: boolean | undefined;
-  /** Gives unspent credits of the killed session `holder` back to shared budgets. `taken`: its use of a named limit. */
+  /** Gives unspent credits of the killed session `holder` back to shared budgets. `taken`: its use, by limit. */
   readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }
 
 /**
- * The run's ledger. For each distinct value it holds a durable reservation before the call, and the final outcome after
- * the call. Repeats, resumes, the budget and the books rely on it.
- *
- * A transaction writes reservations together with the outcomes that arrived since the last one. If the disk is full,
- * nothing more is reserved, but outcomes of calls in flight are still written, into spare space. After any other write
- * error nothing more is written. The books in memory then still count every call.
+ * The run's ledger. For each distinct value it holds a durable reservation before the call, and the final outcome
+ * after the call. Repeated values, resumes, the budget and the books (counts of calls and credits) rely on it. A
+ * transaction writes reservations together with the outcomes that arrived since the last one. On a full disk, the
+ * ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space. After any
+ * other write error it writes nothing more. The books in memory then still count every call.
  *
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
@@ -105,23 +104,23 @@ export class Ledger {
     return this.#state === 'ended' || (this.#state === 'open' && this.#writer.refusal === undefined);
   }
 
-  /** The entries of these values; a new value has no entry. */
+  /** Returns the entries of the values with these keys. A new value has no entry. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     return this.#writer.find(keys);
   }
 
-  /** Number of the row that shows a value's answer unchanged, if chosen. Later rows show a repeated call's answer. */
+  /** Number of the row that shows a value's answer unchanged, if chosen. Others show a repeated call's answer. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
     return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
   }
 
-  /** Notes `row` as the first row with this value: see {@link firstRow}. Durable with the next checkpoint. */
+  /** Notes that `row` shows the answer unchanged: see {@link firstRow}. Durable with the next checkpoint. */
   setFirstRow(key: string, row: number): void {
     this.#writer.unwritten.firstRows.set(key, row);
   }
 
-  /** Forgets each first row after `row`: the run resumes there, and the input may have other rows from there on. */
+  /** Forgets each {@link firstRow} after `row`. The run resumes there, and the input after it may have changed. */
   forgetRowsAfter(row: number): void {
     guarded(() => this.#sql.forgetRowsAfter.run(row));
   }
@@ -147,7 +146,7 @@ export class Ledger {
     return granted.length;
   }
 
-  /** Books an attempt. Resolves once the file has the booking, and rejects if the file never will have it. */
+  /** Books an attempt. Resolves once the file has the booking; rejects if the booking can't be written. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);
     const nth = bookAttempt(this.tally, booked);
@@ -178,7 +177,7 @@ export class Ledger {
     this.#writer.adopt(key, {operation, outcome});
   }
 
-  /** Judges a rejection: kept for other runs if it is about the value, else a failure of this run only. */
+  /** Keeps a rejection for other runs if it is about the value (`isKept`); else it is this run's failure only. */
   judgeRejection(key: string, isKept: boolean): void {
     this.#writer.unwritten.judge(key, isKept ? ++this.tally.bought : null);
   }
@@ -196,8 +195,8 @@ export class Ledger {
   }
 
   /**
-   * Starts the run over at an endpoint and account (`scope`). Deletes outcomes and checkpoint. Keeps answers, doubts
-   * and spending; with a fresh budget the earlier spending no longer counts.
+   * Starts the run over at an endpoint and account (`scope`). Deletes outcomes and checkpoint. Keeps answers,
+   * spending, and doubts about calls. With a fresh budget the earlier spending no longer counts.
    */
   restart(scope: string, how: StartOver = {}): void {
     guarded(() =>
@@ -228,7 +227,7 @@ export class Ledger {
     if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
-  /** Books calls in flight as maybe spent, and writes all that waits. Afterwards no attempt can be booked. */
+  /** Books calls in flight as maybe spent, and writes waiting bookings. Afterwards no attempt can be booked. */
   end(): void {
     if (this.#state !== 'open') return;
     if (this.#loseInFlight()) this.#writer.write([], () => this.#saveLost());

@@ -65,7 +65,7 @@ export function isKept(outcome: Outcome): outcome is Answer {
 /** Length of a key in characters of base64url: 132 bits. */
 export const KEY_LENGTH = 22;
 
-/** The key is 132 bits of SHA-256: collisions are out of reach, and values can't be read from it. */
+/** The key is 132 bits of SHA-256: in practice no two values share one, and values can't be read from it. */
 export function lookupOf(operation: Operation, params: Params): Lookup {
   const text = `${operation}\0${operations[operation].keyText(params)}`;
   return {operation, key: keyOf(text), params};
@@ -75,7 +75,7 @@ function keyOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
 }
 
-/** Copies the lookup under a new key, so that the copy shares no known answer and no call in flight. */
+/** Copies the lookup under a key of its own, made with `occurrence`, so that it gets a call of its own. */
 export function askedAnew(lookup: Lookup, occurrence: number): Lookup {
   return {...lookup, key: keyOf(`${lookup.key}\0${occurrence}`)};
 }

@@ -10,7 +10,7 @@ export interface Refusals {
   code: string;
   /** True if the refusals had several codes. */
   isMixed: boolean;
-  /** True if the codes of all these refusals are about the caller's credentials. */
+  /** True if all these refusals are about the caller's credentials, by their status (403) or code. */
   credentials: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface OperationTally extends RefusalTally {
   /** Distinct values that needed a call while the store could not be read. */
   notLookedUp: number;
   answered: number;
-  /** Calls that reached the service. */
+  /** Calls that were certainly sent. The other attempts are in `unsent` and `unconfirmed` of {@link Tally}. */
   calls: number;
   /** Calls after the first call of a value. */
   retries: number;
@@ -53,7 +53,7 @@ export interface Draw {
 
 /** The run's books: the counts of calls and credits. The ledger writes a call and its counts in one transaction. */
 export interface Tally {
-  /** Number of answers bought. It is also the number of the last answer. */
+  /** Number of answers bought. Answers are numbered from 1, so it is also the number of the last answer. */
   bought: number;
   readonly operations: Record<Operation, OperationTally>;
   /** Attempts by HTTP status. `byError`: attempts without a status, by code. Together they are all attempts. */
@@ -70,7 +70,7 @@ export interface Tally {
   readonly wrongTypes: Record<string, number>;
   /** Time of the last booking, in milliseconds since the epoch. */
   bookedAt: number;
-  /** Use of each limit, since the run began or was restarted. */
+  /** Use of each limit since the run began or was restarted, by the limit's name. */
   readonly draws: Record<string, Draw>;
 }
 
@@ -139,7 +139,7 @@ function less(now: Spending, before: Spending = {spent: 0, maybeSpent: 0, calls:
   };
 }
 
-/** The books with which a run starts after a restart: all calls so far and their cost, but no values. */
+/** The books with which a run starts after a restart: all calls so far and their cost, but no counts of values. */
 export function beginningWith(tally: Tally): Tally {
   return {
     ...tally,
@@ -147,7 +147,7 @@ export function beginningWith(tally: Tally): Tally {
     bought: 0,
     operations: perOperation(name => ({
       ...tally.operations[name],
-      // The streak of refusals is dropped: the new attempt looks its values up again.
+      // Drops the streak of refusals: the new attempt looks the refused values up again.
       refused: noRefusals(),
       longestStreak: 0,
       distinct: 0,
@@ -157,7 +157,7 @@ export function beginningWith(tally: Tally): Tally {
   };
 }
 
-/** Empty books that only know which operations were answered. */
+/** Books of zeros, except for the numbers of answers: they show which operations were answered. */
 export function withAnswersAlone({operations}: Tally): Tally {
   const empty = emptyTally();
   return {
@@ -239,7 +239,7 @@ export function isAnswered(tally: Tally, operation: Operation): boolean {
   return answered + fromStore > knownRejections;
 }
 
-/** Books calls as maybe charged if they were in flight when their session ended. Negative numbers undo a booking. */
+/** Books calls in flight as maybe charged, since their session ended. Negative numbers undo a booking. */
 export function bookLost(tally: Tally, operation: Operation, count: number, cost: number): void {
   tally.operations[operation].maybeSpent += cost;
   tally.unconfirmed += count;

@@ -16,13 +16,13 @@ export class Unwritten {
   /** Booked attempts, each with the number of its answer: null without an answer. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
-  /** By key: number of the row that shows the answer unchanged, if that row was chosen without a call. */
+  /** For values settled without a call, by key: number of the row that shows the answer unchanged. */
   readonly firstRows = new Map<string, number>();
   /** Outcomes of booked attempts, by key. No value with an outcome in here is sent again. */
   readonly outcomes = new Map<string, Outcome>();
   /** Keys of values that have no outcome in `outcomes`, and whose row in the file is outdated. */
   readonly open = new Set<string>();
-  /** By a rejected value's key: the rejection's number; null if the rejection is a failure of this run only. */
+  /** By a value's key: its rejection's number among bought answers; null if it is a failure of this run only. */
   readonly rejections = new Map<string, number | null>();
 
   get size(): number {
@@ -40,7 +40,7 @@ export class Unwritten {
     return found;
   }
 
-  /** Writes all bookings into the file. The caller holds the transaction. */
+  /** Writes all bookings into the file, within the caller's transaction. */
   writeTo(sql: LedgerStatements, calls: CallRecords | undefined): void {
     for (const [booked, nth] of this.attempts) {
       sql.settle.run(...attemptColumns(booked, nth));
@@ -96,7 +96,7 @@ function writeOne(sql: LedgerStatements, key: string, {operation, outcome}: Adop
   sql.adopt.run(key, operation, ...columnsOf(outcome));
 }
 
-/** Runs `work` after the next calls are reserved. Their transaction also writes the bookings that wait. */
+/** Runs `work` after the next reservations. Their transaction also writes the waiting bookings. */
 export function afterNextSends(work: () => void): Promise<void> {
   const next = new Promise(resolve => {
     setImmediate(() => setImmediate(resolve));

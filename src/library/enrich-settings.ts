@@ -15,7 +15,7 @@ type RowKey<Row> = [Row] extends [never]
 /** A column: a key of the rows, or a path that begins with a key. */
 type ColumnName<Row> = RowKey<Row> | `${RowKey<Row>}.${string}`;
 
-/** A column, alone or with the prefix of its answers and the condition of its lookups. */
+/** A column to look up: alone, or with the prefix of its answers and the condition of its lookups. */
 type LookedUp<Row> =
   | ColumnName<Row>
   | `${RowKey<Row>}=${string}`
@@ -61,7 +61,10 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
 /** Makes an unknown setting a compile error. */
 export type OnlyKnown<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof Settings>]: never};
 
-/** The keys that a row must have: of each column that settings name, the first part, such as `user` of `user.ip`. */
+/**
+ * The keys that a row must have: of each column that settings name, the first part of its path, such as `user` of
+ * `user.ip`.
+ */
 type NamedBy<S> = {
   [Name in NamingSetting & keyof S]: FirstKey<EachOf<S[Name]>>;
 }[NamingSetting & keyof S];

@@ -12,7 +12,7 @@ import type {RunJobOptions} from './run-job.ts';
 import type {SharedRun} from './shared-run.ts';
 import {Turns} from './turns.ts';
 
-/** Number of first rows in which columns are searched for, if the settings name none. The same number as for a file. */
+/** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
 const FIRST_ROWS = 1_000;
 
 /**
@@ -35,8 +35,8 @@ export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
 }
 
 /**
- * {@link enrich} as a stream in object mode: rows in, enriched rows out. Destroying the stream ends the run. An aborted
- * signal destroys the stream.
+ * {@link enrich} as a stream in object mode, which takes rows and gives enriched rows. Destroying the stream ends
+ * the run. An aborted signal destroys the stream.
  */
 export function enrichStream<const S extends EnrichSettings<object>>(
   settings: OnlyKnown<S, EnrichSettings<object>>,
@@ -80,7 +80,10 @@ async function* enrichAll(
     );
 }
 
-/** Opens the run; undefined if the caller left meanwhile. Unless settings name columns, the first rows show them. */
+/**
+ * Opens the run; undefined if the caller left meanwhile. Reads the first rows before, unless settings name
+ * columns.
+ */
 async function opened(
   groups: RowGroups,
   settings: object,

@@ -5,9 +5,12 @@ import type {EnrichSettings} from './enrich-settings.ts';
 
 /** Result of one lookup; `error` is a stable code. */
 export type LookupResult<Data = Readonly<Record<string, unknown>>> = StatusAndData<Data> & {
-  /** True if the answer has expired and no call was possible. Null without an answer. Only with the setting `stale`. */
+  /**
+   * True if the answer has expired and was used because no call was possible. Null without an answer. Only with
+   * the setting `stale`.
+   */
   readonly stale?: boolean | null;
-  /** Repairs of the cell before its lookup; left out without any. */
+  /** Repairs of the cell before its lookup. Missing if there were none. */
   readonly repairs?: readonly RepairCode[];
 };
 
@@ -21,7 +24,7 @@ type StatusAndData<Data> =
   | {readonly status: 'invalid' | 'skipped'; readonly error: string; readonly data: null}
   | {readonly status: 'failed' | 'unknown'; readonly error: string; readonly data: Readonly<Data> | null};
 
-/** Why a row was not looked up. Each of its lookups is `skipped`, with the code `rejected`. */
+/** The reason why a row was not looked up. Each of its lookups is `skipped`, with the code `rejected`. */
 export interface RejectedRow {
   /** The row's index among the given rows, from 0. */
   readonly index: number;
@@ -45,7 +48,10 @@ type ColumnKey<Column> = Column extends {readonly prefix: infer Prefix}
       : Column;
 type WithoutEnd<Prefix> = Prefix extends `${infer Key}_` ? Key : Prefix;
 
-/** Lookups that the settings certainly name. {@link Perhaps} has the lookups that the settings may name. */
+/**
+ * Lookups that the settings certainly name. {@link Perhaps}: those that they may name, as the setting may be
+ * undefined.
+ */
 type NamedAnswers<S> = {
   readonly [Name in Operation as SettingOf<Name> extends infer K extends keyof S
     ? undefined extends S[K]
@@ -61,7 +67,7 @@ type Perhaps<S> = {
     : never]?: LookupResult<AnswerData<Name>>;
 };
 
-/** Lookups if the settings name no columns: the columns are found in the rows. */
+/** Lookups if the settings name no columns: the run then finds the columns in the rows. */
 type Found = {readonly [Name in Intelligence]?: LookupResult<AnswerData<Name>>};
 
 type RowLookups<S> = keyof (NamedAnswers<S> & Perhaps<S>) extends never

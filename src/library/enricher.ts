@@ -24,8 +24,10 @@ export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
    */
   one<Row extends object>(row: RowFor<Row, S>, options?: OneOptions): Promise<Enriched<Row, S>>;
   /**
-   * Enriches many rows, in their order. Throws as `one`, and the source's errors. Rows wait for the end of an outage,
-   * for `maxOutage` at most. If a session token repeats, the later rows make no call, and say that it is redeemed.
+   * Enriches many rows, in their order. In an outage, rows wait for its end, but for `maxOutage` at most. If a
+   * session token repeats, the later rows make no call, and show it as redeemed.
+   *
+   * @throws what {@link one} throws, and the errors of `rows`.
    */
   many<Row extends object>(
     rows: Iterable<RowFor<Row, S>> | AsyncIterable<RowFor<Row, S>>,
@@ -37,9 +39,9 @@ export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
 }
 
 /**
- * Opens an enricher. The caller closes it.
+ * Opens an enricher. The caller has to close it.
  *
- * @throws {BulkEnrichError} if the enricher's run can't start.
+ * @throws {BulkEnrichError} if settings name no column to look up, or the enricher's run can't start.
  */
 export async function createEnricher<const S extends EnricherSettings>(
   settings: OnlyKnown<S, EnricherSettings>,

@@ -8,11 +8,12 @@ import type {LookupResult, RejectedRow} from './enriched.ts';
 
 const ENRICHMENT = 'enrichment';
 /**
- * Marks results that an earlier run of this program put on a row. They may be replaced; a row's own property may not.
+ * Marks results that a run of this program put on a row. A later run may replace them, but not a property of the
+ * same name that the row had itself.
  */
 const OURS = Symbol('bulk-enrich');
 
-/** Puts results on the rows themselves, and changes nothing else in the rows. */
+/** Puts results on the rows themselves, as the property `enrichment`. Changes nothing else in the rows. */
 export class Enrichments {
   readonly #columns: readonly TargetColumns[];
   readonly #isScored: boolean;

@@ -2,7 +2,7 @@ import {exitCodes} from '../errors.ts';
 import type {Stop, Stopper} from '../run/stop.ts';
 import {AbortError} from './on-abort.ts';
 
-/** The stop for a caller that takes no more rows. */
+/** The reason with which a run stops if its caller takes no more rows. */
 export const NOT_WANTED: Stop = {
   status: 'interrupted',
   reason: 'signal',
@@ -16,8 +16,8 @@ export function isLeft({reason}: Stopper): boolean {
 }
 
 /**
- * Makes `return()` and `throw()` of the rows call `leave` immediately. A generator's own `return()` and `throw()` wait
- * for the requested row. A destroyed stream would then pay for that row, and for all that is sent meanwhile.
+ * Makes `return()` and `throw()` of the generator call `leave` immediately. A generator's own methods wait for the
+ * requested row. A destroyed stream would then pay for that row, and for all that is sent meanwhile.
  */
 export function leavable<Rows extends AsyncGenerator<unknown, unknown, unknown>>(
   rows: Rows,

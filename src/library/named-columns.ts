@@ -4,8 +4,8 @@ import {holdsColumn, nothingIn, requireColumn} from '../lookup/targets.ts';
 const DOUBTFUL_AFTER = 1_000;
 
 /**
- * Checks that rows have the columns of the settings. Rows come one by one, so a column is known to be missing only
- * after the last row.
+ * Checks that rows have the columns that settings name. Rows come one by one, so a column is certainly missing
+ * only after the last row.
  */
 export class ExpectedColumns {
   readonly #warn: (sentence: string) => void;

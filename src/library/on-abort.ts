@@ -1,7 +1,9 @@
 import {BulkEnrichError, exitCodes} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
 
-/** The caller's signal ended the run; its reason is the error's `cause`. Paid answers are kept. Exit code: 130. */
+/**
+ * Thrown if the caller's signal ended the run. `cause`: the signal's reason. Paid answers are kept. Exit code 130.
+ */
 export class AbortError extends BulkEnrichError {
   constructor(signal: AbortSignal) {
     super('aborted', exitCodes.interrupted, 'The run was aborted by its signal.', {cause: signal.reason});
@@ -17,7 +19,10 @@ class AbortListeners {
   }
 }
 
-/** The listeners of each signal, kept as long as the signal exists: programs share a signal between calls and runs. */
+/**
+ * The listeners of each signal. They last as long as the signal, since a program may use one signal for many calls
+ * and runs.
+ */
 const waitingFor = new WeakMap<AbortSignal, AbortListeners>();
 
 /** Calls `then` when the signal is aborted, or immediately if it already is. Returns a function that cancels this. */

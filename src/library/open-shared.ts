@@ -11,9 +11,9 @@ import {Shared, type SharedRun} from './shared-run.ts';
 import {ofSettings} from './spoken.ts';
 
 interface Opening {
-  /** The stopper by which the caller ends the run. */
+  /** The stopper with which the caller ends the run. */
   readonly stopper?: Stopper;
-  /** The rows in which columns are searched for, if settings name none. */
+  /** The first rows. If settings name no columns, the run searches for columns in these rows. */
   readonly first?: readonly unknown[];
   /** True if even a long outage does not end the run. */
   readonly outlastsOutages?: boolean;
@@ -53,7 +53,7 @@ export async function openShared(
   }
 }
 
-/** True if settings name the columns to look up. Otherwise the columns are found in the rows. */
+/** True if settings name the columns to look up. If not, the run finds columns in the rows. */
 export function namesColumns(settings: object): boolean {
   const given = new Map<string, unknown>(Object.entries(settings));
   return operationNames.some(name => given.get(operations[name].setting) !== undefined);

@@ -3,9 +3,12 @@ import type {Turns} from './turns.ts';
 
 /** A program's rows in groups. A group has the rows that are available in one turn of the event loop. */
 export interface RowGroups {
-  /** Turns of the event loop, in which rows are pulled. The consumer of results shares this object. */
+  /** Limits how long rows are pulled in one turn of the event loop. The consumer of results shares this object. */
   readonly turns: Turns;
-  /** The next rows; undefined after the last. Throws the source's error after all rows before it. */
+  /**
+   * Returns the next rows; undefined after the last. If the source throws, returns all rows before, and then
+   * throws its error.
+   */
   next(): Promise<readonly unknown[] | undefined>;
   /** Releases the source of the rows, even while `next` waits for it. */
   close(): void;
@@ -37,7 +40,7 @@ function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {
     close() {
       if (ended) return;
       ended = true;
-      // Does not wait for the iterator's end, which may never come. Its errors no longer matter.
+      // Does not wait until the iterator has ended, which may never happen. Its errors no longer matter.
       Promise.resolve(iterator.return?.()).catch(() => {});
     },
   };
@@ -75,8 +78,8 @@ function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
 }
 
 /**
- * Reads groups until it has `count` rows or more. Returns these rows, and a source that delivers all rows from the
- * start. No longer waits for rows once `stopper` has stopped.
+ * Reads groups until it has at least `count` rows, the rows end, or `stopper` has stopped. Returns the rows read,
+ * and a source that delivers all rows from the start.
  */
 export async function readAhead(
   groups: RowGroups,

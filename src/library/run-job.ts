@@ -20,8 +20,8 @@ export interface RunJobOptions {
   /** Stops the run with its state saved, like SIGINT. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds that calls in flight get when the run stops; 5,000 by default. Calls without an answer by then are
-   * booked as maybe spent; with 0 that is all of them.
+   * Milliseconds that calls in flight have to finish when the run stops; 5,000 by default. Calls without an answer
+   * by then count as maybe spent; with 0, these are all calls in flight.
    */
   readonly graceMs?: number;
   /** Receives warnings while the run is under way. */
@@ -45,7 +45,7 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
   }
 }
 
-/** Prepares the run. Metrics are written even if the job can't be resolved. */
+/** Prepares the run. If the settings are not valid, writes the metrics anyway, and throws. */
 async function prepared(settings: JobInput, options: RunJobOptions): Promise<PreparedRun> {
   try {
     return prepareRun(settings, options);
@@ -56,7 +56,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Pre
   }
 }
 
-/** The outcome, with settings in place of flags in its messages. */
+/** Returns the outcome with messages that name settings instead of flags. */
 export function inSettings(outcome: RunOutcome): RunOutcome {
   const {stop, message} = outcome;
   return {
@@ -74,7 +74,7 @@ interface PreparedRun {
 /**
  * Checks the settings and resolves the job. `source`: the program's own rows, instead of the job's input.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if a setting is not valid.
  */
 export function prepareRun(given: object, options: RunJobOptions, source?: Source): PreparedRun {
   const {name, input, output, ...settings} = checkSettings(undefined, {...given}, asProperties);

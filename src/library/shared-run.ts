@@ -17,9 +17,11 @@ import {ofSettings} from './spoken.ts';
 
 /** Options for one row. */
 export interface OneOptions {
-  /** Milliseconds after which a lookup without an answer is `unknown`. If its call is unsent then, it is never sent. */
+  /**
+   * Milliseconds after which a lookup without an answer is `unknown`. Its call, if still unsent, is never sent.
+   */
   readonly budgetMs?: number;
-  /** Gives the row up when the signal aborts: calls that are still unsent are never sent. */
+  /** Gives the row up when the signal is aborted: calls that are still unsent are never sent. */
   readonly signal?: AbortSignal;
 }
 
@@ -27,11 +29,11 @@ export interface OneOptions {
 export interface SharedRun {
   one(row: object, options?: OneOptions): Promise<object>;
   many(rows: RowGroups): AsyncGenerator<object>;
-  /** Summary of the run until now; once the run is closed, of the whole run. */
+  /** Summary of the run until now; after {@link close}, of the whole run. */
   summary(): Summary;
   /** @throws {UsageError} for a column that settings name and that no row had. */
   demandColumns(): void;
-  /** Ends the run. Calls in flight get the `graceMs` of the run's options. */
+  /** Ends the run. Calls in flight have `graceMs` to finish: see {@link RunJobOptions}. */
   close(): Promise<RunOutcome>;
 }
 
@@ -61,7 +63,7 @@ export class Shared implements SharedRun {
     });
   }
 
-  /** The run's work: resolves once the run is closed or stopped, and calls in flight had their time to end. */
+  /** The run's work. Resolves once the run is closed or stopped and calls in flight have had time to end. */
   async untilClosed(): Promise<void> {
     const {stopper} = this.#session;
     await stopper.unlessStopped(this.#closed);
@@ -165,7 +167,10 @@ export class Shared implements SharedRun {
     return this.#ended;
   }
 
-  /** Hands rows to the run. True once it has all of them; false if the caller left or the run stopped earlier. */
+  /**
+   * Hands rows to the run. Resolves with true once the run has all of them, and with false if the caller left or
+   * the run stopped before.
+   */
   async #read(groups: RowGroups, feed: Feed, caller: Stopper): Promise<boolean> {
     const {limit = Number.POSITIVE_INFINITY} = this.#session.job.settings;
     for (let index = 0; caller.reason === undefined && index < limit; ) {
@@ -178,8 +183,8 @@ export class Shared implements SharedRun {
   }
 
   /**
-   * Hands rows to the feed. `index`: index of the first of them among all rows of this caller. If a row is refused, the
-   * rows after it are not handed on.
+   * Hands rows to the feed. `index`: index of the first of them among all rows of this caller. If a row's check
+   * throws, hands on only the rows before it.
    */
   async #give(feed: Feed, rows: readonly unknown[], index: number): Promise<void> {
     let fitting = 0;
@@ -196,7 +201,7 @@ export class Shared implements SharedRun {
     }
   }
 
-  /** Opens a feed (the path of one caller's rows through the run). The feed ends when its caller leaves. */
+  /** Opens a feed: the path of one caller's rows through the run. The feed ends when its caller leaves. */
   #begin(caller: Stopper, isRequest: boolean): Feed {
     if (this.#isClosed || caller.reason !== undefined) throw reasonOf(caller);
     const feed = new Feed(this.#session, isRequest);
@@ -214,7 +219,7 @@ export class Shared implements SharedRun {
   }
 }
 
-/** The error for callers that get no more results. */
+/** The error for a caller that gets no more results. */
 function reasonOf({reason: stop}: Stopper): unknown {
   if (stop === undefined)
     return new BulkEnrichError(

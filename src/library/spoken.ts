@@ -2,7 +2,7 @@ import {BulkEnrichError} from '../errors.ts';
 import {spelled} from '../job/setting-names.ts';
 import {describeSettings} from '../job/settings.ts';
 
-/** Messages name the command line's flags. For programs, settings replace the flags. */
+/** Messages name the flags of the command line. For programs, this file replaces flags with settings. */
 
 const FLAG = /(?<![\w-])--(no-)?([a-z][a-z-]*)( (?:"[^"]*"|fresh\b|[A-Z]\w*(?:=\w+)?))?/g;
 

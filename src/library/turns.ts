@@ -1,6 +1,9 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/** Maximum milliseconds in which a turn takes rows. Other work may wait twice as long, since rows are also planned. */
+/**
+ * Maximum milliseconds for which a turn takes rows. Other work may wait twice as long, since the rows are then
+ * also planned.
+ */
 const LONGEST_TURN_MS = 10;
 
 /**
@@ -10,7 +13,7 @@ const LONGEST_TURN_MS = 10;
 export class Turns {
   #began = performance.now();
 
-  /** True if the event loop should turn before more is done. */
+  /** True if this turn is long enough: other work should come before more is done. */
   get isOver(): boolean {
     return performance.now() - this.#began >= LONGEST_TURN_MS;
   }

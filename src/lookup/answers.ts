@@ -30,13 +30,16 @@ export interface AnswersOptions {
   readonly judge: Judge;
 }
 
-/** Lookups of one call of `ask`, by key: those that no earlier call has under way. */
+/** Lookups of one call of `ask`, by key, without those that an earlier call has under way. */
 type Fresh = Map<string, Pending>;
 
-/** Earlier results of lookups that still need a call, by key. `carried` is from earlier attempts of the run. */
+/**
+ * Earlier results of lookups that still need a call, by key. `carried`: from attempts of this run before its
+ * restart.
+ */
 interface LeftOver {
   readonly carried: ReadonlyMap<string, LedgerEntry>;
-  /** Earlier answers that are not fresh any more: the call may renew them. */
+  /** Earlier answers that are no longer fresh, so that the call may renew them. */
   readonly stored: ReadonlyMap<string, KnownAnswer>;
 }
 
@@ -44,7 +47,10 @@ const RECENT_BYTES = 4_194_304;
 
 const NOTHING: ReadonlyMap<string, KnownAnswer> = new Map();
 
-/** Compares the store's answer with an earlier attempt's (`carried`). Returns the valid one that was bought later. */
+/**
+ * Compares the store's answer (`found`) with one from before the run's restart (`carried`). Returns the valid one
+ * that was bought later.
+ */
 function newer(
   found: KnownAnswer | undefined,
   carried: Answer,
@@ -55,13 +61,19 @@ function newer(
   return {outcome: carried, validity};
 }
 
-/** A value whose last outcome is `unknown` must not be sent again. Returns its due answer, else that outcome. */
+/**
+ * Returns the outcome of a value that must not be sent again since its last outcome is `unknown`: a stored answer
+ * that is still valid (`due`), else that last outcome. Undefined for other values.
+ */
 function unknownOf(last: Outcome | undefined, known: KnownAnswer | undefined): Outcome | undefined {
   if (last === undefined || isKept(last)) return undefined;
   return known?.validity === 'due' ? known.outcome : last;
 }
 
-/** Answers a lookup from a recent outcome, a call in flight, the ledger or the store; else it becomes a task. */
+/**
+ * Answers lookups from a recent outcome, a call in flight, the ledger or the store. All other lookups become
+ * tasks.
+ */
 export class Answers {
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
@@ -80,7 +92,8 @@ export class Answers {
   async ask(all: readonly Waiter[]): Promise<void> {
     const waiters = all.filter(waiter => !this.#tellRecent(waiter));
     if (waiters.length === 0) return;
-    // Waits only here. During a later wait, another `ask` could buy a value that is not marked as pending yet.
+    // This is the only wait before the values are marked as pending. During a later wait, another `ask` could buy
+    // the same value.
     const ready = this.#options.store.ready();
     if (ready !== undefined) await ready;
     const fresh: Fresh = new Map();
@@ -125,7 +138,10 @@ export class Answers {
     this.#tell(key, rejections.told({operation, key}, outcome));
   }
 
-  /** The call can't be made: an earlier answer serves unless it is too old to use, else the value is skipped. */
+  /**
+   * Ends a task whose call can't be made. Its rows get an earlier answer, or `skipped` if that is missing or too
+   * old to use.
+   */
   #unasked({lookup, before, known}: Task, reason: UnaskedCode): void {
     if (before?.validity === 'due')
       this.#options.ledger.adopt(lookup.operation, lookup.key, before.outcome, known);
@@ -148,8 +164,8 @@ export class Answers {
   }
 
   /**
-   * Answers lookups from the store, and from earlier attempts of the run. For lookups that still need a call, returns
-   * the number of doubtful calls until now, and the answers to renew.
+   * Answers lookups from the store, and from attempts before the run's restart. For lookups that still need a
+   * call, returns their earlier attempts (with the number of doubtful calls) and the answers to renew.
    */
   #takeOver(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
     const carriedOver = new Map<string, LedgerEntry>();
@@ -226,7 +242,7 @@ export class Answers {
     pending?.tell(result);
   }
 
-  /** Gives a lookup's waiters an outcome that the ledger has. */
+  /** Gives an outcome from the ledger to all cells that wait for its lookup. */
   #deliver(fresh: Fresh, key: string, outcome: Outcome): void {
     const pending = fresh.get(key);
     if (pending === undefined) return;
@@ -235,7 +251,10 @@ export class Answers {
     this.#recent.set(key, pending.tell(this.#options.rejections.told(pending.lookup, outcome)));
   }
 
-  /** The row that shows a lookup's answer unchanged; undefined if none is chosen, or if all rows are answered alike. */
+  /**
+   * The row that shows a lookup's answer unchanged; undefined if no row is chosen yet, or if all rows show the
+   * same.
+   */
   #firstRow({operation, key}: Lookup): number | undefined {
     return operations[operation].again && this.#options.ledger.firstRow(key);
   }

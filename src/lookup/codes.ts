@@ -3,7 +3,7 @@ import type {SkipCode} from '../ledger/lookup.ts';
 import {repairCodes} from '../operations/cell.ts';
 import {operationNames, operations} from '../operations/table.ts';
 
-/** A code's meaning, and what to do about it if that is more than fixing the list. */
+/** A code's meaning. `advice` says what to do; it is missing if fixing the list is enough. */
 export interface CodeText {
   readonly meaning: string;
   readonly advice?: string;
@@ -54,7 +54,10 @@ export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   offline: {meaning: '--offline makes no calls, and the store has no answer.'},
 };
 
-/** Codes of calls without a usable answer: the program's own, and `invalid_token`. All others are the service's own. */
+/**
+ * Codes of calls without a usable answer: those of this program, and the service's `invalid_token`. All other
+ * codes come from the service.
+ */
 export const callCodes = {
   bad_response: {
     meaning: 'The answer breaks the interface; the call counts as spent.',
@@ -109,7 +112,10 @@ export const callCodes = {
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 
-/** Codes by HTTP status, such as `http_503`. After `failed` a call is sent again, after `refused` it is not. */
+/**
+ * Texts for codes that name an HTTP status, such as `http_503`. The program sends a `failed` call again, but not a
+ * `refused` call.
+ */
 const statusCodes = {
   failed: {
     meaning: 'The service failed with this HTTP status; the call may have been charged.',
@@ -119,7 +125,9 @@ const statusCodes = {
 } as const satisfies Readonly<Record<string, CodeText>>;
 const STATUS = /^http_(?<failed>408|425|429|5\d\d)?\d*$/;
 
-/** Advice for values that can't be looked up, if their operation's sentence gives no advice. */
+/**
+ * Advice by code, for values that can't be looked up. Codes whose meaning already includes advice are left out.
+ */
 export const valueAdvice: Readonly<Record<string, string>> = {
   calling_code_unclear: 'write the plus, or the zero before the area code',
   country_unknown: 'add --country COLUMN or --default-country COUNTRY',
@@ -131,7 +139,10 @@ export const valueAdvice: Readonly<Record<string, string>> = {
   unreadable_characters: 'name the encoding of the list (--encoding), or export it again as UTF-8',
 };
 
-/** Advice by code and setting, for users who already use the flag of the usual advice. The first one in use counts. */
+/**
+ * Advice by code and setting. It replaces the usual advice if the user already uses the flag that the usual advice
+ * names. If several settings are in use, the first counts.
+ */
 const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   country_unknown: {
     defaultCountry: 'fix the country column: it has no known country in this row',
@@ -151,10 +162,13 @@ function textOf(word: string): CodeText | undefined {
   return status && (status['failed'] === undefined ? statusCodes.refused : statusCodes.failed);
 }
 
-/** A code without its prefix, as in `ip.ip_range` or `signup_ip.ip_range`. */
+/** The part of a code after its prefix: `ip_range` of `ip.ip_range` or `signup_ip.ip_range`. */
 const wordOf = (code: string) => code.slice(code.lastIndexOf('.') + 1);
 
-/** Meaning of a code, with or without its column or operation in front; empty for a code of the service's own. */
+/**
+ * Meaning of a code, with or without a column or operation before it. Empty for a code of the service that this
+ * program does not know.
+ */
 export function meaningOf(code: string): string {
   const word = wordOf(code);
   const judging = operationNames.find(name => Object.hasOwn(operations[name].codes, word));
@@ -163,7 +177,7 @@ export function meaningOf(code: string): string {
   return textOf(word)?.meaning ?? '';
 }
 
-/** The advice on a code, under these settings; undefined if fixing the list is all there is to do. */
+/** Advice on a code, given these settings; undefined if fixing the list is enough. */
 export function adviceOf(code: string, settings: Readonly<Record<string, unknown>> = {}): string | undefined {
   const word = wordOf(code);
   const isSet = (name: string) => ![undefined, false, 'auto'].includes(settings[name] as string | undefined);

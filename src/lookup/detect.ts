@@ -9,13 +9,13 @@ import {namesAnother, namesFax, names as namesWord} from './columns/header.ts';
 import {chooseColumns} from './columns/own-columns.ts';
 import {fieldPaths} from './field-paths.ts';
 
-/** Minimum share of fitting values with which a column's kind is decided without its header. */
+/** Share of values that must fit a kind (such as e-mail) to decide a column's kind without its header. */
 const CONTENT_SPEAKS = 0.9;
-/** Minimum number of values with which a column's kind is decided without its header. */
+/** Number of values that a column needs for such a decision without its header. */
 const FEW_VALUES = 5;
 
 export interface ColumnHints extends Headers {
-  /** Phone and country columns that settings name. */
+  /** Columns that settings name: phone columns (`numbers`) and country columns (`countries`). */
   readonly numbers?: readonly string[] | undefined;
   readonly countries?: readonly string[] | undefined;
   /** The default country, for rows without a country. */
@@ -28,7 +28,7 @@ export interface Detected {
   readonly choices: CountryChoices;
 }
 
-/** Guesses from the headers and the first rows which column holds what, and how sure that is. */
+/** Guesses from headers and first rows which kind of value each column holds, and how sure that is. */
 export function detectColumns(
   given: readonly string[],
   sample: readonly Row[],
@@ -61,7 +61,10 @@ export function detectColumns(
   return {guesses: isPhone ? [...countries, ...others] : others, choices};
 }
 
-/** True for `Phone 2 - Value` if a cell of the column before it, `Phone 2 - Label`, names someone else: `Spouse`. */
+/**
+ * True for `Phone 2 - Value` if the column before it, `Phone 2 - Label`, has a cell that names a person other than
+ * the row's own, such as `Spouse`.
+ */
 function isLabelledAnothers({heading}: Column, label: Column | undefined, sample: readonly Row[]): boolean {
   const stemOf = (text: string) => / - /.test(text) && text.slice(0, text.lastIndexOf(' - '));
   if (label === undefined || stemOf(heading) === false || stemOf(heading) !== stemOf(label.heading))
@@ -69,7 +72,10 @@ function isLabelledAnothers({heading}: Column, label: Column | undefined, sample
   return sample.some(row => namesAnother(label.cell(row) ?? ''));
 }
 
-/** The phone columns that need a country column: settings name them, or their headers do. */
+/**
+ * The phone columns for which a country column is sought: those that settings name, and those whose headers say
+ * phone. Headers with unknown words count only if no header is plain.
+ */
 function phonesOf(columns: readonly Column[], numbers: readonly string[]): Column[] {
   const isMeant = ({name}: Column) => numbers.includes(name);
   const named = columns.filter(({says, isAnothers}) => {
@@ -81,7 +87,7 @@ function phonesOf(columns: readonly Column[], numbers: readonly string[]): Colum
   return columns.filter(column => isMeant(column) || own.includes(column));
 }
 
-/** The most frequent fault of an unsure column's cells, to explain to the user why the column is unsure. */
+/** The most frequent fault of an unsure column's cells, which tells the user why. Undefined if it is sure. */
 function faultOf(
   {operation, confidence}: Guess,
   cells: ColumnCells,
@@ -98,7 +104,10 @@ function faultOf(
   return code === undefined ? undefined : {code, row: sample[codes.indexOf(code)]?.record};
 }
 
-/** The surest guess of a column. Among equally sure ones, prefers one not left out, then one that the header names. */
+/**
+ * The surest guess of a column. Among equally sure guesses, prefers one without a reason to leave the column out
+ * (`aside`), then one that the header supports.
+ */
 function best(some: readonly Guess[]): Guess[] {
   return [...some]
     .sort(
@@ -110,7 +119,10 @@ function best(some: readonly Guess[]): Guess[] {
     .slice(0, 1);
 }
 
-/** True if neither the header nor nearly all values support a guess. It is dropped if its kind has a better guess. */
+/**
+ * True if neither the header nor nearly all values support a guess. Such a guess is dropped if another column has
+ * a better guess for the same operation.
+ */
 function isFaint({header, confidence, ofKind}: Guess): boolean {
   return header === 'silent' && confidence === 'unsure' && ofKind < CONTENT_SPEAKS;
 }
@@ -139,7 +151,8 @@ function guessColumn(
     says?.strength === 'named' || (says?.strength === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const judged = isNamed ? byName(tally) : byContent(operation, column, cells, tally, headless);
   if (judged === undefined) return undefined;
-  // A header that only mentions a kind needs values that prove it. Mere digits don't: `phone order no` has them too.
+  // If a header only mentions a kind, the values must prove it. Mere digits prove nothing: `phone order no` has
+  // them too.
   const isMentioned =
     says?.strength === 'mentioned' &&
     (judged === 'sure' ||
@@ -154,7 +167,8 @@ function guessColumn(
     confidence: confidence === 'sure' && aside === undefined ? 'sure' : 'unsure',
     aside,
   } as const;
-  // Drops a guess that is left out if most values don't fit. Guesses with the reason `values` or `alike` are kept.
+  // If the column is to be left out and most of its values don't fit, there is no guess to report. The reasons
+  // `values` and `alike` are reported anyway.
   return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= MOSTLY
     ? guess
     : undefined;
@@ -165,7 +179,10 @@ function mayBeOtherDigits({heading}: Column, cells: ColumnCells): boolean {
   return isBare || namesWord(heading, 'otherDigits') || namesWord(heading, 'cards');
 }
 
-/** True if most values fit the header's hint. A phone number must be a likely one, since any digits may be valid. */
+/**
+ * True if most values fit the kind that the header hints at. Almost any digits may be a phone number, so phone
+ * numbers must also be likely ones (`isLikely`).
+ */
 function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number): boolean {
   const {isLikely, isTelling} = operations[operation];
   if (isLikely === undefined) return ofKind >= MOSTLY;
@@ -174,10 +191,10 @@ function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number
   return isShare(MOSTLY, cells, fits);
 }
 
-/** Header of a column of copied mail recipients (cc). Next to a phone column, `CC` means country code. */
+/** Header of copied mail recipients. Used for e-mail columns only: beside phones, `CC` means country code. */
 const COPIED = /^(?:mail\W?)?cc$/i;
 
-/** True if this share of the filled cells fits. Stops once too many cells do not fit. */
+/** True if at least this share of the filled cells fits. Stops once too many do not fit. */
 function isShare(
   share: number,
   cells: ColumnCells,
@@ -215,8 +232,8 @@ function byName({values, valid, unclear, beyond}: ColumnTally): Guess['confidenc
 }
 
 /**
- * Judges by the values alone. `likely`: they fit, but neither a header nor a sign such as `+` makes them sure. `alike`:
- * they may be something that looks the same.
+ * Judges a column by its values alone. `likely`: the values fit, but neither a header nor a sign such as `+` makes
+ * them sure. `alike`: the values may be something else that looks the same, such as versions.
  */
 function byContent(
   operation: Intelligence,
@@ -227,7 +244,7 @@ function byContent(
 ): Guess['confidence'] | 'likely' | 'alike' | undefined {
   const {isTelling, isLikely} = operations[operation];
   const isMost = values >= FEW_VALUES && telling / values >= MOSTLY;
-  // Without headers a few values suffice, if all are certain.
+  // In a list without headers, fewer than FEW_VALUES values suffice if all of them show their kind.
   const isEnough = values >= FEW_VALUES || (headless && telling === values);
   if (valid > 0 && (telling + beyond) / values >= CONTENT_SPEAKS && isEnough)
     return operations[operation].mayBeOthers?.(cells.map(([text]) => text)) === true ? 'alike' : 'sure';
@@ -251,10 +268,10 @@ type ColumnTally = ReturnType<typeof tallyOf>;
 /** Codes of addresses that the service knows nothing about. */
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
-/** Codes that depend on the habits of the column: how it usually writes its values. */
+/** Codes of cells that can be judged only with the habits of their column (how it writes its values). */
 const BY_HABIT: ReadonlySet<string> = new Set(['calling_code_unclear', 'leading_zero_lost']);
 
-/** Counts a column's cells: valid values, and all other cells by fault. `isKnown`: `rules` has the column's habits. */
+/** Counts valid values, and all other cells by fault. `isKnown`: `rules` has the column's habits already. */
 function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules | undefined, isKnown = false) {
   const {canonical, habits, isTelling} = operations[operation];
   const distinct = new Set<string>();

@@ -23,8 +23,8 @@ export interface Task extends History {
   /** Numbers of the rows that wait for the task now. */
   rows(): readonly number[];
   /**
-   * True if a program waits for this one value (`one` of the library). In an outage the program gets the stored answer
-   * or `skipped` immediately, unless the task is the probe.
+   * True if a program waits for this one value (`one()` of the library). In an outage, the program gets the stored
+   * answer or `skipped` immediately, unless this task is the probe: the call that tests if the service is back.
    */
   isUrgent(): boolean;
   /** An earlier answer. If the call can't be made, the rows get this answer, unless it is too old to use. */
@@ -41,9 +41,9 @@ export interface Task extends History {
 export interface ExecutorEvents {
   /** Called when so many calls of an operation were refused in a row that the values are not to blame. */
   refused?(operation: Operation, streak: Streak): void;
-  /** Called when the run stops: nothing new is sent. */
+  /** Called when the run stops. It then sends nothing new. */
   stopped(reason: ExecutorStop): void;
-  /** Called when nothing new is sent, but the run continues to its end. Tasks without an outcome end as unasked. */
+  /** Called when the run sends nothing new, but continues to its end. Tasks without an outcome end as unasked. */
   closed(reason: ExecutorStop): void;
 }
 
@@ -58,7 +58,7 @@ export interface PaceReport {
   /** The current calls per second, lowered by throttling. */
   readonly current: number | undefined;
   readonly inFlight: number;
-  /** Values that wait for a slot, a permit or their next attempt. */
+  /** Number of values that wait for a slot, a permit or their next attempt. */
   readonly waiting: number;
   /** Milliseconds that calls were in flight, summed over all calls. */
   readonly inFlightMs: number;
@@ -67,7 +67,10 @@ export interface PaceReport {
   readonly pausedMs: number;
 }
 
-/** Takes a task through slot, permit and sending, from this machine or through a fleet. */
+/**
+ * Sends tasks from this process or through a fleet. A task waits for a slot (calls in flight are limited), then
+ * for a permit (their rate is limited too).
+ */
 export interface Executor {
   /** True while an outage delays even urgent tasks, for which a program waits. */
   readonly isDown: boolean;

@@ -1,9 +1,9 @@
 import type {Row} from '../input/row.ts';
 import {typedText} from './targets.ts';
 
-/** Maximum depth of nesting at which values to look up are expected. */
+/** Maximum depth of nested objects in which fields are searched. */
 const MOST_LEVELS = 5;
-/** Maximum number of fields that are considered. */
+/** Number of fields at which the search ends. */
 const MOST_PATHS = 500;
 
 /**
@@ -27,7 +27,10 @@ export function fieldPaths(names: readonly string[], rows: readonly Row[]): stri
   return [...paths].filter(path => !objects.has(path));
 }
 
-/** True for a path to a list's first entry, such as `ips.0`: rows may have more entries. */
+/**
+ * True for a path through a list's first entry, such as `ips.0`. The list may have more entries, which have no
+ * path.
+ */
 export function isInList(path: string): boolean {
   return /\.0(?:\.|$)/.test(path);
 }

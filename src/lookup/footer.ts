@@ -2,16 +2,20 @@ import type {Row} from '../input/row.ts';
 import {tokensOf} from './columns/tokens.ts';
 import {HeaderVocabulary} from './columns/vocabulary.ts';
 
-/** Minimum number of rows that show which columns are usually filled. */
+/** Number of rows that are needed to tell which columns are usually filled. */
 const FEW_ROWS = 5;
 const USUALLY = 0.8;
-/** Minimum number of usually filled columns that a note without a known label leaves empty. */
+/**
+ * Number of usually filled columns that a row must leave empty to count as a note although it begins with no
+ * label.
+ */
 const SEVERAL = 2;
 
 /**
- * Returns a test for rows below a list: totals, and notes such as `Exported by,jo@example.com,`. Their values belong to
- * no row's person. Such a row leaves a column empty that the first rows usually fill, and begins with a label. Or it
- * leaves several such columns empty, and begins with a text without digits in a column of numbers.
+ * Returns a test for rows below a list: totals, and notes such as `Exported by,jo@example.com,`, whose values
+ * belong to no person of the list. Such a row leaves a column empty that the first rows usually fill, and begins
+ * with a label. Or it leaves several such columns empty, and begins with a text without digits in a column of
+ * numbers.
  */
 export function footersOf(first: readonly Row[]): (row: Row) => boolean {
   const isLabel = labelTest();

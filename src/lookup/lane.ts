@@ -76,8 +76,8 @@ export class Lane {
   }
 
   /**
-   * Notes that a task was sent at `now`. Call it after sending: an earlier call would end the window of the rate too
-   * early, by a fraction of a millisecond.
+   * Notes that a task was sent at `now`. Call it after the sending: the pacer dates the call in this method, and
+   * an earlier date would let the next calls go a fraction of a millisecond too early.
    */
   sent(now: number): void {
     this.#recent.push(now);
@@ -98,7 +98,7 @@ export class Lane {
 
 export class Lanes implements Iterable<Lane> {
   readonly #byOperation = new Map<Operation, Lane>();
-  /** Each lane once. Free slots are offered in this order; the lane that sent last comes last. */
+  /** Each lane once. They are offered free slots in this order; the lane that sent last is at the end. */
   readonly #turns: Lane[] = [];
   /** Maximum calls per second of all lanes together. */
   readonly #most: number;

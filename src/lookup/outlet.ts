@@ -5,7 +5,7 @@ import type {Operation} from '../operations/table.ts';
 import type {Pause} from './pace/pause.ts';
 import type {RateController} from './pace/rate-controller.ts';
 
-/** Operations that share one rate. */
+/** A lane: operations that share one rate. */
 export interface LaneSettings {
   /** An operation with a rate of its own, or `all`. */
   readonly name: Operation | 'all';
@@ -32,12 +32,12 @@ export interface Outlet {
 export type Lease = (permits: number) => void;
 
 /**
- * Maximum calls that are sent in one go. Each takes 0.1 ms, and answers that arrive meanwhile have to wait. Smaller
- * groups need more transactions and system calls: with groups of 4, a call takes a tenth more time.
+ * Maximum calls that are sent in one go. Sending one takes 0.1 ms, and answers that arrive meanwhile have to wait.
+ * Smaller groups need more transactions and system calls: with groups of 4, a call takes a tenth more time.
  */
 export const LEAVE_AT_ONCE = 16;
 
-/** Permits of the account. Other processes take them too. */
+/** Permits to make calls of an account, whose rate this process shares with other processes. */
 export interface SharedPermits {
   readonly rate: Rate;
   /** Takes up to `most` permits, for this turn of the event loop. If there are none, returns how long to wait. */
@@ -46,7 +46,7 @@ export interface SharedPermits {
 }
 
 export interface PermitUse {
-  /** Called when the call has its connection and begins to leave. */
+  /** Called when the call has its connection, and its sending begins. */
   left(): void;
   /** Called when the call has ended. `sent`: true if the call may have reached the service. */
   over(sent: boolean): void;
@@ -55,8 +55,8 @@ export interface PermitUse {
 /** Hands out permits in leases. Each lease lets a number of calls be sent now. */
 export interface LanePacer {
   /**
-   * Requests a lease; repeated requests share one. `isGroup`: enough calls for a full group are waiting already, so the
-   * lease need not wait for more.
+   * Requests a lease; repeated requests share one. `isGroup`: true if enough calls for a full group wait already,
+   * so that the lease need not wait for more.
    */
   request(isGroup?: boolean): void;
   /** Notes that a permit was used now. */

@@ -11,7 +11,10 @@ export interface Waiter {
   tell(result: Result): void;
   /** False once the cell no longer wants an outcome. Without this function the cell always wants one. */
   isWanted?(): boolean;
-  /** True if a program waits for this one value (`one` of the library). In an outage it gets a result immediately. */
+  /**
+   * True if a program waits for this one value (`one()` of the library). In an outage, the program gets a result
+   * immediately.
+   */
   readonly isUrgent?: boolean;
 }
 
@@ -19,9 +22,9 @@ export interface Waiter {
 export class Pending {
   readonly lookup: Lookup;
   before: KnownAnswer | undefined;
-  /** The store's version when the value was last sought there. */
+  /** The store's version at the last search for this value in the store. */
   version = 0;
-  /** The row that shows the answer unchanged. All other rows show the answer to a repeated call. */
+  /** The row that shows the answer unchanged. All other rows show the answer that a repeated call would get. */
   firstRow: number | undefined;
   readonly #waiters: Waiter[];
 
@@ -46,20 +49,29 @@ export class Pending {
     return [...new Set(this.#waiters.map(({row}) => row))];
   }
 
-  /** Returns the first row, and chooses it if needed. Chosen late, since rows may be dropped before the call. */
+  /**
+   * Returns the first row that still wants the outcome, and keeps this choice. Called shortly before the call is
+   * sent, since rows may be dropped until then.
+   */
   chooseFirstRow(): number | undefined {
     this.firstRow ??= this.#waiters.find(isWanted)?.row;
     return this.firstRow;
   }
 
-  /** Gives the first row the outcome. Gives all other rows the outcome of a repeated call, and returns it. */
+  /**
+   * Gives the outcome to the first row, and the outcome of a repeated call to all other rows. Returns the outcome
+   * of the repeated call.
+   */
   tell<Kind extends Result>(outcome: Kind): Kind | Outcome {
     const later = again(this.lookup, outcome);
     for (const waiter of this.#waiters) waiter.tell(waiter.row === this.firstRow ? outcome : later);
     return later;
   }
 
-  /** Gives urgent cells, or with `isAll` all cells, their result without a call: the earlier answer, or `skipped`. */
+  /**
+   * Gives urgent cells their result without a call: the earlier answer, or `skipped`. With `isAll`, does so for
+   * all cells.
+   */
   tellInOutage(isAll = false): void {
     for (const waiter of this.#waiters)
       if (isWanted(waiter) && (isAll || waiter.isUrgent === true))

@@ -48,7 +48,7 @@ export function createPlan(
   };
 }
 
-/** The list's rules, with how one column usually writes its values (its habits). */
+/** Returns the list's rules together with one column's habits: how it usually writes its values. */
 function rulesOf(
   habits: IntelligenceSpec['habits'],
   cell: CellReader | undefined,
@@ -116,14 +116,14 @@ function planned(canonical: Canonical, ask: (value: CanonicalValue) => PlannedCe
   }
 }
 
-/** Memory of remembered cells: about 16,000 texts. */
+/** Maximum bytes of remembered cells: about 16,000 texts. */
 const REMEMBERED_BYTES = 4_000_000;
-/** Memory of one remembered cell: a lookup, its key and their container. */
+/** Approximate bytes of one remembered cell: a lookup, its key and their container. */
 const CELL_BYTES = 150;
 
 /**
- * Remembers the planned cells of phone numbers: judging a number takes ten times as long as recognizing it. Other
- * values are not worth the memory.
+ * Remembers the planned cells of phone numbers: to judge a number takes ten times as long as to find it here.
+ * Other kinds of values are judged so fast that they are not worth the memory.
  */
 function remembering(judge: JudgeCell): JudgeCell {
   const known = new Recent<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
@@ -153,7 +153,10 @@ function countryFrom(country: CellReader | undefined, defaultCountry: string | u
   };
 }
 
-/** Plans a token with the values sent beside it. An invalid value is left out: the token is still looked up. */
+/**
+ * Plans the lookup of a session token, with the values of the row that are sent beside it. An invalid one of these
+ * values is left out, and the token is still looked up.
+ */
 function askWithBeside(
   {name: operation, field, beside}: typeof operations.verify,
   {value, repairs = []}: CanonicalValue,

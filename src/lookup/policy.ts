@@ -10,39 +10,48 @@ export const policyNumbers = {
   /** First backoff. Google's and AWS's clients begin between 0.1 s and 1 s. */
   backoffBaseMs: 500,
   /**
-   * Maximum wait of one value for its retry. Longer waits ease the load no further (AWS caps at 20 s, gRPC at 120 s).
+   * Maximum backoff of one value before its retry. Longer waits ease the load no further (AWS caps at 20 s, gRPC
+   * at 120 s).
    */
   retryCapMs: 30_000,
   /**
-   * Maximum wait of all values after throttling without a stated time: half of the minute that most quotas count by.
+   * Maximum backoff of all values after a throttled call: half of the minute over which most quotas count. If the
+   * service asks for a longer wait, that wait counts.
    */
   gateCapMs: 30_000,
   /**
-   * Maximum wait for the next probe: at most 240 calls an hour (half of the wait is jitter), and half a minute lost at
-   * the end.
+   * Maximum wait for the next probe (the call that tests, in an outage, if the service is back), unless few
+   * resends are left. Jitter may halve the wait, so there are at most 240 probes an hour. After the outage, at
+   * most half a minute is lost.
    */
   probeCapMs: 30_000,
-  /** Maximum wait for the next probe while a program waits for a value: the program gets it soon after the outage. */
+  /**
+   * Maximum wait for the next probe while a program waits for a value: it gets the value soon after the outage.
+   */
   urgentProbeMs: 1_000,
-  /** Minimum time after which a run that gave up should come back, even if it does not wait for outages. */
+  /** Minimum wait that a run advises when an outage ended it, even if it does not wait for outages itself. */
   comeBackAfterMs: 30_000,
-  /** Tokens of the retry budget at the start, and at most. AWS's standard mode has 500, and takes 5 for a retry. */
+  /**
+   * Tokens of the retry budget at the start, and its maximum. Each failed call takes one. (AWS's standard mode has
+   * 500, and takes 5 for a retry.)
+   */
   budgetTokens: 100,
   /** Tokens that one success gives back to the retry budget. gRPC's retry throttling suggests a tenth. */
   budgetPerSuccess: 0.1,
-  /** Number of unsent calls in a row that mean an outage. Fewer may be the fault of single connections. */
+  /** If this many calls in a row can't be sent, this is an outage. Fewer may be faults of single connections. */
   unsentStreak: 5,
   /** Number of values that must fail, without a success in between, before the service is to blame. */
   outageValues: 5,
-  /** Minimum length of an outage before a value may be blamed for it. So an outage of a minute fails no value. */
+  /** Minimum length of an outage before a value may be blamed. So an outage of a minute fails no value. */
   patienceMs: 60_000,
-  /** After an outage each success allows one more call in flight. Beyond this number there is no limit. */
+  /** After an outage, each success allows one more call in flight. Once this many are allowed, this limit ends. */
   largestRamp: 64,
   /** Maximum pause for a quota that the service reports as used up. Then a call tests the quota. */
   quotaPauseMs: 60_000,
   /**
-   * Refused values of one operation in a row. Before the operation's first answer, so many mean wrong settings. Later
-   * the account may be refused, so the values are not stored as rejected.
+   * If this many values of one operation are refused in a row, the values are not to blame. Before the operation's
+   * first answer, the settings are wrong. Later, the account may be refused, so the values are not stored as
+   * rejected.
    */
   refusalStreak: 10,
   /** Maximum calls of an operation in flight before its first answer. */
@@ -53,13 +62,16 @@ export const policyNumbers = {
 
 export interface PolicySettings {
   readonly resends: number;
-  /** True if a value that has used up its sends fails in an outage too, instead of waiting for the outage's end. */
+  /** True if a value without sends left fails even in an outage, instead of waiting for the outage's end. */
   readonly failsInOutage?: boolean | undefined;
-  /** Charges of rejected and of throttled calls. */
+  /** How the service charges rejected and throttled calls. */
   readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
-/** The party to blame for a failure: the value, or in an outage the service. `value for good`: no more attempts. */
+/**
+ * The party to blame for a failure: the value, or in an outage the service. `value for good`: the value gets no
+ * more attempts.
+ */
 export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
@@ -70,7 +82,8 @@ export type Step =
   | {readonly next: 'stop'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>};
 
 /**
- * Full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the exponential bound. `random` is in [0, 1).
+ * Milliseconds before a retry, with full jitter (AWS, "Exponential backoff and jitter"): anywhere from 0 to the
+ * exponential bound. `random` is in [0, 1).
  */
 export function backoffMs(retry: number, capMs: number, random: number): number {
   const bound = Math.min(capMs, policyNumbers.backoffBaseMs * 2 ** retry);
@@ -92,7 +105,8 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
     case 'rejected':
       return attempt.status >= 400 ? settings.cost.rejected : 'spent';
     case 'fatal':
-      // No status: nothing was sent. 4xx: no access or credit to charge. An answer with another status may be charged.
+      // No status: nothing was sent. 4xx: the account has no access or credits, so nothing is charged. Any other
+      // status may be charged.
       return attempt.status === undefined || (attempt.status >= 400 && attempt.status < 500)
         ? 'free'
         : 'maybe';
@@ -106,7 +120,7 @@ export function leavesDoubt(attempt: Attempt, settings: PolicySettings): boolean
   return attempt.kind !== 'answered' && chargeOf(attempt, settings) !== 'free';
 }
 
-/** Maximum number of sends of a value, whatever fails: `plan` shows it as the worst case. */
+/** Maximum number of sends of a value, whatever fails. `plan` shows the cost of this worst case. */
 export function mostSends({resends}: PolicySettings): number {
   return 1 + resends;
 }
@@ -117,8 +131,8 @@ export function sendsLeft({doubts}: History, settings: PolicySettings): number {
 }
 
 /**
- * The step after an attempt. `history` includes the attempt's doubt already. `isTrusted`: the service answers the
- * operation, so a rejection is about the value.
+ * The step after an attempt. `history` already counts this attempt if it may have been charged without an answer.
+ * `isTrusted`: true if the service answers the operation, so that a rejection is about the value.
  */
 export function nextStep(
   operation: Operation,
@@ -162,9 +176,9 @@ export function usedUp({lastCode: error}: History, settings: PolicySettings, bla
 }
 
 /**
- * Milliseconds that a value waits for its next attempt: a random backoff, which grows with its doubts. Before its last
- * send the wait is a minute if `onlyFailingLeft`. Then no other value can show that this is an outage, and an
- * outage that begins with the last rows of a list must not fail them.
+ * Milliseconds that a value waits for its next attempt: a random backoff, which grows with its doubts.
+ * `onlyFailingLeft`: true if all remaining values have failed. Then a value waits a minute before its last send:
+ * no other value can show that this is an outage, and an outage at the end of a list must not fail its last rows.
  */
 export function retryMs(
   history: History,
@@ -178,7 +192,7 @@ export function retryMs(
 }
 
 /**
- * True if a failure in an outage may be the value's fault: the service's own error may depend on the request. A
+ * True if a failure in an outage may be the value's fault. The service's own error may depend on the request. A
  * gateway's error (502, 503, 504), a timeout or a broken connection does not.
  */
 export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): boolean {
@@ -186,8 +200,8 @@ export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): bo
 }
 
 /**
- * True if a rejection is about the value and holds for other runs: it has a code of the service's own. A bare status
- * may be a gateway's, and 403 is about the caller.
+ * True if a rejection is about the value, and so holds for other runs: it has a code that the service gave. A
+ * rejection with only an HTTP status may come from a gateway, and 403 is about the caller.
  */
 function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolean {
   return status !== 403 && code !== 'service_error' && !/^http_\d{3}$/.test(code);
@@ -217,14 +231,14 @@ export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: nu
 }
 
 /**
- * Milliseconds for which no call is sent after a throttled one: a random backoff, but never less than the service asked
- * for. The backoff grows with `streak`, the number of such waits without an answer in between: the service may have
- * asked for too little.
+ * Milliseconds for which no call is sent after a throttled one: a random backoff, but never less than the service
+ * asked for. The backoff grows with `streak`, the number of earlier waits since the last answer, since the service
+ * may have asked for too little.
  */
 export function throttleMs(asked: number | undefined, streak: number, random: number): number {
   const backoff = Math.max(SHORTEST_THROTTLE_MS, backoffMs(streak, policyNumbers.gateCapMs, random));
   if (asked === undefined) return backoff;
-  // Slightly more than asked for, so that a difference of clocks does not cause the next refusal.
+  // Waits slightly longer than asked for. Otherwise a small difference of clocks could cause the next refusal.
   return Math.max(asked + Math.round(random * 100), streak === 0 ? 0 : backoff);
 }
 

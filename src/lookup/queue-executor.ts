@@ -19,8 +19,8 @@ import {
 } from './task-state.ts';
 
 /**
- * `queue → pace → send`: p-queue holds the slots, the outlet paces and sends. This class decides what follows from an
- * answer. The life of a task:
+ * Each task needs a slot (a place among the calls in flight, kept by p-queue), then a permit of the outlet, which
+ * paces and sends the calls. This class decides what follows from an answer. The life of a task:
  *
  *               slot           permit, reserved        outcome
  *     queued ─────────▶ waiting ─────────────▶ in flight ─────▶ settled
@@ -30,9 +30,9 @@ import {
  *       │                    or no call possible   │ no outcome yet
  *       └───────────────── backing off ◀───────────┘
  *
- * Each state has a method: `#enqueue`, `#awaitPermit`, `#send`, `#retry` and `#hold`, `#settle`. `#lease`, `#makeRoom`,
- * `#dropWaiting` and `close` let a task leave `waiting`. Once closed, nothing is sent, and tasks without an outcome end
- * as unasked. Once stopped, tasks only settle.
+ * Each state has a method: `#enqueue`, `#awaitPermit`, `#send`, `#retry` and `#hold`, `#settle`. A task leaves
+ * `waiting` through `#lease`, `#makeRoom`, `#dropWaiting` or `close`. After `close`, nothing is sent, and tasks
+ * without an outcome end as unasked. After `stop`, only calls in flight still settle their tasks.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
@@ -123,7 +123,7 @@ export class QueueExecutor implements Executor {
   /** → queued: the task waits for a slot of its lane. */
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
-    // An error in the work of a slot is the ledger's, not a call's: it ends the run.
+    // A failed call does not throw. An error here is the ledger's, and ends the run.
     lane.inSlot(() => this.#awaitPermit(task, lane), task.isUrgent()).catch(error => this.#fail(error));
   }
 
@@ -151,8 +151,8 @@ export class QueueExecutor implements Executor {
   }
 
   /**
-   * True if the run continues without this task, which it can't afford. A value without an answer waits while calls are
-   * in flight: a call may turn out free and give its credits back.
+   * True if the task ends without a call, since the credits don't suffice. A value without an answer does not end
+   * while calls are in flight: a call may turn out free and give its credits back.
    */
   #isOverBudget(task: Task): boolean {
     const {publishOn, ledger} = this.#options;
@@ -161,7 +161,7 @@ export class QueueExecutor implements Executor {
     return (isRenewal || this.#flow.inFlight.count === 0) && !ledger.budget.affords(task.cost, isRenewal);
   }
 
-  /** waiting → in flight. Reserves all that may be sent now in one transaction. */
+  /** waiting → in flight. In one transaction, reserves the credits of all tasks that may be sent now. */
   #lease(lane: Lane, permits: number): void {
     try {
       this.#dropWaiting(lane);
@@ -225,7 +225,7 @@ export class QueueExecutor implements Executor {
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const isTrusted = isKnown || (attempt.kind === 'rejected' && this.#flow.trusts(task.lookup.operation));
     const {step, booked} = concluded(task, attempt, policy, blame, isTrusted);
-    // Frees the slot before the booking is written, so that one transaction contains the booking and the next send.
+    // Does not wait until the booking is written: so one transaction contains the booking and the next send.
     ledger.record(booked).catch(error => this.#fail(error));
     if (step.next === 'settle') this.#settle(task, step);
     else if (this.#stopped) return;

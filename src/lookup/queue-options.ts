@@ -13,9 +13,15 @@ export interface QueueExecutorOptions {
   readonly concurrency?: number | undefined;
   readonly policy: PolicySettings;
   readonly maxOutageMs: number;
-  /** At these limits the remaining tasks end without a call, and the run is published. At others the run stops. */
+  /**
+   * At these limits, the remaining tasks end without a call and the run publishes its output. At other limits, it
+   * stops.
+   */
   readonly publishOn: readonly PublishedLimit[];
-  /** True if no outage ends the run: waiting values are answered without a call, and later values test the service. */
+  /**
+   * True if no outage ends the run. Values that wait are answered without a call, and later values test the
+   * service.
+   */
   readonly outlastsOutages?: boolean | undefined;
   /** True if refusals never end the run, however many come in a row. */
   readonly mayAllFail?: boolean | undefined;

@@ -1,14 +1,14 @@
 /**
- * Remembers results for texts that came twice lately. A text that comes once is not kept: the garbage collector would
- * move it and free it late.
+ * Remembers results for texts that came at least twice lately. A text that came only once is not kept: the garbage
+ * collector would have to move it, and would free it late.
  *
- * Keeps two generations; the older is dropped when the younger is full. Both together hold at most `maxBytes`, as
- * `bytesOf` counts them.
+ * Keeps the results in two generations. When the younger is full, drops the older. Together they hold at most
+ * `maxBytes`, as counted by `bytesOf`.
  */
 export class Recent<Value> {
   readonly #maxBytes: number;
   readonly #bytesOf: (text: string, value: Value) => number;
-  /** 32 hashed bits of each recent text, to recognize a text that comes again. */
+  /** Hash (32 bits) of the latest text in each slot, to recognize a text that comes again. */
   readonly #seen = new Int32Array(SLOTS);
   #young = new Generation<Value>();
   #old = new Generation<Value>();
@@ -28,7 +28,7 @@ export class Recent<Value> {
     return old;
   }
 
-  /** Keeps the value if its text came lately. */
+  /** Keeps the value if its text came lately. Otherwise only remembers the hash of the text. */
   set(text: string, value: Value): void {
     const mixed = mixOf(text);
     const slot = mixed & LOWEST_BITS;
@@ -53,8 +53,8 @@ export class Recent<Value> {
 }
 
 /**
- * Values by their texts. A Map reads a whole text to find out that the text is missing. For most texts that come once,
- * an unused slot shows this sooner.
+ * Values by their texts. A Map reads the whole text before it finds that the text is missing. For most texts that
+ * come only once, an unused slot shows this sooner.
  */
 class Generation<Value> {
   readonly values = new Map<string, Value>();
@@ -70,7 +70,7 @@ class Generation<Value> {
   }
 }
 
-/** Returns 32 bits of a text. For a long text, some of its characters are enough. */
+/** Hashes a text to 32 bits. Of a long text, it reads at most {@link SAMPLE} characters. */
 function mixOf(text: string): number {
   const step = Math.ceil(text.length / SAMPLE);
   let mixed = text.length;
@@ -83,5 +83,5 @@ const LOWEST_BITS = SLOTS - 1;
 /** Maximum number of a text's characters that are hashed. */
 const SAMPLE = 64;
 
-/** V8's memory of an entry beside its text and its value, roughly. */
+/** Approximate bytes that V8 needs for an entry, without its text and its value. */
 const ENTRY_BYTES = 100;

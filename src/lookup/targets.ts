@@ -5,13 +5,15 @@ import {nestsTooDeep} from '../job/nesting.ts';
 import type {ColumnChoice} from '../job/values.ts';
 import {type Operation, operations} from '../operations/table.ts';
 
-/** Reads a column's cell as text; undefined if the row has none. */
+/** Reads a column's cell in a row as text; undefined if the row has no such cell. */
 export type CellReader = (row: Row) => string | undefined;
 
 export interface Target {
   readonly operation: Operation;
   readonly column: string;
-  /** Prefix of the target's output columns. If targets share an operation, it is their key in NDJSON output too. */
+  /**
+   * Prefix of the target's output columns. If several targets share an operation, also its key in NDJSON output.
+   */
   readonly prefix: string;
   readonly when?: string | undefined;
   readonly cell: CellReader;
@@ -54,11 +56,15 @@ function atPath(value: unknown, path: readonly string[]): unknown {
   return inner;
 }
 
-/** Texts for cells without a usable text. They have spaces, so that they are not valid values, not even as tokens. */
+/**
+ * Texts for cells without a usable text. Their spaces make them invalid values of every operation, even as tokens.
+ */
 const NESTED_TOO_DEEP = 'nested too deep';
 const NO_TEXT = 'has no text';
 
-/** The value of MongoDB's typed object, such as `{"$numberLong": "12025550143"}`; undefined for any other. */
+/**
+ * The value of MongoDB's typed object, such as `{"$numberLong": "12025550143"}`; undefined for any other value.
+ */
 export function typedText(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
   const [name, ...others] = Object.keys(value);
@@ -85,7 +91,10 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-/** The targets of one operation. One column gets a prefix such as `ip_`; of several, each gets its own name. */
+/**
+ * The targets of one operation. A single column gets the operation's prefix, such as `ip_`. Of several columns,
+ * each gets its own name as prefix.
+ */
 export function targetsOf(
   operation: Operation,
   choices: readonly ColumnChoice[],

@@ -12,7 +12,7 @@ export interface TaskState extends Task {
   mayBeCarriedOut: boolean;
   doubts: number;
   lastCode: string;
-  /** Attempts that reached the service, or may have. */
+  /** Number of attempts that reached the service, or may have. */
   calls: number;
   /** Number of the task's last reservation; 0 before the first. */
   dispatch: number;
@@ -55,7 +55,7 @@ export function reservationOf(
   return {key, operation, cost, known, dispatch, renews, sentAt, rows: task.rows, firstRow: task.firstRow()};
 }
 
-/** Counts an attempt that ended. Returns the next step and the booking. */
+/** Counts an attempt that ended. Returns the next step, and the attempt as the ledger records it. */
 export function concluded(
   task: TaskState,
   attempt: TimedAttempt,
@@ -78,13 +78,16 @@ export function concluded(
   return {step, booked: {operation, key, cost, dispatch, attempt, charge, doubt, retry, outcome}};
 }
 
-/** True if the value is refused with the code already known for it. Such a refusal shows nothing new of the service. */
+/** True if the service refuses the value with the same code as before. This says nothing new about the service. */
 export function isKnownRejection({before}: Task, attempt: Attempt): boolean {
   const known = before?.outcome;
   return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;
 }
 
-/** If a renewal failed or was rejected, returns a step that settles with the earlier answer, which is still valid. */
+/**
+ * Returns a step that settles with the earlier answer, if that answer is still valid and its renewal failed.
+ * Undefined if the attempt's own step counts.
+ */
 export function keptInstead(step: Step, {before}: Task): Step | undefined {
   if (before?.validity !== 'due' || step.next !== 'settle') return undefined;
   const {outcome} = step;

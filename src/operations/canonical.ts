@@ -1,8 +1,9 @@
 import {type CellRules, type RepairCode, readCell, withoutPunctuation} from './cell.ts';
 
 /**
- * The value of a cell in one spelling, so that equal values are paid for once. A cell without a valid value is `empty`,
- * or has the code of its fault. Codes are stable, since the output's `…_error` column has them.
+ * A cell's value in its canonical spelling, so that equal values are paid for once. A cell without a valid value
+ * is `empty`, or `invalid` with the code of its fault. Codes never change, since the output's `…_error` columns
+ * have them.
  */
 export type Canonical<Code extends string = string> =
   | {readonly state: 'value'; readonly value: string; readonly repairs?: readonly RepairCode[]}
@@ -30,7 +31,7 @@ export const digitCodes = {
 
 export const isScientific = (text: string): boolean => /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text);
 
-/** Judges a cell's text without its wrapping, such as quotes. */
+/** Removes a cell's wrapping, such as quotes. Then `judge` decides if the text is a valid value. */
 export function judgeCell<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
@@ -49,7 +50,7 @@ export function judgeCell<Code extends string>(
   }
 }
 
-/** Judges a cell. If it is invalid, judges it again without its final punctuation: no valid value ends in any. */
+/** Like {@link judgeCell}. If the text is invalid, judges it again without the punctuation at its end, if any. */
 export function judgeEntry<Code extends string>(
   raw: string,
   rules: CellRules | undefined,

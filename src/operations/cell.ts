@@ -1,16 +1,16 @@
-/** Context of a cell: settings for its list, and habits of its column. */
+/** How to read a cell: settings for the whole list, and habits found in the cell's column. */
 export interface CellRules {
   /** Texts that count as empty in this list, in lower case. */
   readonly empties?: ReadonlySet<string> | undefined;
-  /** The IP address to use if a cell has several. `only`: it is used if all addresses in the cell are the same. */
+  /** The IP address to use if a cell has several. `only`: the cell is invalid unless all of them are the same. */
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
   /** True if most of the column's phone numbers have a calling code without its plus. */
   readonly plusLost?: boolean;
-  /** True if some of the column's numbers have lost the leading zero that belongs to them. */
+  /** True if some of the column's phone numbers have lost their leading zero. */
   readonly zeroLost?: boolean;
 }
 
-/** Repairs made to a cell before it is judged. Their codes are stable, like the codes of faults. */
+/** Repairs that are made to a cell before it is judged. Like the codes of faults, their codes never change. */
 export const repairCodes = {
   invisible_characters: 'Odd blanks were read as blanks, and invisible characters were left out.',
   formula_text: 'The ="…" around it, which a spreadsheet adds to digits, was removed.',
@@ -39,17 +39,18 @@ export type Cell =
 /** The usual cell: printable ASCII without wrapping. */
 const PLAIN = /^[!#-&(-<>-~][ -~]*$/;
 const ODD_BLANKS = /[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/g;
-/** Zero-width blanks, soft hyphens, harmless marks of direction, and joiners at either end. All are removed. */
+/** Invisible characters to remove: zero-width spaces, soft hyphens, harmless direction marks, outer joiners. */
 const UNSEEN =
   /[\u00AD\u200B\u200E\u200F\u202A\u202C\u2060\u2066\u2068\u2069\uFEFF]|^\p{Join_Control}+|\p{Join_Control}+$/gu;
 /**
- * Control characters, marks that change the reading order, joiners inside (two addresses would look equal), and the
- * replacement character. A value with one of these is not what it looks like.
+ * Control characters, marks that change the reading order, the replacement character, and joiners inside a value
+ * (two different addresses would look the same). A value with one of these is not what it looks like, so it is a
+ * fault.
  */
 const UNREADABLE =
   /(?![\t\n\r])\p{Cc}|\p{Join_Control}|[\u202B\u202D\u202E\u2067\uFFFD\uFFFE\uFFFF]|\p{Surrogate}/u;
 
-/** Removes the wrappings that programs put around values, if only one reading is possible. */
+/** Reads a cell's text. Removes the wrappings that programs put around values, if that is unambiguous. */
 export function readCell(raw: string, {empties}: CellRules = {}): Cell {
   const trimmed = raw.trim();
   const isEmpty = (text: string) => isPlaceholder(text) || empties?.has(text.toLowerCase()) === true;
@@ -70,7 +71,7 @@ const wrappings: readonly (readonly [RepairCode, RegExp])[] = [
   ['leading_apostrophe', /^'([^']*)$/],
 ];
 
-/** Removes wrappings one by one, since they may be nested. The recursion ends: each pass removes characters. */
+/** Removes wrappings one by one, since they may be nested. Each pass removes characters, so the recursion ends. */
 function unwrap(given: string, repairs: RepairCode[]): string {
   for (const [code, wrapping] of wrappings) {
     const inner = wrapping.exec(given)?.[1];
@@ -91,7 +92,7 @@ export function withoutPunctuation(given: string, before: readonly RepairCode[])
   return {text: unwrap(text, repairs), repairs};
 }
 
-/** Whole cells, in lower case, that programs and people write for "no value", by language. */
+/** Texts, in lower case, that programs and people write into a cell for "no value", by language. */
 const PLACEHOLDERS = new Set(
   [
     '|-|--|---|–|—|?|??|???|.|..|...|…|*|_|\\n|null|(null)|[null]|<null>|nan|nat|nil|none|undefined|[]|{}|""',

@@ -42,7 +42,7 @@ function namedTwice(given: string): string | undefined {
   return others.length > 0 && others.every(code => code === first) ? first : undefined;
 }
 
-/** True if a cell has a placeholder, such as `unknown`, for a country. `NA` is not one: it means Namibia. */
+/** True if a country's cell has a placeholder such as `unknown`. False for `NA`, which means Namibia here. */
 export function saysNoCountry(text: string): boolean {
   const given = text.trim();
   return isPlaceholder(given) && phoneCountry(given) === undefined;
@@ -53,7 +53,7 @@ export function isShortCode(text: string): boolean {
   return /^\p{L}{1,3}$/u.test(text.trim());
 }
 
-/** States of the US, and the District of Columbia. Half of the codes, and Georgia, are countries too. */
+/** States of the US, and the District of Columbia. Half of the codes, and the name Georgia, mean countries too. */
 const STATES = new Set(
   [
     'al ak az ar ca co ct de dc fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy',
@@ -62,7 +62,7 @@ const STATES = new Set(
 );
 const NEARLY_ALL = 0.9;
 
-/** True if nearly all of these texts are states of the US, and some of the states can't be countries. */
+/** True if nearly all of these texts are states of the US, and at least one of the states is not a country too. */
 export function areStates(texts: readonly string[]): boolean {
   const states = texts.filter(text => STATES.has(keyOf(text)));
   const isMost = states.length > 0 && states.length >= NEARLY_ALL * texts.length;
@@ -98,9 +98,9 @@ const ALIASES: Readonly<Record<string, string>> = {
   brd: 'DE',
   uae: 'AE',
   holland: 'NL',
-  // Of the one-letter signs on cars, only this one is not another country's abbreviation too.
+  // Germany's country sign on cars. Other one-letter signs are left out: they abbreviate several countries.
   d: 'DE',
-  // Codes used in sports, where they differ from the ISO codes.
+  // Codes that are used in sports, if they differ from the ISO codes.
   ger: 'DE',
   sui: 'CH',
   ned: 'NL',
@@ -145,7 +145,7 @@ function withoutFlags(text: string): string {
 /** About 14,000 names, loaded in 0.1 s at the first country that is not a two-letter code. */
 const countryNames = once((): ReadonlyMap<string, string> => {
   const names = new Map<string, string | undefined>();
-  // A name of two countries, such as Congo, means neither.
+  // A name that two countries share, such as Congo, gets `undefined`, so it means neither.
   const add = (name: string, code: string) => {
     const key = keyOf(name);
     names.set(key, names.has(key) && names.get(key) !== code ? undefined : code);
@@ -173,7 +173,7 @@ const countryNames = once((): ReadonlyMap<string, string> => {
   return new Map([...names].flatMap(([name, code]) => (code === undefined ? [] : [[name, code] as const])));
 });
 
-/** English names of all countries, to suggest one for an unknown name. */
+/** English names of all countries, from which a message suggests one that is similar to an unknown name. */
 export function englishNames(): string[] {
   const names = new Intl.DisplayNames('en', {type: 'region', fallback: 'none'});
   return getCountries().flatMap(code => names.of(code) ?? []);

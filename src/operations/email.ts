@@ -52,22 +52,22 @@ export const email = intelligence('email', {
   ],
 });
 
-/** RFC 5321: at most 64 octets of local part, 254 of address. */
+/** RFC 5321: maximum octets of the part before the @ (local part), and of the whole address. */
 const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
 /** A local part: RFC 5321's dot-string, with RFC 6531's letters outside ASCII, or its quoted string. */
 const LOCAL_PART = /^(?:[^\s@"(),:;<>[\]\\]+|"[^"\r\n]*")$/u;
-/** Characters that a domain may have. `domainToASCII` parses a URL's host, and would accept more of them. */
+/** Characters that a domain may have. `domainToASCII` alone would accept more, since it parses a URL's host. */
 const WRITTEN_DOMAIN = /^[^\s"#%/:<>?@[\\\]^|]+$/u;
 /** Punctuation outside ASCII, except IDNA's dots and letters (RFC 5892, appendix A). */
 const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
 const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
-/** Asterisks are valid in addresses (RFC 5322), but used to hide parts of them. */
+/** Asterisks are valid in addresses (RFC 5322), but people use them to hide a part of an address. */
 const MASKED = /[*•●]{2}|[*•●].*@|@.*[*•●]/u;
-/** Letters and lines that hide a part, as in `jxxxxx@example.com`. Shorter runs occur in names, such as `maxxx`. */
+/** Characters that hide a part, as in `jxxxxx@example.com`. Shorter runs occur in real names, such as `maxxx`. */
 const FILLING = /(?:x{4,}|_{4,}|#{4,})|^.?(?:x{3}|_{3}|#{3}).?$/gi;
 const FILLED_DOMAIN = /(?:^|\.)x{4,}\./i;
-/** RFC 6761: no domain ends in `.invalid`. Programs write such an address for an erased person. */
+/** RFC 6761: no real domain ends in `.invalid`. Programs write such an address in place of an erased one. */
 const NO_DOMAIN = /\.invalid$/i;
 /** Labels of letters, digits and inner hyphens. The last label is not a number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
@@ -125,21 +125,24 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<E
     : invalid('email_malformed');
 }
 
-/** True if filling such as `xxxx` is half of the local part or a label of the domain, or if the domain can't exist. */
+/**
+ * True if filling such as `xxxx` is at least half of the local part, or a whole label of the domain, or if the
+ * domain can't exist.
+ */
 function isFilled(local: string, domain: string): boolean {
   const filling = local.match(FILLING)?.join('') ?? '';
   const isHidden = filling !== '' && filling.length * 2 >= local.length;
   return isHidden || FILLED_DOMAIN.test(domain) || NO_DOMAIN.test(domain);
 }
 
-/** MD5, SHA-1 and SHA-256 as local parts: an address's digest, which hides it. */
+/** An MD5, SHA-1 or SHA-256 digest as local part: the digest of an address, which hides that address. */
 const DIGEST = /^[\da-f]{32}(?:[\da-f]{8})?(?:[\da-f]{24})?@/i;
 
-/** Texts that programs made: a message's number (`2026730714638.70973@mx.example.com`), a file (`avatar_31@2x.png`). */
+/** Texts that programs made: a message id (`2026730714638.70973@mx.example.com`), a file (`avatar_31@2x.png`). */
 const MADE =
   /\d{7}|[\da-f-]{16}|\.(?:png|jpe?g|gif|svg|webp|ics|local|internal|lan|localdomain)$|^<|^\w+:|@(?:calendar|reply)\./i;
 
-/** True if most of these texts are not persons' addresses: programs made them, or a few names occur at many hosts. */
+/** True if these are hardly persons' addresses: programs made most of them, or few names occur at many hosts. */
 function areHandles(texts: readonly string[]): boolean {
   const distinct = [...new Set(texts.map(text => text.trim()))].filter(text => text !== '');
   const locals = new Set(distinct.map(text => text.slice(0, text.lastIndexOf('@'))));

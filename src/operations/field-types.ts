@@ -1,12 +1,12 @@
 import {z} from 'zod';
 import {type Operation, operations, perOperation} from './table.ts';
 
-/** The type of an answer's field: a single value, the fields of a part, or the type of list items. */
+/** The type of an answer's field: of a single value, of an object with fields of its own, or of a list's items. */
 export type FieldType = ValueType | Fields | {readonly items: FieldType};
 export type Fields = ReadonlyMap<string, FieldType>;
 
 export interface ValueType {
-  /** The `typeof` of values that fit unchanged; a number must be finite too. Undefined if the field requires more. */
+  /** The `typeof` of values that fit unchanged (numbers: if finite). Undefined if the field requires more. */
   readonly plain: 'string' | 'boolean' | 'number' | undefined;
   /** The value in the field's type; undefined if the conversion would lose something. */
   readonly read: (value: unknown) => unknown;
@@ -16,11 +16,11 @@ export const fieldTypes: Readonly<Record<Operation, Fields>> = perOperation(name
   typesOf(operations[name].data),
 );
 
-/** A number as JSON spells it. */
+/** Regular expression for a number as JSON spells it. */
 export const NUMBER = '-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
 const IS_NUMBER = new RegExp(`^${NUMBER}$`);
 
-/** RFC 3339, 5.6: allows lower-case `t` and `z`, and a blank between date and time. */
+/** RFC 3339, section 5.6: `t` and `z` may be in lower case, and a space may replace the `T`. */
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([Zz]|[+-]\d{2}:\d{2})$/;
 const LEAP_SECOND = /:60(?=[.Z+-])/;
 
@@ -55,7 +55,7 @@ function plainOf(field: z.ZodType): ValueType['plain'] {
   return field instanceof z.ZodNumber ? 'number' : undefined;
 }
 
-/** Plain types are checked directly, in a hundredth of zod's time. */
+/** Makes the check of a field. Checks plain types without zod, which takes a hundredth of the time. */
 function testOf(field: z.ZodType): (value: unknown) => boolean {
   const plain = plainOf(field);
   if (plain === 'number') return value => Number.isFinite(value);
@@ -66,7 +66,7 @@ function testOf(field: z.ZodType): (value: unknown) => boolean {
   return value => field.safeParse(value).success;
 }
 
-/** Lossless conversion from another type. The field's own check judges the result. */
+/** Makes a lossless conversion from another type, such as `"1.5"` → 1.5. The result must still pass the check. */
 function conversionOf(field: z.ZodType): ValueType['read'] {
   if (field instanceof z.ZodISODateTime)
     return value => {

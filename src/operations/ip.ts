@@ -65,7 +65,7 @@ export const ip = intelligence('ip', {
   ],
 });
 
-/** IPv4 in dotted-quad form; IPv4-mapped IPv6 counts as the IPv4 address in it. The service takes IPv4 only. */
+/** An IPv4 address in dotted-quad form. IPv4-mapped IPv6 counts as its IPv4 address. Other IPv6 is invalid. */
 export function canonicalIp(raw: string, _country?: string, rules?: CellRules): Canonical<IpCode> {
   return judgeEntry(raw, rules, (text, repairs) => judgeIp(text, repairs, rules?.ipFromList));
 }
@@ -102,8 +102,8 @@ function judgeIp(
 const MOST_PORT = 65_535;
 
 /**
- * Versions have small parts, as in `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`. Of random addresses that begin with at most
- * 191, only one in 27 has two parts below 20.
+ * Program versions look like IP addresses with small parts, such as `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`. Of
+ * random addresses that begin with at most 191, only one in 27 has two parts or more below 20.
  */
 const SMALL_PART = 20;
 const HIGHEST_VERSION = 191;
@@ -124,23 +124,26 @@ function areVersions(texts: readonly string[]): boolean {
 }
 
 /**
- * RFC 1122 ("this network", loopback), RFC 1918 (private), RFC 3927 (link-local), RFC 6598 (carriers' own), RFC 5771
- * (multicast) and RFC 1112 (reserved). A load balancer's or an office's own machine has such an address, which says
- * nothing about a person.
+ * RFC 1122 ("this network", loopback), RFC 1918 (private), RFC 3927 (link-local), RFC 6598 (carriers' own), RFC
+ * 5771 (multicast) and RFC 1112 (reserved). If a list has such an address, it is usually that of a load balancer
+ * or of a machine in the office: it says nothing about a person.
  */
 const PRIVATE =
   /^(?:0|10|127|22[4-9]|2[34]\d|25[0-5]|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./;
 
-/** The end of a network that has one address only. PostgreSQL's inet writes single addresses like this. */
+/** The suffix of a network with one address, `/32` or `/128`. PostgreSQL's inet writes single addresses so. */
 const HOST_MASK = /(?<=^[\d.]+)\/32$|(?<=^[\da-f:.]*:[\da-f:.]*)\/128$/i;
 
-/** An address without its last part, as statistics programs write it. */
+/** An address whose last part is hidden, as statistics programs write it: `81.2.69.0`, `81.2.69.xxx`. */
 const MASKED = /^[\d.]+\.(?:0|x+|\*+)$/i;
 
-/** Faults of single addresses. A text whose parts have only these faults still counts as a list of addresses. */
+/** Faults that an address in a list may have. If a part has another fault, the text is not a list of addresses. */
 const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);
 
-/** Judges a list like `X-Forwarded-For`. The client claims the first address; the last proxy saw the last one. */
+/**
+ * Judges a list like `X-Forwarded-For`; undefined if the text is not a list of addresses. In such a header the
+ * client itself claims the first address, and the last proxy saw the last one.
+ */
 function judgeList(
   text: string,
   repairs: readonly RepairCode[],
@@ -152,7 +155,7 @@ function judgeList(
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
   const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
-  // If the chosen entry is empty, no other entry replaces it: that would be another machine's address.
+  // If the chosen entry is empty, no other entry is taken: it would be the address of another machine.
   const meant =
     which === 'last' ? judged.at(-1) : which === 'first' || same.size === 1 ? judged[0] : undefined;
   if (which === undefined || meant === undefined || meant.state === 'empty') return invalid('ip_list');

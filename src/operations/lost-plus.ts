@@ -2,8 +2,8 @@ import {type PhoneNumber, parsePhoneNumberFromString} from 'libphonenumber-js/ma
 import {isInPlan} from './phone-plan.ts';
 
 /**
- * Kinds of numbers without a plus. A spreadsheet that reads `+491713924001` as a quantity leaves `491713924001`: a
- * valid German number both as it is (0491 …) and with its plus (0171 …).
+ * Kinds of phone numbers without a plus. A spreadsheet that reads `+491713924001` as a quantity drops the plus.
+ * The rest, `491713924001`, is a valid German number both as it is (0491 …) and with a plus (0171 …).
  */
 export type BareNumber =
   /** The number begins with its country's calling code and is valid only with it. */
@@ -12,7 +12,7 @@ export type BareNumber =
   | 'unclear'
   /** The digits don't begin with their country's calling code. With a plus, they are another country's number. */
   | 'foreign'
-  /** The number can only be national. */
+  /** With a plus, the digits are not a valid number: they can only be a national number. */
   | 'national';
 
 /**
@@ -23,19 +23,19 @@ export function bareNumber(text: string, number: PhoneNumber): BareNumber | unde
   const digits = digitsOf(text);
   if (text.startsWith('+')) return undefined;
   if (digits.startsWith(number.number.slice(1))) return 'whole';
-  // A trunk or international prefix shows how the number is meant.
+  // A prefix before the national number, such as 0 or 00, shows how the number is meant.
   if (!digits.startsWith(number.nationalNumber)) return undefined;
   if (withPlus(number) === undefined) return 'national';
   return number.nationalNumber.startsWith(number.countryCallingCode) ? 'unclear' : 'foreign';
 }
 
-/** The number that the digits form with a plus in front; undefined if that number is invalid. */
+/** The number that the national digits form with a plus in front; undefined if that number is invalid. */
 export function withPlus({nationalNumber}: PhoneNumber): PhoneNumber | undefined {
   const number = parsePhoneNumberFromString(`+${nationalNumber}`, {extract: false});
   return number !== undefined && isInPlan(number) ? number : undefined;
 }
 
-/** A number without a plus, as evidence of how its column is written. */
+/** Facts about a number without a plus, by which {@link areWrittenWhole} judges its column. */
 export interface BareEvidence {
   readonly kind: BareNumber;
   readonly digits: number;
@@ -50,17 +50,18 @@ export function evidenceOf(text: string, number: PhoneNumber): BareEvidence | un
   return {kind, digits: digitsOf(text).length, code};
 }
 
-/** Minimum number of values to judge a column by. `MOST` and `SOME` are shares of its numbers without a plus. */
+/** A column with fewer values is not judged. `MOST` and `SOME` are shares of a column's numbers without a plus. */
 const FEW_VALUES = 5;
 const MOST = 0.9;
 const SOME = 0.2;
-/** National numbers of nearly all countries have fewer digits. */
+/** In nearly all countries, national numbers have fewer digits than this. */
 const LONG_NUMBER = 12;
 
 /**
- * True if most of a column's numbers without a plus begin with a calling code, and there is evidence that it is one:
- * some begin with their own country's code or with several foreign codes, or all are long. A single foreign code proves
- * nothing: Chinese mobile numbers look like American numbers.
+ * True if most of a column's numbers without a plus begin with a calling code. There must also be evidence that
+ * these digits are meant as calling codes: some numbers begin with their own country's code, or with different
+ * foreign codes, or all numbers are long. A single foreign code proves nothing: Chinese mobile numbers look like
+ * American numbers.
  */
 export function areWrittenWhole(values: number, bare: readonly BareEvidence[]): boolean {
   const count = (...kinds: BareNumber[]) => bare.filter(({kind}) => kinds.includes(kind)).length;

@@ -3,9 +3,9 @@ import type {Canonical} from './canonical.ts';
 import type {CellRules} from './cell.ts';
 
 /**
- * The service's interface, version 1.0.0: one file for each operation, and their common part. The table of operations
- * is the source of flags and settings, detection, plan, calls, columns, expressions, summary, reports, the library's
- * types, the docs' tables, and the embedded service with its OpenAPI description.
+ * One operation of the service's interface, version 1.0.0. Each operation has a file in this directory. From the
+ * table of all operations come flags and settings, detection, plan, calls, columns, expressions, summary, reports,
+ * the library's types, the docs' tables, and the embedded service with its OpenAPI description.
  *
  * The interface does not say which response fields are always present, so all are optional here.
  */
@@ -27,9 +27,9 @@ export interface OperationSpec<
   readonly singular: string;
   readonly plural: string;
   readonly title: string;
-  /** The word beside a looked-up column: `signup_ip (IP)`. */
+  /** The word that messages put beside a column that is looked up: `IP` in `signup_ip (IP)`. */
   readonly label: string;
-  /** The setting that names the operation's columns, and the sentence that describes the setting. */
+  /** Name of the setting by which a user names the operation's columns, and the sentence that describes it. */
   readonly setting: string;
   readonly about: string;
   /** Prefix of the operation's output columns. */
@@ -40,19 +40,19 @@ export interface OperationSpec<
   readonly cost: number;
   /** Faults of texts that are not valid values: each code with one sentence. */
   readonly codes: Readonly<Record<string, string>>;
-  /** The faults that say something about the person. All other faults are the list's. */
+  /** Codes of faults that say something about the person. All other faults say something about the list only. */
   readonly personFaults: readonly string[];
-  /** Reads a cell's text: equal values get one spelling. `country` is for numbers in national form. */
+  /** Reads a cell's text: equal values get the same spelling. `country`: for phone numbers in national form. */
   canonical(text: string, country?: string, rules?: CellRules): Canonical;
   /** Name of the request's field that holds the value. Other fields only add to that value. */
   readonly field: string;
   /** The answer in a response; undefined or not an object if the response has no answer. */
   dataOf(response: AnswerFields): unknown;
-  /** True if `invalid_token` may be about the value that was sent, and not the key. */
+  /** True if the error `invalid_token` may mean the value that was sent, and not the API key. */
   readonly isTokenItself: boolean;
   /** Everything in a request that may change its answer, as one text. */
   keyText(params: Readonly<Record<string, string>>): string;
-  /** True if this call is free despite the operation's price. */
+  /** True if a call with these parameters is free despite the operation's price. */
   isFree(params: Readonly<Record<string, string>>): boolean;
   /** The answer to a repeated call, made from the first answer. Undefined if a call changes no later answer. */
   readonly again:
@@ -60,7 +60,7 @@ export interface OperationSpec<
     | undefined;
   /** True if an answer shows that the same call was made before. */
   isReplay(answer: AnswerFields): boolean;
-  /** Kinds of values that the summary counts in answers, each with the path of its field. */
+  /** Kinds of values that the summary counts in answers, each with the path of the answer's field. */
   readonly top: readonly (readonly [TopKind, readonly string[]])[];
   /** The operation's default rules of the risk score; `docs/scoring.md` gives the reason for each weight. */
   readonly rules: readonly {readonly when: string; readonly add: number; readonly reason: string}[];
@@ -75,22 +75,22 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   /** Habits of a column that single cells don't show, read from its first cells and their countries. */
   readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
   /**
-   * True if the operation's columns are found without being named. False for new operations: after an upgrade, jobs
-   * without named columns would pay for them.
+   * True if a run finds the operation's columns by itself. It must be false for operations that a later version
+   * adds: else a job that names no columns would pay for them after an upgrade.
    */
   readonly isDetected: boolean;
-  /** True if a value shows its kind by itself, without a header. Omitted if all values of the operation do so. */
+  /** True if a value shows its kind without a header, as `+49…` does. Left out if all values of the kind do. */
   readonly isTelling?: (text: string) => boolean;
   /**
    * True if a value that does not show its kind is probably of this kind, in its row's country. Operations without
    * `isTelling` don't need it.
    */
   readonly isLikely?: (text: string, country: string | undefined) => boolean;
-  /** True if a column whose header does not name the kind may hold something else that looks the same. */
+  /** True if a column, whose header does not name the kind, may have other data that look the same. */
   readonly mayBeOthers?: (texts: readonly string[]) => boolean;
   /** True if these values were made unrecognizable, such as IP addresses that all end in .0. */
   readonly areMasked?: (values: readonly string[]) => boolean;
-  /** The other things that `mayBeOthers` finds, in words. */
+  /** The other data that `mayBeOthers` recognizes, in words: `versions, or masks`. */
   readonly others?: string;
 }
 
@@ -110,7 +110,7 @@ export const geography = {
   longitude: z.number().describe('Longitude of the address.'),
 };
 
-/** The fields of an answer, or of a part of it. A service may send others too. */
+/** The schema of an answer, or of an object in it. A service may send further fields. */
 export const fields = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).partial();
 
 export const apiKey = z.string().min(1).describe("The client's API key.");
@@ -119,7 +119,7 @@ type Own =
   | ('name' | 'path' | 'request' | 'response' | 'setting' | 'field' | 'dataOf' | 'isTokenItself')
   | ('keyText' | 'isFree' | 'again' | 'isReplay');
 
-/** Makes an intelligence operation from its own parts. */
+/** Makes an intelligence operation from the parts in which it differs from the others. */
 export function intelligence<const Name extends string, Data extends z.ZodObject>(
   name: Name,
   {value, ...entry}: Omit<IntelligenceSpec<Name, Data>, Own> & {readonly value: z.ZodType<string>},
@@ -142,7 +142,7 @@ export function intelligence<const Name extends string, Data extends z.ZodObject
   };
 }
 
-/** The interface's only error payload. */
+/** The only error body that the interface defines. */
 export const errorBody = z.object({
   success: z.literal(false),
   message: z.string().describe('A short error code; `invalid_token` is the only one the interface names.'),

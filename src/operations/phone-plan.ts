@@ -7,7 +7,7 @@ import type {PhoneNumber} from 'libphonenumber-js/max';
 const FICTIONAL =
   /^\+(?:44(?:7700900|1632960)\d{3}|33(?:19900|26191|35301|46571|53649|63998)\d{4}|3532091\d{5}|1[2-9]\d{2}55501\d\d)$/;
 
-/** True if the number is in its country's ranges, or reserved for examples: new users try example numbers first. */
+/** True if the number is valid in its country, or reserved for examples: new users try example numbers first. */
 export function isInPlan(number: PhoneNumber): boolean {
   return FICTIONAL.test(number.number) || number.isValid();
 }

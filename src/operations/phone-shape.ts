@@ -12,9 +12,9 @@ export function isDate(text: string): boolean {
 }
 
 const PUNCTUATED = /^\+?[\d\s()./-]+$/;
-/** Quantities and IPv4 addresses. */
+/** Quantities such as 12.5, and IPv4 addresses. */
 const OTHER_DIGITS = /^[+-]?\d+\.\d+$|^\d{1,3}(?:\.\d{1,3}){3}$/;
-/** Minimum digits of a number with its area code, in nearly all countries. */
+/** Minimum digits of a phone number with its area code, in nearly all countries. */
 const FEWEST_DIGITS = 7;
 const MOST_DIGITS = 15;
 
@@ -25,7 +25,8 @@ export function hasPhoneShape(text: string): boolean {
 }
 
 /**
- * Forms of national numbers: a leading zero before the area code, brackets around it, or three, three and four digits.
+ * Forms of national numbers: a zero before the area code, the area code in brackets, or groups of three, three and
+ * four digits.
  */
 const NATIONAL = /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^\(\d+\)|^\d{3}[\s.-]\d{3}[\s.-]\d{4}$/;
 
@@ -46,7 +47,7 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
   return !/^[1-9]\d*$/.test(text) || !(isValid(`${text}0`) || isValid(text.slice(0, -1)));
 }
 
-/** A number with its calling code and no plus. Shorter digits are too often a valid number of some country. */
+/** A number with its calling code and no plus. Fewer digits too often form a valid number of some country. */
 const INTERNATIONAL = /^[1-9]\d{10,14}$/;
 
 /** True for digits that form a valid number with a plus in front. With a `region`, it must be of that region. */

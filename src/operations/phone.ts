@@ -85,8 +85,9 @@ export const phone = intelligence('phone', {
 });
 
 /**
- * A phone number in E.164 form, without its extension. `country` (a code or name) is for numbers in national form. With
- * a plus, a number is invalid only if no number can have this length: the service tells if it is assigned.
+ * A phone number in E.164 form, without its extension. `country` (a code or name) is for numbers in national form.
+ * With a plus, a number is invalid only if no number can have its length: the service itself tells if it is
+ * assigned.
  */
 export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<PhoneCode> {
   return judgeEntry(raw, rules, (text, repairs) => {
@@ -97,7 +98,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
   });
 }
 
-/** A text's number in E.164 form. Adds a plus that the text may have lost. Undefined if the number is not valid. */
+/** A text's number in E.164 form. If the text may have lost a plus, adds it. Undefined for an invalid number. */
 export function validPhone(text: string, country: string | undefined): string | undefined {
   const plain = canonicalPhone(text, country);
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
@@ -107,7 +108,7 @@ export function validPhone(text: string, country: string | undefined): string | 
   return number !== undefined && isInPlan(number) ? judged.value : undefined;
 }
 
-/** Finds out if a column's numbers lost their plus or their leading zero, which single cells don't show. */
+/** Finds out if a column's numbers lost their plus or their leading zero. A single cell does not show that. */
 export function phoneHabits(
   cells: readonly (readonly [text: string, country: string | undefined])[],
 ): CellRules {
@@ -127,7 +128,7 @@ export function phoneHabits(
   return {plusLost: bare.length > 0 && areWrittenWhole(values, bare), zeroLost};
 }
 
-/** A plus to replace with `+`. In brackets or full width, libphonenumber-js would ignore it and read another number. */
+/** A plus to replace with `+`. libphonenumber-js ignores it in brackets or full width and reads a wrong number. */
 const PLUS = /^[\s(]*[+＋﹢]/;
 
 /** Zeros only, which people type into a form instead of a number. */
@@ -166,8 +167,8 @@ function judgePhone(
 }
 
 /**
- * False for texts in which the library finds no phone number: without digits, or in national form without a country.
- * These texts are not parsed.
+ * False for texts in which libphonenumber can't find a number, so that it need not try: texts without digits, and
+ * texts in national form without a country.
  */
 function mayBeNumber(text: string, options: ParseOptions): boolean {
   return /\p{Nd}/u.test(text) && (isPlaced(options) || /[+＋]/.test(text));
@@ -177,7 +178,7 @@ function isPlaced({defaultCountry, defaultCallingCode}: ParseOptions): boolean {
   return defaultCountry !== undefined || defaultCallingCode !== undefined;
 }
 
-/** A subaddress (RFC 3966). libphonenumber drops it without a trace, while it puts an extension into `ext`. */
+/** A subaddress (RFC 3966), which counts as an extension. libphonenumber drops it, without setting `ext`. */
 const SUBADDRESS = /;isub=/i;
 
 /** Judges a number that may have lost its plus. The plus is added only if the column shows that it was lost. */
@@ -197,8 +198,8 @@ function judgeBare(
 }
 
 /**
- * The fault of a number that is not valid in its country, or may have lost its leading zero. A number with a plus has
- * none here: its length was checked before, and the service judges the rest.
+ * The fault of a number that is not valid in its country, or may have lost its leading zero. Undefined for a
+ * number with a plus: its length was checked before, and the service judges the rest.
  */
 function planFault(
   text: string,
@@ -219,17 +220,17 @@ function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
   return longer?.nationalNumber.startsWith('0') === true && longer.isValid();
 }
 
-/** Faults of digits whose country or calling code is unclear. */
+/** Faults of digits that may be right: only their country or calling code is unclear. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/** A decimal number such as 30901820.5: many digits, a point or comma, then one or two digits, or only zeros. */
+/** A decimal number such as 30901820.5: five digits or more, a point or comma, then one or two digits or zeros. */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
 /** A whole number with `.0` behind it. It has at most 15 digits, the precision of a spreadsheet. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
 
 /**
- * Judges a number that a program took for a quantity. It may have lost a leading zero, so it counts only if it is valid
- * as it is.
+ * Judges a number that a program took for a quantity, such as 30901820.0. It may have lost a leading zero, so it
+ * counts only if it is valid as it is.
  */
 function judgeDecimal(
   text: string,
@@ -264,7 +265,7 @@ function phoneFault(text: string, options: ParseOptions): PhoneCode {
   }
 }
 
-/** A number with a few digits behind it (`/12`, `(12)`): an extension, or the last digits of a second number. */
+/** A number with a few more digits (`/12`, `(12)`): they are an extension, or the end of a second phone number. */
 const GLUED = /^\D*(?:\d\D*){7,}?([/(])\s*\d{1,6}\s*\)?$/;
 
 /** Minimum digits of a part that is a phone number of its own, not an area code or extension. */

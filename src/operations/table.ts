@@ -12,7 +12,7 @@ export type Operation = keyof typeof operations;
 /** The operations that look one value up, without a session token. */
 export type Intelligence = Exclude<Operation, 'verify'>;
 
-/** The interface's fields, without the unknown ones that a service may add. */
+/** The answer's fields in the interface, without the unknown fields that a service may add. */
 type DeclaredData<Data> = Data extends readonly (infer One)[]
   ? readonly DeclaredData<One>[]
   : Data extends object
@@ -51,7 +51,7 @@ export function perIntelligence<T>(make: (name: Intelligence) => T): Record<Inte
   return Object.fromEntries(intelligenceNames.map(name => [name, make(name)])) as Record<Intelligence, T>;
 }
 
-/** Joins names: `ip, phone or email`. Intl.ListFormat would do it too, but add 12 ms to every help text. */
+/** Joins names: `ip, phone or email`. Intl.ListFormat does that too, but delays every help text by 12 ms. */
 export function anyOf(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
 }
@@ -59,13 +59,13 @@ export function anyOf(names: readonly string[]): string {
 /** Default time for which a rejected value is not sent again. */
 export const rejectedFor = '7d';
 
-/** `ip=1d,phone=90d,rejected=7d`: default maximum ages of stored answers. */
+/** Default maximum ages of stored answers: `ip=1d,phone=90d,email=30d,rejected=7d`. */
 export const defaultAges = [
   ...operationNames.filter(isStored).map(name => `${name}=${operations[name].storedFor}`),
   `rejected=${rejectedFor}`,
 ].join() as `${Operation}=${string}`;
 
-/** Default credits of one call: one number if all are alike, else `ip=1,phone=2`. */
+/** Default credits of one call: one number if all operations cost the same, else a text such as `ip=1,phone=2`. */
 export const defaultCosts = operationNames.every(name => operations[name].cost === operations.ip.cost)
   ? operations.ip.cost
   : operationNames.map(name => `${name}=${operations[name].cost}`).join();

@@ -7,7 +7,7 @@ import {canonicalPhone, phoneHabits} from './phone.ts';
 
 const dateTime = z.iso.datetime({offset: true});
 
-/** `action_id`s for local development: they are free, and always or never pass. */
+/** Values of `action_id` for local development. Calls with them are free, and always or never pass. */
 export const TEST_ACTION_ALWAYS_PASS = 't/FFFFFFFFFFFFF/111111111';
 export const TEST_ACTION_NEVER_PASS = 't/FFFFFFFFFFFFF/000000000';
 
@@ -25,7 +25,7 @@ const request = z.object({
   phone_number: z.string().optional().describe('User phone number in E.164 format.'),
 });
 
-/** The fields of the answer. They are beside `success`, while the other operations have theirs in `data`. */
+/** The fields of the answer. A response has them beside `success`; the other operations have them in `data`. */
 const data = fields({
   user_id: text.describe('The user identifier that was sent.'),
   score: z.number().describe('Score from 0 (bot) to 100 (human).'),
@@ -107,7 +107,7 @@ const data = fields({
   }),
 });
 
-/** Reads an identifier of the customer's own. It is kept as it is, without the blanks around it. */
+/** Reads a user's identifier, which the customer has chosen. Only removes the blanks around it. */
 function canonicalId(raw: string): Canonical {
   const text = raw.trim();
   if (/\p{Cc}/u.test(text)) return invalid('unreadable_characters');
@@ -144,11 +144,11 @@ export const verify = {
   field: 'token',
   dataOf: ({success: _, ...verdict}) => verdict,
   isTokenItself: true,
-  /** All inputs sent with the token: each may change the answer. */
+  /** The token and all inputs sent with it, since each of them may change the answer. */
   keyText: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: isTest,
-  /** A first call redeems the token, unless its action is a test. The interface states no other change. */
+  /** The first call redeems the token, unless its action is a test. The interface states no other change. */
   again: (first, params) =>
     isTest(params)
       ? first
@@ -172,7 +172,7 @@ function isTest({action_id}: Readonly<Record<string, string>>): boolean {
   return action_id === TEST_ACTION_ALWAYS_PASS || action_id === TEST_ACTION_NEVER_PASS;
 }
 
-/** A session token with blanks trimmed. A blank inside means that the column holds something else. */
+/** A session token without the blanks around it. A text with a blank inside is not a session token. */
 export function canonicalToken(
   raw: string,
   _country?: string,

@@ -8,7 +8,7 @@ import type {RepairCode} from '../operations/cell.ts';
 import {type Operation, operations} from '../operations/table.ts';
 import type {Risk} from '../score/risk.ts';
 
-/** One column of a lookup, in any format: all writers use a list of these. */
+/** One column of a lookup's results. The writers of all formats use such columns. */
 export interface LookupColumn {
   /** The name after the target's prefix. A field's path is joined by `_`: `device.os` is `device_os`. */
   readonly name: string;
@@ -49,7 +49,7 @@ function flatten(schema: z.ZodObject, path: readonly string[]): AnswerField[] {
     const inner = (optional as z.ZodOptional<z.ZodType>).unwrap();
     const here = [...path, name];
     if (inner instanceof z.ZodObject) return flatten(inner, here);
-    // `verdict` is the subject of the whole answer, so its two flags omit that name.
+    // The whole answer is a verdict, so the columns of the two flags in `verdict` omit that word: `can_pass`.
     const named = here[0] === 'verdict' ? here.slice(1) : here;
     return [{name: named.join('_'), path: here, kind: kindOf(inner), of: readerAt(here)}];
   });
@@ -91,7 +91,12 @@ export function columnsOf({said, fields}: NamedColumns): readonly LookupColumn[]
   return [...said, ...fields];
 }
 
-/** The columns that each target adds to the output. `only`: names of fields, such as `ip.country` or `country`. */
+/**
+ * The columns that each target adds to the output. `only`: the names in `--fields`, such as `ip.country` or
+ * `country`.
+ *
+ * @throws {UsageError} if one of these names is not a field.
+ */
 export function planColumns(
   targets: readonly Target[],
   only: readonly string[] | undefined,
@@ -154,7 +159,7 @@ export function planRepairs(only: readonly string[] | undefined): boolean {
   return only?.includes(REPAIRS) !== false;
 }
 
-/** Repairs by the key of their lookup: `{"phone":["decimal_zero"]}`; undefined without any. */
+/** Repairs by the key of their lookup: `{"phone":["decimal_zero"]}`; undefined if no cell was repaired. */
 export function repairsByKey(
   repairs: EnrichedRepairs,
   columns: readonly TargetColumns[],
@@ -211,7 +216,7 @@ export function refuseClashes(
   }
 }
 
-/** The flag that gives a column's results another prefix. */
+/** The flag that names a column, and gives its results another prefix if `prefix` is defined. */
 function choiceOf({operation, column}: Target, prefix: string | undefined): [string, string] {
   return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
@@ -268,8 +273,8 @@ export function valueAt(data: unknown, path: readonly string[]): unknown {
 }
 
 /**
- * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"). A sign
- * before digits and their punctuation stays, as in phone numbers and coordinates.
+ * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"). Texts of a
+ * sign, digits and their punctuation stay unchanged, such as phone numbers and coordinates.
  */
 export function formulaSafe(text: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^[+-]?[\d\s().,:/-]*$/.test(text) ? `'${text}` : text;

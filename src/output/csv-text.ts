@@ -12,8 +12,8 @@ const MARK = `\0${randomUUID()}`;
 const QUOTED = /["\r\n]/;
 
 /**
- * Makes a writer of CSV. Only cells that may need quotes pass csv-stringify, which makes 1 kB of objects per cell. All
- * other cells are joined directly.
+ * Makes a writer of CSV. Only cells that may need quotes go through csv-stringify, which makes 1 kB of objects for
+ * each cell. All other cells are joined directly.
  */
 export function csvTexts(given: Options & {readonly delimiter: string}): CsvTexts {
   const {delimiter} = given;

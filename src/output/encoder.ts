@@ -33,11 +33,11 @@ export interface OutputFormat {
   readonly escapeInput: boolean;
   /** True if formulas are escaped in answers. */
   readonly escapeAnswers: boolean;
-  /** Columns of each row's risk; empty without scores. */
+  /** Columns of each row's risk; empty if rows are not scored. */
   readonly risk: readonly RiskColumn[];
   /** True if there is a column for repairs. */
   readonly repairs: boolean;
-  /** True if nested fields get members of their own. */
+  /** True if nested fields get columns of their own (CSV), and answers become fields of the row (NDJSON). */
   readonly flatten: boolean;
 }
 
@@ -45,9 +45,11 @@ export interface OutputFormat {
 export interface EnrichedRow<Kind extends Row = TextRow> {
   readonly row: Kind;
   readonly results: readonly Result[];
-  /** Repairs of the cells, by target; undefined without any. */
+  /** Repairs of each target's cell; undefined if no cell was repaired. */
   readonly repairs: readonly (readonly RepairCode[])[] | undefined;
-  /** The parsed answer of each result; undefined without one. All readers share the same objects. */
+  /**
+   * The parsed answer of each result, if it has one. Rows share equal answers, so nothing may change an answer.
+   */
   readonly answers: readonly unknown[];
   /** Undefined if rows are not scored. */
   readonly risk: Risk | undefined;
@@ -61,9 +63,9 @@ export interface Encoder {
   encode(rows: readonly EnrichedRow[]): string;
 }
 
-/** Column for keys of NDJSON rows that the header lacks, as one JSON object. */
+/** CSV column for the fields of NDJSON rows that have no column of their own. Holds them as one JSON object. */
 const OTHER_FIELDS = 'other_fields';
-/** Member of NDJSON rows that holds all results. */
+/** Name of the member in NDJSON rows that holds all results. */
 export const ENRICHMENT = 'enrichment';
 
 export function createEncoder(
@@ -74,7 +76,7 @@ export function createEncoder(
   return output.kind === 'csv' ? csvEncoder(input, columns, output) : ndjsonEncoder(input, columns, output);
 }
 
-/** `input`: names of the input's columns in the output. `added`: names that the format adds, whatever is looked up. */
+/** `input`: names of the input's columns in the output. `added`: names that the format itself adds. */
 export function ownNames(
   input: InputFormat,
   {kind, flatten}: OutputFormat,
@@ -86,7 +88,7 @@ export function ownNames(
 
 type CsvFormat = Pick<OutputFormat, 'delimiter' | 'eol' | 'bom' | 'sepLine'>;
 
-/** Makes the text of CSV records (`texts`), and the text before the first of them (`headOf`). */
+/** Returns two functions: `texts` makes the text of CSV records, and `headOf` the text before the first record. */
 export function csvWriter({delimiter, eol, bom, sepLine}: CsvFormat) {
   // Cells with a CR or LF are quoted: many readers end a record there, whatever the file's own line end is.
   const options = {delimiter, record_delimiter: eol, quoted_match: /[\r\n]/};
@@ -122,12 +124,12 @@ function csvEncoder(input: InputFormat, columns: readonly TargetColumns[], outpu
   };
 }
 
-/** The text that a group of columns has in each of these rows. */
+/** Makes the text of a group of columns: one text for each row. */
 type GroupTexts = (rows: readonly EnrichedRow[]) => string[];
 
 const RECENT_BYTES = 4_194_304;
 
-/** Texts added to CSV rows, in groups of columns. */
+/** Makers of the texts that are added to CSV rows: one for each lookup, then the risk's and the repairs'. */
 function addedTexts(
   columns: readonly TargetColumns[],
   output: OutputFormat,
@@ -144,7 +146,7 @@ function addedTexts(
   return groups;
 }
 
-/** The columns of one target. A repeated answer is formatted once. */
+/** Makes the texts of one target's columns. Keeps recent texts, so that a repeated answer is formatted once. */
 function resultTexts(
   column: TargetColumns,
   index: number,
@@ -215,7 +217,7 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
   };
 }
 
-/** The columns of CSV as members of the row. Each row has all of them; a member is null if its cell would be empty. */
+/** Makes members of a row that are named like the columns of CSV. A member is null if its cell would be empty. */
 function flatAnswers(
   columns: readonly TargetColumns[],
   names: readonly string[],
@@ -235,7 +237,7 @@ function flatAnswers(
   };
 }
 
-/** A result as JSON text. Its answer is as received, with unknown fields, unless only some fields are selected. */
+/** A result as JSON text. Its answer is as received, with unknown fields, unless `--fields` selects fields. */
 function resultJson(result: Result, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
   const said = column.said.map(one => `"${one.name}":${JSON.stringify(one.of(result, undefined))},`).join('');
   const data = textOf(result);
@@ -244,14 +246,14 @@ function resultJson(result: Result, column: TargetColumns, repairs: readonly Rep
   return `{${said}${repaired}"data":${shown ?? 'null'}}`;
 }
 
-/** A result's answer as columns use it, parsed. Marks numbers that parsing would change (exact-numbers.ts). */
+/** A result's parsed answer, without fields of a wrong type. Numbers keep their spelling (exact-numbers.ts). */
 function exact(result: Result, answer: unknown, {target}: TargetColumns): unknown {
   const text = textOf(result) ?? '';
   const marked = markNumbers(text);
   return marked === text ? answer : usedAnswer(target.operation, JSON.parse(marked));
 }
 
-/** A result's whole answer as received, parsed. Marks numbers that parsing would change (exact-numbers.ts). */
+/** A result's parsed answer, with all its fields. Numbers keep their spelling (exact-numbers.ts). */
 function asItCame(result: Result): unknown {
   const text = textOf(result);
   return text === undefined ? undefined : JSON.parse(markNumbers(text));

@@ -3,13 +3,13 @@ import {jsonMembers} from '../input/records/json-members.ts';
 import type {InputRecord} from '../input/row.ts';
 import {MOST_LEVELS} from '../job/nesting.ts';
 
-/** Maximum columns. Files with more have objects whose keys are data, such as identifiers. */
+/** Maximum number of columns. Files with more usually have objects whose keys are data, such as identifiers. */
 const MOST_COLUMNS = 2_000;
 
 /**
- * The members of a JSON object, with their values as text. Members of nested objects have dotted paths: `user.name`.
- * Lists, empty objects and objects nested too deep stay whole. If two members have the same path, the second gets the
- * path `path#2`, as the second of two equal CSV headers does.
+ * The members of a JSON object, with their values as text. Members of nested objects have dotted paths:
+ * `user.name`. Lists and empty objects stay whole, as do objects below {@link MOST_LEVELS} levels. If two members
+ * have the same path, the second gets the path `path#2`, as the second of two equal CSV headers does.
  */
 export function flatMembers(raw: string): Map<string, string> {
   const flat = new Map<string, string>();
@@ -34,7 +34,7 @@ function unused(path: string, taken: ReadonlyMap<string, string>): string {
 /**
  * Paths of all fields in the sample's rows, in order of first appearance.
  *
- * @throws {UsageError} if there are too many for columns.
+ * @throws {UsageError} if there are more than {@link MOST_COLUMNS}.
  */
 export function flatColumns(sample: readonly InputRecord[]): string[] {
   const paths = new Set<string>();

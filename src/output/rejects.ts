@@ -2,7 +2,9 @@ import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Reject} from '../input/row.ts';
 
-/** A line of the file of rejected rows. The first line has the `header` too, so that a list can be made of the rows. */
+/**
+ * A line of the file of rejected rows. The first line also has the `header`, to make a list from the rows again.
+ */
 export function rejectLine(reject: Reject, header?: string): string {
   const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;
   return `${JSON.stringify({file, line, row, reason, detail, raw, raw_base64, raw_truncated, header})}\n`;
@@ -17,7 +19,7 @@ export function headerLine(format: InputFormat): string {
 /** The beginning of every line of a file of rejected rows. */
 const START = '{"file":';
 
-/** True if a file looks like rejected rows, or is empty. Only such a file may be replaced by rejected rows. */
+/** True if a file looks like a run's rejected rows, or is empty. A run may replace or remove only such a file. */
 export function isRejectsFile(path: string): boolean {
   let file: number | undefined;
   try {

@@ -5,8 +5,8 @@ import {syncPath} from '../disk/replace.ts';
 import {OutputError, StateError, systemCode, systemReason} from '../errors.ts';
 
 /**
- * Receives text. `flush` makes all of it durable and returns the number of bytes; undefined if the sink keeps
- * nothing.
+ * Receives text. `flush` makes all text so far durable, and returns the file's length in bytes. For a stream,
+ * which keeps nothing, it does nothing and returns undefined.
  */
 export interface Sink {
   write(text: string): Promise<void>;
@@ -16,7 +16,7 @@ export interface Sink {
 
 const WRITE_BYTES = 262_144;
 
-/** A growing file that can be cut back to a checkpoint. A failed write or fsync is final. */
+/** A growing file that can be cut back to a checkpoint. After a failed write or fsync, all later ones fail too. */
 export class FileSink implements Sink {
   readonly #path: string;
   readonly #file: FileHandle;
@@ -32,7 +32,8 @@ export class FileSink implements Sink {
   }
 
   /**
-   * Opens `path` and keeps its first `bytes`; 0 creates it anew. Follows no link.
+   * Opens the file at `path`, and cuts it after its first `bytes` bytes. If `bytes` is 0, creates the file anew.
+   * Never follows a link.
    *
    * @throws {StateError} if the file is shorter; {@link OutputError} if it can't be opened or written.
    */
@@ -101,13 +102,13 @@ async function openOwn(path: string, keep: boolean): Promise<FileHandle> {
   return open(path, 'wx', 0o600);
 }
 
-/** A stream, such as stdout. Written text can't be taken back, so it has no checkpoint. */
+/** A stream, such as stdout. Text can't be taken back from a stream, so a stream has no checkpoint. */
 export class StreamSink implements Sink {
   readonly #stream: NodeJS.WritableStream;
   readonly #owned: boolean;
   #error: unknown;
 
-  /** `owned`: the stream belongs to this run, and is ended with it. */
+  /** `owned`: true if `close` ends the stream; false for the process's stdout. */
   constructor(stream: NodeJS.WritableStream, owned: boolean) {
     this.#stream = stream;
     this.#owned = owned;

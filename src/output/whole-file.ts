@@ -6,7 +6,8 @@ import {FileSink} from './sink.ts';
 /**
  * Writes a file of any length, either completely or not at all.
  *
- * @throws {OutputError} if the file can't be written, and errors of `texts`. After an error, nothing is written.
+ * @throws {OutputError} if the file can't be written. Passes errors of `texts` on. After any error, `path` is
+ * unchanged.
  */
 export async function writeWhole(
   path: string,

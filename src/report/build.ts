@@ -14,7 +14,7 @@ import {runSection} from './sections/run-details.ts';
 import {troubleSection} from './sections/trouble-section.ts';
 import type {Summary} from './summary.ts';
 
-/** A run's summary as a report. Pure: it contains nothing that the summary lacks. */
+/** Makes the report of a run from its summary alone: it reads no other file, and no clock. */
 export function buildReport(summary: Summary): Report {
   const sections = [
     driftSection(summary),

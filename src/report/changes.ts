@@ -32,7 +32,7 @@ export type RowKind = (typeof rowKinds)[number];
 
 const LEVELS = ['low', 'medium', 'high', 'unknown', 'none'];
 
-/** A table of rows from level to level, with only the levels that occur. */
+/** A table of row counts: old levels go down, new levels go across. It has only the levels that occur. */
 export function levelGrid(levels: Changes['levels']): {
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];

@@ -7,7 +7,7 @@ export interface RunProfile {
   readonly rows: number;
   /** Credits spent, plus credits maybe spent. */
   readonly credits: number;
-  /** By name: a share (0 to 1) of a total (`of`). */
+  /** By name: a share from 0 to 1, and `of`, the number of values, answers or rows that it is a share of. */
   readonly shares: Readonly<Record<string, {readonly share: number; readonly of: number}>>;
   /** Mean risk score, 0 to 100. */
   readonly mean?: number | undefined;
@@ -15,7 +15,7 @@ export interface RunProfile {
 
 /** Maximum number of earlier runs to compare with. Few, so that their median soon follows a lasting change. */
 const COMPARED = 10;
-/** Minimum distance from the median, in standard deviations. Below it, a share of few answers may move by chance. */
+/** A figure within this many standard deviations of the median is not reported: it may differ by chance. */
 const DEVIATIONS = 3;
 /** Rows and credits vary more than shares: their relative threshold is this many times higher. */
 const COUNT_FACTOR = 5;
@@ -62,8 +62,8 @@ export function profileOf(summary: Summary): RunProfile {
 }
 
 /**
- * Figures of this run that differ from the median of the job's last runs by more than `threshold`, a share from 0
- * to 1.
+ * Returns the figures of this run that differ from the median of the job's last runs, by more than `threshold` and
+ * by more than chance explains. `threshold` is a share from 0 to 1.
  */
 export function compareRuns(now: RunProfile, history: readonly RunProfile[], threshold: number): Drift[] {
   const before = history.slice(-COMPARED);
@@ -109,7 +109,7 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
   return jumps;
 }
 
-/** True if a share moved by more than `threshold`, and by more than chance explains for a share of `of` values. */
+/** True if a share of `of` values moved by more than `threshold`, and by more than chance explains. */
 function shareJumped(now: number, usual: number, of: number, threshold: number): boolean {
   const moved = Math.abs(now - usual);
   const middle = (now + usual) / 2;

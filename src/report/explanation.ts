@@ -2,7 +2,7 @@ import {z} from 'zod';
 
 const points = z.record(z.string(), z.int());
 
-/** Parts of a row's score: a line of `explain --json`. It holds no values of the row. */
+/** Explanation of a row's score: a line of `explain --json`. It holds no values of the row. */
 export const explanationSchema = z.object({
   row: z.int().min(1),
   score: z.number().nullable(),

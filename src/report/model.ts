@@ -1,4 +1,4 @@
-/** A report before it is HTML or Markdown: its content, and the best form for each part. */
+/** A report before it is HTML or Markdown: its content, and the form of each part, such as a table or a chart. */
 export interface Report {
   readonly title: string;
   readonly status: {readonly tone: Tone; readonly text: string};
@@ -24,7 +24,7 @@ export interface Section {
   readonly blocks: readonly Block[];
 }
 
-/** Meaning of a colour. */
+/** Meaning of a colour. The style sheet of the HTML report sets the colour for each meaning. */
 export type Tone = 'good' | 'known' | 'repeat' | 'quiet' | 'warn' | 'bad';
 
 export type Block = TableBlock | RankingBlock | StacksBlock | HistogramBlock | LinesBlock;
@@ -33,7 +33,7 @@ export interface TableBlock {
   readonly kind: 'table';
   readonly caption: string;
   readonly head: readonly string[];
-  /** Cells as texts. All columns but the first are figures, except those whose index is in `texts`. */
+  /** The first column has texts. The others have figures, unless `texts` has their index. */
   readonly rows: readonly (readonly string[])[];
   readonly texts?: readonly number[];
   /** True if the table may be placed beside another block. */
@@ -52,7 +52,7 @@ export interface RankingBlock {
   readonly tone: Tone;
 }
 
-/** Wholes divided into parts, one line each. */
+/** Stacked bars. Each row is one bar, divided into the parts that `keys` names. */
 export interface StacksBlock {
   readonly kind: 'stacks';
   readonly caption: string;

@@ -8,8 +8,9 @@ const whole = z.int().min(0);
 const spending = z.object({calls: whole, spent: z.number(), maybe_spent: z.number()});
 
 /**
- * One line of the history: what one session spent at one endpoint and account, and how it ended. The sum of all lines
- * is all spending. The line of a killed session is written by the next session, and has only the spending.
+ * One line of the history: what one session (a start or resume of a run) spent at one endpoint and account, and
+ * how it ended. The sum of all lines is all spending. If a session is killed, the next session writes its line,
+ * which has only the spending.
  */
 export const runRecordSchema = z.object({
   run_id: z.string().describe('Identifier of the run, the same in all its lines.'),
@@ -50,7 +51,7 @@ export type RecordedSession = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 
 /** Calls and credits, by operation. */
 type SpentBy = RunRecord['credits']['by_operation'];
 
-/** A session's line, from its summary. */
+/** A session's line in the history, from the summary. `endpoint`: the name of the service that it called. */
 export function recordOf(summary: Summary, endpoint: string): RunRecord {
   const {rows, lookups, credits, session, store} = summary;
   const values = Object.values(lookups);
@@ -77,7 +78,7 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
   };
 }
 
-/** The line of a killed session. The session ended at `ended_at` or later. */
+/** The line of a killed session. `ended_at` is the last known time: the session may have ended later. */
 export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: SpentBy): RunRecord {
   return {
     ...facts,
@@ -94,7 +95,10 @@ export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: 
   };
 }
 
-/** Merges two lines of a session. Its `cut_off` line gives the calls and credits, and its own line all the rest. */
+/**
+ * Merges two lines of one session: one that it wrote itself, and perhaps a `cut_off` line that a later session
+ * wrote. Calls and credits come from the `cut_off` line, and all else from the line that the session wrote itself.
+ */
 export function merged(known: RunRecord, told: RunRecord): RunRecord {
   const [own, after] = told.reason === CUT_OFF ? [known, told] : [told, known];
   return after.reason === CUT_OFF ? {...own, calls: after.calls, credits: after.credits} : own;

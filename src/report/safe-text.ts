@@ -1,4 +1,4 @@
-/** All that steers a terminal: C0, C1 and DEL without tab and line feed, and marks of writing direction. */
+/** Characters that steer a terminal: C0, C1 and DEL, except tab and line feed, and marks of writing direction. */
 const CONTROL = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** A text without control characters: reports are read in terminals and CI logs too. */
@@ -6,7 +6,7 @@ export function withoutControls(text: string): string {
   return text.replace(CONTROL, '');
 }
 
-/** JSON of the same value in which nothing steers a terminal or a CI log: JSON itself only escapes C0. */
+/** Escapes all in a JSON text that steers a terminal or a CI log. `JSON.stringify` only escapes C0. */
 export function safeJson(json: string): string {
   return json
     .replace(CONTROL, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

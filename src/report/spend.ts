@@ -28,7 +28,9 @@ export interface Spend {
 
 const DAY_MS = 86_400_000;
 
-/** Credits spent by day (every day from the first to the last), or by job or operation (the largest first). */
+/**
+ * Sums up credits by day (every day from the first to the last), or by job or operation (the highest sum first).
+ */
 export function spendOf(records: readonly RunRecord[], since: string, by: Grouping): Spend {
   const groups = new Map<
     string,

@@ -42,7 +42,7 @@ const lookup = z
   })
   .describe('values = empty + invalid + answered + failed + unknown + skipped');
 
-/** By code: the count, and the first rows. */
+/** A code (of an error or a repair), how often it occurs, and the numbers of the first rows that have it. */
 const coded = z.object({code: z.string(), count: whole, rows: z.array(whole)});
 
 /** The run's identity, time and files. */

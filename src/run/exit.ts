@@ -35,7 +35,7 @@ export function completedExit(
   return {exitCode: exitCodes.ok, reason: 'done'};
 }
 
-/** True if `count` of `total` exceeds a limit such as `100` or `1%`. A share needs a total of {@link FEW} or more. */
+/** True if `count` exceeds a limit such as `100`, or, with {@link FEW} or more in `total`, one such as `1%`. */
 export function exceeds(
   limit: {count: number} | {share: number} | undefined,
   {count, total}: Counted,

@@ -16,7 +16,8 @@ import {dataVersion} from '../service/data/data-version.ts';
 import {type Scope, scopeKey} from '../store/store-file.ts';
 
 /*
- * Left column: things that last from one session or run to the next. Right column: all that must be equal to find them.
+ * Left column: what lasts from one session or run to the next. Right column: what must be equal, so that the next
+ * session or run finds it.
  *
  *   the lock, the state's directory   the output's path
  *   resuming                          rows were written; equal input, output, scope and settings that shape the
@@ -49,7 +50,10 @@ export interface RunIdentity {
  */
 export type Beginning = 'resume' | 'anew' | 'over';
 
-/** Advice to get the whole credit limit again. It is a flag, since `restart: fresh` in a job file needs a change. */
+/**
+ * Advice to get the whole credit limit again. It names the flag: in a job file, `restart: fresh` takes effect only
+ * if the saved state does not fit the job.
+ */
 export const FRESH_BUDGET_HINT = 'add --restart fresh to the command once';
 
 /** The endpoint and account to which answers and spending belong. Runs with another scope don't use them. */

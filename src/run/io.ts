@@ -30,7 +30,7 @@ export async function during<T>(
   }
 }
 
-/** The date by which entries of shared files expire. A run has one object for it, so it reports a clock's leap once. */
+/** The date by which entries of shared files expire. A run has one object, to warn of a clock's leap only once. */
 export function dateOf({date, now, warn}: World): SharedDate {
   return date ?? new SharedDate(now, warn);
 }

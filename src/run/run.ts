@@ -66,7 +66,7 @@ async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<vo
   try {
     await runOnce(left.job, silent, stopper, throughFiles, () => {});
   } catch {
-    // Ignored: another command may be using the sample's files. Otherwise the next run takes them over.
+    // Ignored: another command may be using the sample's files. If not, the next run tries again.
   } finally {
     left.close();
   }
@@ -86,7 +86,8 @@ async function finishDay(
     `To finish it, run the same command with --date ${date}${more}; to give it up, remove ${directory}.`;
   try {
     const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
-    // A limit of a day or month has a time to come back. Without such a time, the run's own limit is used up.
+    // If a budget of the day or month is used up, the stop says when to come back. Without that time, the run's
+    // own limit is used up.
     const usedUp = stop?.reason === 'budget' && stop.comeBackMs === undefined;
     const toDo = left(usedUp ? ' and a higher --max-credits' : '');
     io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${toDo}`}`);
@@ -119,7 +120,7 @@ async function runOnce(
   } catch (thrown) {
     const error = stoppedBefore(stopper, thrown) ?? foreseen(thrown);
     await reportFailure(job, io, state, error);
-    // The state stays if its ledger has calls: no other file may know of them.
+    // Keeps the state if its ledger has calls, since no other file may have a record of them.
     if (state !== undefined) closeState(state, hasCalls(state) ? 'nothing' : 'made', io.warn);
     throw error;
   }
@@ -173,7 +174,7 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
   unwatch();
 }
 
-/** source → plan → answers → in order → sink, until the input ends or the run stops. */
+/** Takes the rows through source → plan → answers → in order → sink, until the input ends or the run stops. */
 async function throughFiles(session: Session): Promise<void> {
   const {stopper, output} = session;
   const {window} = output;
@@ -199,7 +200,7 @@ export function callsEnd({io, asking: {executor}}: Session): Promise<void> {
   return executor.drained(io.graceMs ?? GRACE_MS);
 }
 
-/** source → plan → answers. */
+/** Reads the input, and submits its lookups: source → plan → answers. */
 async function read(session: Session): Promise<void> {
   const {stopper, job, input, asking, output} = session;
   const {source, layout} = input;
@@ -218,7 +219,7 @@ async function admitAll(admission: Admission, {records, position}: Batch, stoppe
     await admission.admit({records: records.slice(from, from + ADMIT_AT_ONCE), position});
 }
 
-/** in order → sink → checkpoint: rows leave in input order. The checkpoint moves once these rows are durable. */
+/** Writes rows in input order: in order → sink → checkpoint. The checkpoint moves once these rows are durable. */
 async function write(session: Session): Promise<void> {
   const {output, clock} = session;
   const {window, writer} = output;
@@ -231,7 +232,7 @@ async function write(session: Session): Promise<void> {
     await save(session);
     saved = clock();
   }
-  // A session that is interrupted leaves its last stretch to the next.
+  // Adds the last stretch to the timeline, so that the checkpoint has it for a session that resumes.
   sampleTimeline(session, true);
   await save(session);
 }

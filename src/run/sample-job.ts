@@ -12,8 +12,9 @@ export interface SampleJob {
 }
 
 /**
- * The job of a sample, with only the rows in `only`. After it, only answers, costs and the record of calls remain. Its
- * state is beside the job's state, so that the next command takes over answers that a killed sample paid for.
+ * The job of a sample, with only the rows in `only`. It leaves nothing but answers, costs and the record of calls.
+ * Its state is beside the job's state: so if the sample is killed, the next command takes over the answers paid
+ * for.
  */
 export function sampleJob(job: Job, only: ReadonlySet<number>): SampleJob {
   const {path: directory, remove} = directoryFor(job);

@@ -70,7 +70,7 @@ const UNASKED =
 export const WINDOW_BYTES = 64 * 1_048_576;
 
 /**
- * Opens everything that a run needs, in the order in which it can fail. Nothing is sent before all is open.
+ * Opens everything that a run needs, one stage after the other. Nothing is sent before all stages are open.
  *
  * @throws every {@link BulkEnrichError} that keeps a run from starting.
  */
@@ -167,7 +167,7 @@ export function openSession(
   });
 }
 
-/** Returns a controller for a service's clients. They abort it on bytes that answer no call. This warns the user. */
+/** Returns a controller that a service's clients abort on bytes that answer no call. The user is then warned. */
 export function warningOfUnasked(warn: (sentence: string) => void): AbortController {
   const unasked = new AbortController();
   unasked.signal.onabort = () => warn(UNASKED);

@@ -38,7 +38,7 @@ export interface Stop {
   readonly error?: unknown;
 }
 
-/** Stops a run. The first reason wins, and all listeners are called. */
+/** Stops a run once: the first reason counts, and later ones are ignored. Calls all listeners. */
 export class Stopper {
   readonly #listeners = new Set<() => void>();
   readonly #controller = new AbortController();
@@ -103,7 +103,7 @@ export interface Running {
   readonly clock: () => number;
 }
 
-/** Returns the run's stop for the executor's reason to stop. */
+/** Turns the executor's reason to stop into the run's {@link Stop}. */
 export function stopOf(reason: ExecutorStop, ledger: Ledger, endpoint: Endpoint): Stop {
   const keyFrom = endpoint.kind === 'live' ? endpoint.keyFrom : undefined;
   switch (reason.kind) {

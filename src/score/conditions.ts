@@ -22,10 +22,10 @@ import {
   subjectsRead,
 } from './subjects.ts';
 
-/** True if a row is looked up; false too if its condition can't be decided. */
+/** Returns true if the row is looked up. Returns false if the filter is false for the row, or can't be decided. */
 export type RowFilter = (row: Row) => boolean;
 
-/** @throws {UsageError} if `where` is not a condition over the row's columns. */
+/** @throws {UsageError} if `where` is not a condition, or reads an unknown name. */
 export function createRowFilter(
   where: string,
   format: InputFormat,
@@ -45,7 +45,10 @@ export function createRowFilter(
 export interface Waterfall {
   /** Indexes of lookups by stage. The first stage waits for the lookups without a condition. */
   readonly stages: readonly (readonly number[])[];
-  /** Returns a test: true if the lookup at `index` is wanted. Needs the answers of all stages before its own. */
+  /**
+   * Returns a test that is true if the lookup at `index` is to be made. `view` must have the answers of all stages
+   * before that lookup's stage.
+   */
   asks(view: RowView): (index: number) => boolean;
 }
 
@@ -58,8 +61,9 @@ interface ReadyCondition {
 }
 
 /**
- * The conditions (`when`) of lookups. A condition reads the row, the answers of earlier lookups, and their score. If it
- * reads an operation of several columns, it has to hold for one of them. Undefined if no lookup has a condition.
+ * Compiles the conditions (`when`) of lookups; undefined if no lookup has one. A condition reads the row, the
+ * answers of earlier lookups, and their score. If it reads an operation of several columns, it must hold for one
+ * of the columns.
  *
  * @throws {UsageError} if a `when` is not a condition, or depends on itself.
  */
@@ -96,7 +100,10 @@ export function createConditions(
   };
 }
 
-/** In a condition, an operation's name means its columns without `when`. If all its columns have one, it means all. */
+/**
+ * The names that conditions may read. An operation's name means its columns without `when`; if each of its columns
+ * has a `when`, the name means all of them.
+ */
 function readableSubjects(targets: readonly Target[]): Subjects {
   const subjects = [...subjectsOf(targets, operationNames)].map(([name, {operation, targets: own}]) => {
     const always = own.filter(index => targets[index]?.when === undefined);

@@ -3,8 +3,8 @@ import {ENGINE_NAMES} from '../cel/written.ts';
 import type {RuleVocabulary, Type} from './language/vocabulary.ts';
 
 /**
- * Declares a vocabulary in an engine. Members of lists have types only while an expression is checked. At run time the
- * engine would refuse a typed member, such as `rules[0]` of an answer.
+ * Makes the function that declares a vocabulary in an expression engine. Members of lists get types only for the
+ * check of an expression. At run time the engine would refuse a typed member, such as `rules[0]` of an answer.
  */
 export function declaredIn(vocabulary: RuleVocabulary): Declare {
   return (environment, use) => {

@@ -5,7 +5,7 @@ import type {PlaceOf} from '../job/parse.ts';
 import type {ScoreRules} from '../job/settings/score-rules.ts';
 import type {RuleVocabulary, Type} from './language/vocabulary.ts';
 
-/** A job's constants and lists for its conditions. Lists are hashed, so they may be long. */
+/** A job's constants and lists, which its conditions may read. Lists are hashed, so they may be long. */
 export interface Given {
   readonly constants: ScoreRules['constants'];
   readonly lists: Readonly<Record<string, ReadonlyMap<string, true>>>;
@@ -38,7 +38,10 @@ function linesOf(path: string, place: string): string[] {
   return lines.map(line => line.trim()).filter(line => line !== '' && !line.startsWith('#'));
 }
 
-/** `startedAt`: the run's first start. Rules read it as `now`, so that resumes don't change a row's result. */
+/**
+ * `startedAt`: the run's first start, in milliseconds since the epoch. Rules read it as `now`, so a resume does
+ * not change a row's result.
+ */
 export function backgroundOf(given: Given | undefined, startedAt: number): Background {
   const {constants = {}, lists = {}} = given ?? {};
   const constant = Object.entries(constants).map(([name, value]) => [name, typeOf(value)] as const);

@@ -2,7 +2,7 @@
 export type RiskLevel = 'low' | 'medium' | 'high' | 'unknown';
 
 export interface Risk {
-  /** 0 to 100; null if too little is known, since any number would be taken for an answer. */
+  /** 0 to 100; null if the level is unknown, since a reader would take any number for a result. */
   readonly score: number | null;
   readonly level: RiskLevel;
   /** The reasons of the rules that applied, in the rules' order. */

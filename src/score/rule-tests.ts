@@ -101,7 +101,7 @@ function targetOf(name: string, place: string): Target {
   return {operation, column: name, prefix: `${name}_`, cell: cellReader(name, [])};
 }
 
-/** Refuses a misspelt field. Otherwise the right field would count as missing, and the test would be wrong. */
+/** Refuses a misspelt field. Otherwise the right field would be missing, and the test would prove nothing. */
 function checkFields(name: string, answer: Readonly<Record<string, unknown>>, place: string): void {
   const known = Object.keys(operations[operationOf(name) ?? 'ip'].data.shape);
   const odd = Object.keys(answer).find(field => !known.includes(field));

@@ -38,9 +38,10 @@ export function shapeOfRules(ruleSet: RuleSet | undefined): unknown {
 }
 
 /**
- * Loads a job's rules: none, the default rules, or the rules in its own block or in a file.
+ * Loads a job's rules: the default rules, the rules in the job's `score` block, or those in a file. Undefined if
+ * the job wants no score.
  *
- * @throws {UsageError} with file and line if they are unreadable or invalid.
+ * @throws {UsageError} with file and line if the rules are unreadable or invalid.
  */
 export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet | undefined {
   if (score === 'none') return undefined;
@@ -56,7 +57,7 @@ export interface RulesFile {
   readonly placeOf: PlaceOf;
 }
 
-/** @throws {UsageError} with file and line if the file can't be read, or has no rules. */
+/** @throws {UsageError} with file and line if the file can't be read, or if its rules have a wrong setting. */
 export function rulesFile(path: string): RulesFile {
   const words = ['default', 'none'];
   if (!existsSync(path))
@@ -93,7 +94,11 @@ function problemOf({issues}: z.ZodError, placeOf: PlaceOf): string {
   return `${placeOf(path)}: ${what}.`;
 }
 
-/** @throws {UsageError} if there are no rules, if two rules share a reason, or if a list can't be read. */
+/**
+ * Puts the default rules before the given ones if `base` asks for that, and reads the lists.
+ *
+ * @throws {UsageError} if there are no rules, if two rules share a reason, or if a list can't be read.
+ */
 export function withBase(
   {base, levels, rules, constants, lists, shared_reasons: shared}: ScoreRules,
   placeOf: PlaceOf,
@@ -109,7 +114,10 @@ export function withBase(
   return {levels, rules: all, constants, lists: readLists(lists, placeOf)};
 }
 
-/** Refuses two rules with one reason, since outputs name a rule by its reason. Mostly one is an unfinished copy. */
+/**
+ * Refuses two rules with one reason, since outputs name a rule by its reason. Usually, the second rule is a copy
+ * of the first, and the user forgot to change its reason. `shared`: reasons that several rules may have.
+ */
 function refuseSharedReasons(rules: readonly PlacedRule[], shared: readonly string[]): void {
   const seen = new Map<string, PlacedRule>();
   for (const rule of rules) {

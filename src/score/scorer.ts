@@ -45,7 +45,7 @@ interface ReadyRule {
 /**
  * Checks and compiles rules for these columns.
  *
- * @throws {UsageError} if a rule is not a condition, or reads an unknown name.
+ * @throws {UsageError} if a rule's `when` is not a condition, or reads an unknown name.
  */
 export function createScorer(
   {rules, levels}: RuleSet,
@@ -157,7 +157,7 @@ class Missing {
   readonly #nameSignal: NameSignal;
   readonly #names = new Set<string>();
   readonly #seen = new Set<Reference>();
-  /** For rules without a choice among lookups. In all such rules a field has the same name, so it is added once. */
+  /** For rules with one combination of lookups. A field has one name in all such rules, so it is added once. */
   readonly #only: Lacking = {
     add: reference => {
       if (this.#seen.has(reference)) return;
@@ -186,7 +186,7 @@ class Missing {
 const NO_CHOICE: Combination = new Map();
 const NOWHERE: Lacking = {add: () => {}};
 
-/** True if a rule holds for any of its combinations; undefined if none holds and one is undecided. */
+/** True if a rule holds for one of its combinations; undefined if it holds for none and one is undecided. */
 function decide(rule: ReadyRule, facts: RowFacts): Decision {
   let any: Decision = false;
   for (const combination of rule.combinations) {
@@ -209,8 +209,8 @@ function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean
 }
 
 /**
- * The values of one row that rules read. If a row has several IP lookups, a rule is judged with each of them, and `ip`
- * means the one whose turn it is.
+ * The values of one row that rules read. If a row has several IP lookups, a rule is judged with each of them in
+ * turn: `ip` then means that lookup.
  */
 class RowFacts {
   readonly view: RowView;
@@ -232,7 +232,7 @@ class RowFacts {
   }
 }
 
-/** Sums up the points of rules by reason. A reason may be `constructor`: then `before` is a function, not a sum. */
+/** Sums up points by reason. For a reason such as `constructor`, `before` may be an inherited function. */
 function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
   const points: Record<string, number> = {};
   for (const {reason, add} of held) {
@@ -249,12 +249,13 @@ function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolea
   return blind ? 'unknown' : 'low';
 }
 
-/** True if a lookup's code is a fault of the list, which says nothing about the person. */
+/** True if the error code of lookup `index` is a fault of the list, and says nothing about the row's person. */
 export type IsListFault = (index: number, code: string) => boolean;
 
 /**
- * True if a lookup that the rules read failed, has a fault of the list, or was skipped for another reason than its
- * condition. True too if the rules read lookups, but none has an answer or a fault that says something of the person.
+ * True if too little is known to call a row's risk low. One case: a lookup that the rules read failed, is unknown,
+ * has a fault of the list, or was skipped for another reason than its condition. The other case: of the lookups
+ * that the rules read, none has an answer or a fault of the person, such as a malformed address.
  */
 function isBlind({results}: RowView, relevant: readonly number[], isListFault: IsListFault): boolean {
   let heard = relevant.length === 0;

@@ -54,12 +54,12 @@ export function subjectsOf(targets: readonly Target[], operations: readonly Oper
   return subjects;
 }
 
-/** Names of columns that are known before the first row. */
+/** Names of the columns, if they are known before the first row; undefined for NDJSON. */
 export function knownColumns(format: InputFormat): readonly string[] | undefined {
   return format.kind === 'csv' ? format.columns : undefined;
 }
 
-/** Makes a checker of conditions over constants, the row's columns, these subjects' answers, and `more`. */
+/** Makes a checker of conditions that read constants, the row's columns, these subjects' answers, and `more`. */
 export function subjectsChecker(
   subjects: Subjects,
   format: InputFormat,
@@ -90,7 +90,7 @@ export function rowReader(
   };
 }
 
-/** By the name of each subject that a condition reads: the index of one of its lookups. */
+/** A choice of one lookup for each subject that a condition reads: the lookup's index by the subject's name. */
 export type Combination = ReadonlyMap<string, number>;
 
 /** All combinations of lookups to try a condition with; undefined if one of its subjects is not looked up. */
@@ -113,8 +113,9 @@ export function subjectsRead({references}: Condition, subjects: Subjects): Set<s
 }
 
 /**
- * Makes a reader of a row's facts for each subject. A subject's first lookup is used until a combination is chosen.
- * Facts that are the same for all rows are added only if a condition reads one: adding them doubles the time.
+ * Makes a reader of a row's facts. Until {@link chosen} puts in a combination, each subject means its first
+ * lookup. Facts that are the same for all rows, such as `now`, are added only if a condition reads one: adding
+ * them doubles the time.
  */
 export function factsReader(
   subjects: Subjects,

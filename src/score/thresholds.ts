@@ -14,7 +14,7 @@ export interface Threshold {
 /**
  * Checks thresholds against the schema of the summary.
  *
- * @throws {UsageError} if one is not a condition, or reads an unknown field.
+ * @throws {UsageError} if a threshold is not a condition, or reads an unknown field.
  */
 export function createThresholds(
   texts: readonly string[],
@@ -38,7 +38,7 @@ function vocabularyOf(schema: z.ZodObject): RuleVocabulary {
   return type.kind === 'object' ? type.fields : {};
 }
 
-/** Returns the summary with 0 for each of these counts that it lacks. */
+/** Returns the summary, with 0 for each of `counts` that it lacks: the summary leaves counts of 0 out. */
 function withCounts(summary: object, counts: readonly Reference[]): Readonly<Record<string, unknown>> {
   if (counts.length === 0) return summary as Record<string, unknown>;
   const copy = structuredClone(summary) as Record<string, Record<string, Record<string, number>>>;

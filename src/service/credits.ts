@@ -2,25 +2,25 @@ import {type Operation, operationNames, perOperation} from '../operations/table.
 import {ServiceError} from './http/error-body.ts';
 
 /**
- * Price of one call of each operation, in credits. The price is a setting (1 by default), since the service's interface
- * does not state it.
+ * Price of one call of each operation, in credits. The user sets the prices (1 by default), since the interface of
+ * the paid service states none.
  */
 export type Costs = Record<Operation, number>;
 
 /** Counts of one operation's calls, by how they ended. */
 export interface OperationLedger {
-  /** Calls that were charged, or free by a test action id. */
+  /** Calls that were not rejected: charged calls, and free calls of `/verify` with a test action id. */
   calls: number;
-  /** The part of `calls` that was free by a test action id. */
+  /** The part of `calls` that was free: `/verify` with a test action id. */
   free: number;
-  /** The part of `calls` without a usable answer: a practice fault came after the charge. */
+  /** The part of `calls` whose answer was lost by a fault that the option `errorRate` causes. */
   unanswered: number;
   credits: number;
   /** Rejected calls, by error code; they are free. */
   rejected: Record<string, number>;
 }
 
-/** The body of `GET /_ledger`: calls and their cost, since the service's state began. */
+/** The body of `GET /_ledger`: calls and their cost since the service first started with its state directory. */
 export interface ServiceLedger {
   /** Credits left; null without a limit. */
   balance: number | null;
@@ -28,7 +28,7 @@ export interface ServiceLedger {
   operations: Record<Operation, OperationLedger>;
 }
 
-/** A change of the service's ledger, as the journal keeps it. */
+/** A change of the service's ledger, as the {@link Journal} stores it. */
 export type LedgerEvent =
   | {op: Operation; cost: number; free?: boolean}
   | {op: Operation; unanswered: true}
@@ -45,7 +45,7 @@ export class Credits {
   /**
    * @param limit credits at the start; unlimited if left out
    *
-   * @param keep receives each change before the answer is sent
+   * @param keep stores each change of the ledger, before the client gets its answer
    */
   constructor(costs: Costs, limit: number | undefined, keep: (event: LedgerEvent) => void) {
     this.#costs = costs;
@@ -77,12 +77,12 @@ export class Credits {
     this.#record({op, rejected: code});
   }
 
-  /** Restores the sums of an earlier process from the journal. */
+  /** Sets the counts to those that an earlier process stored in the journal. */
   restore(operations: ServiceLedger['operations']): void {
     Object.assign(this.#operations, operations);
   }
 
-  /** Adds an event to the sums: a new event, or one from the journal. */
+  /** Adds an event, which is new or comes from the journal, to the counts. */
   replay(event: LedgerEvent): void {
     const ledger = this.#operations[event.op];
     if ('rejected' in event) ledger.rejected[event.rejected] = (ledger.rejected[event.rejected] ?? 0) + 1;

@@ -15,9 +15,9 @@ import {LockedError, systemReason} from '../errors.ts';
 import {ServiceSetupError} from './setup-error.ts';
 
 /**
- * The service's memory across restarts: a file with one event a line. Events are written before the answer, so they
- * survive the end of the process. A power cut may lose the latest events. At start the service replays the events, and
- * then replaces them in the file by their result.
+ * The service's memory across restarts: a file with one event a line. The service writes a call's events before it
+ * answers, so they survive the end of the process. A power cut may lose the latest events. At start the service
+ * replays the events, then rewrites the file with fewer events that give the same state.
  */
 export class Journal<Event> {
   readonly #folder: string;
@@ -25,7 +25,7 @@ export class Journal<Event> {
   #file: number | undefined;
 
   /**
-   * @param folder created if absent, for this user only: it holds sessions, which are personal data
+   * @param folder created if missing, readable by this user only: it has sessions, which are personal data
    *
    * @throws ServiceSetupError while another service uses the folder, or if state can't be kept in it
    */
@@ -47,7 +47,7 @@ export class Journal<Event> {
     return join(this.#folder, 'state.ndjson');
   }
 
-  /** The kept events, oldest first. Drops an incomplete last line: the answer to its call was never sent. */
+  /** The stored events, oldest first. Drops an incomplete last line: the answer to its call was never sent. */
   read(): Event[] {
     if (!existsSync(this.#path)) return [];
     const lines = readFileSync(this.#path, 'utf8').split('\n');

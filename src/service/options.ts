@@ -5,7 +5,7 @@ import {ServiceSetupError} from './setup-error.ts';
 
 /** Options of the embedded service. */
 export interface ServiceOptions extends PracticeOptions {
-  /** 0, the default, takes any free port. */
+  /** The port to listen on. 0, the default, takes any free port. */
   port?: number;
   /** The address to listen on; by default only this machine. */
   host?: string;
@@ -15,7 +15,7 @@ export interface ServiceOptions extends PracticeOptions {
   credits?: number;
   /** Credits per call; 1 each if left out. */
   costs?: Partial<Record<Operation, number>>;
-  /** Fields of answers, by operation and value. They replace the fields of open data, or are added to them. */
+  /** Answer fields, by operation and value. They are added to the fields from open data, or replace them. */
   answers?: GivenAnswers;
   /** NDJSON file of the sessions that `/verify` knows. */
   sessionsFile?: string;
@@ -26,7 +26,7 @@ export interface ServiceOptions extends PracticeOptions {
    * none of these is kept.
    */
   stateDir?: string;
-  /** Maximum of connections at a time; more are closed immediately. 4,096 if left out. */
+  /** Maximum connections at a time, 4,096 if left out. Further connections are closed immediately. */
   maxConnections?: number;
   /**
    * True to serve the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. True by

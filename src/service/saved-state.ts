@@ -29,7 +29,7 @@ interface SavedParts {
 /** Number of events after which the journal is rewritten, so that it does not grow forever: about 20 MB. */
 const REWRITE_AFTER = 500_000;
 
-/** Keeps events in a folder, from which the next process restores the state. Without a folder, it keeps none. */
+/** Stores events in a folder, from which the next process restores the state. Without a folder, stores nothing. */
 export class State {
   readonly #journal: Journal<StateEvent> | undefined;
   readonly #rewriteAfter: number;
@@ -43,7 +43,7 @@ export class State {
     this.#rewriteAfter = rewriteAfter;
   }
 
-  /** Replays the kept events and continues from there. */
+  /** Replays the stored events into `parts`. The service continues from the restored state. */
   restore(parts: SavedParts): void {
     if (this.#journal === undefined) return;
     this.#totals = () => parts.credits.ledger().operations;
@@ -74,7 +74,7 @@ export class State {
   }
 }
 
-/** An event's key. A rewrite keeps the last event of each key. It drops events without a key: the totals have them. */
+/** An event's key. A rewrite keeps the last event of each key, and drops ledger events: `totals` includes them. */
 function keyOf(event: StateEvent): string | undefined {
   if ('session' in event) return `session ${event.session.token}`;
   return 'redeemed' in event || 'sighting' in event ? JSON.stringify(event) : undefined;

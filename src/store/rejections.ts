@@ -5,9 +5,9 @@ import type {Operation} from '../operations/table.ts';
 import type {AnswerStore} from './store.ts';
 
 /**
- * Rejections since an operation's last answer. They are about their values, or the service refuses the whole account.
- * Only an answer in the same run shows that the values are to blame: then the rejections are kept for other runs. If a
- * session ends while the run can resume, the next session judges the rejections.
+ * Rejections that arrived since an operation's last answer. Either their values are to blame, or the service
+ * refuses the whole account. An answer in the same run shows that the values are to blame: then the rejections are
+ * kept for other runs. If a session ends while the run can resume, the next session judges them.
  */
 export class Rejections {
   readonly #store: AnswerStore;
@@ -20,7 +20,7 @@ export class Rejections {
     for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
-  /** Lets a rejection wait for its judgement. `isKnown`: the value was rejected before; then it is kept at once. */
+  /** Lets a rejection wait for judgement; keeps it at once if its value was rejected before (`isKnown`). */
   add(rejection: KeptAnswer, isKnown: boolean): void {
     const {operation, key} = rejection;
     const waiting = this.#waiting.get(operation);
@@ -59,7 +59,10 @@ export class Rejections {
     return dropped.size;
   }
 
-  /** Judges the waiting rejections: no more calls follow. Drops and reports those of operations without an answer. */
+  /**
+   * Judges the waiting rejections when no more calls follow. Drops those of operations without an answer, and
+   * calls `onDrop`.
+   */
   end(onDrop: (operation: Operation, count: number) => void): void {
     for (const operation of [...this.#waiting.keys()])
       if (this.#ledger.tally.operations[operation].answered > 0) this.keep(operation);

@@ -33,7 +33,7 @@ export class StoreAdmin {
       : undefined;
   }
 
-  /** Returns the clock's date. If the clock leaps, returns a date that has certainly passed by earlier runs' clocks. */
+  /** Returns the clock's date. If the clock leaps (see {@link SharedDate}), returns a date that has passed. */
   today(date: SharedDate): number {
     const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
     return leaps ? certain : date.now();
@@ -54,7 +54,10 @@ export class StoreAdmin {
     }));
   }
 
-  /** Removes answers that expired by `today`, and returns their number. Short steps let runs write in between. */
+  /**
+   * Removes an operation's answers and rejections that are older than these ages (milliseconds) at the time
+   * `today`. Returns their number. Works in short steps, so that runs can write in between.
+   */
   async prune(
     operation: Operation,
     {answers, rejections}: {readonly answers: number; readonly rejections: number},

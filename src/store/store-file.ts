@@ -26,9 +26,10 @@ const SCHEMA = `
 `;
 
 /**
- * Writes an answer over a stored one that is not newer, or dated ahead of this clock. But if the stored answer is dated
- * between the new answer and the date on which runs agreed, this clock is wrong: the stored answer stays. Its `after`
- * becomes the new answer's date, so that further runs under the wrong clock can use the stored answer.
+ * Writes an answer. It replaces a stored one that is not newer, or that is dated ahead of this clock. Exception:
+ * the stored answer is dated between the new answer and the date on which runs agreed. Then this clock is wrong,
+ * and the stored answer stays. Its `after` becomes the new answer's date, so that later runs under the wrong clock
+ * can use it.
  */
 const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
   ON CONFLICT (key, scope) DO UPDATE SET
@@ -178,7 +179,8 @@ export class StoreFile {
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
         const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
-        // Only answers that this session bought are surely newer than `earlier`: they are dated since the opening.
+        // Only answers that this session bought are surely newer than `earlier`: those dated between the opening
+        // and now.
         const isOwn = boughtAt >= this.#openedAt && boughtAt <= latest;
         const after = isOwn ? earlier : 0;
         this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
@@ -205,9 +207,10 @@ export class StoreFile {
 }
 
 /**
- * The time from which an answer's age counts. If the answer is dated ahead, one of two clocks is wrong. If runs agreed
- * on a date ahead of this run's clock, this clock is wrong: the latest date of other runs (`said`) is taken for today.
- * Otherwise the purchase's clock was wrong: the age counts from `after`, or from the agreed date if `after` is ahead.
+ * The time from which an answer's age counts. If the answer is dated ahead of this run's clock, one of two clocks
+ * is wrong. If runs agreed on a date ahead of this clock, this clock is wrong: the latest date of other runs
+ * (`said`) is taken for today. Otherwise the purchase's clock was wrong: the age counts from `after`, or from the
+ * agreed date if `after` is ahead.
  */
 function countedFrom(boughtAt: number, after: number, now: number, date: () => KnownDate): number {
   const latest = now + CLOCK_SKEW_MS;

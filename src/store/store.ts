@@ -17,7 +17,7 @@ const WRITE_EVERY_MS = 100;
 /** Milliseconds that this process blocks while another one writes its group of answers. Longer waits don't block. */
 const BUSY_TIMEOUT_MS = 250;
 const POLL_EVERY_MS = 250;
-/** Maximum wait for a store that another program has locked, before the run pays for values that may be in it. */
+/** Maximum milliseconds to wait for a locked store. After that, the run pays for values that may be in it. */
 const PATIENCE_MS = 30_000;
 
 /** The answers that a run has bought. The store takes answers from here later if it can't write them immediately. */
@@ -49,7 +49,10 @@ export interface StoreTrouble {
 
 /** Answers kept across runs. A fault of the store never ends a run: lookups then cost credits. */
 export interface AnswerStore {
-  /** Undefined unless another program has the store locked. Resolves when it can be read, or after the maximum wait. */
+  /**
+   * Returns undefined unless another program has the store locked. Then resolves when the store can be read, or
+   * after the maximum wait.
+   */
   ready(): Promise<void> | undefined;
   /** Answers for these keys; undefined if the store can't be read now. */
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
@@ -101,7 +104,7 @@ class SqliteStore implements AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
-  /** Number of answers after `stored` that only the ledger has. Undefined: none. 0: the ledger is not read yet. */
+  /** Number of answers after `stored` that only the ledger has. Undefined if none; 0 before the ledger is read. */
   #missed: number | undefined;
   stored: number;
   #timer: NodeJS.Timeout | undefined;
@@ -186,7 +189,7 @@ class SqliteStore implements AnswerStore {
     return version !== undefined;
   }
 
-  /** True if another program has the store locked, so that waiting may help. */
+  /** True if another program has the store locked, and the maximum wait from `since` on is not over. */
   #waits(since: number | undefined): boolean {
     if (this.#isClosed || this.#lost || since === undefined || !isBusy(this.#error)) return false;
     return performance.now() - since < this.#patienceMs;
@@ -200,7 +203,7 @@ class SqliteStore implements AnswerStore {
     if (!this.#isClosed) this.#tell();
   }
 
-  /** Writes waiting answers. Unwritable ones stay in the ledger only, so no memory grows. True if all are written. */
+  /** Writes waiting answers; true if all are written. Others stay in the ledger only, so no memory grows. */
   #writeOut(patiently = false): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -224,11 +227,11 @@ class SqliteStore implements AnswerStore {
     return written;
   }
 
-  /** Writes answers that only the ledger has, in groups, with other work between. Returns true if all are written. */
+  /** Writes answers that only the ledger has, in groups between other work. Returns true if all are written. */
   async #catchUp(patiently: boolean): Promise<boolean> {
     const missed = this.#missed;
     if (missed === undefined) return true;
-    // Tries to write nothing first: if that fails, the ledger need not be read.
+    // First tries to write no answers: if that fails, the ledger need not be read.
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
     for (const {answers, scope} of this.#unwritten()) {
@@ -237,12 +240,12 @@ class SqliteStore implements AnswerStore {
       await sleep(0);
     }
     this.stored = upTo;
-    // Keeps the number of answers that were missed meanwhile; undefined if none were.
+    // Keeps the number of answers that could not be written meanwhile; undefined if there are no such answers.
     this.#missed = (this.#missed ?? missed) - missed || undefined;
     return this.#missed === undefined;
   }
 
-  /** Yields answers that the file may lack: of earlier attempts at other endpoints or accounts, then this run's. */
+  /** Yields answers that the file may lack. Those of another endpoint or account (before a restart) come first. */
   *#unwritten(): Generator<{readonly answers: readonly KeptAnswer[]; readonly scope?: string}> {
     const ledger = this.#options.own?.ledger;
     if (ledger === undefined) return;

@@ -74,7 +74,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
     if (isUsed) note.run(operation, now, now);
   }
   db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
-  // If this clock fits the dates of earlier runs, corrects answers that are dated ahead of it.
+  // If this clock fits the dates of earlier runs, corrects the dates of answers that are ahead of it.
   if (!leaps)
     db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
       now + CLOCK_SKEW_MS,
@@ -102,8 +102,9 @@ function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
 }
 
 /**
- * Visits all answers once, starting where the last sweep ended. Returns how many were removed for the size only. Reads
- * each group first: on most nights none is removed, and then only the place where the sweep ended is written.
+ * Visits all answers once, starting where the last sweep ended. Returns how many answers it removed only to reduce
+ * the size. Reads each group of answers first: on most nights it removes none, and then writes only the place
+ * where it ended.
  */
 async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<number> {
   const from = Number(db.query(['up_to'], 'FROM swept').get()?.up_to);

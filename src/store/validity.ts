@@ -71,7 +71,7 @@ function shareOf(key: string): number {
 /** An earlier answer for a value, with its validity. */
 export interface KnownAnswer {
   readonly outcome: Answer;
-  /** `past`: an expired rejection. Only its code is used: the same code again says nothing new about the service. */
+  /** `past`: an expired rejection, not given to rows. If a new call brings its code, the value is to blame. */
   readonly validity: Validity | 'past';
 }
 

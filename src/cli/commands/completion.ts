@@ -229,7 +229,7 @@ function fish(commands: readonly Completed[]): string {
   return `# bulk-enrich completion for fish: bulk-enrich completion fish | source\n${all.join('\n')}\n`;
 }
 
-/** Joins the lines of all entries. For an entry without a line, `line` returns false. */
+/** Makes a line of each entry and joins the lines. `line` returns false for an entry that gets no line. */
 function lines<T>(all: readonly T[], line: (each: T) => string | false): string {
   return all
     .map(line)

@@ -104,10 +104,10 @@ function programPath(): string {
 }
 
 /**
- * The credits that a run over the list costs at least, as `plan` counts them. Prints the plan's warnings. Values with
- * a stored answer count too: on another night a run may have to pay for them.
+ * The credits that a run of the list costs at least, as `plan` counts them. Prints the plan's warnings. Values
+ * with a stored answer are counted too, since their answers may have expired when the job runs.
  *
- * @throws {UsageError} for a job that would never run.
+ * @throws {UsageError} if no run could start with the chosen settings.
  */
 async function costOfList(input: string, reading: RawSettings, answers: Chosen): Promise<number> {
   const env = envOfCounting(process.env);

@@ -45,7 +45,7 @@ export async function lookupCommand(
 
 export type SingleAsk = (client: Client, actionId: string | undefined) => Promise<Answered>;
 
-/** Makes one call within the account's limits, and prints the answer. A failure has the exit code of its kind. */
+/** Makes one call within the account's limits, and prints the answer. Throws the error of a failed call. */
 export async function ask(
   settings: ReturnType<typeof checkSettings>,
   operation: Operation,

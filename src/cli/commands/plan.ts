@@ -36,7 +36,7 @@ export async function planCommand(
   return exitCodes.ok;
 }
 
-/** @throws {BulkEnrichError} if the unreadable rows exceed --max-rejects. A run of the list would stop for that. */
+/** @throws {BulkEnrichError} if more rows are unreadable than --max-rejects allows: a run would stop then. */
 function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
   const counted = {count: rejected, total: rows + rejected};
   if (!exceeds(settings.maxRejects, counted)) return;
@@ -45,8 +45,8 @@ function refuseRejects({settings}: Job, {rows, rejected}: PlanReport): void {
 }
 
 /**
- * Makes a job that needs no key and no output: a plan uses neither. If neither settings nor environment name a service,
- * the job has the embedded one.
+ * Makes a job without key and output, since a plan uses neither. If neither settings nor environment name a
+ * service, plans with the embedded service.
  */
 function plannedJob(inputs: readonly string[], flags: JobFlags): ReturnType<typeof jobFrom> {
   const env = envOfCounting(process.env);

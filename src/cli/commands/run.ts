@@ -36,7 +36,9 @@ function said(error: unknown, flags: JobFlags): number | undefined {
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
-/** Runs the job. `refuseMistyped` comes before the slow import of a run's code: a missing file is reported at once. */
+/**
+ * Runs the job. Looks for missing files first, so that they are reported before the slow import of a run's code.
+ */
 async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
   const {job, console} = await jobOrMetrics(inputs, flags);
   refuseMistyped(job);
@@ -62,8 +64,8 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Refuses a missing input before a run begins, but not if the job comes from a file, has metrics or a ping, or has
- * files of an earlier run. The run of such a job reports the missing input itself, also to metrics and ping.
+ * Refuses a missing input before a run begins. Leaves this to the run if the job comes from a file, has metrics or
+ * a ping, or has files of an earlier run: the run also reports the missing input to metrics and ping.
  *
  * @throws {InputError} if an input is missing.
  */

@@ -25,7 +25,7 @@ interface StoreReport {
   readonly directory: string;
   /** Size of the store's file; 0 without a file. */
   readonly bytes: number;
-  /** `oldest` and `newest` are times as in ISO 8601. */
+  /** For each operation: the number of answers, and the times (ISO 8601) of the oldest and the newest one. */
   readonly answers: readonly {operation: string; answers: number; oldest: string; newest: string}[];
 }
 

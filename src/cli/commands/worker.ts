@@ -69,7 +69,9 @@ export function demandRedisUrl(given: string | undefined): string {
   );
 }
 
-/** Milliseconds by which clocks may differ without a warning. The fleet leaves 2% of its rate unused as a margin. */
+/**
+ * Milliseconds by which clocks may differ without a warning: the 2% of each second that the fleet leaves unused.
+ */
 const CLOCKS_AGREE_MS = 20;
 
 function warnOfClock(aheadMs: number, console: Console): void {
@@ -80,7 +82,9 @@ function warnOfClock(aheadMs: number, console: Console): void {
   );
 }
 
-/** At least 2 s: a worker must renew its lock on a chunk of values several times before the lock expires. */
+/**
+ * Range of --lost-after. A worker must be able to renew its lock on a chunk of values several times in this time.
+ */
 const lostAfterRange = durationFrom('2s', '1h');
 
 function parseLostAfter(text: string): number {
@@ -89,7 +93,9 @@ function parseLostAfter(text: string): number {
   throw new UsageError('settings', '--lost-after: expected a duration from 2s to 1h, such as 30s.');
 }
 
-/** Returns a function that gives a client for each run's timeout. The embedded service has one client for all. */
+/**
+ * Returns a function that gives the client for a run's timeout. The embedded service has one client for all runs.
+ */
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
@@ -106,7 +112,7 @@ function clientsOf(
   };
 }
 
-/** Ends the process. Otherwise commands that still wait for Redis would keep the process alive. */
+/** Warns, and ends the process at once: requests that still wait for an answer of Redis would keep it alive. */
 function endUnheard(console: Console): never {
   console.warn(
     'Redis is away, so the results of the last calls could not be returned. Their runs count them as lost.',

@@ -1,6 +1,8 @@
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 
-/** One check. A failure keeps a run from starting; a warning does not. `skipped`: the check was not made. */
+/**
+ * One check. `failed`: a run would fail, too. `warning`: a run works anyway. `skipped`: the check was not made.
+ */
 export interface Check {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -20,7 +22,7 @@ export const failed = (name: string, detail: string, exitCode: ExitCode): Check 
   exitCode,
 });
 
-/** True if one of these checks failed, so that later steps can't work. */
+/** True if at least one of these checks failed. A check that builds on them is then skipped. */
 export function hasFailed(checks: readonly Check[]): boolean {
   return checks.some(({state}) => state === 'failed');
 }
@@ -31,7 +33,7 @@ export function failure(name: string, error: unknown): Check {
   return failed(name, error.message, error.exitCode);
 }
 
-/** Exit code of the first failure, which a run would meet first; 0 without a failure. */
+/** Exit code of the first failed check, which a run would meet first; 0 if no check failed. */
 export function exitCodeOfAll(checks: readonly Check[]): ExitCode {
   return checks.find(({state}) => state === 'failed')?.exitCode ?? exitCodes.ok;
 }

@@ -6,7 +6,9 @@ import {exitCodes} from '../../errors.ts';
 import {duration} from '../terminal/lines.ts';
 import {type Check, failed, failure, passed, skipped, warning} from './check.ts';
 
-/** Clock difference above which doctor warns: valid certificates may look expired, and logs can't be compared. */
+/**
+ * Clock difference above which doctor warns: valid certificates may look expired, and logs are hard to compare.
+ */
 const SKEW_MS = 60_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -32,7 +34,7 @@ function dnsCheck(base: URL, {dns}: Reach): Check {
   return failed('dns', detail, exitCodes.temporary);
 }
 
-/** Makes the checks of connection, TLS and clock from the service's first response, or from the error without one. */
+/** Checks connection, TLS and clock by the service's response, or by the error if the service did not answer. */
 export function answerChecks(base: URL, {answer}: Reach): Check[] {
   if ('error' in answer) {
     const detail = `${base.host} does not answer (${answer.error})`;

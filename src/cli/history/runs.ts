@@ -9,7 +9,9 @@ import {print, printJson} from '../terminal/printable.ts';
 import {columnIn, fitted, type TableColumn} from '../terminal/table.ts';
 import {fromHistory, type ListingFlags, recordsSince, sinceOf} from './since.ts';
 
-/** `bulk-enrich runs`: prints a line for each session. `runs RUN` prints the kept summary of a run. */
+/**
+ * `bulk-enrich runs`: prints a line per session (a start or resume of a run). `runs RUN`: prints a run's summary.
+ */
 export async function runsCommand(
   run: string | undefined,
   flags: ListingFlags & {readonly job?: string},

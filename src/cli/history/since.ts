@@ -10,7 +10,7 @@ export interface ListingFlags {
   readonly csv?: boolean;
 }
 
-/** Start of the time that `--since 30d` lists, in milliseconds since the epoch. */
+/** Milliseconds since the epoch at which the period of `--since 30d` begins. */
 export function sinceOf({since, json, csv}: ListingFlags): number {
   if (json === true && csv === true) throw new UsageError('settings', '--json and --csv: choose one.');
   const ms = millisecondsOf(since.trim());
@@ -18,7 +18,10 @@ export function sinceOf({since, json, csv}: ListingFlags): number {
   return Date.now() - ms;
 }
 
-/** Lines of sessions that ended at `since` or later. Skips damaged lines, and lines that a later version wrote. */
+/**
+ * Records of the sessions that ended at `since` (ms since the epoch) or later. Skips lines of the history that are
+ * damaged, or that a later version of this program wrote in another form.
+ */
 export function recordsSince(since: number): RunRecord[] {
   return fromHistory(history => history.lines(since), []).flatMap(line => {
     const record = runRecordSchema.safeParse(jsonIn(line));
@@ -37,7 +40,11 @@ function jsonIn(text: string): unknown {
 const REMOVE =
   "Move the file runs.db out of the user's state directory. The next run then begins a new history, without the earlier runs";
 
-/** @throws {OutputError} if the history can't be read. Returns `otherwise` if there is no history. */
+/**
+ * Does `work` with the history of runs. Returns `otherwise` if there is no history.
+ *
+ * @throws {OutputError} if the history can't be read.
+ */
 export function fromHistory<T>(work: Parameters<typeof withHistory<T>>[1], otherwise: T): T {
   if (!hasHistory(process.env)) return otherwise;
   try {

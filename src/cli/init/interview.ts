@@ -32,7 +32,7 @@ export interface Seen {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
   readonly headers?: Headers;
-  /** True if a live service is configured. The job file then names that service. */
+  /** True if a live service is configured. The job file then has `endpoint: live`. */
   readonly live: boolean;
   readonly interactive: boolean;
   /** Credits of a run over the list without stored answers, as `plan` counts them. */
@@ -96,14 +96,17 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   return {...answers, maxCredits};
 }
 
-/** True if another guess is sure that this column has the countries of other phone columns. */
+/** True if this column is surely the country column of another phone column. Then the user need not be asked. */
 function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
   return guesses.some(
     other => other.operation === 'country' && other.column === column && other.confidence === 'sure',
   );
 }
 
-/** Phone columns whose country column is unsure, and its candidates. Empty if no phone column has a sure one. */
+/**
+ * Phone columns that may belong to several country columns, and those country columns, except the ones that
+ * another phone column surely uses. Empty if no phone column has a sure country column.
+ */
 function betweenCountries(guesses: readonly Guess[]): Set<string> {
   const countries = guesses.filter(({operation}) => operation === 'country');
   const isKnown = countries.some(({confidence}) => confidence === 'sure');

@@ -14,7 +14,7 @@ export interface JobFacts {
   readonly directory: string;
   /** Command that starts this program, with full paths, since cron has a short PATH. */
   readonly program: string;
-  /** The flags for reading the list. */
+  /** The flags that `init` got for reading the list, such as `--encoding`. The job file repeats them. */
   readonly reading: RawSettings;
   /** Path and endpoint of an account file, which a comment in the job file suggests. */
   readonly account: {readonly path: string; readonly endpoint: string};

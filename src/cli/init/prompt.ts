@@ -46,7 +46,7 @@ function askOn(prompt: Interface): Ask {
   };
 }
 
-/** Default answer to a yes-or-no question, shown behind it: Enter means no. */
+/** Default answer to a yes-or-no question, shown in brackets behind the question. It means no. */
 const NO = 'y/N';
 
 /** Asks a yes-or-no question. True for yes; Enter means no. */

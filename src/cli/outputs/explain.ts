@@ -87,7 +87,9 @@ async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): 
 
 const NUMBER_WIDTH = 9;
 
-/** Prints the rows of a level one by one while it reads the output: most rows of a long list may be of that level. */
+/**
+ * Prints the rows of a level while it reads the output: a long list may have too many of them to hold in memory.
+ */
 async function listLevel(file: EnrichedFile, level: string, json: boolean): Promise<void> {
   const explain = explainerOf(file);
   const [at, score, reasons] = ['level', 'score', 'reasons'].map(name => file.names.indexOf(`risk_${name}`));

@@ -28,7 +28,7 @@ function inMoney(most: number, worst: number, price: Price): string {
   return moneyOf(most, price) + atWorst;
 }
 
-/** A number of calls or credits: `4 calls`; `2 to 4 calls` if conditions decide. */
+/** A number of calls or credits: `4 calls`; `2 to 4 calls` if it depends on conditions of lookups (`when`). */
 function between(least: number, most: number, one: string): string {
   return least === most ? many(most, one) : `${count(least)} to ${many(most, one)}`;
 }

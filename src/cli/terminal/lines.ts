@@ -4,7 +4,9 @@ import type {Summary} from '../../report/summary.ts';
 
 export {count, duration, many, moment, shellWord} from '../../report/format.ts';
 
-/** Width of a text in columns of a terminal. Plain ASCII needs none of string-width's tables. */
+/**
+ * Width of a text in columns of a terminal. For plain ASCII, this is its length, without the slower string-width.
+ */
 export function shownWidth(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }

@@ -4,7 +4,10 @@ import {camelCase, sinceRemoved} from '../../job/setting-names.ts';
 import {examplesOf} from '../examples.ts';
 import {remedied} from './remedied.ts';
 
-/** Flags of other programs, with what to use here. */
+/**
+ * Flags that other programs have, with advice (`says`). With `isLeftOut`, a corrected command is suggested:
+ * `command` replaces `run`, and `flag` replaces the wrong flag. Without `flag`, the wrong flag is left out.
+ */
 const others: Readonly<
   Record<
     string,
@@ -16,7 +19,7 @@ const others: Readonly<
   '--dry-run': {says: 'plan shows what run would do, and sends nothing.', command: 'plan', isLeftOut: true},
   '--input': {says: 'Name the list without a flag.', isLeftOut: true},
   '--file': {says: 'Name the list without a flag.', isLeftOut: true},
-  // No command is suggested, since the user's command contains the key.
+  // No corrected command is suggested, since it would show the key that the user typed.
   '--api-key': {
     says: 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
     isLeftOut: false,
@@ -29,7 +32,7 @@ const UNKNOWN_FLAG = /^error: unknown option '([^'=]+)/;
 
 const LONG = Object.keys(others).filter(flag => flag.startsWith('--'));
 
-/** Commander's sentence on a wrong command line. Adds the likely word and a command that works, or examples. */
+/** Adds to Commander's sentence on a wrong command line: the likely word and a command that works, or examples. */
 export function explained(text: string, argv: readonly string[], program: Command): string {
   const [sentence = ''] = text.split('\n');
   const [, flag] = UNKNOWN_FLAG.exec(sentence) ?? [];

@@ -3,7 +3,7 @@ import {defaultOutput, type Job} from '../../job/job.ts';
 import type {Counted, Stop} from '../../run/stop.ts';
 import {shellWord} from './lines.ts';
 
-/** By exit code: the condition to meet first. Until it is met, the same command would end in the same way. */
+/** By exit code: the condition to meet before the next try. Until then, the same command would stop again. */
 const FIRST: Readonly<Record<number, string>> = {
   [exitCodes.credentials]: ', with a key that is accepted',
   [exitCodes.credits]: ', with credits in the account',
@@ -12,7 +12,9 @@ const FIRST: Readonly<Record<number, string>> = {
 
 export interface NextCommand {
   readonly command: string;
-  /** A condition that must hold first, worded to follow "To continue". */
+  /**
+   * The condition to meet before running the command, as words to follow "To continue"; empty if there is none.
+   */
   readonly first: string;
 }
 
@@ -34,7 +36,8 @@ export function toContinue(
 ): NextCommand | undefined {
   if (!output.lasts || exitCode === exitCodes.usage) return undefined;
   const own = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'maxRejects'} as const;
-  // With `comeBackMs`, the account's budget of a day or month is used up. No flag raises it, only the account file.
+  // `comeBackMs` is set if the account's budget of a day or month is used up. No flag raises it, only the account
+  // file.
   const name = stop.comeBackMs === undefined ? own[stop.reason as keyof typeof own] : undefined;
   const limit = name && raised(settings[name], stop.counted, name === 'maxCredits' ? need : undefined);
   if (name !== undefined && limit !== undefined)
@@ -49,7 +52,9 @@ export function toContinue(
 
 const flagOf = {maxCredits: '--max-credits', maxErrors: '--max-errors', maxRejects: '--max-rejects'} as const;
 
-/** The needed limit if known. Else twice the old limit, or twice the count that exceeded it if that is larger. */
+/**
+ * The needed limit if it is known. Else twice the old limit, or twice the count that exceeded it if that is more.
+ */
 function raised(
   limit: number | {count: number} | {share: number} | undefined,
   {count, total}: Counted = {count: 0, total: 1},
@@ -62,7 +67,10 @@ function raised(
   return `${Math.min(100, Math.max(1, Math.round(200 * limit.share), Math.ceil((200 * count) / total)))}%`;
 }
 
-/** Repeats the given command, with a new `limit`. If a path has `{date}`, adds --date, since the date may change. */
+/**
+ * Repeats the given command with a new `limit`. If a path has `{date}`, adds --date: the next run may be days
+ * later.
+ */
 function sameAgain(given: CommandWords, date: string | undefined, limit: readonly string[] = []): string {
   const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart']});
   const day = date === undefined || kept.includes('--date') ? [] : ['--date', date];
@@ -81,20 +89,20 @@ export function toRun(given = ownWords()): string | undefined {
   return commandOf(kept.map((word, at) => (at === 0 ? 'run' : word)));
 }
 
-/** Flags for the first run's files, or the form of its list. `runAgain` drops them, since its list is another file. */
+/** Flags about the first run's own files and the format of its list. `runAgain` drops them, as its list is new. */
 const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', '--metrics', '--date'].concat(
   ['--skip-lines', '--limit', '--encoding'],
 );
 const OWN_SWITCHES = ['--force', '--restart', '--pad-short-rows'];
 
-/** The given command over another list, with the output beside that list. */
+/** The given command for another list (`list`), with the output beside that list. */
 export function runAgain(
   {inputs, fromFile}: Job,
   list: string,
   given: CommandWords = process.argv.slice(3),
 ): string {
   const kept = without(given, {valued: OWN, plain: [...inputs, ...OWN_SWITCHES]});
-  // The job file's output already holds the other rows, so the command names another output.
+  // The output in the job file already holds the rows of the first run, so the command names a new output.
   const output = fromFile ? ['-o', defaultOutput([list])] : [];
   return commandOf(['run', list, ...kept, ...output]);
 }

@@ -25,7 +25,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, n
     if (stop !== undefined) logStopped(job, outcome, stop, console, need);
     return;
   }
-  // If the reader closed the pipe, as `head` does, the run's message is enough: no details, no next step.
+  // If the reader of the rows closed the pipe, as `head` does, only the run's message is printed.
   if (stop?.error instanceof OutputError && systemCode(stop.error.cause) === 'EPIPE') {
     print('stderr', `${outcome.message}\n`);
     return;
@@ -67,7 +67,7 @@ function repairedLine(repairs: Summary['repairs']): string[] {
 
 function renderEnd(job: Job, {message, exitCode, summary}: RunOutcome, console: Console): void {
   const said = broken(console.paint(colourOf(exitCode), message));
-  // Even with --quiet, the user learns that the store failed, and what is paid for again.
+  // Even with --quiet, the user learns that the answer store failed, and which answers are paid for again.
   if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
   else console.say(said);
   if (summary === undefined) return;
@@ -121,14 +121,15 @@ function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
 
 /** The command with which the user edits the rejected rows, and then runs only those. */
 function repairCommand(job: Job, rejects: string): string {
-  // The new list keeps the input's ending, so it is read in the same way. A JSON array becomes one object a line.
+  // The new list gets the ending of the input's name, so that it is read in the same format. A .json input, an
+  // array of objects, becomes .ndjson: one object a line.
   const ending = extname(withoutCompression(job.inputs[0] ?? '')).replace(/^\.json$/i, '.ndjson') || '.csv';
   const path = `${rejects.replace(/(\.rejects)?\.ndjson$/, '')}.again${ending}`;
   const list = shellWord(path);
   return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(job, path)}`;
 }
 
-/** Logs the stop, with the command that continues the run. The end of the run is logged as an event of its own. */
+/** Logs `run_stopped`, with the command that continues the run. The run itself logs its end as another event. */
 function logStopped(
   job: Job,
   outcome: RunOutcome,
@@ -165,7 +166,7 @@ function lookupTable(summary: Summary): string {
   ]);
 }
 
-/** A sentence on the work that need not be repeated. A stream can't be resumed, so its rows are not safe. */
+/** A sentence on the work that is saved. Rows written to a stream are not: a stream can't be resumed. */
 function safeLine({output, paths, settings}: Job, {safeRows, stop, lostAnswers}: RunOutcome): string {
   const rows = output.lasts ? [many(safeRows, 'row')] : [];
   const paidFor = lostAnswers === true ? 'every answer that could be written' : 'every answer paid for';

@@ -3,13 +3,16 @@ import {safeJson, withoutControls} from '../../report/safe-text.ts';
 
 /*
  * All output to stdout and stderr goes through here, except the rows of a run. Texts may contain what others wrote
- * (columns, paths, hosts, answers). Such texts must neither steer a terminal nor command a CI runner that reads along.
+ * (columns, paths, hosts, answers). Such texts must neither steer a terminal nor command a CI runner that reads
+ * them.
  */
 
 type Stream = 'stdout' | 'stderr';
 
 const ESCAPE = '\u001B';
-/** Our own colour codes, by placeholder. A text holds random placeholders, and printing replaces them by the codes. */
+/**
+ * Our own colour codes, by placeholder. Texts hold random placeholders; {@link printable} replaces them by codes.
+ */
 const own = new Map<string, string>();
 /** The beginning of a CI command: `::` first in a line (GitHub), `##[` and `##vso[` anywhere (Azure). */
 const COMMAND = /^[^\S\n]*:(?=:)|##(?=\[|vso\[)/gm;
@@ -24,7 +27,8 @@ export function printable(text: string): string {
 /** Placeholder that stands for a control sequence until the text is printed. */
 export function markOf(sequence: string): string {
   for (const [mark, known] of own) if (known === sequence) return mark;
-  // Sixteen random variation selectors (there are 240). They have no width, so a text keeps its width.
+  // A placeholder is sixteen random variation selectors (there are 240), so texts from others can't imitate it.
+  // Variation selectors have no width, so a text keeps its width.
   const mark = [...crypto.getRandomValues(new Uint8Array(16))]
     .map(byte => String.fromCodePoint(0xe0100 + (byte % 240)))
     .join('');
@@ -34,7 +38,7 @@ export function markOf(sequence: string): string {
 
 let isDrawn = false;
 
-/** True if a line can be redrawn. A CI runner (`ci` is set) keeps every line. */
+/** True if a line of stderr can be redrawn. False in CI (`ci` is set), as a CI log would keep every version. */
 export function canRedraw(ci = ''): boolean {
   return process.stderr.isTTY === true && process.env.TERM !== 'dumb' && ci === '';
 }
@@ -56,7 +60,9 @@ export function print(stream: Stream, text: string): void {
   write(stream, printable(text));
 }
 
-/** Writes a value as JSON for a program. Escapes keep the value unchanged. */
+/**
+ * Writes a value as JSON for a program. Escapes characters that steer a terminal; the parsed value is the same.
+ */
 export function printJson(value: unknown): void {
   write('stdout', `${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
@@ -75,12 +81,12 @@ export function printCommand(line: string): void {
   write('stderr', `::${printable(line.slice('::'.length)).replaceAll('\n', ' ')}\n`);
 }
 
-/** Writes rows unchanged to a file or a program; for a terminal, makes control characters visible. */
+/** Writes rows: unchanged to a file or a program; to a terminal, without control characters. */
 export function printRows(rows: Uint8Array): void {
   write('stdout', process.stdout.isTTY === true ? printable(Buffer.from(rows).toString()) : rows);
 }
 
-/** Writes a text that only has this program's own words, such as a completion script. */
+/** Writes a text unchanged, as it has only this program's own words. An example is a completion script. */
 export function printOwn(text: string): void {
   write('stdout', text);
 }

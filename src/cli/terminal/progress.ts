@@ -15,7 +15,7 @@ const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
 const HINT_EVERY_MS = 500;
 
-/** Calls per second below which the line says that the run waits, if no call is in flight. */
+/** Calls per second below which the status line says that the run waits, if also no call is in flight. */
 const IDLE_BELOW = 0.5;
 
 /** True if progress is shown on a line that is redrawn. */
@@ -42,8 +42,8 @@ function repeating(work: () => void, everyMs: number, atEnd: () => void): () => 
 }
 
 /**
- * Shows a run's progress: on a redrawn line at a terminal, elsewhere on a new line now and then. Returns a function
- * that ends the display. `counted`: the calls that remain at the start.
+ * Shows a run's progress: on a redrawn line at a terminal, elsewhere on a new line every 30 s. Returns a function
+ * that ends the display. `counted`: the number of calls left at the start, if it was counted.
  */
 export function startProgress(session: Session, console: Console, counted?: number): () => void {
   for (const sentence of opening(session)) console.say(sentence);
@@ -78,7 +78,7 @@ function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   return source.position.bytes / checkpoint.bytes;
 }
 
-/** Calls so far in all sessions, and the values that they looked up. */
+/** Calls that all sessions of this run have made so far, and the number of values that these calls looked up. */
 function madeIn({asking: {ledger}}: Session): {readonly calls: number; readonly values: number} {
   const calls = totalOf(ledger.tally, 'calls');
   return {calls, values: calls - totalOf(ledger.tally, 'retries')};
@@ -96,7 +96,7 @@ function logProgress(status: Status, {log}: Console): void {
   logEvent(log, 'run_progress', fields, statusLine(status));
 }
 
-/** Warns once if the service is down and no call has reached it. Returns a function that ends the check. */
+/** Warns once if the service is down and no call has ever reached it. Returns a function that ends the check. */
 function hintOfAddress({job, asking: {executor, ledger}}: Session, console: Console): () => void {
   const timer = setInterval(() => {
     const {pause} = executor.pace();
@@ -119,7 +119,7 @@ function styleFor(asked: 'auto' | 'bar' | 'plain' | 'none', console: Console): '
   return canRedraw() ? asked : 'plain';
 }
 
-/** Calls and values of earlier sessions, and the calls left at the start of this session, if counted. */
+/** Calls and values of earlier sessions. `counted`: the calls left at the start of this session, if counted. */
 interface Before extends ReturnType<typeof madeIn> {
   readonly counted: number | undefined;
 }
@@ -161,8 +161,9 @@ function statusOf(session: Session, speed: Speedometer, now: number, before: Bef
 }
 
 /**
- * Values looked up so far (`made`) and at the end (`total`), over all sessions. With a store, `counted` leaves out
- * values of earlier sessions, which the store knows, so they are added. Without a store, `counted` includes them.
+ * Values looked up so far (`made`) and at the end (`total`), over all sessions. `counted` includes the values of
+ * earlier sessions only without an answer store. With a store, it leaves them out as known, so this function adds
+ * them.
  */
 function callsOf(
   {job, input: {checkpoint}}: Session,

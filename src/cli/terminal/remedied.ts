@@ -7,7 +7,8 @@ const OUTPUTS = ['-o', '--output'];
 /** The given command with its fault fixed, quoted for a shell; undefined if no fix is known. */
 export function remedied(argv: readonly string[], {flags = [], pipe, instead}: Remedy): string | undefined {
   const typed = argv.slice(2);
-  // If the command also names the right list, a replaced word would make the run read that list twice.
+  // If the command also names the right list, replacing the wrong path would make the run read the right list
+  // twice.
   if (instead !== undefined && /\W/.test(instead.given) && isNamed(instead.meant, typed)) return undefined;
   const words = instead === undefined ? typed : typed.flatMap(word => replaced(word, instead));
   const isSame = words.join('\0') === typed.join('\0');
@@ -15,7 +16,7 @@ export function remedied(argv: readonly string[], {flags = [], pipe, instead}: R
   const given = words.map(word => (word === pipe?.input ? '-' : word));
   const named = given.findIndex(word => OUTPUTS.includes(word));
   const replaces = named >= 0 && OUTPUTS.includes(flags[0] ?? '');
-  // With a pipe, `flags` name an output. A command that names its output does not need them.
+  // With a pipe, `flags` give the output that a run from stdin needs. They are left out if the user gave one.
   const more = replaces && pipe !== undefined ? [] : flags;
   const kept =
     replaces && pipe === undefined ? given.filter((_, at) => at !== named && at !== named + 1) : given;

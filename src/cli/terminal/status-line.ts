@@ -6,11 +6,11 @@ import {count, duration} from './lines.ts';
 const CELLS = [20, 10, 5];
 const SPEED_OVER_MS = 10_000;
 
-/** Measures the speed of a growing number, over the last 10 seconds. */
+/** Measures how fast a growing number has grown in the last 10 seconds. */
 export class Speedometer {
   readonly #readings: {readonly at: number; readonly value: number}[] = [];
 
-  /** Records the value, and returns its growth per second over the measured time; 0 at first. */
+  /** Records the value at `now` (ms), and returns its growth per second; 0 for the first value. */
   read(value: number, now: number): number {
     this.#readings.push({at: now, value});
     while (this.#readings.length > 2 && (this.#readings[1]?.at ?? now) <= now - SPEED_OVER_MS)
@@ -37,15 +37,15 @@ export interface Status {
   readonly pause: Pause | undefined;
   /** Calls per second to which throttling lowered the rate. */
   readonly slowedTo: number | undefined;
-  /** True if no call has been in flight for a while: all remaining values have failed, and wait for their next try. */
+  /** True if no call has been made for a while: all values left have failed, and wait for their next try. */
   readonly idle: boolean;
-  /** True if no more rows can be read, since all rows read so far wait for a slow one. */
+  /** True if the run reads no more rows for now: it holds its maximum of rows, which wait for a slow value. */
   readonly windowFull: boolean;
 }
 
 /**
- * Estimated milliseconds to the end. Uses the remaining calls and their speed. Uses the remaining rows instead if no
- * calls remain (the store knows all values) or none are being made.
+ * Estimated milliseconds to the end, from the calls left and their speed. If no calls are left (the store knows
+ * all values) or no calls are being made, the rows left and their speed count instead.
  */
 export function timeLeft({
   callsLeft,
@@ -63,7 +63,9 @@ export function timeLeft({
   return rowsLeft === undefined || rowsPerSecond === 0 ? undefined : (rowsLeft / rowsPerSecond) * 1_000;
 }
 
-/** Finished share of all calls if they were counted, else of the rows. Below 1 while a row of a known total remains. */
+/**
+ * Finished share of all calls if they were counted, else of all rows. Below 1 as long as rows are known to remain.
+ */
 function progressOf({calls, rows, total}: Status): {of: string; share: number} | undefined {
   const isEnd = total === undefined || rows >= total;
   if (calls !== undefined && calls.total > 0)
@@ -71,7 +73,7 @@ function progressOf({calls, rows, total}: Status): {of: string; share: number} |
   return total === undefined || total === 0 ? undefined : {of: 'rows', share: Math.min(1, rows / total)};
 }
 
-/** One line: progress, speed, time left, cost, and the reason of a standstill. */
+/** One line: progress, cost, speed and time left, or the reason why no calls are made. */
 export function statusLine(status: Status, width?: number): string {
   const {rows, credits, maxCredits, pause} = status;
   const far = progressOf(status);
@@ -84,15 +86,18 @@ export function statusLine(status: Status, width?: number): string {
   return barLine(far?.share, parts, width);
 }
 
-/** The line of a long step before the first call or after the last. Shows its rows if its share is unknown. */
+/**
+ * The line of a long step before the first call or after the last: its finished share and rows, as far as known.
+ */
 export function phaseLine(what: string, {share, rows}: Reached, width?: number): string {
   const far = share === undefined ? [] : [`${Math.floor(Math.min(1, share) * 100)}%`];
   return barLine(share, [...far, what, ...(rows === undefined ? [] : [`${count(rows)} rows`])], width);
 }
 
 /**
- * Joins the bar and the parts in a line. In a narrow terminal the bar gets shorter. If no bar fits, the first part
- * loses its words after the share. If still no bar fits, it is left out, and then parts, except the first and the last.
+ * Joins the bar and the parts in a line of at most `width` characters. In a narrow terminal the bar gets shorter.
+ * If no bar fits, the first part is cut to its share: `45% of calls` becomes `45%`. If still no bar fits, the line
+ * has no bar, and parts between the first and the last are left out until it fits.
  */
 function barLine(share: number | undefined, parts: string[], width = Number.POSITIVE_INFINITY): string {
   const room = () => width - parts.join(' · ').length;

@@ -2,7 +2,7 @@ import {shownWidth} from './lines.ts';
 
 /** A table whose first `toTheLeft` columns are aligned to the left, and all others to the right. */
 export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
-  // A cell may be a column's name, and that may contain line ends: blanks replace them.
+  // A cell may hold the name of a column of the user's list. Blanks replace line ends in that name.
   const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
   const widths: number[] = [];
   for (const row of rows)
@@ -20,13 +20,16 @@ export interface TableColumn {
   readonly cells: readonly string[];
   /** Texts are aligned to the left, figures to the right. */
   readonly isText?: boolean;
-  /** Minimum width while other columns can still be left out. A column without this number is never cut. */
+  /**
+   * Width to which this column's texts may be cut so that other columns stay. If no more columns can be left out,
+   * they are cut further. A column without this number is never cut.
+   */
   readonly shrinksTo?: number;
-  /** Order in which columns are left out of a narrow table, from 0 on. A column without a number always stays. */
+  /** A narrow table leaves out the column with 0 first, then 1, and so on. A column without this number stays. */
   readonly leavesAs?: number;
 }
 
-/** Makes columns of a table with one row per member. */
+/** Returns a function that makes the columns of a table. The table has one row for each of `members`. */
 export function columnIn<Member>(members: readonly Member[]) {
   return (
     head: string,

@@ -21,7 +21,7 @@ export function troubleLines(
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   if (errors.length === 0) return [];
-  // If only one more code remains, it is shown too: the line "… more codes" would take the same room.
+  // If only one code is left over, it is shown too: the line "1 more codes are in …" would take as much room.
   const shown = errors.length === most + 1 ? errors.length : most;
   const lines = errors.slice(0, shown).flatMap(({code, count: times, rows}) => {
     const named = `${rows.slice(0, NAMED_ROWS).join(', ')}${times > NAMED_ROWS ? ', …' : ''}`;

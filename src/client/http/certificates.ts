@@ -1,10 +1,10 @@
 /** Options of every TLS connection. They keep the check of certificates on, even if {@link VARIABLE} is `0`. */
 export const CHECKED = {rejectUnauthorized: true} as const;
 
-/** With `0` in this variable, Node trusts every certificate. Anyone in between could then read the key. */
+/** With `0` in this variable, Node trusts every certificate. Others on the network could then read the key. */
 const VARIABLE = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
-/** Warns if the environment asks for unchecked certificates. */
+/** Warns if the environment asks Node not to check certificates. */
 export function warnOfUnchecked(
   env: Readonly<Record<string, string | undefined>>,
   warn: (sentence: string) => void,

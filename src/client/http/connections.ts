@@ -3,11 +3,13 @@ import type {Socket} from 'node:net';
 
 /** Minimum rest in milliseconds before a connection's next call. */
 const SHORTEST_REST_MS = 100;
-/** Rest in multiples of a call's duration. An extra answer would arrive within this rest. */
+/**
+ * Rest after a call, in multiples of a call's usual duration. A second answer to the call would arrive meanwhile.
+ */
 const REST_IN_CALLS = 3;
 /**
- * Factors by which a quicker or slower call changes the measured duration. The factors keep that duration near the
- * quickest fifth of all calls, since slower calls may have waited for this process.
+ * Factors by which a quicker or slower call changes the measured duration of calls. They keep that duration near
+ * the quickest fifth of all calls, since slower calls may have waited for this process.
  */
 const QUICKER = 0.92;
 const SLOWER = 1.02;
@@ -16,14 +18,23 @@ const LOOK_EVERY_MS = 10;
 
 /** Error codes of a request whose connection the other side closed. */
 const CLOSED = ['ECONNRESET', 'EPIPE'];
-/** After this many calls lost on kept connections, none is kept any more. By default a value has more attempts. */
+/**
+ * If at least this many calls are lost on reused connections, no connection is reused any more. By default, a
+ * value has more attempts than this.
+ */
 const LOST_AT_MOST = 2;
-/** Besides {@link LOST_AT_MOST}, this share must be lost: closing idle connections loses a call now and then. */
+/**
+ * Besides {@link LOST_AT_MOST}, more than this share of the calls on reused connections must be lost: a server
+ * that closes idle connections causes a loss now and then.
+ */
 const LOST_SHARE = 0.2;
 
 /** The response 408, with which a server may announce that it closes an idle connection (RFC 9110, 15.5.9). */
 const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
-/** A connection gets no call in the last milliseconds before its server closes it. `Keep-Alive` announces that time. */
+/**
+ * A connection gets no call in these last milliseconds before its server closes it. The server announces the time
+ * of closing in the header `Keep-Alive`.
+ */
 const CLOSING_SOON_MS = 1_000;
 
 /** A connection that has carried a call. */
@@ -41,12 +52,12 @@ interface Link {
 }
 
 /**
- * Keeps connections, and lets each rest before its next call. If bytes arrive without a request, such as a second
- * answer, their connection is ended. Otherwise Node would take these bytes for the answer to the next call, which is
- * about another value, and all later answers would be off by one.
+ * Keeps connections, and lets each rest before its next call. If bytes arrive that no request asked for, such as a
+ * second answer, this class ends the connection. Otherwise Node would take these bytes for the answer to the next
+ * call, which is about another value, and all later answers would be off by one.
  *
- * A service that sent more answers than calls gets a new connection for each call from then on. So does a service that
- * closes connections when they are used again, since each call lost that way may have been carried out.
+ * In two cases, each later call gets a new connection: if a service sent more answers than calls, and if it closes
+ * connections when they are used again, since each call lost that way may have been carried out.
  */
 export class Connections {
   readonly #links = new Map<Socket, Link>();
@@ -64,7 +75,7 @@ export class Connections {
   #callMs: number | undefined;
   /** True once too many calls were lost on connections that were used again. */
   #loses = false;
-  /** Calls on connections that had carried a call before, and how many of them were lost with their connection. */
+  /** Number of calls on connections that had carried a call before, and of those that were lost. */
   #kept = 0;
   #lost = 0;
 
@@ -105,7 +116,7 @@ export class Connections {
     for (const {isIdle, socket} of this.#links.values()) if (isIdle) socket.destroy();
   }
 
-  /** True if a connection may carry another call after its first. */
+  /** True if connections may carry further calls after their first. */
   get #reuses(): boolean {
     return !this.#loses && !this.#unasked.signal.aborted;
   }
@@ -243,7 +254,7 @@ export class Connections {
     });
   }
 
-  /** Gives up kept connections: a late answer to an earlier call may be taken for a later call's. */
+  /** Gives up connections used again: a late answer to an earlier call may be taken for a later call's. */
   #endKept(): void {
     this.close();
     for (const {calls, socket} of this.#links.values())
@@ -251,12 +262,16 @@ export class Connections {
   }
 }
 
-/** True if Node ended the connection, as it does if more bytes follow an answer in the same piece. */
+/**
+ * True if Node itself ended the connection. It does so if more bytes follow an answer in the same chunk of data.
+ */
 function wasEndedHere(socket: Socket): boolean {
   return socket.errored === null && !socket.readableEnded;
 }
 
-/** True if a gateway that gave up waiting may have answered. It may still pass the service's late answer on. */
+/**
+ * True if the answer may be from a gateway that gave up waiting. It may still pass the service's late answer on.
+ */
 function isGateways({statusCode = 0}: IncomingMessage): boolean {
   return statusCode >= 500;
 }

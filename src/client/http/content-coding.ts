@@ -1,6 +1,6 @@
 import {brotliDecompressSync, gunzipSync, inflateSync} from 'node:zlib';
 
-/** Codings by their names, which are compared without case (RFC 9110, 8.4.1). */
+/** Decoders by the name of their coding. Names are compared without case (RFC 9110, 8.4.1). */
 const decoders: Readonly<Record<string, (bytes: Buffer, options: {maxOutputLength: number}) => Buffer>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,

@@ -51,13 +51,13 @@ function invalid(variable: string, why: string): UsageError {
   );
 }
 
-/** An agent that tunnels to `target` through the environment's proxy; undefined without one. */
+/** An agent that tunnels to `target` through the environment's proxy; undefined if no proxy is set for it. */
 export function proxyFor(target: URL, pool: {readonly keepAlive: boolean}): Agent | undefined {
   const proxy = proxyUrl(target);
   return proxy && new TunnelAgent(proxy.href, pool);
 }
 
-/** hpagent waits forever for a proxy's answer, even after `destroy`. This agent limits the wait. `destroy` ends it. */
+/** hpagent waits forever for a proxy's answer, even after `destroy`. Here, a limit or `destroy` ends the wait. */
 class TunnelAgent extends HttpsProxyAgent {
   readonly #closing: AbortController;
 
@@ -65,8 +65,9 @@ class TunnelAgent extends HttpsProxyAgent {
     const closing = new AbortController();
     const proxyRequestOptions = {
       ...CHECKED,
-      // hpagent passes `signal` on, though its types lack it. Each tunnel reads the getter, so each has its own limit.
       headers: {},
+      // hpagent passes `signal` on, though its types lack it. Each tunnel calls the getter, so each has its own
+      // limit.
       get signal() {
         const late = new AbortController();
         setTimeout(() => late.abort(), CONNECT_TIMEOUT_MS).unref();

@@ -3,9 +3,10 @@ import type {Agent as HttpsAgent} from 'node:https';
 import type {ExtendOptions} from 'got';
 
 /**
- * Options for got that pass only the needed options to Node's client. By default got passes all of its own: some
- * forty, mostly undefined. Node copies them several times for each call, a third of a call's cost. Measured on Node 20:
- * one call takes 210 µs without this and 110 µs with it, compared with 65 µs with `node:http`.
+ * Options for the library got, so that it passes only the needed options to Node's client. By default it passes
+ * all of its own: some forty, mostly undefined. Node copies them several times for each call, which is a third of
+ * a call's cost. Measured on Node 20: one call takes 210 µs without these options and 110 µs with them, compared
+ * with 65 µs with `node:http`.
  */
 export function slimRequests(url: URL, agent: HttpAgent | HttpsAgent): ExtendOptions {
   const method = 'POST';
@@ -23,7 +24,7 @@ export function slimRequests(url: URL, agent: HttpAgent | HttpsAgent): ExtendOpt
   };
 }
 
-/** A request that looks timed to got, which would otherwise add a dozen listeners for unused timings. */
+/** A request that seems timed to got, which would otherwise add a dozen listeners for unused timings. */
 class UntimedRequest extends ClientRequest {
   readonly timings = {phases: {}};
 }

@@ -22,8 +22,8 @@ export interface TransportOptions {
 
 export interface Transport {
   /**
-   * One POST. Resolves with a complete response or the failed attempt, and never rejects. Calls `onLeaving` once the
-   * call has a connection.
+   * Makes one POST. Resolves with a complete response or the failed attempt, and never rejects. Calls `onLeaving`
+   * once the call has a connection.
    */
   post(url: URL, body: string, onLeaving?: () => void): Promise<RawResponse | Attempt>;
   /** Gives up all calls, also those that wait for a connection. */
@@ -31,9 +31,10 @@ export interface Transport {
 }
 
 /**
- * A transport over the library got. Retries and redirects are off: they could send a call twice, or the key elsewhere.
- * Bodies are read by hand, since only that limits their size. got's errors never leave this function, since they have
- * the request's body with the key. got's timers start before a call has a connection, so {@link CallTimers} limit it.
+ * A transport over the library got. Retries and redirects are off: they could send a call twice, or the key
+ * elsewhere. This code reads bodies itself, since only that limits their size. It never passes got's errors on,
+ * since they include the request's body with the key. {@link CallTimers} limit a call, since got's own timers
+ * would start before the call has a connection.
  */
 export function transport(options: TransportOptions): Transport {
   const client = got.extend({
@@ -53,7 +54,8 @@ export function transport(options: TransportOptions): Transport {
     return made;
   };
   const connections = new Connections(options.agent, options.maxConnections, options.unasked);
-  // An array whose places are reused: V8 frees a Set's removed entries only together with the Set.
+  // Streams of calls under way. Places of this array are reused: V8 frees a Set's removed entries only together
+  // with the Set.
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];
   return {
@@ -75,7 +77,7 @@ export function transport(options: TransportOptions): Transport {
   };
 }
 
-/** One exchange. The first of answer, timer and error settles it. */
+/** Makes one call on a stream. Whichever comes first settles it: an answer, a timer or an error. */
 function exchange(
   stream: Duplex,
   connections: Connections,
@@ -133,7 +135,7 @@ function exchange(
   });
 }
 
-/** Time limits of one call, from the moment it has a socket: for connecting, and in total. */
+/** Time limits of one call, for connecting and in total, from the moment at which it has a socket. */
 class CallTimers {
   readonly #timeoutMs: number;
   readonly #late: () => void;
@@ -155,7 +157,7 @@ class CallTimers {
   start(socket: Socket, onConnected?: () => void): void {
     if (this.#isOver) return;
     this.#started = performance.now();
-    // When a suspended process wakes up, all of its timers are due. So answers that have arrived are read first.
+    // When a suspended process wakes up, all of its timers are due. So it first reads answers that have arrived.
     const overdue = () => setImmediate(() => this.#expire());
     this.#deadline = setTimeout(overdue, this.#timeoutMs);
     onceConnected(socket, () => {
@@ -231,7 +233,9 @@ function withoutResponse(code: string, connected: boolean, latencyMs: number): A
   return {kind: connected ? 'ambiguous' : 'not_sent', code, latencyMs};
 }
 
-/** A short, stable code for a network error: `timeout`, `econnreset`, …; certificate errors keep theirs. */
+/**
+ * A short, stable code for a network error: `timeout`, `econnreset`, …. Certificate errors keep their own code.
+ */
 function codeOf({code}: RequestError): string {
   if (isCertificateError(code)) return code;
   // ABORT_ERR: the proxy agent gave up on a silent proxy, or was closed.

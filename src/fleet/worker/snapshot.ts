@@ -4,8 +4,8 @@ import type {Redis} from 'ioredis';
 const ROUNDING_MS = 1_000;
 
 /**
- * Detects chunks that Redis restored from a snapshot: they may have been carried out, or even collected. Such chunks
- * were added before Redis started.
+ * Detects chunks that Redis restored from a snapshot: workers may have carried them out before, and the run may
+ * have their results. Such chunks were added before Redis started.
  */
 export class Snapshot {
   readonly #redis: Redis;
@@ -25,12 +25,15 @@ export class Snapshot {
   }
 }
 
-/** Start of Redis by its own clock (ms since the epoch). Older data may be a snapshot's. 0 with an append-only file. */
+/**
+ * Start of Redis, in milliseconds since the epoch by its own clock: older data may be from a snapshot. 0 if Redis
+ * keeps an append-only file instead of snapshots.
+ */
 async function startOf(redis: Redis): Promise<number> {
   const persistence = await redis.info('persistence');
   if (/^aof_enabled:1/m.test(persistence)) return 0;
   const [server, [seconds]] = await Promise.all([redis.info('server'), redis.time()]);
-  // If Redis's clock was set back to before its start, the uptime is read as NaN, and nothing counts as old.
+  // If Redis's clock was set back to before its start, this is NaN, and no chunk counts as old.
   const up = Number(/^uptime_in_seconds:(\d+)/m.exec(server)?.[1]);
   return (Number(seconds) - up) * 1_000 - ROUNDING_MS;
 }

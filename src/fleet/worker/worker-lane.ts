@@ -11,7 +11,7 @@ const HOLD_MS = 500;
 /** Maximum wait after one throttled answer, in milliseconds. The next throttled answer can begin another wait. */
 const LONGEST_HOLD_MS = 3_600_000;
 
-/** Receives undefined if a value may be sent, or the milliseconds to wait. */
+/** Called with undefined if a value may be sent, else with the milliseconds to wait. */
 type Permit = (closedMs: number | undefined) => void;
 
 export interface LaneOptions {
@@ -35,14 +35,14 @@ export class WorkerLane {
     this.#queue = new PQueue({concurrency: options.slots});
   }
 
-  /** Looks up all values of a chunk. A value that may not be sent now gets an attempt of the kind `not_sent`. */
+  /** Looks up all values of a chunk. A value that must not be sent now gets an attempt of the kind `not_sent`. */
   async ask({asks, pace}: Chunk, client: Sender): Promise<TimedAttempt[]> {
     const closedMs = pace === undefined ? await this.#options.gate.closedMs() : 0;
     if (closedMs > 0) return asks.map(() => givenBack(closedMs));
     return await Promise.all(asks.map(ask => this.#queue.add(() => this.#attempt(ask, pace, client))));
   }
 
-  /** Sends nothing new, and gives waiting values back. */
+  /** Sends nothing new from now on, and gives waiting values back to the run. */
   drain(): void {
     this.#draining = true;
     this.#giveBack(0);
@@ -100,7 +100,10 @@ function givenBack(closedMs: number): TimedAttempt {
   return timed({kind: 'not_sent', code, latencyMs: 0, closedMs});
 }
 
-/** Dates an attempt by this machine's clock. The run corrects a date before the chunk was sent, or in the future. */
+/**
+ * Dates an attempt by this machine's clock. If that date is in the future, or before the chunk was sent, the run
+ * corrects it.
+ */
 function timed(attempt: Attempt): TimedAttempt {
   return {boughtAt: Date.now(), ...attempt};
 }

@@ -1,7 +1,10 @@
 import {AGAIN_MS, type FleetGate, type OpenLimiter} from '../limits.ts';
 import {type ChunkPace, USE} from '../protocol.ts';
 
-/** Milliseconds of delay after which a lease (some permits) is given up: its calls would overfill a later second. */
+/**
+ * Milliseconds of delay after which a lease (a number of permits) is given up. Its calls, added to those of a
+ * later second, would exceed the rate.
+ */
 const TOO_LATE_MS = 10;
 
 /** Hands out permits in leases, which all workers of a fleet take from one limiter. */
@@ -28,7 +31,10 @@ export class WorkerPacer {
     this.#closed = closed;
   }
 
-  /** Sets size and spacing of leases. A lease may be late by the share of the spacing that the rate leaves unused. */
+  /**
+   * Sets the size and spacing of leases. A lease may be late by the part of the spacing that {@link USE} leaves
+   * unused.
+   */
   pace({permits, minTimeMs}: ChunkPace): void {
     this.#permits = permits;
     this.#tooLateMs = Math.max(TOO_LATE_MS, (1 - USE) * minTimeMs);
@@ -72,8 +78,8 @@ export class WorkerPacer {
 const TICK_MS = 2;
 
 /**
- * Measures the maximum delay of a timed event: the time for which the event loop was blocked. (A timer does not know
- * when it was due, and the limiter does not report it.)
+ * Measures by how much a timed event can be late at most: the time for which the event loop was blocked. (A timer
+ * does not know when it was due, and the limiter does not report it.)
  */
 class Punctuality {
   /** Time at which the loop was last known to be free. */
@@ -88,7 +94,9 @@ class Punctuality {
     this.#ticking ??= setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** Notes that the event's timer is set. The wait for Redis, which gave the event's time, counts as delay too. */
+  /**
+   * Notes that the event's timer is set. Redis gave the event's time, so the wait for Redis counts as delay too.
+   */
   timerSet(): void {
     this.#beforeTimer = performance.now() - this.#free;
   }
@@ -100,7 +108,10 @@ class Punctuality {
     return this.#beforeTimer + performance.now() - this.#free;
   }
 
-  /** Marks the loop as free one round later, since timers that were due together run in the same round. */
+  /**
+   * Notes that the loop was free, but only after this round. The event's timer may run later in the same round,
+   * and must then still see the time before a blockage.
+   */
   #tick(): void {
     const now = performance.now();
     setImmediate(() => {

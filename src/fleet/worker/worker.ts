@@ -23,7 +23,7 @@ import {WorkerLane} from './worker-lane.ts';
 
 export interface WorkerOptions {
   readonly redisUrl: string;
-  /** The fleet's endpoint. Workers for another endpoint, or with another key, are refused. */
+  /** The service's endpoint. A fleet refuses a worker that has another endpoint or another key. */
   readonly endpoint: string;
   readonly secret: string;
   /** Maximum number of the worker's calls in flight. */
@@ -42,7 +42,10 @@ export interface WorkerReport {
   readonly concurrency: number;
   readonly inFlight: number;
   readonly chunks: number;
-  /** Milliseconds by which this machine's clock is ahead of Redis's. Leases use the machines' own clocks. */
+  /**
+   * Milliseconds by which this machine's clock is ahead of Redis's. Should be near 0: each machine times permits
+   * by its own clock.
+   */
   readonly clockAheadMs: number;
   /** Calls by kind of attempt. */
   readonly calls: Readonly<Partial<Record<Attempt['kind'], number>>>;
@@ -58,9 +61,12 @@ export interface FleetView {
 
 export type WorkerMember = Member & WorkerReport;
 
-/** Values taken for each call in flight: more than one, so that no call waits for the next chunk. */
+/**
+ * Number of values that a worker takes for each call that it can have in flight. Above 1, so that no call waits
+ * for the next chunk.
+ */
 const AHEAD = 1.5;
-/** Milliseconds between two checks of an ending worker for calls in flight. */
+/** A worker that ends checks at this interval, in milliseconds, if it still has calls in flight. */
 const LOOK_MS = 250;
 /** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 2_000;
@@ -101,7 +107,8 @@ export class FleetWorker {
       lockDuration: options.lostAfterMs,
       lockRenewTime: options.lostAfterMs / 4,
       stalledInterval: options.lostAfterMs / 2,
-      // A lost worker's chunk goes to no other worker, since its values may have been sent. The run decides about them.
+      // BullMQ must not give a lost worker's chunk to another worker, since its values may have been sent. The run
+      // decides about them.
       maxStalledCount: 0,
     });
     this.#queue.on('error', error => logEvent(options.log, 'fleet_redis_error', {error}, 'redis'));
@@ -110,8 +117,8 @@ export class FleetWorker {
   /**
    * Joins the fleet and begins to work.
    *
-   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if the fleet has other claims; an error with
-   * exit code 5 if Redis takes no writes.
+   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if the fleet's members have another
+   * endpoint, key or protocol; an error with exit code 5 if Redis takes no writes.
    */
   static async start(options: WorkerOptions): Promise<FleetWorker> {
     const packages = await loadPackages();
@@ -163,8 +170,9 @@ export class FleetWorker {
   }
 
   /**
-   * Takes no new chunks, gives back unsent values, waits for calls in flight, and leaves the fleet. Resolves with false
-   * if Redis is away and results are lost. The caller must then end the process: BullMQ waits forever.
+   * Takes no new chunks, gives back unsent values, waits for calls in flight, and leaves the fleet. Resolves with
+   * false if Redis stayed away, so that results are lost. The caller must then end the process, since BullMQ waits
+   * forever.
    */
   async drain(): Promise<boolean> {
     this.#draining = true;
@@ -193,8 +201,8 @@ export class FleetWorker {
   }
 
   /**
-   * Resolves with false once the worker's last answers count as lost: no call has been in flight for `lostAfterMs`, and
-   * the answers still wait for Redis.
+   * Resolves with false once the worker's last answers count as lost: for `lostAfterMs`, no call has been in
+   * flight, and Redis did not take the answers.
    */
   async #unheard(): Promise<false> {
     const {lostAfterMs} = this.#options;

@@ -2,11 +2,12 @@ import iconv from 'iconv-lite';
 import type {EncodingName} from './transcode.ts';
 
 /**
- * Letters outside ASCII by language, from CLDR's exemplar characters. Languages are grouped by the encodings in which
- * programs write them. Names are too short for letter counts: chardet was certain and right on only 7 of 14 lists.
+ * Letters outside ASCII by language, from CLDR's exemplar characters. Languages are grouped by the encodings in
+ * which programs write them. An encoding is guessed by these letters, since names are too short for letter
+ * statistics: chardet was certain and right on only 7 of 14 lists.
  */
 const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]])[] = [
-  // windows-1252 contains all of ISO-8859-1, and is the encoding of Windows programs.
+  // Without ISO-8859-1: windows-1252 has the same letters, and is what Windows programs write.
   [
     ['windows-1252'],
     [
@@ -39,8 +40,9 @@ const alphabets: readonly (readonly [readonly EncodingName[], readonly string[]]
 ];
 
 /**
- * Encodings of old Macs and DOS. Their bytes are letters of other encodings too: a Mac's ü and ö are Polish and Czech
- * letters in Windows-1250. These encodings are only suggested, never used.
+ * Encodings of old Macs and DOS. Their bytes are letters of other encodings too: a Mac's ü and ö are Polish and
+ * Czech letters in Windows-1250. So a message may suggest these encodings, but no list is read in them without
+ * --encoding.
  */
 const NEVER_GUESSED: readonly EncodingName[] = ['macintosh', 'cp850'];
 
@@ -50,14 +52,15 @@ const candidates = [...alphabets, [NEVER_GUESSED, alphabets[0]?.[1] ?? []] as co
 
 /** Required share of words that fit a language. */
 const FITTING = 0.9;
-/** Required lead in score over the best encoding that reads the bytes as another text. */
+/** Minimum lead of the best encoding's score over that of the next one that reads the bytes as another text. */
 const MARGIN = 0.1;
 /** Characters that occur in any language. They separate words. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
 /**
- * Languages without capitals, whose words are recognized by the order of their letters. Most of Hebrew's bytes are also
- * small letters of Russian and Greek, so these encodings are only suggested, never used.
+ * Languages without capitals, whose words are recognized by the order of their letters. Most of Hebrew's bytes are
+ * also small letters of Russian and Greek. So a message may suggest these encodings, but no list is read in them
+ * without --encoding.
  */
 const uncased: readonly (readonly [EncodingName, word: RegExp])[] = [
   // Hebrew: five letters have another form at the end of a word.
@@ -68,7 +71,7 @@ const uncased: readonly (readonly [EncodingName, word: RegExp])[] = [
 ];
 const FEW_UNCASED = 2;
 
-/** The encoding in which the words outside ASCII are Hebrew, Arabic, Persian or Thai ones; undefined if none fits. */
+/** The encoding in which words with bytes outside ASCII are Hebrew, Arabic, Persian or Thai; else undefined. */
 export function likelyUncased(head: Buffer): EncodingName | undefined {
   const bytes = oddWords(head);
   const found = uncased.find(([name, isWord]) => {
@@ -85,11 +88,11 @@ export function likelyUncased(head: Buffer): EncodingName | undefined {
 export interface EncodingGuess {
   readonly name: EncodingName;
   readonly words: number;
-  /** True if lists may be read in this encoding though the user did not name it. */
+  /** True if a list may be read in this encoding without --encoding. */
   readonly mayRead: boolean;
 }
 
-/** The encoding in which the words outside ASCII are words of a language; undefined if none or several fit. */
+/** The encoding in which the words with bytes outside ASCII fit a language; undefined if none or several fit. */
 export function toldByLetters(head: Buffer): EncodingGuess | undefined {
   const bytes = oddWords(head);
   const judged = candidates.map(({name, languages}) => {
@@ -112,7 +115,7 @@ const ODD_CASE = /\p{Ll}(?!\p{ASCII})\p{Lu}|\p{Lu}{2}\p{Ll}|ς\p{L}/u;
 
 const MOST_WORDS = 2_000;
 
-/** The first words with bytes outside ASCII, joined by blanks. */
+/** The first words with bytes outside ASCII, joined by spaces. */
 function oddWords(head: Buffer): Buffer {
   const found = head.toString('latin1').match(/[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*/g) ?? [];
   return Buffer.from(found.slice(0, MOST_WORDS).join(' '), 'latin1');

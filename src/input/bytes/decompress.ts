@@ -8,7 +8,7 @@ import {peek} from './peek.ts';
 type CreateEngine = (options: {chunkSize: number}) => Transform;
 
 interface Decoder {
-  /** First bytes of data in this format. These bytes decide the format; the file's name does not. */
+  /** First bytes of data in this format. A file with these bytes has the format, whatever its name. */
   readonly magic: Buffer;
   /** Makes the decoder; undefined if this Node has no decoder that notices cut-off data. */
   readonly engine: CreateEngine | undefined;
@@ -16,7 +16,7 @@ interface Decoder {
   readonly since?: string;
 }
 
-/** Undefined on Node 22: its zstd decoder accepts data that is cut off, and would silently lose a list's end. */
+/** Undefined if Node's zstd decoder is missing or accepts cut-off data (Node 22): a list's end would be lost. */
 function zstdEngine(): CreateEngine | undefined {
   const cutOff = Buffer.from('28b52ffd2008', 'hex');
   try {
@@ -27,7 +27,7 @@ function zstdEngine(): CreateEngine | undefined {
   }
 }
 
-/** First bytes and decoder of each compression. In messages, its name is also the name of its command. */
+/** The known compressions. In messages, the name of a compression is also the name of the command for it. */
 export const decoders: Readonly<Record<Compression, Decoder>> = {
   gzip: {magic: Buffer.from('1f8b', 'hex'), engine: zlib.createGunzip},
   zstd: {
@@ -40,7 +40,7 @@ export const decoders: Readonly<Record<Compression, Decoder>> = {
 /**
  * Decompresses data of the known formats (also gzip with several members). Other data passes unchanged.
  *
- * @throws {InputError}
+ * @throws {InputError} `input_compression` if this Node can't read the format; `input_corrupt` if data is damaged.
  */
 export async function* decompress(
   raw: AsyncGenerator<Buffer>,
@@ -73,7 +73,7 @@ async function* inflate(
   name: string,
   compression: string,
 ): AsyncGenerator<Buffer> {
-  // An iterator without return(): if the decoder ends before its input does, the last loop below can read the rest.
+  // The iterator has no return(), so a decoder that ends early can't close `chunks`: the last loop reads the rest.
   const feed = {[Symbol.asyncIterator]: () => ({next: () => chunks.next()})};
   pipeline(feed, engine, () => {});
   try {
@@ -89,6 +89,6 @@ async function* inflate(
   } finally {
     engine.destroy();
   }
-  // Reads the padding after the compressed data: it has no rows, but the file's hash includes it.
+  // Reads the padding after the compressed data: it has no rows, but the hash of the input must include it.
   for await (const _ of chunks);
 }

@@ -12,8 +12,8 @@ export interface FoundEncoding extends Encoding {
 }
 
 /**
- * The encoding by the setting or the first bytes: a byte order mark, else UTF-8, else a confident guess by the
- * letters.
+ * The encoding that the setting names. For `auto`, decides by the first bytes: a byte order mark, else UTF-8, else
+ * a guess by the letters.
  */
 export function detectEncoding(head: Buffer, setting: InputEncoding): FoundEncoding {
   const marked = byteOrderMark(head);
@@ -22,7 +22,7 @@ export function detectEncoding(head: Buffer, setting: InputEncoding): FoundEncod
   return isUtf8(wholeCharacters(head)) ? {name: 'utf-8', bomBytes: 0} : guessEncoding(head);
 }
 
-/** UTF-32's byte order mark. Read as UTF-16 it would be UTF-16's mark and a NUL, and no list begins with a NUL. */
+/** UTF-32's byte order mark. In UTF-16 it would be a byte order mark and a NUL, but no list begins with a NUL. */
 const UTF_32LE = Buffer.from('fffe0000', 'hex');
 
 function byteOrderMark(head: Buffer): Encoding | undefined {
@@ -33,7 +33,7 @@ function byteOrderMark(head: Buffer): Encoding | undefined {
   return undefined;
 }
 
-/** Cuts off a last character outside ASCII, since the end of the sample may divide it. */
+/** Leaves out the last character if it is outside ASCII, since the end of the sample may divide it. */
 function wholeCharacters(head: Buffer): Buffer {
   let end = head.length;
   while (end > 0 && end > head.length - 4 && ((head[end - 1] ?? 0) & 0xc0) === 0x80) end -= 1;

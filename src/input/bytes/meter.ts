@@ -2,15 +2,15 @@ import {createHash, type Hash} from 'node:crypto';
 import {InputError} from '../input-error.ts';
 import type {InputPosition} from '../row.ts';
 
-/** Number and running hash of the bytes read before a file. */
+/** Number and hash of the bytes that were read before a file. */
 export interface Mark {
   readonly bytes: number;
   readonly hash: Hash;
 }
 
 /**
- * Hashes the raw bytes of all inputs in reading order. On a resume, compares the hash with the checkpoint's, at exactly
- * the checkpoint's byte, whatever the size of the chunks.
+ * Hashes the raw bytes of all inputs in reading order. A resume starts with a checkpoint: the number and hash of
+ * the bytes that the interrupted run had read. After that number of bytes, the meter compares the hashes.
  */
 export class Meter {
   readonly #hash = createHash('sha256');
@@ -23,7 +23,7 @@ export class Meter {
     this.#compare();
   }
 
-  /** True once the bytes up to the checkpoint proved to be those of the interrupted run. True without a checkpoint. */
+  /** True once the bytes up to the checkpoint have its hash. Always true without a checkpoint. */
   get verified(): boolean {
     return this.#checkpoint === undefined;
   }
@@ -61,7 +61,7 @@ export class Meter {
     );
   }
 
-  /** Remembers the place in the raw bytes at which the next file begins. */
+  /** Returns the place in the raw bytes at which the next file begins. */
   mark(): Mark {
     return {bytes: this.#bytes, hash: this.#hash.copy()};
   }

@@ -8,7 +8,7 @@ import {missingFile} from '../missing-file.ts';
 
 /** The raw bytes of one input, read chunk by chunk. */
 export interface RawInput {
-  /** Bytes of a regular file; undefined for any other input. */
+  /** Size of a regular file in bytes; undefined for any other input. */
   readonly size: number | undefined;
   /**
    * The next bytes; undefined at the end.
@@ -17,8 +17,8 @@ export interface RawInput {
    */
   next(): Promise<Buffer | undefined>;
   /**
-   * The file's bytes from the start, to see if the part already read has changed. Undefined if the file was not written
-   * to after it was opened.
+   * The file's bytes from the start, so that the caller can see if the part already read has changed. Undefined if
+   * no program has written to the file since it was opened.
    */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;
@@ -80,7 +80,7 @@ export async function openRaw(path: string, chunkSize: number, pipes: Pipes): Pr
   }
 }
 
-/** Bytes of a regular file; undefined for any other path, such as a pipe, which can't be read twice. */
+/** Size of a regular file in bytes; undefined for any other path, such as a pipe, which can't be read twice. */
 export async function fileSize(path: string): Promise<number | undefined> {
   try {
     const status = await stat(path);
@@ -109,7 +109,7 @@ function fromHandle(path: string, handle: FileHandle, opened: Stats, chunkSize: 
   };
 }
 
-/** Reads a file from its start. Reads by the handle: another file may have the file's name by now. */
+/** Reads a file from its start. Uses the open handle, since another file may have the file's name by now. */
 async function* fromStart(path: string, handle: FileHandle): AsyncGenerator<Buffer> {
   try {
     yield* blocksOf(handle, 0);

@@ -12,9 +12,9 @@ export interface Encoding {
 }
 
 /**
- * Turns chunks into UTF-8 bytes. Invalid input (in UTF-16 a lone surrogate, or half a unit at the end) becomes bytes
- * that are invalid in UTF-8 too, so that its record is rejected rather than changed silently. UTF-8 passes unchanged,
- * valid or not.
+ * Turns chunks into UTF-8 bytes. Invalid input (in UTF-16 a lone surrogate, or an odd byte at the end) becomes
+ * bytes that are invalid in UTF-8 too: the record with them is then rejected, and not changed silently. UTF-8
+ * passes unchanged, valid or not.
  */
 export async function* transcode(chunks: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<Buffer> {
   const convert = converter(encoding.name);
@@ -44,7 +44,7 @@ function converter(name: Encoding['name']): Convert {
   }
 }
 
-/** A converter that turns a meaningless byte, such as 0x81 in windows-1252, into one that UTF-8 forbids. */
+/** Makes a converter. A byte without meaning, such as 0x81 in windows-1252, becomes a byte that UTF-8 forbids. */
 function otherConverter(name: EncodingName): Convert {
   const decoder = iconv.getDecoder(name);
   return (chunk, last) => {
@@ -70,7 +70,7 @@ function utf16Converter(bigEndian: boolean): Convert {
 /** A byte that UTF-8 never contains. */
 const NO_TEXT = Buffer.from([0xff]);
 
-/** Number of bytes that form whole characters. An odd byte, or half a surrogate pair, waits for more. */
+/** Number of bytes that form whole characters. An odd byte, or half a surrogate pair, waits for the next chunk. */
 function wholeCharacters(bytes: Buffer, bigEndian: boolean): number {
   const length = bytes.length & ~1;
   if (length === 0) return 0;
@@ -84,7 +84,7 @@ function toUtf8(text: string): Buffer {
   return Buffer.concat(parts.map((part, i) => (i % 2 === 0 ? Buffer.from(part) : surrogateBytes(part))));
 }
 
-/** The bytes that UTF-8's pattern gives for a lone surrogate. UTF-8 forbids them. */
+/** A lone surrogate, encoded as UTF-8 encodes other characters of that size. UTF-8 forbids these bytes. */
 function surrogateBytes(surrogate: string): Buffer {
   const unit = surrogate.charCodeAt(0);
   return Buffer.from([0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]);

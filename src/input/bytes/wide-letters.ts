@@ -18,9 +18,11 @@ const encodings: readonly WideEncoding[] = [
   {name: 'euc-kr', common: [0xb0, 0xc8]},
 ];
 
-/** Number of letters with the same first byte, number of kana, and number of less common letters. */
+/** Number of letters that share a first byte. */
 const PER_BYTE = 94;
+/** Number of kana. */
 const KANA = 170;
+/** Approximate number of letters that are neither common nor kana. */
 const RARE = 10_000;
 /** Minimum number of letters for a guess. */
 const FEW_LETTERS = 4;
@@ -48,7 +50,10 @@ export function likelyWide(head: Buffer): EncodingName | undefined {
 
 const MOSTLY = 0.8;
 
-/** Expected frequency of one letter with this first byte, if all letters of its kind were equally frequent. */
+/**
+ * Expected frequency of one letter with this first byte, if all letters of its kind were equally frequent. Assumes
+ * that 5% of a text's letters are rare, and 40% of a Japanese text's are kana.
+ */
 function chanceOf(first: number, {kana, common}: WideEncoding): number {
   const inCommon = 1 / ((common[1] - common[0] + 1) * PER_BYTE);
   if (kana === undefined) return isIn(first, common) ? 0.95 * inCommon : 0.05 / RARE;

@@ -7,12 +7,13 @@ export interface BlockRecord {
   readonly lines: number;
 }
 
-/** Maximum number of failures that count. After these, 2 ** 6 - 1 blocks are read record by record before a new try. */
+/** Maximum of `#failures`: so at most 2 ** 6 - 1 = 63 blocks are read record by record before the next try. */
 const MOST_FAILURES = 6;
 
 /**
- * Parses whole blocks of lines at once. A block that fails must be read record by record. So must some blocks after
- * it, since odd records come in groups. Each further failure about doubles their number.
+ * Parses whole blocks of lines at once. If that fails, the caller must read the block record by record. The next
+ * blocks are then not even tried, since odd records come in groups: 1 block after a first failure, then 3, 7, 15
+ * and so on.
  */
 export class WholeBlocks {
   readonly #options: Options;
@@ -36,9 +37,9 @@ export class WholeBlocks {
 }
 
 /**
- * Reads all records of a block of whole lines at once. This takes a third of the time, since csv-parse need not report
- * where each record ends. Undefined if an end must be known: for a blank line, and for a record that is unreadable, has
- * another number of fields than the header, or continues after the block.
+ * Reads all records of a block of whole lines at once. This takes a third of the time, since csv-parse need not
+ * report where each record ends. Returns undefined if the caller must know that: if the block has a blank line, or
+ * a record that is unreadable, has another number of fields than the header, or continues after the block.
  */
 export function recordsOf(
   block: Buffer,
@@ -67,7 +68,7 @@ function linesOf(fields: readonly string[], end: string): number {
   return fields.reduce((sum, field) => (field.includes(end) ? sum + field.split(end).length - 1 : sum), 1);
 }
 
-/** Number of lines between two places. The file's last line may lack its end. */
+/** Number of lines from byte `start` to byte `end`. The last line counts even without a line end. */
 export function countLines(bytes: Buffer, start: number, end: number, eol: number): number {
   let ends = 0;
   for (let at = bytes.indexOf(eol, start); at !== -1 && at < end; at = bytes.indexOf(eol, at + 1)) ends++;

@@ -2,7 +2,7 @@ import {InputError} from '../input-error.ts';
 import {firstRecords, sniffDelimiter} from './delimiter.ts';
 import type {CsvDialect} from './record-reader.ts';
 
-/** Detects a CSV's dialect from the beginning of its text. A given `delimiter` is used without a guess. */
+/** Detects a CSV's dialect from the beginning of its text. If `delimiter` is given, only the rest is detected. */
 export function detectDialect(sample: string, delimiter?: string): CsvDialect {
   const sep = /^(?:sep=([^\r\n])|"sep=([^\r\n])")(?:\r\n|\r|\n|$)/i.exec(sample);
   const text = sep === null ? sample : sample.slice(sep[0].length);
@@ -31,10 +31,13 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   );
 }
 
-/** Minimum share of the rows that must have more fields than the header. Other rows may be short, such as a footer. */
+/** Minimum share of rows with more fields than the header. The other rows may be short, such as a footer. */
 const MOST = 0.5;
 
-/** Number of empty columns after those of the header, as some programs write them. 0 if such columns have values. */
+/**
+ * Number of empty columns after those of the header, as some programs write them. 0 if such a column has a value,
+ * or if too few rows have them ({@link MOST}).
+ */
 export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect): number {
   const [header = [], ...rows] = firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
   const extras = rows.map(row => row.slice(header.length));

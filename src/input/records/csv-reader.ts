@@ -13,7 +13,7 @@ import {encodingDetail, reject} from './reject.ts';
 
 const QUOTE = 0x22;
 
-/** An incomplete record is parsed again when a chunk has a quote. Above this size, the record must have doubled too. */
+/** An incomplete record above this size is only parsed again once it has doubled: see `#mayBeComplete`. */
 const EAGER_BYTES = 64 * 1024;
 
 /**
@@ -34,10 +34,10 @@ export class CsvReader implements RecordReader {
   #open: Buffer[] = [];
   #openLength = 0;
   #triedLength = 0;
-  /** In a file of one column: number of blank lines after the last record. They are rows if another record follows. */
+  /** In a file of one column: blank lines after the last record. They are rows if another record follows. */
   #blanks = 0;
   readonly #whole: WholeBlocks;
-  /** Number of the first line whose quotes were read as letters. */
+  /** Number of the first line whose quotes were read as ordinary characters. */
   looseLine: number | undefined;
 
   constructor(settings: CsvSettings) {
@@ -101,7 +101,7 @@ export class CsvReader implements RecordReader {
       if (this.#mayBeComplete(block.bytes)) this.#parseOpen(records, false);
       return;
     }
-    // Ends the record before the long line: if that record continued into the line, it would be too long itself.
+    // Ends an incomplete record before the long line: a record that includes the line would be too long itself.
     this.#parseOpen(records, true);
     const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
     this.#reject('too_large', detail, block.head, records);
@@ -260,7 +260,8 @@ export class CsvReader implements RecordReader {
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
     const line = bytes.subarray(start, end);
     const fields = unclosed ? undefined : looseFields(line.toString(), this.#options);
-    // Takes quotes as letters only if the line then has as many fields as the header. Else they may be real quotes.
+    // Reads quotes as ordinary characters only if the line then has as many fields as the header. Else they may be
+    // real quotes.
     if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
       if (!line.includes('="')) this.looseLine ??= this.#line;
       if (this.#layout === undefined) return this.#takeLayout(line, fields) ? end : start;

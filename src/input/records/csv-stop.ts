@@ -1,6 +1,6 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
 
-/** Reason for a stop. `layout`: the columns are known now. Others: the record is unclosed, misquoted or too long. */
+/** Why parsing stopped. `layout`: the columns are known now. Else a record is unclosed, misquoted or too long. */
 export type CsvStop = 'layout' | 'open' | 'bad_quote' | 'too_long';
 
 export class StopParsing extends Error {
@@ -20,8 +20,9 @@ export function stopOf(error: unknown): CsvStop {
 const QUOTE = 0x22;
 
 /**
- * True if a record's bad quote is beyond the limit. The record then counts as unclosed: the parser sees such a quote
- * only in a large chunk, and the size of chunks must make no difference.
+ * True if a record's bad quote is more than `limit` bytes after the record's start. The record then counts as
+ * unclosed: the parser sees so distant a quote only in a large chunk, and the size of chunks must make no
+ * difference.
  */
 export function stopsBeyond(bytes: Buffer, limit: number, options: Options): boolean {
   if (bytes.length <= limit) return false;

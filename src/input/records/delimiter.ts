@@ -5,23 +5,24 @@ import type {CsvDialect} from './record-reader.ts';
 /** Delimiters, in order of preference. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Tried last, since e-mail addresses may contain them. They fit only if all records have the same number of fields. */
+/** Tried last, since e-mail addresses may contain them. All records must then have the same number of fields. */
 const RARE = ['^', '~'] as const;
 
 /** Maximum number of the sample's records to read, and maximum number of its bytes. */
 const MOST_RECORDS = 100;
 const MOST_BYTES = 65_536;
-/** Maximum number of unreadable lines. After so many, no more records are read with this delimiter. */
+/** After this many unreadable lines, no more records are read with the delimiter being tried. */
 const MOST_FAULTS = 10;
 
 /**
- * The delimiter with which most records have as many fields as the first; among equals, the one with more fields. A
- * comma if no delimiter gives the first record two fields: then the file has one column.
+ * Guesses the delimiter: the one with which most records have as many fields as the first record. If several are
+ * equal, the one with the most fields. A comma if no delimiter gives the first record two fields: the file has one
+ * column.
  */
 export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   const text = Buffer.from(sample);
   const strict = mostAgreeing(text, eol, false);
-  // Quotes count as letters only if too few records agree otherwise.
+  // Quotes are read as ordinary characters only if too few records agree on the number of fields otherwise.
   const best = strict.agreeing < MOSTLY ? mostAgreeing(text, eol, true) : strict;
   const isParted = (delimiter: string) => {
     const [fields = 1, ...others] = countFields(text, delimiter, eol);
@@ -30,7 +31,7 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
 }
 
-/** If a smaller share of records agrees on the number of fields, fields are counted again with quotes as letters. */
+/** If a smaller share of records has as many fields as the first, quotes are tried as ordinary characters. */
 const MOSTLY = 0.5;
 
 function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
@@ -53,7 +54,7 @@ function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol'], lo
   return firstRecords(text, delimiter, eol, loose).map(fields => fields.length);
 }
 
-/** The first records of a text. An unreadable record has no fields. With `loose`, quotes mean nothing special. */
+/** The first records of a text. An unreadable record has no fields. `loose`: quotes are ordinary characters. */
 export function firstRecords(
   given: Buffer,
   delimiter: string,

@@ -1,4 +1,4 @@
-/** True for a row that repeats the header, as joined lists have. A header without any letter may itself be a row. */
+/** True for a row that repeats a header with letters, as in joined lists. A header without letters may be data. */
 export function isHeaderAgain(fields: readonly string[], header: readonly string[] | undefined): boolean {
   // In joined lists, the second list may begin with a byte order mark.
   const first = fields[0]?.replace(/^\uFEFF/, '');

@@ -14,7 +14,7 @@ const BLANKS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].
  * limit, only its beginning is kept, for the reject.
  */
 export class JsonReader implements RecordReader {
-  /** Undefined: the text before a value may have opened a list, so a resume reads from the start. */
+  /** Always undefined: a resume must read from the start, since the text before a value may have opened a list. */
   readonly rest = undefined;
   readonly #settings: ReaderSettings;
   /** The kept part of the value that is being read. */
@@ -75,7 +75,7 @@ export class JsonReader implements RecordReader {
     return records;
   }
 
-  /** Reads a character between values. Returns true if a value begins here. */
+  /** Reads a character between values. Returns true if a value begins with this character. */
   #begins(character: number | undefined): boolean {
     if (character === LF) this.#line++;
     if (BLANKS.has(character) || character === COMMA) return false;
@@ -114,7 +114,7 @@ export class JsonReader implements RecordReader {
     this.#length += part.length;
     const room = this.#isTooLong ? RAW_LIMIT + 4 - this.#kept : part.length;
     if (room <= 0) return;
-    // Copied: otherwise one short object would keep its whole chunk in memory.
+    // Copies the bytes: otherwise one short object would keep its whole chunk in memory.
     this.#parts.push(Buffer.from(part.subarray(0, room)));
     this.#kept += Math.min(room, part.length);
   }

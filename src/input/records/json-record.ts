@@ -3,7 +3,7 @@ import type {InputRecord, NdjsonRow, RejectReason} from '../row.ts';
 import type {ReaderSettings} from './record-reader.ts';
 import {encodingDetail, reject} from './reject.ts';
 
-/** Makes a record of the bytes of one JSON value; undefined for blanks. `sound`: the bytes are certainly UTF-8. */
+/** Makes a record of the bytes of one JSON value; undefined for blanks. `sound`: the bytes are surely UTF-8. */
 export function jsonRecord(
   bytes: Buffer,
   line: number,
@@ -19,7 +19,7 @@ export function jsonRecord(
   try {
     value = JSON.parse(raw);
   } catch {
-    // Leaves out the parser's message: it quotes the text, which may be personal data.
+    // Leaves out the message of JSON.parse: it quotes the text, which may be personal data.
     return rejected('invalid_json', 'the line is not valid JSON');
   }
   if (!isObject(value)) return rejected('not_an_object', `expected a JSON object, found ${kindOf(value)}`);

@@ -8,7 +8,7 @@ export type LineBlock =
   | {readonly kind: 'lines'; readonly bytes: Buffer}
   | {readonly kind: 'too_long'; readonly head: Buffer; readonly length: number};
 
-/** Slightly more than a reject keeps, so that the reject shows that its text was cut. */
+/** Slightly more than {@link RAW_LIMIT}, so that `reject` notices that the text was cut. */
 const HEAD_BYTES = RAW_LIMIT + 4;
 
 /**
@@ -28,7 +28,7 @@ export class LineBlocks {
     this.#limit = limit;
   }
 
-  /** Bytes that wait for the end of their line; undefined if part of the line was dropped. */
+  /** Number of bytes that wait for the end of their line; undefined if part of the line was dropped. */
   get waiting(): number | undefined {
     return this.#dropping === undefined ? this.#tailLength : undefined;
   }
@@ -42,7 +42,7 @@ export class LineBlocks {
   /** Takes a chunk, and returns the blocks that are complete. */
   push(chunk: Buffer): LineBlock[] {
     const blocks: LineBlock[] = [];
-    // Takes pieces of `limit` bytes: then only a piece's first line can be too long, if it began in an earlier piece.
+    // Takes pieces of `limit` bytes, in which only a line that began in an earlier piece can be too long.
     for (let start = 0; start < chunk.length; start += this.#limit) {
       this.#piece(chunk.subarray(start, start + this.#limit), blocks);
     }
@@ -78,7 +78,7 @@ export class LineBlocks {
     }
   }
 
-  /** Keeps a copy of the part of a long line that a reject shows, so that the line itself is freed. */
+  /** Copies the beginning of a long line, which its reject shows, so that the line itself leaves memory. */
   #drop(part: Buffer): void {
     if (this.#dropping === undefined) return;
     const {head} = this.#dropping;

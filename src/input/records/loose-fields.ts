@@ -2,7 +2,7 @@ import {CsvError, type Options, parse} from 'csv-parse/sync';
 
 /**
  * The fields of a line with quotes inside fields, from programs that never quote: `5" pipe`, `O"Neil`, and a
- * spreadsheet's `="00123"`. Such quotes are ordinary characters. Undefined if they leave a field open.
+ * spreadsheet's `="00123"`. Reads such quotes as ordinary characters. Undefined if a quoted field is not closed.
  */
 export function looseFields(line: string, options: Options): readonly string[] | undefined {
   const at = String(options.delimiter).replace(/[|\\{}()[\]^$+*?.]/g, '\\$&');

@@ -8,13 +8,13 @@ export interface RecordReader {
   push(chunk: Buffer): InputRecord[];
   /** Ends the file, and returns its last records. */
   end(): InputRecord[];
-  /** Input that is not yet part of a record; undefined if a resume could not start here. */
+  /** The bytes received that are not yet part of a record; undefined if a resume could not start with them. */
   readonly rest: Rest | undefined;
   /** Drops `rest`, and continues at the line with this number, on which a record begins. */
   readOn(line: number): void;
 }
 
-/** Input that is not yet part of a record: its length in bytes, and the line on which it begins. */
+/** Bytes that are not yet part of a record: how many they are, and the number of the line on which they begin. */
 export interface Rest {
   readonly bytes: number;
   readonly line: number;
@@ -23,7 +23,7 @@ export interface Rest {
 export interface ReaderSettings {
   /** The file's name, for rejects and errors. */
   readonly file: string;
-  /** Maximum bytes (of UTF-8 text) of a record. A longer one is rejected, and is never wholly in memory. */
+  /** Maximum bytes of a record as UTF-8. A longer record is rejected, and never completely in memory. */
   readonly maxRecordSize: number;
   readonly tally: ReadSoFar;
   /** The likely encoding of text that is not UTF-8. */

@@ -25,7 +25,7 @@ export function reject(place: RejectPlace, reason: RejectReason, detail: string,
   };
 }
 
-/** The detail of a record that is not text in its encoding. `perhaps`: its likely encoding. */
+/** The `detail` of a record with bytes that are invalid in the file's encoding. `perhaps`: the likely encoding. */
 export function encodingDetail(perhaps: string | undefined): string {
   return perhaps === undefined
     ? 'the text is not valid in its encoding; name the right one (--encoding), or save the list as UTF-8 (iconv -f NAME -t utf-8)'

@@ -1,8 +1,8 @@
 import type {Logger} from 'pino';
 
 /**
- * Every event of the log by its stable name, with its level and one sentence. Programs read names and fields: new ones
- * may be added, but none changes. People read the messages, which may change.
+ * Every event of the log by its stable name, with its level and one sentence. Programs read the names and
+ * fields: new ones may be added, but existing ones never change. Only people read the messages, which may change.
  */
 export const logEvents = {
   run_started: {

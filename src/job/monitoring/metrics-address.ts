@@ -6,7 +6,7 @@ export function isAddress(metrics: string | undefined): metrics is string {
 export const METRICS_TARGET =
   'expected a file, or a URL such as https://pushgateway.example.com; name and password are set by BULK_ENRICH_METRICS_AUTH';
 
-/** False for a URL with a name or a password, which job files and command lines would show. */
+/** False for an invalid URL, or one with a name or password, which job files and command lines would show. */
 export function isMetricsTarget(metrics: string): boolean {
   if (!isAddress(metrics)) return true;
   if (!URL.canParse(metrics)) return false;

@@ -13,17 +13,17 @@ const KEY_COMMAND = 'BULK_ENRICH_API_KEY_COMMAND';
 export const keyVariables = [KEY, KEY_FILE, KEY_COMMAND] as const;
 
 /**
- * Maximum time of the command that prints the key. A vault on a network may need some time. But a command that waits
- * for a person must not hold up a run at night.
+ * Maximum time of the command that prints the key. A vault on a network may need some seconds. But a command that
+ * asks a person for something must not hold up a nightly run for longer.
  */
 const COMMAND_TIMEOUT_MS = 60_000;
 const LARGEST_OUTPUT_BYTES = 65_536;
-/** Maximum number of characters of the command's stderr that are passed on. */
+/** Maximum number of characters of the command's stderr that the user sees. */
 const LONGEST_REMARK = 500;
 
 /**
- * The API key from the environment: itself, from a file, or from a command that prints it. `warn` receives the
- * command's stderr.
+ * Returns the API key. An environment variable gives the key itself, a file that holds it, or a command that
+ * prints it. Undefined if no such variable is set. `warn` receives the command's stderr.
  *
  * @throws {UsageError} if several variables are set, or the file or the command gives no key.
  */
@@ -40,7 +40,7 @@ export function readKey(env: Environment, warn: (sentence: string) => void = () 
   }
 }
 
-/** Reads a key again from its file or command; undefined for a key in a variable. */
+/** Returns a function that reads the key again from its file or command; undefined if a variable holds the key. */
 export function keyReader(env: Environment): (() => Promise<string>) | undefined {
   const source = keySource(env);
   if (source === undefined || source[0] === KEY) return undefined;
@@ -80,7 +80,9 @@ function keyIn(text: string, source: KeySource): string {
   return key;
 }
 
-/** The beginning of a file, at most one byte more than a key may have: a device may have no end. */
+/**
+ * The beginning of a file, at most one byte more than a key may have, since a device such as /dev/zero has no end.
+ */
 function readBegin(path: string): string {
   const file = openSync(path, 'r');
   try {

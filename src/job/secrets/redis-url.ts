@@ -35,7 +35,7 @@ function checkUrl(text: string, name: string): void {
   );
 }
 
-/** The part that two URLs of the same Redis share. */
+/** The part of a URL that identifies a Redis database, without user and password. The default port is 6379. */
 function databaseOf(url: string): string {
   const {protocol, hostname, port, pathname} = new URL(url);
   return [protocol, hostname, port === '' ? '6379' : port, pathname === '/' ? '' : pathname].join(' ');

@@ -6,7 +6,7 @@ import {only, type PerOperation, pairsOf, textOrNumber} from '../values.ts';
 /** Credits of a call by operation, and the charge for refused calls. */
 export type Cost = PerOperation<number> & {readonly rejected: Charge; readonly throttled: Charge};
 
-/** The charge of a refused call: nothing (`free`), its credits (`spent`), or one of the two (`maybe`). */
+/** The charge for a refused call: nothing (`free`), the credits of a call (`spent`), or unknown (`maybe`). */
 export type Charge = z.output<typeof charge>;
 
 const charge = z.enum(['free', 'maybe', 'spent']);

@@ -11,7 +11,9 @@ const changes = z
   })
   .transform(given => (typeof given === 'string' ? {file: given, key: undefined} : given));
 
-/** Settings of the files for people who decide by a run's results, or pay for them. */
+/**
+ * Settings of extra output files: for people who decide on the changes in the results, or who check the invoice.
+ */
 export const decisionSettings = {
   changes: resultSetting(changes.optional(), {
     value: 'FILE',

@@ -1,10 +1,10 @@
 import type {z} from 'zod';
 
-/** Commands and calls that take a setting. Job files take every one. */
+/** Commands and library calls that take a setting. Job files take all settings. */
 export type Use =
   /** `run` and `plan`, as a flag. */
   | 'run'
-  /** `enrich`, whose rows come from and go to the program itself. */
+  /** The library's `enrich`: a program gives the rows, and gets them back. */
   | 'library'
   /** Commands that open the input: a run, a plan, `init`. */
   | 'reading'
@@ -15,8 +15,8 @@ export type Use =
   | 'doctor';
 
 /**
- * Values that a run derives from settings, input and environment, and that shape its output. A resume compares these
- * derived values, so naming a column that was guessed before is not a change.
+ * Values that a run derives from settings, input and environment, and that shape its output. A resume compares
+ * only the derived values. So if the user now names a column that the run had guessed, the run can still resume.
  */
 export type Resolved =
   | 'endpoint'
@@ -47,7 +47,9 @@ export interface SettingMeta {
   readonly description: string;
   readonly uses: readonly Use[];
   readonly shapes: Shapes;
-  /** Name of the flag's value in `--help`; none for a switch. In `[…]` if the flag may come without a value. */
+  /**
+   * Name of the flag's value in `--help`, in `[…]` if the value is optional. Undefined for a flag without a value.
+   */
   readonly value?: string;
   /** The flag may be given several times. */
   readonly repeatable?: boolean;

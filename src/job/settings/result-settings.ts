@@ -5,7 +5,7 @@ import {settingsIn} from './declare.ts';
 import {log} from './log.ts';
 import {scoreRules} from './score-rules.ts';
 
-/** `share`: the smallest change that is drift. `fails`: true if drift fails the run. `off`: nothing is compared. */
+/** `share`: a larger change is drift. `fails`: true if drift fails the run. `off`: the run is not compared. */
 type DriftSetting = 'off' | {readonly share: number; readonly fails: boolean};
 
 const DRIFT = 'expected off, a share such as 10%, or fail 10%';

@@ -53,7 +53,7 @@ const sameEncoding: Readonly<Record<string, string>> = {
   unicode: 'auto',
 };
 
-/** The name in the list above for a spelling such as `cp1252`, `UTF8` or `latin1`. Other texts stay unchanged. */
+/** The name in {@link encodings} for a spelling such as `cp1252` or `latin1`. Other texts stay unchanged. */
 export function encodingNamed(text: string): string {
   const plain = (name: string) => name.toLowerCase().replace(/[^a-z\d]/g, '');
   const key = plain(text).replace(/^(?:cp|win)(?=125\d$|874$)/, 'windows');

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {only} from '../values.ts';
 
-/** Names of a rule's keys in other products, each with the name that we use. */
+/** Names that other products use for a rule's keys, each with our name, which the error message suggests. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   if: 'when',
   condition: 'when',

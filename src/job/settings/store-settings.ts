@@ -8,7 +8,7 @@ const stateSetting = settingsIn('State');
 
 const RESTART = 'expected fresh or nothing after --restart; true, false or fresh in a job file';
 
-/** Settings of the state that is kept from one run, or one session, to the next. */
+/** Settings of the answer store, which later runs use, and of a run's state, which a resume uses. */
 export const storeSettings = {
   store: storeSetting(
     z.union([z.string(), z.boolean()], {error: 'expected a directory, or false'}).default(true),

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {millisecondsOf} from '../values.ts';
 
-/** When calls end: at a length of time after the command's start, or at a time of day. */
+/** When a run stops making calls: some time after the command's start (`afterMs`), or at a time of day. */
 export type Until = {readonly afterMs: number} | TimeOfDay;
 
 /** A time of day, in minutes from midnight, with its time zone; undefined for the process's own zone. */
@@ -41,8 +41,8 @@ function isZone(name: string): boolean {
 }
 
 /**
- * The next moment after `now` at which clocks show this time of day. If clocks skip the time in spring, it is the
- * moment of the jump. If clocks show the time twice in autumn, it is the first of the two moments.
+ * The next moment after `now` at which clocks show this time of day. If clocks skip the time in spring, the result
+ * is the moment of the jump. If clocks show the time twice in autumn, the result is the first of the two moments.
  */
 function nextTime({minutes, zone}: TimeOfDay, now: number): number {
   const wall = now + offsetAt(now, zone);
@@ -52,8 +52,9 @@ function nextTime({minutes, zone}: TimeOfDay, now: number): number {
 }
 
 /**
- * The first moment at which clocks show `wall` or later. It is found by the offsets one day before and one day after,
- * as clocks change at most once between these days.
+ * The first moment at which clocks in the zone show `wall` or later. `wall` is a local time, given as the
+ * milliseconds at which clocks in UTC would show it. Clocks change at most once in two days, so only the offsets
+ * one day before and one day after are possible.
  */
 function shownAt(wall: number, zone: string | undefined): number {
   const offsets = [wall - DAY_MS, wall + DAY_MS].map(at => offsetAt(at, zone));

@@ -4,17 +4,17 @@ import {type CellReader, cellReader} from '../targets.ts';
 import {type HeaderSays, namesAnother, readHeader} from './header.ts';
 import type {ColumnKind} from './header-words.ts';
 
-/** A column whose kind is to be guessed. */
+/** A column of the input, with the evidence in its header for the kind of its values. */
 export interface Column {
   readonly name: string;
   /** The header with its group's name before it. Empty without a header. */
   readonly heading: string;
   readonly cell: CellReader;
-  /** By kind of value: how strongly the header names that kind. */
+  /** How strongly the header names each kind of value; without an entry for kinds that it does not name. */
   readonly says: ReadonlyMap<ColumnKind, HeaderSays>;
   /** True if the header, or a label in a row, says that the values are of someone other than the row's person. */
   readonly isAnothers: boolean;
-  /** True if the column is the first entry of a list in each row. */
+  /** True if the column has the first entry of a list in each row, such as `ips.0`. */
   readonly isInList: boolean;
 }
 

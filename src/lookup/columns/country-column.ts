@@ -7,11 +7,14 @@ import {tokensOf} from './tokens.ts';
 
 export interface CountryColumn {
   readonly column: Column;
-  /** Share of the column's meaningful cells that are countries. */
+  /** Share of the column's filled cells that are countries. Placeholders such as n/a do not count as filled. */
   readonly share: number;
 }
 
-/** The country column of phone numbers. `torn`: possible columns if none is certain. In `row`, two of them differ. */
+/**
+ * The country column of phone numbers; or, if none is certain, the possible columns (`torn`). `row`: the first row
+ * in which two of them give different numbers.
+ */
 export type CountryChoice =
   | {readonly found: CountryColumn}
   | {readonly torn: readonly CountryColumn[]; readonly row: number | undefined}
@@ -33,7 +36,7 @@ interface CountryCandidate extends CountryColumn {
   readonly fit: number | undefined;
 }
 
-/** Required share of countries among a column's cells, and of valid phone numbers with these countries. */
+/** Share of a column's cells that must be countries, and of the phone numbers that must be valid with them. */
 const MOSTLY = 0.5;
 /** Maximum number of phone numbers in national form that are tried. */
 const MOST_TRIED = 200;
@@ -49,8 +52,9 @@ export interface CountryChoices {
  * Prefers a name that refers to the phone (`phone_country`; `shipping_country` for `shipping_phone`), then
  * `country`, then the column with which most numbers are valid.
  *
- * Never chooses a column about something else, such as `IP Country` or `Birth Country`. Chooses none if with two
- * columns a number would differ. If `named` has one column, trusts it; if it has several, chooses among them.
+ * Never chooses a column about something else, such as `IP Country` or `Birth Country`. Chooses none if two
+ * equally good columns would give a phone number different countries. If `named` has one column, trusts it; if it
+ * has several, chooses among them.
  */
 export function chooseCountries(
   columns: readonly Column[],
@@ -105,12 +109,15 @@ export function countryFor({of, others}: CountryChoices, phone: string): Country
   return of.has(phone) ? of.get(phone) : others;
 }
 
-/** Required share of phone numbers that are valid with a column's countries, to suggest a column with another name. */
+/**
+ * Share of the phone numbers that must be valid with a column's countries to suggest the column despite its name.
+ */
 const SPEAKS = 0.9;
 
 /**
- * Finds a column to suggest: it makes these national numbers valid, though its header does not name countries.
- * Undefined if no column does. Skips columns named as countries: they were rejected already, as `IP Country` is.
+ * Finds a column to suggest as country column: it makes these national numbers valid, though its header does not
+ * name countries. Undefined if no column does. Skips columns named as countries: they were rejected already, as
+ * `IP Country` is.
  */
 export function countryColumnOf(
   phones: readonly string[],

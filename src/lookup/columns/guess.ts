@@ -6,7 +6,9 @@ export interface Guess {
   readonly column: string;
   /** The run looks `sure` columns up; `unsure` ones need a flag. */
   readonly confidence: 'sure' | 'unsure';
-  /** Reason to leave an unsure column out while others are sure. Undefined if the run stops for the column. */
+  /**
+   * Reason to leave an unsure column out while others are sure. Undefined if the run stops and asks for a flag.
+   */
   readonly aside?: Aside | undefined;
   /** Share (0 to 1) of the sample's filled cells that are valid values; undefined if all cells are empty. */
   readonly share: number | undefined;
@@ -45,7 +47,7 @@ export type Aside =
   | ('another' | 'fax' | 'strange' | 'values' | 'list')
   | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared');
 
-/** True if the user may well mean the column: then a suggested command includes it. */
+/** True if the user may mean this column anyway. A suggested command then includes it. */
 export function isOffered({aside}: Guess): boolean {
   return aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
 }
@@ -55,7 +57,7 @@ export interface Fault {
   readonly row: number | undefined;
 }
 
-/** Minimum share of fitting values with which a column's values confirm its kind. */
+/** Share of a column's values that must fit its kind to confirm it. */
 export const MOSTLY = 0.5;
 
 /** True if a column is unsure only because its phone numbers lack a country. */

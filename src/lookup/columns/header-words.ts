@@ -7,9 +7,11 @@ export type ColumnKind = Intelligence | 'country';
  * another meaning too, such as Turkish `cep` (CEP is a postcode in Brazil): most values must then fit.
  */
 interface LanguageWords extends Readonly<Partial<Record<ColumnKind, string>>> {
-  /** Words that may follow a column's name without changing its meaning: `Phone 1 - Value`, `Telefon privat`. */
+  /**
+   * Words that may follow the word for a kind without changing its meaning: `Phone 1 - Value`, `Telefon privat`.
+   */
   readonly behind?: string;
-  /** Words that may follow the name of a country column only: `country_code`. */
+  /** Words that may follow only a word for country: `country_code`. */
   readonly behindCountry?: string;
 }
 

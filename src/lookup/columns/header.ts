@@ -65,7 +65,7 @@ export function namesFax(header: string): boolean {
   return tokensOf(header).some(token => FAX.test(token) || FAX.test(token.normalize('NFKC')));
 }
 
-/** True if a header has a word from this field of other-words.ts, such as `versions`. */
+/** True if a header has a word of this group of {@link OtherWords}, such as `versions`. */
 export function names(header: string, which: keyof OtherWords): boolean {
   const words = vocabularyOf(which);
   return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
@@ -121,7 +121,7 @@ function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' 
 
 type HeaderField = ColumnKind | 'behind' | 'behindCountry' | keyof OtherWords | keyof NeutralWords;
 
-/** Vocabularies by their fields. They have a thousand phrases, so each is built on first use. */
+/** Vocabularies by the groups of words in them. One may have a thousand phrases, so each is built on first use. */
 const vocabularies = new Map<string, HeaderVocabulary>();
 
 function vocabularyOf(...fields: readonly HeaderField[]): HeaderVocabulary {

@@ -2,9 +2,10 @@ import {type Aside, type Guess, MOSTLY} from './guess.ts';
 import {isShared} from './shared-values.ts';
 
 /**
- * Leaves out the columns whose values may belong to someone other than the person of the row. A column with a `strange`
- * header is used only if no other column of its kind is as likely or has a `plain` header. A column found by its values
- * alone is used only if no other column of its kind is as likely, and no header of the list names a kind.
+ * Leaves out the columns whose values may belong to someone other than the person of the row. A column with a
+ * `strange` header ({@link Guess.header}) is used only if no other column of its kind is as likely or has a
+ * `plain` header. A column found by its values alone is used only if no other column of its kind is as likely, and
+ * no header of the list names a kind.
  */
 export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[] {
   const beside = all.map(guess => leaveOut(guess, besideHeaders(guess, all, headless)));
@@ -38,7 +39,10 @@ function besideHeaders(guess: Guess, all: readonly Guess[], headless: boolean): 
   return guess.header === 'silent' && isFound && !headless ? 'values' : undefined;
 }
 
-/** Reason to leave out a column if another one is as likely: only the user knows whose values they have. */
+/**
+ * Returns a reason to leave a column out if another column of its kind is as likely: only the user knows whose
+ * values they have.
+ */
 function amongEquals(guess: Guess, all: readonly Guess[]): Aside | undefined {
   if (guess.aside !== undefined || guess.header === 'plain') return undefined;
   const isEqual = (other: Guess) =>
@@ -55,7 +59,10 @@ function isCertain({share = 0, ofKind}: Guess): boolean {
   return share >= MOSTLY && ofKind >= MOSTLY;
 }
 
-/** Reason to leave out a column without a value of its kind, if another one is sure: the run need not stop for it. */
+/**
+ * Returns `nothing` for a column without any value of its kind, if another column of the kind is sure: the run
+ * need not stop for it.
+ */
 function withoutValues(
   {operation, confidence, aside, ofKind}: Guess,
   all: readonly Guess[],

@@ -1,6 +1,6 @@
 import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
 
-/** Minimum filled cells of a column to judge: in fewer, values may repeat by chance. */
+/** Number of filled cells that a column needs to be judged: in fewer, values may repeat by chance. */
 const FEW_VALUES = 5;
 /** Average rows per value above which values are not of the rows' persons, but of managers, sellers or branches. */
 const ROWS_EACH = 2;
@@ -9,8 +9,9 @@ const ROWS_EACH_ALONE = 10;
 
 /**
  * True for a column with few, repeated values while another column of its kind differs from row to row. Such few
- * values are of managers, sellers or shops, not of the row's person. If a column is the only one of its kind, it is
- * compared with columns whose values differ by person: e-mail addresses and phone numbers, but not IP addresses.
+ * values are of managers, sellers or shops, not of the row's person. The only column of its kind is compared with
+ * columns whose values differ by person: e-mail addresses and phone numbers, but not IP addresses. A column with a
+ * `strange` header needs no such comparison.
  */
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct, header} = guess;
@@ -22,14 +23,14 @@ export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const isAmong = (other: Guess) => other.operation === operation && other.distinct > ROWS_EACH * distinct;
   if (repeats(ROWS_EACH) && others.some(isAmong)) return true;
   if (header === 'strange' && values >= ROWS_EACH_ALONE * distinct) return true;
-  // A person visits from many IP addresses, and many persons share a few. A server has one.
+  // One person visits from many IP addresses, and many persons may share a few. Only a server has a single one.
   const isFew = values >= ROWS_EACH_ALONE * distinct && (operation !== 'ip' || distinct === 1);
   const tellsPersons = (other: Guess) =>
     other.operation !== 'ip' && other.operation !== operation && other.distinct >= MOSTLY * values;
   return isFew && others.some(tellsPersons);
 }
 
-/** True for a column that is looked up, that only lacks a country, or that is known by its values only. */
+/** True for a column that would be looked up, that only lacks a country, or that is known by its values only. */
 function isCandidate(guess: Guess): boolean {
   return isBare(guess) || (guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess)));
 }

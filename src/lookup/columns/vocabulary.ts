@@ -1,6 +1,6 @@
 import {isUnspaced, tokensOf} from './tokens.ts';
 
-/** A phrase that begins at a word of a header. */
+/** A phrase of the vocabulary, found at a word of a header. */
 export interface Match {
   /** Number of words in the phrase. */
   readonly length: number;
@@ -8,7 +8,10 @@ export interface Match {
   readonly isHint: boolean;
 }
 
-/** Minimum length of a phrase found at the end of a word: shorter ones end too many unrelated words. */
+/**
+ * Minimum length of a phrase that is recognized at the end of a word. Shorter phrases end too many unrelated
+ * words.
+ */
 const SHORTEST_END = 4;
 const SHORTEST_UNSPACED_END = 2;
 const SHORTEST_PART = 3;
@@ -31,7 +34,7 @@ export class HeaderVocabulary {
     }
   }
 
-  /** The phrases at word `at`, with or without a number behind them. */
+  /** The phrases that begin at word `at`. Each may have a number behind it, as in `phone2`. */
   matches(tokens: readonly string[], at: number): Match[] {
     const token = tokens[at] ?? '';
     const isHint = this.#joined.get(token) ?? this.#joined.get(withoutNumber(token));

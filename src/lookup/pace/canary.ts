@@ -12,11 +12,11 @@ export interface Streak extends Readonly<Refusals> {
 }
 
 /**
- * Watches the refusals of an operation. Until one call is answered only a few are in flight. If all of the first calls
- * are refused, the settings are wrong and not the values.
+ * Watches the refusals of an operation. Until its first answer, only a few of its calls are in flight. If all
+ * first calls are refused, the settings are wrong and not the values.
  *
- * If the service is known to answer, only a long streak ends the run: in a nightly run whose good values are all known,
- * the only calls are for values that the service rejects.
+ * If the service is known to answer, only a long streak ends the run: in a nightly run whose good values are all
+ * known, the only calls are for values that the service rejects.
  *
  * Counts refused values, not equal codes: a service may have a code for every value.
  */
@@ -26,12 +26,12 @@ export class Canary {
   #answered = false;
   readonly #tally: RefusalTally;
   #isTold = false;
-  /** Values refused in a row in this session. Until they are a streak, each of them counts once. */
+  /** Values refused in a row in this session. Each of them counts once, until there are enough for a streak. */
   readonly #values = new Set<string>();
 
   /**
-   * `isKnownToAnswer` is called once a streak is long enough to stop for. `tally` has the counts of earlier sessions,
-   * and is updated.
+   * `isKnownToAnswer`: true if the operation was ever answered; called only for a streak that could end the run.
+   * `tally` has the counts of earlier sessions, and is updated.
    */
   constructor(isKnownToAnswer: () => boolean, tally: RefusalTally) {
     this.#isKnownToAnswer = isKnownToAnswer;
@@ -53,7 +53,8 @@ export class Canary {
   }
 
   /**
-   * Notes a call's end. Returns the streak if this attempt lengthens one. `isKnown`: a known rejection, not counted.
+   * Notes the end of a call. Returns the streak of refusals if this call lengthens one. `isKnown`: true for a
+   * rejection known before, which does not count.
    */
   ended(attempt: Attempt, value: string, isKnown = false): Streak | undefined {
     this.#inFlight -= 1;

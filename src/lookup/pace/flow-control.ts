@@ -30,7 +30,7 @@ export interface FlowControlOptions extends OutageOptions {
 
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
-/** Decides what may be sent now. The throttle gate, outages and each operation's canary hold calls back. */
+/** Decides what may be sent now: {@link ThrottleGate}, outages and {@link Canary} may hold calls back. */
 export class FlowControl {
   readonly #options: FlowControlOptions;
   readonly #canaries = new Map<Operation, Canary>();
@@ -50,7 +50,7 @@ export class FlowControl {
     this.#gate = new ThrottleGate(options.random);
   }
 
-  /** Returns up to `most` of the waiting tasks that may be sent now, in order. */
+  /** Returns up to `most` of the waiting tasks, in their order, that may be sent now. */
   admit<T extends ProbeCandidate & {readonly lookup: Lookup; isUrgent(): boolean}>(
     waiting: readonly T[],
     most: number,
@@ -88,7 +88,7 @@ export class FlowControl {
     this.inFlight.sent(this.#options.now());
   }
 
-  /** Notes a call's end, and returns who is to blame for a failure. `isKnown`: the value had this rejection before. */
+  /** Notes the end of a call. Returns who is to blame if it failed. `isKnown`: a rejection known before. */
   ended({operation, key, params}: Lookup, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
     this.inFlight.ended(now);
@@ -216,7 +216,7 @@ export class FlowControl {
     this.#giveUp({kind: 'refused', operation, streak: {...streak, credentials}});
   }
 
-  /** Notes a call without an answer. A call that was lost with a fleet's worker says nothing about the service. */
+  /** Notes a call without an answer. If it was lost with a fleet's worker, the service is not to blame. */
   #ambiguous(key: string, attempt: AttemptThatIs<'ambiguous'>, now: number): Blame {
     if (attempt.lost !== true) return this.#outages.failed(key, attempt, now);
     this.#outages.inconclusive(key);
@@ -249,7 +249,10 @@ export class FlowControl {
     if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
   }
 
-  /** Stops sending. Advises to wait as long as the outage has lasted, so that repeated waits double. */
+  /**
+   * Stops sending, unless the run outlasts outages. Advises to wait as long as the outage has lasted, so that
+   * repeated waits double.
+   */
   #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
     if (this.#options.outlastsOutages === true) return;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);

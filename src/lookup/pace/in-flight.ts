@@ -1,9 +1,14 @@
-/** Calls in flight, and how long the service had them. Times are in milliseconds, by one clock. */
+/**
+ * Counts calls in flight, and measures how long the service had them. All times are in milliseconds, by one clock.
+ */
 export class InFlight {
   #count = 0;
   #ms = 0;
   #countedAt: number;
-  /** Time of the first answer read in this turn of the event loop. The turn's other answers had arrived by then. */
+  /**
+   * Time at which the first answer was read in this turn of the event loop. Other answers that are read in this
+   * turn had arrived by then, so the service had their calls no longer.
+   */
   #readFrom: number | undefined;
 
   constructor(now: number) {

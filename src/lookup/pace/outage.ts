@@ -9,7 +9,10 @@ export interface OutageOptions {
   readonly random: () => number;
 }
 
-/** The properties by which an outage chooses its probe. */
+/**
+ * The properties of a task by which {@link OutageWatch} chooses the probe: the call that tests if the service is
+ * back.
+ */
 export interface ProbeCandidate {
   readonly lookup: {readonly key: string};
   readonly doubts: number;
@@ -40,11 +43,12 @@ const FIRST_RAMP = 2;
 
 /**
  * Decides if failures are an outage or faults of single values. An outage begins if several values fail without a
- * success in between, or if the retry budget is empty. During an outage no value fails, and one value at a time is the
- * probe. A probe counts as a resend, so values with the most resends go first. The run ends once all are used up.
+ * success in between, or if the retry budget is empty. During an outage no value fails, and one value at a time is
+ * sent as the probe. A probe counts as a resend, so values with the most resends left go first. The run ends once
+ * all resends are used up.
  *
- * Values on which the service always breaks look like an outage once no others remain. If each of them got only the
- * service's own error for a minute, each gets one last call and then fails.
+ * Values on which the service always breaks look like an outage once no other values remain. If each of them got
+ * only the service's own error for a minute, each gets one last call and then fails.
  */
 export class OutageWatch {
   readonly #options: OutageOptions;
@@ -58,7 +62,7 @@ export class OutageWatch {
     this.#options = options;
   }
 
-  /** The outage, while only probes are sent. */
+  /** The outage while only probes are sent; undefined without an outage, and while values get their last call. */
   get current(): Readonly<Outage> | undefined {
     return this.#outage?.lastCall === true ? undefined : this.#outage;
   }
@@ -72,7 +76,7 @@ export class OutageWatch {
     return [...this.#failing.values()].filter(({settled}) => !settled);
   }
 
-  /** Number of further calls that may be in flight. `isUrgent`: for values that programs wait for. */
+  /** Number of further calls that may be sent. `isUrgent`: for values that programs wait for. */
   room(now: number, inFlight: number, isUrgent = false): number {
     const outage = this.current;
     if (outage === undefined) return this.#ramp - inFlight;
@@ -81,8 +85,8 @@ export class OutageWatch {
   }
 
   /**
-   * The values that may be sent. In an outage this is a value that has not failed, which makes the best probe. If all
-   * have failed, values with many resends come first, since the others may need their resends later.
+   * The values that may be sent. In an outage, this is one value that has not failed: it makes the best probe. If
+   * all have failed, those with the most resends left come first, since the others may need their resends later.
    */
   candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
@@ -100,12 +104,12 @@ export class OutageWatch {
     if (failing !== undefined) failing.settled = true;
   }
 
-  /** Notes a call's end that says nothing about the service's health. */
+  /** Notes the end of a call that says nothing about the service's health. */
   inconclusive(key: string): void {
     if (this.#outage?.probe === key) this.#outage.probe = undefined;
   }
 
-  /** Notes that the service answers. This ends an outage, and lets more calls be in flight. */
+  /** Notes that the service answers. Ends the outage if there is one, and lets more calls be in flight. */
   succeeded(): void {
     this.#failing.clear();
     this.#notSentStreak = 0;
@@ -145,7 +149,7 @@ export class OutageWatch {
     return 'service';
   }
 
-  /** The outage as it is now; the clock is read only if there is one. */
+  /** The outage as it is now; undefined without one. Calls `clock` only in an outage. */
   state(clock: () => number): OutageState | undefined {
     const outage = this.current;
     if (outage === undefined) return undefined;
@@ -183,7 +187,7 @@ export class OutageWatch {
     return 'value for good';
   }
 
-  /** Lengthens the wait for the next probe. Calls that were in flight when the outage began don't count. */
+  /** Notes a failed probe, and lengthens the wait for the next one. Ignores calls sent before the outage began. */
   #probeFailed(outage: Outage, key: string, now: number): void {
     if (outage.probe !== key) return;
     outage.probe = undefined;

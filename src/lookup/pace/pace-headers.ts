@@ -6,9 +6,12 @@ import type {PaceHeaders} from '../../client/attempt.ts';
  */
 
 const SECOND = 1_000;
-/** A wait beyond a day is not advice about pace. */
+/** Maximum wait that is believed. A wait of more than a day is not advice about pace. */
 const LONGEST_MS = 24 * 3_600 * SECOND;
-/** Numbers from which a "reset" is a time in Unix seconds, or in milliseconds, and not a duration. */
+/**
+ * From EPOCH_SECONDS on, a "reset" is a Unix time in seconds, and not a duration; from EPOCH_MILLISECONDS on, it
+ * is one in milliseconds.
+ */
 const EPOCH_SECONDS = 1_000_000_000;
 const EPOCH_MILLISECONDS = 1_000_000_000_000;
 
@@ -20,7 +23,10 @@ export function retryAfterMs(pace: PaceHeaders, nowMs: number): number | undefin
   return sane(untilDate(text, pace, nowMs));
 }
 
-/** HTTP dates only (RFC 9110, 5.6.7): `Date.parse` alone takes "-5" or "0.5" for a year. */
+/**
+ * Milliseconds until an HTTP date (RFC 9110, 5.6.7). NaN for any other text: `Date.parse` alone would take "-5" or
+ * "0.5" for a year.
+ */
 function untilDate(text: string, pace: PaceHeaders, nowMs: number): number {
   if (!/^[A-Za-z]{3,9},? .*:\d\d:\d\d/.test(text)) return Number.NaN;
   // C's asctime form ends in the year and names no zone: it means GMT.
@@ -39,7 +45,10 @@ function sane(ms: number): number | undefined {
   return Number.isFinite(ms) && ms >= 0 && ms <= LONGEST_MS ? ms : undefined;
 }
 
-/** Number of calls that the service still allows, as it reports, and the milliseconds until it counts anew. */
+/**
+ * A quota as the service reports it: the number of calls that it still allows, and the milliseconds until it
+ * counts from zero again.
+ */
 export interface Quota {
   readonly remaining: number;
   readonly resetMs: number;

@@ -3,18 +3,21 @@ import {type Rate, windowOf} from '../../job/values.ts';
 import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
 import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller.ts';
 
-/** Leases use only this share of the rate. The rest makes room for timers that fire late and together. */
+/** Leases use only this share of the rate. The rest is a reserve for timers that fire late, and then together. */
 const USE = 0.995;
 /** A late lease makes up for at most this time, so that a busy machine loses no throughput. */
 const CATCH_UP_SECONDS = 0.25;
-/** Maximum wait that the library bottleneck times. This class times longer waits, so a long silence means a fault. */
+/**
+ * Maximum wait that is left to the library bottleneck. This class times longer waits itself, so that a long
+ * silence of bottleneck means a fault.
+ */
 const LONGEST_SPACING_MS = 100;
 /** If bottleneck is silent for this long, a change of the computer's clock has stopped it. */
 const LATE_MS = 500;
 
 /**
- * Hands out permits in leases. bottleneck spaces the leases, and a log of the last sends keeps the count exact in every
- * sliding window. Unused permits expire.
+ * Hands out permits in leases. The library bottleneck spaces the leases. A log of the last sends makes sure that
+ * no sliding window, as long as the rate's period, has too many calls. Unused permits expire.
  */
 export class Pacer implements LanePacer {
   readonly #windowMs: number;
@@ -27,7 +30,7 @@ export class Pacer implements LanePacer {
   readonly #log: Float64Array;
   #next = 0;
   #applied = Number.NaN;
-  /** Due time of the next lease. It is counted from the due time of the last lease, even if that lease came late. */
+  /** Due time of the next lease, counted from the due time of the last lease, even if that one came late. */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
   /** Unused permits of the last lease, while a task waits for them. */
@@ -66,14 +69,14 @@ export class Pacer implements LanePacer {
     }
     const permits = leaseAt(rate);
     this.#space(rate, permits);
-    // At most nine tenths of a permit are earned in advance, since unused permits expire.
+    // An idle time earns at most nine tenths of a permit in advance, since unused permits expire.
     this.#due = Math.max(this.#due, this.#now() - earnedIn(0.9, USE * rate));
     this.#whenSpaced(() => this.#grantWithin(rate, permits));
   }
 
   /**
-   * Runs `grant` when bottleneck allows it. bottleneck uses the computer's clock. If the clock is set back, bottleneck
-   * waits for as long: a new limiter replaces it after {@link LATE_MS}.
+   * Runs `grant` when bottleneck allows it. bottleneck uses the computer's clock: after the clock is set back by
+   * an hour, bottleneck would wait for an hour. So a new limiter replaces it after {@link LATE_MS}.
    */
   #whenSpaced(grant: () => void): void {
     const limiter = this.#limiter;
@@ -93,7 +96,7 @@ export class Pacer implements LanePacer {
     limiter.schedule(async () => once()).catch(refuseAllButDropped);
   }
 
-  /** Sends the group in a microtask, which runs before the next answer is read. */
+  /** Leases a full group of calls in a microtask, which runs before the next answer is read. */
   #leaseGroup(): void {
     if (this.#grouped) return;
     this.#grouped = true;
@@ -111,8 +114,8 @@ export class Pacer implements LanePacer {
   }
 
   /**
-   * Grants a lease once it is due and the sliding window has room. Waits for both here: the next lease may come long
-   * after the window has room.
+   * Grants a lease once it is due and the sliding window has room. Waits for both here, and not for the next
+   * lease, which may come long after the window has room.
    */
   #grantWithin(rate: number, permits: number): void {
     if (this.#stopped) return;
@@ -141,7 +144,7 @@ export class Pacer implements LanePacer {
     return Math.max(1, oldest + this.#windowMs - this.#now());
   }
 
-  /** The permits of a lease, and the permits that were earned while the lease was late. */
+  /** Number of permits of a lease, plus those that were earned while the lease was late. */
   #withMissed(rate: number, permits: number): number {
     const lateMs = Math.min(this.#now() - this.#due, CATCH_UP_SECONDS * 1_000);
     return permits + Math.max(0, Math.floor((lateMs * USE * rate) / 1_000));
@@ -153,7 +156,10 @@ export class Pacer implements LanePacer {
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
-  /** Grants permits in groups, and answers are read in between. Shared permits expire soon, so they are one group. */
+  /**
+   * Grants permits in groups, so that answers can be read in between. Shared permits expire soon, so they are
+   * granted as one group.
+   */
   #grant(permits: number): void {
     const some = this.#shared === undefined ? Math.min(permits, LEAVE_AT_ONCE) : permits;
     this.#scheduled = false;
@@ -180,7 +186,7 @@ export class Pacer implements LanePacer {
   }
 }
 
-/** Drops waiting jobs too: their timers would keep the process alive. */
+/** Stops a limiter, and drops its waiting jobs: their timers would keep the process alive. */
 function drop(limiter: Bottleneck): void {
   limiter.stop({dropWaitingJobs: true}).catch(refuseAllButDropped);
 }

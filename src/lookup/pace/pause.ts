@@ -21,7 +21,10 @@ export type StopReason =
       readonly sinceMs: number;
       /** Milliseconds since the epoch at which a new try makes sense. */
       readonly comeBackMs: number;
-      /** The service asks for too long a wait, was down for too long, or no value may be sent again to test it. */
+      /**
+       * `asked`: the service asks for too long a wait. `too long`: it was down for too long. `no resends`: no
+       * value may be sent again to test it.
+       */
       readonly why: 'asked' | 'too long' | 'no resends';
     };
 

@@ -1,16 +1,21 @@
 import type {Rate} from '../../job/values.ts';
 
-/** The numbers of CUBIC (RFC 9438, as in the adaptive mode of AWS's clients), with the rate in place of the window. */
+/**
+ * Constants of the algorithm CUBIC (RFC 9438), as used in the adaptive mode of AWS's clients: for the rate of
+ * calls instead of a window of data.
+ */
 const BETA = 0.6;
 const SCALE = 0.4;
-/** Lowest rate: however often the service throttles, it gets a call every ten seconds. */
+/** Lowest rate: one call every ten seconds, however often the service throttles. */
 const LOWEST_PER_SECOND = 0.1;
-/** Without a limit, a lowered rate that has grown back to this is unlimited again: one core can't send more. */
+/** Calls per second at which a lowered rate counts as recovered if no rate is set: one core can't send more. */
 const UNLIMITED_PER_SECOND = 5_000;
 
-/** A lease holds the permits of about this time, so that one job of the library bottleneck paces many calls. */
+/**
+ * A lease has permits for about this length of time, so that one job of the library bottleneck paces many calls.
+ */
 const LEASE_SECONDS = 0.01;
-/** A change of the rate smaller than this is not worth a change of the leases. */
+/** Share by which the rate must change before leases are adapted to it. */
 const NOTICEABLE = 0.02;
 
 /** Permits of one lease at `rate` calls a second. */
@@ -57,8 +62,9 @@ export class RateController {
   }
 
   /**
-   * Lowers the rate after a call sent at `sentMs` was throttled. `usedPerSecond` is the rate that the service really
-   * saw. The climb begins when the gate opens, at `resumesMs`. Ignores calls that were sent before the last climb.
+   * Lowers the rate after a call sent at `sentMs` was throttled. `usedPerSecond` is the rate that the service
+   * really saw. The rate climbs again from `resumesMs`, when the gate opens. Ignores calls that were sent before
+   * the last climb began.
    */
   throttled(sentMs: number, resumesMs: number, usedPerSecond: number): void {
     if (this.#throttled !== undefined && sentMs < this.#throttled.at) return;

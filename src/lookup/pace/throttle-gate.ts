@@ -11,14 +11,16 @@ export class ThrottleGate {
   #streak = 0;
   /** True once a quota above 0 was reported. Until then 0 is not believed: the service may always report 0. */
   #quotaSeen = false;
-  /** Time since which calls are throttled without an answer in between. */
+  /** Time since which the service has throttled calls and answered none; undefined while it answers. */
   throttledSince: number | undefined;
 
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** The reason for which the gate is closed; undefined once {@link reopen} finds that its time is over. */
+  /**
+   * The reason why the gate is closed, and until when. Undefined once {@link reopen} finds that this time is over.
+   */
   get pause(): Pause | undefined {
     return this.#pause;
   }

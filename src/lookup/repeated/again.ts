@@ -3,8 +3,9 @@ import type {Answer, Lookup, Result} from '../../ledger/lookup.ts';
 import {operations} from '../../operations/table.ts';
 
 /**
- * The outcome of a lookup for all rows but its first row. The answered call redeemed the token, so these rows show it
- * as redeemed, even if the first row's verdict is uncertain. A test action id redeems nothing.
+ * The outcome that all rows after the first show for a lookup. The answered call redeemed the session token, so
+ * these rows show it as redeemed, even if the first row's verdict is uncertain. A test action id redeems nothing.
+ * For operations without tokens, all rows show the same outcome.
  */
 export function again<Kind extends Result>({operation, params}: Lookup, outcome: Kind): Kind | Answer {
   const answer = operations[operation].again;

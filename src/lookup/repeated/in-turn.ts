@@ -3,8 +3,8 @@ import {operations} from '../../operations/table.ts';
 import type {Executor, Task} from '../executor.ts';
 
 /**
- * Sends calls about one value one after another, in input order, if each call changes the answer to the next. Meanwhile
- * the next calls wait here.
+ * Sends the calls about one value one at a time, in input order, if each call changes the answer to the next: the
+ * first call redeems a session token. A later call waits here until the earlier one has ended.
  */
 export class InTurn {
   readonly #executor: Executor;

@@ -7,7 +7,7 @@ import {html, type Markup} from './markup.ts';
  * any width. Every chart has a table of its figures. For a screen reader, a chart is one image with a sentence.
  */
 
-/** A bar that fills this share of its cell. */
+/** A bar that fills a share of its cell, from 0 to 1. */
 export function bar(share: number, tone: Tone): Markup {
   return html`<svg class="bar" aria-hidden="true"><rect class="fill-${tone}" width="${length(share)}%" height="100%" rx="2"/></svg>`;
 }

@@ -49,7 +49,7 @@ ${sections.map(sectionHtml)}
   return withoutControls(String(page));
 }
 
-/** The page's style sheet. Texts never differ by colour alone. Contrasts are 4.5:1 or more in both themes. */
+/** The page's style sheet. No meaning is shown by colour alone. Contrasts are 4.5:1 or more in both themes. */
 function style(): string {
   return readFileSync(new URL('./style.css', import.meta.url), 'utf8');
 }

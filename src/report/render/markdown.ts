@@ -77,8 +77,9 @@ function tableOf(
 }
 
 /**
- * Texts from answers and paths must not become Markdown, HTML or links, nor end their line. GitHub links addresses and
- * mentions even after a backslash, but not with an element inside them. So each gets a `<wbr>`.
+ * Escapes a text, so that texts from answers and paths do not become Markdown, HTML or links, and do not end their
+ * line. GitHub turns URLs and @mentions into links even after a backslash, but not if they contain an HTML
+ * element. So each gets a `<wbr>`.
  */
 function escaped(text: string): string {
   return text

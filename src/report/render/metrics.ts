@@ -14,7 +14,7 @@ import {
 
 const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
-/** End of a run, even if the run could not begin. */
+/** How a run ended. A run that could not begin has this, too, but no summary. */
 interface RunEnd {
   /** Null for a run without a job's name; undefined if the name is unknown. */
   readonly job: string | null | undefined;
@@ -24,7 +24,7 @@ interface RunEnd {
   readonly drift?: Summary['drift'];
 }
 
-/** Facts of a run under way that its current summary lacks. */
+/** Current figures of a run under way that are not in its summary. */
 export interface LiveRun {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -32,7 +32,7 @@ export interface LiveRun {
   /** Bytes of the input; undefined if unknown. */
   readonly inputSize: number | undefined;
   readonly inFlight: number;
-  /** Values that wait for a slot, a permit or their next attempt. */
+  /** Values that wait: for a free slot (`concurrency`), for the rate limit, or for their next attempt. */
   readonly waiting: number;
   /** Calls per second allowed now; undefined without a rate. */
   readonly rate: number | undefined;
@@ -41,38 +41,38 @@ export interface LiveRun {
 }
 
 /**
- * The run's end as Prometheus text (version 0.0.4), for a Pushgateway or the node exporter's textfile collector. The
- * collector refuses timestamps on samples, so the time is a gauge. `before` is the file's last content, whose time of
- * the last success is kept.
+ * Metrics of a finished run as Prometheus text (version 0.0.4), for a Pushgateway or the node exporter's textfile
+ * collector. The collector refuses timestamps on samples, so times are gauges. `before` is the file's previous
+ * content: after a failed run, its time of the last success is kept.
  */
 export function renderMetrics(summary: Summary, before = ''): string {
   return textOfAll([...endFamilies(summary, before), ...runFamilies(summary, undefined)], summary.job);
 }
 
 /**
- * The metrics of a run under way. `summary` has the current figures. `before` is the file's last content: its figures
- * on the end of the last run are kept, since alerts use them.
+ * Metrics of a run under way. `summary` has the current figures. `before` is the file's previous content: its
+ * metrics of the last run's end are kept, since alerts use them.
  */
 export function renderLive(summary: Summary, live: LiveRun, before = ''): string {
   return textOfAll(runFamilies(summary, live), summary.job) + lastEndIn(before);
 }
 
 /**
- * The end of a run that could not begin, and so has no summary. `before` is the file's last content. If `job` is
- * unknown, the job's name in `before` stays, since alerts use the metrics with that name.
+ * Metrics of a run that could not begin, and so has no summary. `before` is the file's previous content. If `job`
+ * is unknown, the job's name in `before` is kept, since alerts use the metrics with that name.
  */
 export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   const job = known === undefined ? (labelIn(before, 'job_name') ?? null) : known;
   return textOfAll([...endFamilies({...end, job}, before), buildInfo(), active(false)], job);
 }
 
-/** True if the text is empty or this module wrote it. A run that could not begin overwrites no other file. */
+/** True if this module wrote the text, or it is empty. A run that could not begin overwrites only such a file. */
 export function isMetrics(text: string): boolean {
   return text === '' || text.startsWith('# HELP bulk_enrich_');
 }
 
 function textOfAll(families: readonly Family[], job: string | null): string {
-  // The label is not `job`, which is a label of Prometheus itself.
+  // The label is `job_name`, since Prometheus itself sets the label `job`.
   return familiesText(families, {job_name: job ?? ''});
 }
 
@@ -111,7 +111,7 @@ function endFamilies({job, finished_at, exit_code, duration_ms, drift}: RunEnd, 
   ];
 }
 
-/** The metrics of a run under way. Without `live`, those of a run that has ended. */
+/** The metrics of a run: of one under way if `live` is given, else of a run that has ended. */
 function runFamilies(summary: Summary, live: LiveRun | undefined): Family[] {
   return [
     buildInfo(),
@@ -266,7 +266,7 @@ function riskFamilies({risk}: Summary): Family[] {
   ];
 }
 
-/** The metrics of the last run's end, from a text of metrics. */
+/** The part of a text of metrics that tells how the last run ended (`bulk_enrich_last_…`). */
 function lastEndIn(text: string): string {
   const families = text.split(/^(?=# HELP )/m);
   return families.filter(family => family.startsWith('# HELP bulk_enrich_last_')).join('');

@@ -1,8 +1,8 @@
-/** GitHub Actions refuses a longer step summary as a whole (docs.github.com, "Workflow commands"). */
+/** Maximum bytes of a step summary. GitHub Actions refuses a longer one (docs.github.com, "Workflow commands"). */
 const MOST_BYTES = 1_048_576;
 const CUT = '\n*The rest was left out: a step’s summary holds 1 MiB at most.*\n';
 
-/** The first sections of a Markdown report. Only whole sections that fit after `used` bytes are kept. */
+/** Cuts a Markdown report to the whole sections that fit into a step summary, which already has `used` bytes. */
 export function fitStepSummary(markdown: string, used: number): string {
   const text = `${markdown.trimEnd()}\n\n`;
   const room = MOST_BYTES - used;

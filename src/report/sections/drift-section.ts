@@ -43,7 +43,7 @@ function driftValue(what: string, value: number): string {
   return what === 'risk.mean' ? count(Math.round(value * 10) / 10) : percent(value, 1);
 }
 
-/** One jump in a sentence, for the terminal: `share of high risk 12% (usually 3.1%)`. */
+/** One changed figure as part of a sentence: `share of high risk 12% (usually 3.1%)`. */
 export function driftSentence({what, now, usual}: Drift): string {
   const name = driftName(what);
   return `${name.slice(0, 1).toLowerCase()}${name.slice(1)} ${driftValue(what, now)} (usually ${driftValue(what, usual)})`;

@@ -2,7 +2,7 @@ import {bytes, count, many, moment} from '../format.ts';
 import type {Section} from '../model.ts';
 import type {Summary} from '../summary.ts';
 
-/** Details to quote in a question about this run. */
+/** Details of the run, which a user can quote in a question about it. */
 export function runSection(summary: Summary): Section {
   const {endpoint, input, output, resumed} = summary;
   const details: [string, string][] = [

@@ -26,7 +26,9 @@ export function codesTable(caption: string, coded: Summary['errors']): TableBloc
   ];
 }
 
-/** Errors by code with their meanings, and calls by status; undefined without any. */
+/**
+ * Errors by code with their meanings, and calls without a usable answer by status. Undefined if there are neither.
+ */
 export function troubleSection({errors, calls}: Summary): Section | undefined {
   const strange = Object.entries(calls.by_status).filter(([status]) => !status.startsWith('2'));
   const broken = [...strange, ...Object.entries(calls.by_error)];

@@ -13,10 +13,10 @@ export interface Destination {
   check(): void;
   /** True if the output exists already, so that a run would replace it. */
   exists(): boolean;
-  /** True if the output has this digest. In this case, the output is also made safe from a power cut. */
+  /** True if the output has this digest. If so, also makes the output safe from a power cut. */
   holds(digest: FileDigest): Promise<boolean>;
   /**
-   * Opens the output, cut to `bytes`: its length at the checkpoint.
+   * Opens the output, and cuts it to `bytes`, its length at the checkpoint.
    *
    * @throws {StateError | OutputError}
    */

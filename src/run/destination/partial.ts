@@ -9,7 +9,10 @@ import {besideOf, orUnwritable} from '../../disk/replace.ts';
 export interface RunFiles {
   /** Directory of the ledger and of the record of the publishing. */
   readonly directory: string;
-  /** Locked directories: the output's own if the state is elsewhere, then the state's. Empty for a temporary state. */
+  /**
+   * The directories that the run has locked: the output's own (if the state is elsewhere), then the state's. Empty
+   * for a temporary state.
+   */
   readonly locked: readonly {readonly path: string}[];
   readonly written: WrittenPaths;
 }
@@ -43,7 +46,7 @@ export function partialApart(name: PartialName, directory: string): string {
   return `${name}.${createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16)}.partial`;
 }
 
-/** Name of an empty file that is renamed to try if a rename works. */
+/** Name of an empty file. The run renames it, to find out if a rename works. */
 export const PROBE = 'probe';
 
 function canRename(directory: string, target: string): boolean {

@@ -49,7 +49,7 @@ interface UnpublishedFile {
   readonly digest: FileDigest;
 }
 
-/** The files to put in place, in order. The output is last: once it is visible, its other files must be in place. */
+/** The files to put in place, in order. The output is last: once it is visible, the others must be in place. */
 function placed(
   {written: {rejects}}: RunFiles,
   output: string,
@@ -115,7 +115,8 @@ export function unfinishedPublishing(
       'settings_changed',
       `The unfinished run in ${directory} writes ${output_path}. To finish that run, use that name for the output. For this output, add another --state.`,
     );
-  // With another --rejects, or a link to the output, this command would look for the rejects at another path.
+  // The path of the rejects depends on --rejects, and on a link to the output. At another path, this command would
+  // not find the rejects.
   if (record.rejects !== null && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
@@ -139,7 +140,8 @@ export async function completePublishing(
   if (record === undefined) return undefined;
   const waiting: UnpublishedFile[] = [];
   for (const one of placed(files, output, record, written)) {
-    // After a power cut an old record may be back, while another run's file waits. The digest tells the files apart.
+    // After a power cut an old record may be back, beside the unpublished file of another run. The digest shows if
+    // the file belongs to the record.
     if (await hasDigest(partialPath(files, one.name, one.to), one.digest)) waiting.push(one);
     else if (!(await hasDigest(one.to, one.digest)))
       throw new StateError(
@@ -171,14 +173,15 @@ export function isUnpublished(directory: string): boolean {
 /** Removes the record of an interrupted publishing, so that no run completes it. */
 export function forgetPublishing(directory: string, output: string): void {
   const path = join(directory, RECORD);
-  // The output may be in place and not synced. It is synced now: once the record is gone, no later run does so.
+  // The output may be in place, but not synced. Once the record is gone, no later run would sync it.
   if (existsSync(output)) syncPath(dirname(output));
   rmSync(path);
-  // Without this sync, a power cut may bring the record back. It would pass for the end of the run that begins now.
+  // Without this sync, a power cut may bring the record back. The run that begins now would then take it for its
+  // own.
   syncPath(dirname(path));
 }
 
-/** Puts the files in place. If it is interrupted at any point, it can be repeated from its start. */
+/** Puts the files in place. After an interruption at any point, this can be repeated from the start. */
 function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly UnpublishedFile[]): void {
   const {rejects, summary} = files.written;
   if (record.obsolete) removeObsolete(files.written);

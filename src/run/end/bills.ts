@@ -18,7 +18,7 @@ interface BillFacts extends RecordedSession {
   readonly opened_at?: number;
 }
 
-/** Opens the session's bill (what it spends), and adds the bills of killed sessions to the history. */
+/** Opens the session's bill (its spending), and adds the bills of killed sessions to the history. */
 export function openBill(
   ledger: Ledger,
   job: Job,
@@ -41,13 +41,13 @@ export function openBill(
   if (untold.length > 0 && tellBills(untold, io)) ledger.bills.told(untold);
 }
 
-/** Adds this session's summary and killed sessions' bills to the history. Returns the same as {@link remember}. */
+/** Adds this session's summary and the bills of killed sessions to the history. Returns false if that failed. */
 export function tellEnd(job: Job, summary: Summary, bills: readonly Bill[], io: World): boolean {
   const others = bills.filter(({id}) => id !== summary.session.id);
   return remember(io, () => [...others.map(cutOffEntry), ownEntry(job, summary)]);
 }
 
-/** Adds the bills of killed sessions to the history. Returns the same as {@link remember}. */
+/** Adds the bills of killed sessions to the history. Returns false if that failed. */
 export function tellBills(bills: readonly Bill[], io: World): boolean {
   return remember(io, () => bills.map(cutOffEntry));
 }
@@ -55,7 +55,8 @@ export function tellBills(bills: readonly Bill[], io: World): boolean {
 /** The history line of a killed session. */
 function cutOffEntry({id, at, about, by}: Bill): HistoryEntry {
   const {list_key: list, opened_at: openedAt = 0, ...facts} = about as BillFacts;
-  // If a session was killed before it booked anything, `at` is an earlier session's. So the latest of the times counts.
+  // If a session was killed before it booked anything, its `at` is the time of an earlier session's booking. So
+  // the latest of three times counts.
   const endedAt = Math.max(at, openedAt, Date.parse(facts.started_at));
   const spent = Object.entries(by).filter(([, each]) => Object.values(each).some(count => count !== 0));
   const inCredits = spent.map(([name, each]) => [name, {calls: each.calls, ...spendingSummary(each)}]);

@@ -269,7 +269,7 @@ function storeSummary({job, books: {tally}, session}: SummaryFacts) {
   const notLookedUp = (name: Operation) => tally.operations[name].notLookedUp;
   return {
     trouble: store?.cause ?? null,
-    /** Number and cost of values bought while the store could not be read. The store may have their answers. */
+    /** Number and cost of values bought while the store could not be read. It may have had their answers. */
     not_looked_up: totalOf(tally, 'notLookedUp'),
     perhaps_paid_again: inCredits(
       operationNames.reduce((sum, name) => sum + notLookedUp(name) * costOf(name), 0),

@@ -48,8 +48,8 @@ export async function deliverEnd(
 }
 
 /**
- * Calls {@link deliverEnd} for a job that could not be parsed: `metrics` and `name` may be anything. `isPart`: the job
- * file could not be read to its end, so its unread part may contain a name.
+ * Calls {@link deliverEnd} for a job that could not be parsed: `metrics` and `name` may be of any type. `isPart`:
+ * the job file could not be read to its end, so its unread part may contain a name.
  */
 export async function deliverUnresolved(
   {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,
@@ -81,7 +81,7 @@ async function deliver(
   }
 }
 
-/** With POST, the gateway keeps metrics that the body lacks. So after a failed run the last success's time stays. */
+/** With POST, the gateway keeps metrics that the body lacks: a failed run leaves the last success's time there. */
 async function push(to: string, job: string | null, body: string, {env, warn}: World): Promise<void> {
   const auth = env.BULK_ENRICH_METRICS_AUTH;
   const contentType = 'text/plain; version=0.0.4; charset=utf-8';

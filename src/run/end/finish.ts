@@ -48,7 +48,8 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
-  // Decides if values or the account caused the rejections. If the run can be resumed, its next session decides that.
+  // Decides if the values or the account caused the rejections. A run that can be resumed leaves this to its next
+  // session.
   if (stop === undefined || stop.startsOver === true || !session.job.output.lasts)
     session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
@@ -191,7 +192,10 @@ function callsMissing(error: unknown): string {
   return `The calls could not be written (--calls): ${stopFor(error).message}`;
 }
 
-/** Ends the ledger. If the ledger fails, returns a stop for it, unless `stop` is an output, state or internal error. */
+/**
+ * Ends the ledger. If that fails, returns a stop for this failure, except if `stop` is an output, state or
+ * internal error: then returns `stop`.
+ */
 function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   try {
     if (stop.startsOver === true) endRun(ledger);
@@ -217,7 +221,7 @@ function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
 function writeStopped(job: Job, io: RunIo, summary: Summary): void {
   const path = job.paths.summary;
   try {
-    // A missing directory has stopped the run already: the summary is then left out.
+    // If the directory is missing, the run has already stopped for that reason. No summary is written then.
     if (path !== undefined && existsSync(dirname(path))) writeAtomically(path, summaryText(summary));
   } catch (error) {
     io.warn(stopFor(error).message);
@@ -225,8 +229,9 @@ function writeStopped(job: Job, io: RunIo, summary: Summary): void {
 }
 
 /**
- * Delivers the summary of a run that could not start. After a mistake of the user, writes only metrics. Writes nothing
- * if the user interrupted the run, or if another run holds the output's lock: that other run reports itself.
+ * Delivers the summary of a run that could not start. After a mistake of the user, writes only metrics. Writes
+ * nothing if the user interrupted the run, or if another run holds the output's lock: that run reports its own
+ * end.
  */
 export async function reportFailure(
   job: Job,
@@ -237,7 +242,8 @@ export async function reportFailure(
   const stop = stopFor(error);
   const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
   if (callers.includes(stop.exitCode)) return;
-  // Without a job file, a missing input is a typo and leaves no files. A job file's run reports the missing input.
+  // Without a job file, a missing input counts as a typo, and no summary is written. With a job file, the summary
+  // reports it.
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
     await deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);

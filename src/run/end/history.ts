@@ -15,7 +15,7 @@ import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName, scopeOf} from '../identity.ts';
 import {dateOf, type World} from '../io.ts';
 
-/** True if the job's runs are compared with each other, which needs a name. */
+/** True if the job's runs are compared with each other. The job needs a name for that. */
 export function isCompared({name, settings}: Job): boolean {
   return name !== undefined && settings.drift !== 'off';
 }
@@ -30,7 +30,10 @@ export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift
   return drift;
 }
 
-/** Adds the session to the history, for later runs, `runs` and `spend` (commands). Returns as {@link remember} does. */
+/**
+ * Adds the session to the history, which later runs and the commands `runs` and `spend` read. Returns false if
+ * that failed.
+ */
 export function rememberRun(job: Job, summary: Summary, io: World): boolean {
   return remember(io, () => [ownEntry(job, summary)]);
 }
@@ -52,18 +55,19 @@ export function ownEntry(job: Job, summary: Summary): HistoryEntry {
   };
 }
 
-/** The account that paid. The job may have another one, if this session completes another session's publishing. */
+/** The account that paid. The job's own account may differ, if this session completes another's publishing. */
 function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job: Job): Scope {
   const {label} = credits.account;
   if (kind === 'embedded') return {endpoint: kind, label};
-  // If the summary lacks the base URL, the job's endpoint counts.
+  // If the summary lacks the base URL, the job's endpoint is used.
   const given = baseUrl === null ? job.endpoint : ({kind: 'live', baseUrl, apiKey: ''} as const);
   return {endpoint: endpointName(given), label};
 }
 
 /**
- * Adds lines to the history. While the history is locked, leaves them in a file. Returns true on success, and without a
- * state directory: then there is no history, and a job that compares its runs has been warned already.
+ * Adds lines to the history. While the history is locked, leaves them in a file for the next process that opens
+ * it. Returns false if neither worked. Returns true without a state directory, too: then there is no history, and
+ * a job that compares its runs has been warned already.
  */
 export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   const {env, warn} = io;
@@ -113,7 +117,7 @@ export function withHistory<T>(
   }
 }
 
-/** Merges two lines of one bill, the known and the new one. If one is damaged, the new one is kept. */
+/** Merges two lines of one bill, the known and the new one. If either line is damaged, returns the new one. */
 function mergedLines(known: string, told: string): string {
   try {
     return JSON.stringify(merged(JSON.parse(known) as RunRecord, JSON.parse(told) as RunRecord));
@@ -132,7 +136,8 @@ export function hasHistory(env: Env): boolean {
 
 /**
  * Identifies a list at an account, since its cost differs by account. A job with a name has one list, whatever its
- * input is called. Without a name the input paths identify the list. They are hashed, as paths are private.
+ * input is called. Without a name the input paths identify the list, as a hash, since paths are private. Undefined
+ * for stdin without a name.
  */
 export function listKey({name, inputs}: Job, scope: Scope): string | undefined {
   if (name === undefined && inputs.includes('-')) return undefined;

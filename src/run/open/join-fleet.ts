@@ -76,15 +76,17 @@ export async function bookCollected(
   for (const {ask, attempt} of await collected) {
     const lookup = lookupOf(ask.operation, ask.params);
     const known = ledger.find([lookup.key]).get(lookup.key);
-    // Skips an attempt that was lost, or after which a later session sent the value again.
+    // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
     const doubt = leavesDoubt(attempt, settings);
     const carried = ledger.givenUp.find(lookup.key);
-    // The interrupted call counts as one doubt. Its real outcome is known now, so this doubt is subtracted.
+    // The interrupted call counts as one doubt: it may have been charged. Its outcome is known now, so this doubt
+    // is subtracted.
     const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
     const mayBeCarriedOut = known.doubts > 1 || carried !== undefined;
-    // A rejection may be the account's fault. `false` (below) keeps it from other runs, so they call again.
+    // A rejection may be the account's fault. With `false` (the last argument) it is not kept for other runs, so
+    // they call again.
     const step = nextStep(
       ask.operation,
       attempt,
@@ -111,7 +113,7 @@ export async function bookCollected(
   }
 }
 
-/** A hash of the state directory in which the account's credits are counted. Undefined without a limit. */
+/** A hash of this host and its state directory, which counts the account's credits. Undefined without a limit. */
 function creditsCounter(account: Account, env: World['env']): string | undefined {
   if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
     return undefined;

@@ -22,7 +22,7 @@ function atMost(rate: Rate | 'unlimited', account: Limited): Rate | 'unlimited' 
   return account?.rate !== undefined && perSecond(account.rate) < perSecond(rate) ? account.rate : rate;
 }
 
-/** A lane for each operation with a rate of its own, and one for all other operations. All get equally many slots. */
+/** A lane for each operation with its own rate, and one for all others. They share the calls in flight equally. */
 export function lanesOf(job: Job, operations: readonly Operation[], account: Limited): LaneSettings[] {
   const {rate, concurrency = DEFAULT_CONCURRENCY} = job.settings;
   const rest = sharedRate(job, account);

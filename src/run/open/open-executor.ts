@@ -115,7 +115,8 @@ function watchFleet(
 ): void {
   fleet.watch({
     slots,
-    // Stops even a run that publishes at an outage: values at workers can't be withdrawn, so their rows can't be ready.
+    // Stops even a run that publishes at an outage (`publish_on`). Workers hold values that can't be taken back,
+    // so the rows with these values would lack results.
     outage: reason => stopper.stop(stopOf(reason, ledger, job.endpoint)),
     refused: error => stopper.stop(stopFor(error)),
   });

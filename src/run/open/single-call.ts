@@ -60,14 +60,17 @@ export async function callWithinAccount<T>(
 /** Key of the call in the budgets: there is only one call. */
 const CALL = 'call';
 
-/** @throws {BulkEnrichError} naming the first budget that `allows` refuses. */
+/** @throws {BulkEnrichError} that names the first budget for which `allows` returns false. */
 function demand(budgets: readonly PeriodBudget[], allows: (budget: PeriodBudget) => boolean): void {
   const exhausted = budgets.find(budget => !allows(budget));
   if (exhausted !== undefined)
     throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(exhausted));
 }
 
-/** A failed call's charge: that of its attempt; free if a mistake in the command kept it unsent; else `maybe`. */
+/**
+ * The charge of a failed call. After an error of the client, it is the charge of the attempt. After another
+ * foreseen error the call is free: it was not sent. After any other error it may have been charged.
+ */
 function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Charge {
   if (error instanceof ClientError) return chargeOf(error.attempt, settings);
   return error instanceof BulkEnrichError ? 'free' : 'maybe';

@@ -22,9 +22,10 @@ import {
 import type {Stopper} from '../stop.ts';
 
 /**
- * Finds where a run begins: at its start, at its last checkpoint, or at its end if only the publishing is to be done.
+ * Finds where a run begins: at its start, at its last checkpoint, or at its end if only the publishing is to be
+ * done.
  *
- * @throws {UsageError} if the run would replace something, or a report has no directory.
+ * @throws {UsageError} if the run would replace an output, or a report has no directory.
  */
 export async function beginningOf(
   job: Job,
@@ -67,7 +68,7 @@ export async function beginningOf(
   return job.restarts === 'now' ? 'over' : 'resume';
 }
 
-/** Does the steps that follow the publishing, since the last run may have ended before it did them. */
+/** Does the steps after the publishing, since the last run may not have reached them. `keeps`: the state stays. */
 async function end(
   job: Job,
   io: RunIo,
@@ -137,7 +138,7 @@ function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRe
   return {...outcomeOf(exitCode, told, rowsWritten, message), found: 'unpublished'};
 }
 
-/** Outcome of a complete job. `isCutOff`: a later run of it was interrupted. The message tells how to resume it. */
+/** Outcome of a complete job. `isCutOff`: a later run was interrupted; the message tells how to resume it. */
 function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutcome {
   const rows = summary.rows.written;
   const lacksAnswers = summary.exit_code === exitCodes.incomplete && summary.reason !== 'rows_rejected';

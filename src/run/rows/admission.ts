@@ -16,7 +16,7 @@ interface Stages {
   readonly stopper: Stopper;
   /** Returns false once the caller no longer wants its rows. Without this function, rows are always wanted. */
   readonly isWanted?: () => boolean;
-  /** True if a program waits for each row. Rows then fail in an outage, and session tokens are verified anew. */
+  /** True if a program waits for each row. In an outage, rows fail at once; session tokens are verified anew. */
   readonly isRequest?: boolean;
 }
 
@@ -145,7 +145,7 @@ export class Admission {
     return row;
   }
 
-  /** Decides the row's next stages while everything that their conditions depend on is known. */
+  /** Decides the row's next stages, as long as all results that their conditions depend on are known. */
   #advance(row: WaitingRow): void {
     const {layout, window} = this.#stages;
     const {entry, planned} = row;

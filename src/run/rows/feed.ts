@@ -17,8 +17,8 @@ export interface FedRow {
 }
 
 /**
- * plan → answers → in order, for the rows of one caller. Callers share the session's answers, pace and books. Each has
- * its own order and end.
+ * Takes the rows of one caller through the stages plan → answers → in order. Callers share the session's answers,
+ * pace and counts. Each caller has its own order and end.
  */
 export class Feed {
   readonly #session: Session;
@@ -63,7 +63,7 @@ export class Feed {
     }
   }
 
-  /** The finished rows at the head of the window, once there are any; undefined after the last. */
+  /** Resolves with finished rows from the head of the window, once there are any; undefined after the last row. */
   async take(): Promise<FedRow[] | undefined> {
     const {writer} = this.#session.output;
     const ready = await this.#window.take();

@@ -22,7 +22,7 @@ export interface PendingRecord {
 
 export type ReadyRecord = PendingRecord & {readonly results: readonly Result[]};
 
-/** Maximum records taken at once. They are freed before the garbage collector moves them to its old generation. */
+/** Maximum records taken at once. More would live so long that the garbage collector moves them to old space. */
 const TAKE_AT_ONCE = 256;
 /** If the writer is behind, reading pauses at this number of rows: more would fill the memory and gain nothing. */
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
@@ -100,7 +100,7 @@ export class InOrder {
     this.#wakeReader?.();
   }
 
-  /** The complete entries at the head, once there are any; undefined after the last. */
+  /** Resolves with the complete entries at the head, once there are any; with undefined after the last entry. */
   async take(): Promise<ReadyRecord[] | undefined> {
     for (;;) {
       const ready = this.#takeReady();

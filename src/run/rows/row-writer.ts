@@ -97,8 +97,8 @@ export class RowWriter {
   }
 
   /**
-   * Makes everything written durable. Returns undefined if a resume is impossible: before the first row, or in a
-   * stream.
+   * Makes all written rows durable, and returns the point that they reach. Returns undefined if a run can't resume
+   * from there: before the first row, or in a stream.
    */
   async flush(): Promise<Written | undefined> {
     const outputBytes = await this.#output.flush();

@@ -1,7 +1,7 @@
 import type {Batch} from '../../input/row.ts';
 import type {Source} from '../../input/source.ts';
 
-/** The source's batches, reduced to the record numbers in `only`; whole batches without it. */
+/** Yields batches with only the records whose numbers are in `only`; whole batches if `only` is undefined. */
 export async function* picked(
   batches: AsyncGenerator<Batch>,
   only: ReadonlySet<number> | undefined,
@@ -10,7 +10,7 @@ export async function* picked(
     yield {records: only === undefined ? records : records.filter(({record}) => only.has(record)), position};
 }
 
-/** The source's batches up to record number `limit`. Later batches are not read. */
+/** Yields the source's batches up to record number `limit`. Later batches are not read. */
 export async function* limited(source: Source, limit: number | undefined): AsyncGenerator<Batch> {
   for await (const batch of source.batches()) {
     const {records, position} = batch;

@@ -10,7 +10,8 @@ import type {Destination} from '../destination/destination.ts';
 import {settingsDigest} from '../identity.ts';
 
 /**
- * The summary of a complete run with this job's settings and input, if its output and rejects are unchanged.
+ * The summary of a complete run with this job's settings and input, if output and rejects are unchanged; else
+ * undefined.
  */
 export async function finishedBefore(
   job: Job,
@@ -43,7 +44,10 @@ export async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes
   return read.sha256 === input.sha256;
 }
 
-/** True if rejects of the job's last run exist. If the user chose their path, that run's path and size must match. */
+/**
+ * True if rejects of the job's last run exist. If the user chose their path, the last summary must have this path
+ * and size.
+ */
 export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});

@@ -12,7 +12,7 @@ import {PROBE, type WrittenPaths, writablePath} from '../destination/partial.ts'
 import {RECORD} from '../destination/publish.ts';
 
 export const LEDGER = 'ledger.db';
-/** Suffix of a renamed ledger that could not be read. */
+/** Suffix of the name that an unreadable ledger gets. */
 export const UNREADABLE = '.damaged';
 export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE, SPARE].map(suffix => LEDGER + suffix);
 
@@ -124,8 +124,8 @@ function refuseNoFile({setting, path, fileId}: NamedFile): void {
 }
 
 /**
- * Refuses another user's link in a directory that everybody may write to, as Linux does by default: the link may be a
- * trap.
+ * Refuses a link that another user made in a directory that everybody may write to: the link may be a trap. Linux
+ * refuses such links by default, too. Links of the directory's owner are allowed.
  */
 function refuseForeignLink({setting, path}: NamedFile): void {
   if (!isLink(path)) return;

@@ -49,7 +49,7 @@ interface LockedDirectory {
 export interface RunState extends RunFiles {
   readonly destination: Destination;
   readonly locked: readonly LockedDirectory[];
-  /** Directory that is removed when the session ends. Only a run to a stream has it: such a run can't be resumed. */
+  /** Directory removed when the session ends. Only runs that can't resume have one, such as a run to a stream. */
   readonly temporary: TemporaryDirectory | undefined;
 }
 
@@ -189,7 +189,7 @@ function hasLostState(directory: string): boolean {
   return existsSync(ledgerPath(directory) + UNREADABLE);
 }
 
-/** True if the ledger has, or may have, calls of another run that did not complete. */
+/** True if the ledger has, or may have, calls of an unfinished run other than `runId`. */
 export function hasOtherRun(directory: string, runId: string): boolean {
   const path = ledgerPath(directory);
   if (!existsSync(path)) return false;
@@ -237,7 +237,8 @@ export function closeState(
 
 function letGo(locked: readonly LockedDirectory[], isOver: (directory: LockedDirectory) => boolean): void {
   const over = locked.filter(isOver);
-  // Windows can't remove a held lock, so the locks are released first there. Elsewhere they are held to the end.
+  // Windows can't remove the file of a held lock, so there the locks are released first. Elsewhere they are held
+  // to the end.
   if (process.platform === 'win32') for (const {lock} of locked) lock.release();
   try {
     for (const {path, files} of over.toReversed()) for (const name of files) removeFile(join(path, name));

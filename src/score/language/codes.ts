@@ -7,7 +7,7 @@ import {type Operation, operations} from '../../operations/table.ts';
 export interface Codes {
   readonly what: string;
   readonly known: readonly string[];
-  /** Further codes by their shape, since a list can't name them all. */
+  /** Matches further possible texts, which a list can't name one by one. */
   readonly like?: RegExp;
   /** Advice for a text that is not a code. */
   readonly otherwise?: string;

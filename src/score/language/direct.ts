@@ -4,7 +4,7 @@ import {NO_NUMBER} from '../../cel/convertible.ts';
 import type {Facts, ReadFacts} from './read-facts.ts';
 import type {Type} from './vocabulary.ts';
 
-/** `int` is a size: it can be compared with numbers, but not added to them. */
+/** `int` is the result of `size()`: it can be compared with numbers, but not added to them. */
 type Kind = 'bool' | 'string' | 'double' | 'int';
 
 /** A compiled part of an expression. */
@@ -18,7 +18,7 @@ interface Value {
 /** The means to compile a part of an expression: types of fields, their values, and the engine. */
 export interface DirectMeans {
   typeAt(path: readonly string[]): Type | undefined;
-  /** Reads a field. A part runs only over rows that have all its fields. */
+  /** Makes a reader of a field. The reader is called only for rows that have all fields of the part. */
   read(path: readonly string[]): ReadFacts;
   /** Compiles a part with the expression engine. */
   runnable(node: ASTNode): ReadFacts;
@@ -107,7 +107,7 @@ function comparison(
   return {kind: 'bool', read: comparisons[sign](left.read, right.read), mayThrow};
 }
 
-/** Arithmetic over doubles. The result and each divisor must be finite. */
+/** Compiles arithmetic over doubles. It throws for a row if the result or a divisor is infinite or NaN. */
 function number(node: ASTNode, means: DirectMeans): Value | undefined {
   const read = sum(node, means);
   if (read === undefined) return undefined;
@@ -189,7 +189,7 @@ function both(sign: '&&' | '||', sides: readonly ASTNode[], means: DirectMeans):
   return {kind: 'bool', read, mayThrow: false};
 }
 
-/** Counts code points, as CEL does, and not UTF-16 units. */
+/** Compiles the size of a text. Counts code points, as CEL does, and not UTF-16 units. */
 function sizeOf(node: ASTNode, means: DirectMeans): Value | undefined {
   const text = textOf(node, means);
   return text && {kind: 'int', read: facts => charactersOf(text.read(facts)), mayThrow: text.mayThrow};
@@ -236,7 +236,7 @@ function method(
   const {read, mayThrow} = text;
   if (change !== undefined && given.length === 0)
     return {kind: 'string', read: facts => change(read(facts)), mayThrow};
-  // Compiles only a search for a literal. The engine searches for a row's text, since it bounds long searches.
+  // Compiles only a search for a literal. The engine searches for a text from the row, since it limits the time.
   const sought = literalText(first);
   if (given.length !== 1 || sought === undefined) return undefined;
   if (search !== undefined) return {kind: 'bool', read: facts => search(read(facts), sought), mayThrow};

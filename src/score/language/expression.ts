@@ -32,7 +32,7 @@ export interface Expression {
  */
 export type CheckCondition = (text: string, place: string) => Expression;
 
-/** Makes a checker of conditions over these names. This takes a few milliseconds. */
+/** Makes a checker of conditions over these names. Making one takes a few milliseconds. */
 export function conditionChecker(vocabulary: RuleVocabulary): CheckCondition {
   const engine = new Engine(declaredIn(vocabulary));
   const constants = {constant: constantsIn(vocabulary)};
@@ -65,7 +65,7 @@ function constantsIn({constant}: RuleVocabulary): Readonly<Record<string, unknow
 }
 
 /**
- * All paths that a part reads.
+ * All paths that a part of an expression reads, without those of a loop's own variables (`bound`).
  *
  * @throws {UnknownName} if a path does not exist.
  */

@@ -7,7 +7,7 @@ export type Facts = Readonly<Record<string, unknown>>;
 export type ReadFacts<T = unknown> = (facts: Facts) => T;
 
 const UNREAD = Symbol('unread');
-/** Maximum objects of facts whose values are kept. A row has one, and one more for each combination of lookups. */
+/** Maximum {@link Facts} objects whose values are kept. A row has one, and one more per combination of lookups. */
 const MOST_FACTS = 16;
 
 /** Shares work among conditions: each field is read once per row, and each shared part is evaluated once. */

@@ -4,20 +4,20 @@ import {type Operation, operations} from '../../operations/table.ts';
 import type {RiskLevel} from '../risk.ts';
 import {type Codes, errorCodesOf, statusCodes} from './codes.ts';
 
-/** Type of a name in an expression: an interface's field, a row's column, and the like. */
+/** Type of a name in an expression, such as an answer's field or a row's column. */
 export type Type =
   | {readonly kind: 'dyn' | 'timestamp'}
   /** With `value` if it is a constant. */
   | {readonly kind: 'bool' | 'double'; readonly value?: boolean | number}
   /** A text: with `value` if it is a constant, with `codes` if no other text is possible. */
   | {readonly kind: 'string'; readonly value?: string; readonly codes?: Codes}
-  /** A set of texts: `in` looks a text up by its hash, instead of going over a list. */
+  /** A set of texts. `in` finds a text by its hash, and does not go through a list. */
   | {readonly kind: 'set'}
   | {readonly kind: 'list'; readonly of: Type}
   | {readonly kind: 'object'; readonly fields: Readonly<Record<string, Type>>}
-  /** A row's columns: texts with these `names` only. */
+  /** A row's columns. All are texts, and have these `names`. */
   | {readonly kind: 'columns'; readonly names: readonly string[]}
-  /** Numbers with these `names` only, or with any names. */
+  /** Numbers by name: only these `names`, or any name if `names` is undefined. */
   | {readonly kind: 'counts'; readonly names?: readonly string[]};
 
 /** The names with which a path may begin, and their types. */
@@ -83,7 +83,7 @@ export class UnknownName extends Error {}
 /**
  * The type of the value at `path`; undefined if only the data shows it.
  *
- * @throws {UnknownName} if the name does not exist.
+ * @throws {UnknownName} if a name in the path does not exist.
  */
 export function typeAt(vocabulary: RuleVocabulary, path: readonly string[]): Type | undefined {
   let type: Type | undefined = {kind: 'object', fields: vocabulary};

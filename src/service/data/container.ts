@@ -1,4 +1,4 @@
-/** Kinds of columns in a packed file. Their numbers are little-endian: big-endian machines would misread them. */
+/** Column types of a packed file. The file has little-endian numbers, which a big-endian machine would misread. */
 export type PackedColumn = Uint8Array | Uint32Array | Float64Array;
 
 const kinds = {u8: Uint8Array, u32: Uint32Array, f64: Float64Array} as const;
@@ -12,7 +12,7 @@ interface Entry {
   length: number;
 }
 
-/** Columns start at multiples of 8, so that they can be read without a copy. */
+/** Rounds up to a multiple of 8 bytes: only there can a typed array of 64-bit numbers begin without a copy. */
 const align = (offset: number): number => Math.ceil(offset / 8) * 8;
 
 const kindOf = (column: PackedColumn): ElementKind =>
@@ -62,7 +62,7 @@ export class PackedFile {
   }
 }
 
-/** The index of the last of `sorted` that is not above `value`, or -1. */
+/** The index of the last number in `sorted` that is at most `value`; -1 if all are greater. */
 export function lastNotAbove(sorted: Uint32Array | Float64Array, value: number): number {
   let low = 0;
   let high = sorted.length;

@@ -22,8 +22,8 @@ export const files = {
 } as const;
 
 /**
- * The folder of the packed data: the built module's own folder in `dist`. Tests and tools that run the sources read the
- * same folder.
+ * The folder of the packed data, which is this module's own folder in `dist`. If this module runs from `src`, as
+ * in tests, it reads the folder in `dist` too.
  *
  * @throws an error if the data was never packed.
  */

@@ -7,7 +7,8 @@ import {cityPackage, installedVersion} from './installed-version.ts';
 import {readManifest} from './manifest.ts';
 
 /**
- * Changes whenever the data behind the embedded service's answers changes: packed, installed, or this project's lists.
+ * A short hash of the data from which the embedded service answers: the packed files, the installed packages, and
+ * this project's own lists. It changes whenever any of them changes.
  *
  * @param ownLists the folder of this project's lists, as CSV
  */
@@ -15,7 +16,7 @@ export function dataVersion(ownLists = dirname(fileURLToPath(import.meta.url))):
   const {fingerprint} = readManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
   const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})
-    // pack-sets.csv is removed after a build. The manifest's fingerprint covers it.
+    // Leaves out pack-sets.csv, which the build removes at its end: the manifest's fingerprint includes it.
     .filter(file => file.endsWith('.csv') && file !== 'pack-sets.csv')
     .sort()
     .map(file => readFileSync(join(ownLists, file), 'utf8'));

@@ -20,7 +20,7 @@ export interface DataSet {
 
 /** The data sets that the build packed, with their sources. */
 export interface Manifest {
-  /** Changes with the packing code and with packed packages. Data with the current fingerprint is up to date. */
+  /** Hash of the packing code and the packages' versions. The build packs the data again if this hash changes. */
   fingerprint: string;
   dataSets: DataSet[];
 }

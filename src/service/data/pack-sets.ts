@@ -26,7 +26,8 @@ const packs = {
 } as const;
 
 /**
- * The data sets for `pack.ts`. Licences come from each package's licence file, since its `package.json` may lack them.
+ * The data sets for `pack.ts`, as listed in `pack-sets.csv`. The CSV names each licence as in the package's
+ * licence file, since `package.json` may lack it.
  */
 export const packedSets: PackedSet[] = readOwnList<
   'name' | 'licence' | 'attribution' | 'link' | 'fields' | 'file'

@@ -9,7 +9,8 @@ import {installedVersion, licenceTexts} from './installed-version.ts';
 import {type Manifest, readManifest} from './manifest.ts';
 import {packedSets} from './pack-sets.ts';
 
-// The build's second step: packs the open data sets, which users need not install, into small files beside this one.
+// A step of the build. It packs the open data sets into small files beside this module, so that users need not
+// install the data sets' packages.
 
 const out = dirname(fileURLToPath(import.meta.url));
 
@@ -19,7 +20,7 @@ function versionOf(name: string): string {
   return version;
 }
 
-/** The IP data sets have their day in the last part of their version: 2.3.2026061719 is of 2026-06-17. */
+/** The day of an IP data set, from the last part of its version: 2.3.2026061719 is of 2026-06-17. */
 const dayInVersion = (version: string): string | undefined =>
   /(\d{4})(\d{2})(\d{2})\d{2}$/.exec(version)?.slice(1).join('-');
 
@@ -60,13 +61,13 @@ function pack(current: string): void {
   writeWhole(join(out, files.manifest), JSON.stringify(manifest, null, 2));
 }
 
-/** A package's licence texts. A package without any has data of Google's libphonenumber: it gets that licence. */
+/** A package's licence texts. A package without any has Google's libphonenumber data, so gets Google's licence. */
 function textsOf(name: string): string[] {
   const own = licenceTexts(name);
   return own.length > 0 ? own : licenceTexts('libphonenumber-js', /apache/i);
 }
 
-/** Directory of the previous build. Its files are reused if packing them again would give the same. */
+/** Directory of the previous build. If its fingerprint is still right, its files are copied instead of packed. */
 const [, , before = ''] = process.argv;
 const current = fingerprint();
 if (!isUpToDate(before, current)) pack(current);

@@ -13,10 +13,10 @@ import {fail, failure, lose, type Reply, send, success} from './reply.ts';
 import {type Body, type KeyCheck, readBody, type ServiceCall} from './request.ts';
 import type {Throttle} from './throttle.ts';
 
-/** Maximum size of a body. The interface shows no limit; ours is far above any real request. */
+/** Maximum size of a body. The paid service's interface states none; this one is far above any real request. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Maximum size of a body that adds sessions: some ten thousand at a time. */
+/** Maximum size of a body that adds sessions: enough for some ten thousand sessions. */
 const MAX_SESSIONS_BYTES = 8 * 1024 * 1024;
 
 type HttpEnv = {Bindings: HttpBindings};
@@ -35,8 +35,8 @@ export interface AppParts {
 }
 
 /**
- * The service's routes: the interface's four operations, and our own routes outside the interface. All of them also
- * exist behind `base`.
+ * The service's routes: the four operations of the paid service's interface, and our own routes. Each route also
+ * exists with the path `base` before it.
  */
 export function createApp(
   parts: AppParts,
@@ -92,13 +92,13 @@ const pages = ({credits, sources}: AppParts): [string, () => object][] => [
   ['/_schemas', describeFiles],
 ];
 
-/** An operation's answer, and the practice fault (if any) by which the client does not get the answer. */
+/** An operation's answer. If a fault from the option `errorRate` loses the answer, `loss` says how. */
 interface Served {
   reply: Reply;
   loss?: LosingFault;
 }
 
-/** Answers a request on Node's own response, in half the time of a web `Response`. */
+/** Writes the answer to Node's own response, which takes half the time of a web `Response`. */
 async function answer(
   {env: {incoming, outgoing}}: Context<HttpEnv>,
   operate: (incoming: IncomingMessage) => Promise<Served>,
@@ -138,7 +138,10 @@ async function takeSessions(parts: AppParts, incoming: IncomingMessage): Promise
   });
 }
 
-/** Answers an expected failure with its code, any other with `internal_error`, whose details go to the log only. */
+/**
+ * Runs `operate`. An expected failure ({@link ServiceError}) is answered with its code. Any other is answered with
+ * `internal_error`, and only the log gets its details.
+ */
 async function attempt(
   {log}: AppParts,
   operate: () => Promise<Served>,

@@ -1,9 +1,9 @@
 /**
- * Every code that the service answers with, and its status. The interface names only `invalid_token`; all other codes
- * are our own. A test checks that `docs/service.md` lists every code.
+ * Every code that the service answers with, and its status. The paid service's interface names only
+ * `invalid_token`; all other codes are our own. A test checks that `docs/service.md` lists every code.
  */
 export const errorStatus = {
-  /** The API key is wrong. 401 on all four operations, though the interface shows it only on `/intelligence/ip`. */
+  /** The API key is wrong. All four operations answer it; the interface shows it only for `/intelligence/ip`. */
   invalid_token: 401,
   /** The body is not a JSON object. */
   malformed_body: 400,
@@ -34,7 +34,7 @@ export const errorStatus = {
   headers_too_large: 431,
   /** A fault of the service itself. */
   internal_error: 500,
-  /** Faults that the option `errorRate` causes. These three answer with an error; the other faults lose the answer. */
+  /** Faults that the option `errorRate` causes. Its other faults lose the answer, so they have no code. */
   practice_error: 500,
   practice_bad_gateway: 502,
   practice_unavailable: 503,
@@ -42,7 +42,7 @@ export const errorStatus = {
 
 export type ServiceErrorCode = keyof typeof errorStatus;
 
-/** Ends a call with the status of its code and an error body. The call is free. */
+/** A failure that ends a call: the client gets the code's status and an error body. The call is free. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ServiceErrorCode;
@@ -55,7 +55,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The interface's error body. */
+/** The error body that the paid service's interface defines. */
 export const errorBodyOf = (code: ServiceErrorCode): {success: false; message: ServiceErrorCode} => ({
   success: false,
   message: code,

@@ -29,7 +29,7 @@ function operation(name: Operation): Record<string, unknown> {
   };
 }
 
-/** The interface as OpenAPI 3.1, with JSON Schema 2020-12, made from the schemas that check it. */
+/** The four operations as OpenAPI 3.1, with JSON Schema 2020-12, made from the schemas that check requests. */
 export function buildOpenApi(): Record<string, unknown> {
   const schemas = operationNames.flatMap(name => [
     [`${capitalised(name)}Request`, jsonSchema(operations[name].request)],

@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {seeded} from '../../job/seeded.ts';
 import {ServiceError, type ServiceErrorCode} from './error-body.ts';
 
-/** Delays, limits and faults, with which users try out how a run copes with them. All are off by default. */
+/** Delays, limits and faults, so that users can see how a run copes with them. All are off by default. */
 export interface PracticeOptions {
   /** Mean milliseconds until an answer. Each answer takes 0.5 to 1.5 times as long. */
   latencyMs?: number;
@@ -39,15 +39,15 @@ const faults: readonly [PracticeFault, number][] = [
 /** Milliseconds for which a stalled answer keeps its connection open: longer than a client should wait. */
 export const STALL_MS = 120_000;
 
-/** An answer takes between half and this multiple of the latency. */
+/** An answer takes 0.5 to 1.5 times the latency. This is the maximum. */
 const MOST_OF_LATENCY = 1.5;
 
-/** Milliseconds that an answer can take at most. */
+/** Maximum milliseconds that an answer takes: the longest delay and a stall. */
 export function longestAnswerMs(latencyMs: number): number {
   return latencyMs * MOST_OF_LATENCY + STALL_MS;
 }
 
-/** Draws the faults and delays of one service. */
+/** Decides at random the faults and delays of one service. */
 export class Practice {
   readonly #latencyMs: number;
   readonly #errorRate: number;

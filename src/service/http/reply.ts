@@ -2,7 +2,7 @@ import type {ServerResponse} from 'node:http';
 import {errorBodyOf, errorStatus, type ServiceError, type ServiceErrorCode} from './error-body.ts';
 import {type LosingFault, STALL_MS} from './practice.ts';
 
-/** A response with the interface's error body, for failures outside of the operations. */
+/** A web response with the error body, for failures outside of the four operations, such as an unknown path. */
 export function fail(code: ServiceErrorCode, headers: Record<string, string> = {}): Response {
   return Response.json(errorBodyOf(code), {status: errorStatus[code], headers});
 }
@@ -20,7 +20,7 @@ export const success = (body: object): Reply => ({
   headers: {'Content-Type': 'application/json'},
 });
 
-/** A failure with the interface's error body. Only a gateway's failure has a page of HTML instead of that body. */
+/** The reply for a failure: the error body, or a page of HTML for `practice_bad_gateway`, as gateways send it. */
 export function failure({code, headers}: ServiceError): Reply {
   if (code === 'practice_bad_gateway') return gatewayPage;
   const type = {'Content-Type': 'application/json'};

@@ -16,10 +16,11 @@ export interface ServiceCall {
 }
 
 /**
- * Reads a body that must be a JSON object. Reads it from Node's own request: with hono's web `Request`, a call takes
- * more than twice the time.
- * @param limit the maximum of bytes
- * @throws ServiceError `unsupported_media_type`, `body_too_large`, `malformed_body`, or `malformed_request` if cut off
+ * Reads a body that must be a JSON object. Reads it from Node's own request: with hono's web `Request`, a call
+ * takes more than twice the time.
+ * @param limit maximum bytes of the body
+ * @throws ServiceError `unsupported_media_type`, `body_too_large`, `malformed_body`, or `malformed_request` if the
+ * body is cut off
  */
 export async function readBody(incoming: IncomingMessage, limit: number): Promise<Body> {
   const {'content-type': type = '', 'content-length': length = '0'} = incoming.headers;
@@ -52,7 +53,7 @@ function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   });
 }
 
-/** Parses JSON. Refuses bytes that are not UTF-8: with replacement characters, another value would be looked up. */
+/** Parses JSON. Refuses bytes that are not UTF-8: decoding would replace them, and change the value to look up. */
 function parse(bytes: Buffer): unknown {
   try {
     if (isUtf8(bytes)) return JSON.parse(bytes.toString());

@@ -11,7 +11,7 @@ import {fail} from './reply.ts';
 /** Milliseconds within which a whole request must arrive. A real request is one packet. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Milliseconds that an idle connection is kept. Clients keep it for less time, so that they close it first. */
+/** Milliseconds after which the server closes an idle connection. Long enough for clients to close it first. */
 const KEEP_ALIVE_MS = 75_000;
 
 /** Milliseconds for a refused client to read the reason, before the server closes the other half of the connection. */
@@ -20,7 +20,7 @@ const LINGER_MS = 500;
 /** Maximum connections, so that file descriptors suffice. Further connections are closed immediately. */
 const MAX_CONNECTIONS = 4096;
 
-/** Maximum unanswered requests of a connection. A client with more does not read answers, which take memory here. */
+/** Maximum unanswered requests of a connection. The server disconnects a client with more: they take memory. */
 const MAX_PIPELINED = 32;
 
 export interface ServerOptions {
@@ -31,7 +31,7 @@ export interface ServerOptions {
   readonly latencyMs?: number | undefined;
 }
 
-/** An HTTP server that answers every malformed request with the interface's error body, and outlives slow clients. */
+/** Makes an HTTP server that answers malformed requests with the error body, and disconnects slow clients. */
 export function makeServer(
   fetch: Hono<{Bindings: {incoming: IncomingMessage; outgoing: ServerResponse}}>['fetch'],
   {
@@ -58,7 +58,7 @@ export function makeServer(
     },
   );
   server.maxConnections = maxConnections;
-  // A connection may be silent for as long as an answer takes.
+  // While the service prepares an answer, no bytes pass: so the timeout exceeds the longest answer.
   server.setTimeout(longestAnswerMs(latencyMs) + KEEP_ALIVE_MS);
   server.on('clientError', (error, socket) => rejectClient(error, socket));
   return server;
@@ -66,7 +66,7 @@ export function makeServer(
 
 const unread = new WeakMap<Socket, number>();
 
-/** True if the connection's unanswered requests, with this one, are within the limit. */
+/** Counts this request. True if the connection has at most {@link MAX_PIPELINED} unanswered requests now. */
 function isWithinReach(socket: Socket, outgoing: ServerResponse): boolean {
   const count = (unread.get(socket) ?? 0) + 1;
   unread.set(socket, count);

@@ -1,8 +1,9 @@
 import {ServiceError} from './error-body.ts';
 
 /**
- * Lets a number of calls per second through: a bucket of one second's calls that fills at the rate. Its headers are
- * those of the IETF's draft on rate limit header fields (draft-ietf-httpapi-ratelimit-headers-07).
+ * Limits the calls per second with a token bucket: it holds the calls of one second, and fills again at the same
+ * rate. The headers are those of the IETF's draft on rate limit header fields
+ * (draft-ietf-httpapi-ratelimit-headers-07).
  */
 export class Throttle {
   readonly #perSecond: number;
@@ -39,7 +40,7 @@ export class Throttle {
     this.#level--;
   }
 
-  /** The limit, the calls left, and the seconds until all are available again. */
+  /** Response headers: the limit, the calls left, and the seconds until the bucket is full again. */
   headers(): Record<string, string> {
     const window = this.#size / this.#perSecond;
     return {

@@ -4,13 +4,13 @@ import type {MailDomainKind} from '../data/tables/mail-domains.ts';
 import {type MailAddress, parseMailAddress} from './mail-address.ts';
 import {type Normalized, normalize} from './mail-aliases.ts';
 
-/** Source of a domain's trust: the list it is on, or its reservation for documentation. */
+/** The kind of a domain, which decides its trust: the list it is on, or `reserved` (for documentation). */
 export type DomainType = MailDomainKind | 'reserved';
 
-/** A property of an address that changes its trust, under its name in a verdict's `flags`. */
+/** A property of an address, named as in a verdict's `flags`. {@link flagCost} has its effect on the trust. */
 export type MailFlag = 'tagged' | 'dotted' | 'renamed' | 'role' | 'generated' | 'quoted' | 'international';
 
-/** Trust by the kind of domain, our own scale from 0 to 100. */
+/** Trust in an address by the kind of its domain, on our own scale from 0 to 100. */
 const domainTrust: Record<DomainType, number> = {
   mainstream: 85,
   provider: 70,
@@ -31,7 +31,7 @@ const flagCost: Record<MailFlag, number> = {
   international: 10,
 };
 
-/** Minimum trust of a trusted address. */
+/** Minimum trust for `is_trusted: true`. */
 const TRUSTED_FROM = 50;
 
 /** RFC 2606: reserved domains without real mailboxes. */
@@ -89,13 +89,13 @@ function flagsOf({local, international}: MailAddress, normalized: Normalized): M
   return (Object.keys(all) as MailFlag[]).filter(flag => all[flag]);
 }
 
-/** True for eight or more characters, at least half of them digits: a program probably made up such a name. */
+/** True for a name that a program probably made up: eight or more characters, at least half of them digits. */
 function looksGenerated(local: string): boolean {
   const digits = local.replace(/\D/g, '').length;
   return local.length >= 8 && digits * 2 >= local.length;
 }
 
-/** Open data's answer for an e-mail address. It leaves out fields without a source. */
+/** The answer for an e-mail address, from open data. It leaves out fields that no open data answers. */
 export function emailIntelligence(data: OpenData, email: string): EmailData {
   const found = assessMail(data, email);
   if (found === undefined) return {is_valid: false, is_trusted: false, trust_score: 0};

@@ -5,7 +5,7 @@ import {yamlValue} from '../../job/yaml.ts';
 import {type AnswerData, type Intelligence, operations, perIntelligence} from '../../operations/table.ts';
 import {ServiceSetupError} from '../setup-error.ts';
 
-/** Given fields of answers, by operation and value. All other fields come from open data. */
+/** Answer fields that the user sets, by operation and value. All other fields of an answer come from open data. */
 export type GivenAnswers = {
   readonly [Name in Intelligence]?: Readonly<Record<string, AnswerData<Name>>>;
 };
@@ -24,7 +24,7 @@ export function readAnswers(path: string): GivenAnswers {
 }
 
 /**
- * Returns a function that finds the given fields of a value, in any of the value's spellings.
+ * Returns a function that finds the fields that the user set for a value, whatever the value's spelling.
  *
  * @throws {ServiceSetupError} for an unknown operation, an invalid value, or a field of a wrong type.
  */
@@ -51,7 +51,7 @@ function canonicalOf(name: Intelligence, text: string): string {
   );
 }
 
-/** The path of the service's URL. Different given answers have different paths, since clients store answers by URL. */
+/** The path of the service's URL. It differs for other given answers, since clients store answers by URL. */
 export function pathOf(given: GivenAnswers | undefined): string {
   return given === undefined ? '' : `/answers-${hash('sha256', JSON.stringify(given)).slice(0, 12)}`;
 }

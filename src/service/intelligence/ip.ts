@@ -33,7 +33,7 @@ const isBogon = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
 const toNumber = (address: string): number =>
   address.split('.').reduce((number, octet) => number * 256 + Number(octet), 0);
 
-/** Open data's answer for an IPv4 address. It leaves out fields without a source. */
+/** The answer for an IPv4 address, from open data. It leaves out fields that no open data answers. */
 export function ipIntelligence(data: OpenData, address: string): IpData {
   if (isBogon(ipaddr.IPv4.parse(address)))
     return {is_vpn: false, is_datacenter_proxy: false, is_bogon: true, is_tor_node: false};
@@ -41,13 +41,13 @@ export function ipIntelligence(data: OpenData, address: string): IpData {
   return {...flags(system), is_bogon: false, ...location(data, address), ...holder(system)};
 }
 
-/** Open data's answer for a session's address, IPv4 or IPv6. For IPv6, open data only shows bogons. */
+/** The answer for a session's IPv4 or IPv6 address. For IPv6, it has only `is_bogon`. */
 export function sessionIp(data: OpenData, address: string): IpData {
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4' ? ipIntelligence(data, parsed.toString()) : {is_bogon: isBogon(parsed)};
 }
 
-/** Flags of an address, from its network. If the network is unknown, they are left out: `false` would be a claim. */
+/** Flags of an address, from its network. If the network is unknown, they are left out: `false` might be wrong. */
 function flags(system: AutonomousSystem | undefined): IpData {
   if (system === undefined) return {};
   const {datacenter, vpn, tor} = networkFlags(system);
@@ -60,7 +60,7 @@ function holder(system: AutonomousSystem | undefined): IpData {
   return {asn_number: system.number, ...name};
 }
 
-/** City, coordinates and country from the optional data set. Without it, the shipped data set gives the country. */
+/** City, coordinates and country, from the optional city data. Without it: the country, from the packed data. */
 function location(data: OpenData, address: string): IpData {
   const {
     city,

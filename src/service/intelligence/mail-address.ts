@@ -1,7 +1,7 @@
 import {domainToASCII} from 'node:url';
 import {parse} from 'tldts';
 
-/** A mail address that can exist: its parts, the domain in lower-case ASCII. */
+/** The parts of a well-formed mail address. `domain` and `registrable` are in lower-case ASCII. */
 export interface MailAddress {
   local: string;
   domain: string;
@@ -11,7 +11,7 @@ export interface MailAddress {
   international: boolean;
 }
 
-/** RFC 5322 dot-atom. RFC 6531 also allows letters outside ASCII in UTF-8, which can't hold a lone surrogate. */
+/** RFC 5322 dot-atom, with RFC 6531's characters outside ASCII. Lone surrogates are left out: UTF-8 has none. */
 const dotAtom =
   /^[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\ud7ff\ue000-\u{10ffff}-]+)*$/u;
 

@@ -8,13 +8,14 @@ export interface Normalized {
   tagged: boolean;
   /** True if the address had dots that its provider ignores. */
   dotted: boolean;
-  /** True if the address had another name of its provider's domain. */
+  /** True if the provider's main domain replaced the address's own, as `gmail.com` replaces `googlemail.com`. */
   renamed: boolean;
 }
 
 /**
- * The mailbox's canonical spelling. Local parts are in lower case: the standard allows them to differ by case, but no
- * provider does that. At domains without a known tag a `+` stays, since only their owner knows its meaning.
+ * The mailbox's canonical spelling. The local part is in lower case: the standard lets `Jo@` and `jo@` be two
+ * mailboxes, but no provider does that. If the domain has no known tags, a `+` stays, since only the owner knows
+ * its meaning.
  */
 export function normalize({local, domain}: MailAddress): Normalized {
   const {mailboxDomain = domain, ignoresDots = false, tag = ''} = mailProviders.get(domain) ?? {};

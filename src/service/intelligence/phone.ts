@@ -43,10 +43,10 @@ const UNKNOWN_TYPE_RISK = 30;
 /** Risk of a number on the list of public SMS inboxes: everyone can read its messages. */
 const DISPOSABLE_RISK = 95;
 
-/** The risk of an impossible number. */
+/** The risk of an invalid number. */
 const INVALID_RISK = 100;
 
-/** Open data's answer for a phone number. It leaves out fields without a source. */
+/** The answer for a phone number, from open data. It leaves out fields that no open data answers. */
 export function phoneIntelligence(data: OpenData, written: string): PhoneData {
   const phone = written.trim();
   const number = parsePhoneNumberFromString(phone, {extract: false});
@@ -64,7 +64,7 @@ export function phoneIntelligence(data: OpenData, written: string): PhoneData {
   };
 }
 
-/** True for a valid number. A number with a type is valid, which saves the search for its type in `number.isValid`. */
+/** True for a valid number. A number with a type is valid, so `number.isValid` need not find the type again. */
 const isValid = (number: PhoneNumber, type: NumberType): boolean => type !== undefined || number.isValid();
 
 const riskScore = (type: NumberType, disposable: boolean): number =>
@@ -108,15 +108,15 @@ function originOf(data: OpenData, number: PhoneNumber): PhoneData {
 }
 
 /**
- * `is_virtual`. It is left out if the type is unknown. It is also left out where fixed and mobile numbers share ranges
- * (North America), since VoIP numbers may be in the same ranges.
+ * The field `is_virtual`. It is left out if the number's type is unknown. It is also left out where fixed and
+ * mobile numbers share ranges (North America), since VoIP numbers may be in the same ranges.
  */
 function virtual(type: NumberType): PhoneData {
   if (type === undefined || type === 'FIXED_LINE_OR_MOBILE') return {};
   return {is_virtual: type === 'VOIP' || type === 'PERSONAL_NUMBER'};
 }
 
-/** Gives a carrier only to mobile numbers: the carrier table covers their ranges, so any other would be a guess. */
+/** The carrier of a number that is or may be mobile. Others have none: the carrier table lists mobile ranges. */
 function carrier(data: OpenData, number: PhoneNumber, type: NumberType): PhoneData {
   if (type !== 'MOBILE' && type !== 'FIXED_LINE_OR_MOBILE') return {};
   const name = data.carriers().find(number.countryCallingCode, number.nationalNumber);

@@ -50,7 +50,7 @@ function readRules(path: string): Rule[] {
   );
 }
 
-/** Prepares a rule's condition. The facts are declared, so a misspelt fact is an error at the start, not at a call. */
+/** Prepares a rule's condition. Declares the facts, so that a misspelt one is an error at start. */
 function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean {
   const engine = new Engine(environment => {
     for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);

@@ -3,13 +3,13 @@ import type {UserSession} from './user-session.ts';
 
 type MultiAccounting = NonNullable<VerifyData['multi_accounting']>;
 
-/** Traits that two accounts can share, with the confidence that one person has both. These are our own estimates. */
+/** Traits that two accounts can share, each with our estimate of how surely one person has both accounts. */
 const confidenceOf = {
-  /** One mailbox, in any spelling. */
+  /** The same mailbox, in any spelling. */
   same_email: 0.9,
-  /** One device, as far as fingerprints can tell devices apart. */
+  /** The same fingerprint, so probably the same device. */
   same_fingerprint: 0.8,
-  /** One address. Low, since the people of a household, an office or a carrier share addresses. */
+  /** The same IP address. Low, since people in a household, in an office or at a carrier share addresses. */
   same_ip: 0.3,
 } as const;
 
@@ -27,7 +27,7 @@ const MAX_HOLDERS = 1000;
 /** An account with its traits, as seen in a verification or a session. */
 export interface Sighting {
   userId: string;
-  /** Undefined if the state has the sighting but not its session any more. */
+  /** Undefined if the restored state has this sighting, but not the session in which it was made. */
   session: UserSession | undefined;
   /** The address as sent, and the spelling that stands for all spellings of its mailbox. */
   email?: {written: string; normalized: string};
@@ -112,7 +112,7 @@ function* take<T>(values: Iterable<T>, most: number): Iterable<T> {
   }
 }
 
-/** Combines independent signals: the chance that not all of them are wrong. */
+/** Combines the confidences of independent signals: the probability that at least one of them is right. */
 function combine(signals: Signal[]): number {
   const mistaken = signals.reduce((product, signal) => product * (1 - confidenceOf[signal]), 1);
   return Math.round((1 - mistaken) * 1000) / 1000;

@@ -10,7 +10,7 @@ export interface Device {
   isBot: boolean;
 }
 
-/** Matches people's browsers: they name their engine. Old Operas and feature phones have forms of their own. */
+/** Matches browsers that people use: they name their engine. Old Operas and feature phones have other forms. */
 const browserAgent = /^(?:Mozilla\/.*(?:WebKit|Gecko|Trident|MSIE)|(?:Opera|UCWEB)\/)|MIDP/;
 
 /**

@@ -5,7 +5,7 @@ import type {UserSession} from './user-session.ts';
 
 type VerdictPart<Name extends keyof VerifyData> = NonNullable<VerifyData[Name]>;
 
-/** Renames the fields that have a value, for another part of the interface. */
+/** Returns those fields of `from` that have a value, under new names: `names` has the old name of each new one. */
 function rename<From extends object, To extends string>(
   from: From,
   names: Record<To, keyof From>,
@@ -66,7 +66,7 @@ export function phonePart(phone: PhoneData): VerdictPart<'phone'> {
   }) as VerdictPart<'phone'>;
 }
 
-/** Times in UTC, as in the interface. */
+/** The verdict's `session`. Its times are in UTC. */
 export function sessionPart({started_at, finished_at}: UserSession): VerdictPart<'session'> {
   return {
     ...(started_at !== undefined && {started_at: new Date(started_at).toISOString()}),

@@ -38,7 +38,7 @@ export type UserFacts = {
   }[(typeof factTypes)[Name]];
 };
 
-/** The findings from which the facts are made. */
+/** The findings about a session, from which {@link factsOf} makes the facts. */
 export interface Evidence {
   session: UserSession;
   device: Device;
@@ -77,7 +77,7 @@ export function factsOf(evidence: Evidence): UserFacts {
   };
 }
 
-/** Seconds from a session's start to its end, or -1. */
+/** Seconds from a session's start to its end; -1 if either time is unknown. */
 function durationOf({started_at, finished_at}: UserSession): number {
   if (started_at === undefined || finished_at === undefined) return -1;
   return (Date.parse(finished_at) - Date.parse(started_at)) / 1000;

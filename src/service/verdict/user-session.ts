@@ -7,7 +7,7 @@ import {ServiceSetupError} from '../setup-error.ts';
 
 const line = (max: number): z.ZodString => z.string().max(max);
 
-/** The data that a protected page's script gathers about a visitor, with its token. */
+/** A session: its token, and the data that the script of a protected page gathers about a visitor. */
 export const sessionSchema = z
   .strictObject({
     token: line(4096).min(1).describe('The session token that /verify gets.'),
@@ -76,10 +76,10 @@ export function checkSessions(body: Body): UserSession[] {
   return checkBody(sessionsRequest, body).sessions;
 }
 
-/** A redeemed token is kept as this digest, which can't be used to verify. */
+/** The form in which a redeemed token is stored: `/verify` does not accept the digest as a token. */
 const digest = (token: string): string => hash('sha256', token, 'base64');
 
-/** The known sessions, and the tokens that were verified. */
+/** The known sessions, and the redeemed tokens: those that `/verify` has checked before. */
 export class UserSessions {
   readonly #byToken = new Map<string, UserSession>();
   readonly #redeemed = new Set<string>();

@@ -28,7 +28,7 @@ export interface VerdictParts {
   keep(event: StateEvent): void;
 }
 
-/** A test action id: the `can_pass` that it always gets, and the sample session that it uses for an unknown token. */
+/** A test action id: its fixed `can_pass`, and the sample session that replaces an unknown token's session. */
 interface TestAction {
   canPass: boolean;
   sample: string;
@@ -83,7 +83,10 @@ function verdict(
   };
 }
 
-/** Finds accounts that share a trait with the request's account. Then notes this account too, except in a test. */
+/**
+ * Finds accounts that share a trait with the request's account. Then adds the request's account to the known ones,
+ * unless the action id is a test. Undefined if the request names no account.
+ */
 function linkAccounts(
   {accounts, keep}: VerdictParts,
   {id, email, token}: VerifyRequest,

@@ -11,7 +11,7 @@ interface ListedNetwork {
   source: string;
 }
 
-/** The kinds of an address's network, by the lists and by the name of the network's holder. */
+/** True for each kind that a network is, by this project's lists and by the name of the network's holder. */
 export interface NetworkFlags {
   datacenter: boolean;
   vpn: boolean;
@@ -28,9 +28,9 @@ const listOf = (name: string): readonly ListedNetwork[] =>
     .map(({list: _, asns, ...about}) => ({...about, asns: asns.split(' ').map(Number)}));
 
 /**
- * Networks whose addresses belong to servers, by operator. The list follows the operators' own words, and is not fitted
- * to any blocklist. Holders with a hosting word in their name need no entry. The list is far from complete, and leaves
- * out networks that also sell access lines.
+ * Networks whose addresses belong to servers, by operator. The source of an entry is what the operator says about
+ * itself, never a blocklist. Holders with one of the {@link hostingWords} in their name need no entry. The list is
+ * far from complete, and leaves out networks that also sell Internet access to customers.
  */
 export const hostingNetworks = listOf('hosting');
 
@@ -43,7 +43,7 @@ export const torNetworks = listOf('tor');
 
 /**
  * Words in the names of holders that rent out servers, or rooms for servers. `hosting` also counts at the end of a
- * longer word, and `vps` anywhere in one. Others count only as whole words: `Ghost` contains `host`.
+ * longer word, and `vps` anywhere in a word. All others count only as whole words, since `Ghost` contains `host`.
  */
 const hostingWords =
   /\b(?:\w*hosting|\w*vps\w*|hosts?|servers?|cloud|data ?cent(?:er|re)s?|colo(?:cation)?)\b/i;

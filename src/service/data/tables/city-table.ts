@@ -12,7 +12,7 @@ export interface City {
   longitude?: number;
 }
 
-/** Fields of this data set's records. mmdb-lib's types only know MaxMind's own records. */
+/** Fields of this data set's records. mmdb-lib's types only describe MaxMind's own records. */
 interface CityRecord extends Omit<City, 'country'> {
   country_code?: string;
   state1?: string;
@@ -49,8 +49,8 @@ export class CityTable {
 }
 
 /**
- * Cities by country, state and district, where the data set has the district instead of the city. An empty district
- * stands for any place in the state, an empty state for any place in the country.
+ * Corrections for places where the data set names a district instead of its city: `country,state,district` → city.
+ * An empty district stands for any place in the state, an empty state for any place in the country.
  */
 const cities = new Map(
   readOwnList<'country' | 'state' | 'districts' | 'city'>(
@@ -72,7 +72,7 @@ function cityOf({city = '', country_code, state1}: CityRecord): string {
   return (name && keys.map(key => cities.get(key.join())).find(Boolean)) || name;
 }
 
-/** The data set stores 32-bit floats with 7 digits. Further digits are noise of the conversion. */
+/** Rounds to 7 digits, the precision of the data set's 32-bit numbers. Further digits come from the conversion. */
 const decimal = (value: number): number => Number(value.toPrecision(7));
 
 /** Path of the optional data set's file; undefined if it is not installed. */

@@ -52,8 +52,9 @@ export class AsnTable {
 }
 
 /**
- * Restores packed ranges. A range is packed as its distance from the range before it: distances compress to a fifth of
- * the size of addresses. Ranges may overlap: a negative distance wraps modulo 2^32, as in the typed array.
+ * Restores packed ranges. A range is packed as its distance from the end of the range before it, and its length:
+ * distances compress to a fifth of the size of addresses. If two ranges overlap, the distance is negative and
+ * stored modulo 2^32. The addition then wraps modulo 2^32 too, since `start` is a Uint32Array.
  */
 function ranges(packed: PackedFile): {start: Uint32Array; end: Uint32Array} {
   const gap = packed.column('gap', 'u32');

@@ -26,7 +26,7 @@ export class MailDomains {
   /**
    * Looks up the domain, then each domain above it: `x.mailinator.com` is as disposable as `mailinator.com`.
    *
-   * @param registrable the last domain to look up
+   * @param registrable the registered domain, such as `mailinator.com`; no shorter domain is looked up
    */
   kindOf(domain: string, registrable: string): MailDomainKind {
     for (let name = domain; name.length >= registrable.length; name = name.slice(name.indexOf('.') + 1)) {

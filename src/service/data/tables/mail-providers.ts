@@ -1,8 +1,8 @@
 import {readOwnList} from '../own-list.ts';
 
 /**
- * Kinds of listed domains: `mainstream` is a provider among the best-known sites, `relay` forwards to its user's
- * mailbox.
+ * Kinds of listed domains. `mainstream`: one of the best-known providers. `provider`: any other. `relay`: forwards
+ * mail to a mailbox at another domain. `disposable`: gives out addresses for a short time.
  */
 export type MailProviderKind = 'mainstream' | 'provider' | 'relay' | 'disposable';
 
@@ -13,7 +13,7 @@ export interface MailProvider {
   mailboxDomain: string;
   /** True if the provider ignores dots in the local part. */
   ignoresDots: boolean;
-  /** The character that begins a tag; empty if none is known. */
+  /** The character that begins a tag, such as the `+` of `jo+news@gmail.com`; empty if none is known. */
   tag: string;
 }
 
