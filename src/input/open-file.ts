@@ -187,7 +187,7 @@ function createReader(
   }
   if (named === undefined) refuseValues(sample, path, name);
   const said = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
-  const skipped = skipLines(sample, settings.skipLines ?? 0);
+  const skipped = skipLines(sample, settings.skipLines ?? 0, name);
   const dialect = detectDialect(skipped.rest, said);
   if (header && said === undefined && skipped.lines === 0) refuseLog(sample, name);
   if (header) refuseTitle(skipped.rest, said, name, skipped.lines);

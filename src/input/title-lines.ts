@@ -2,12 +2,20 @@ import {CsvError, parse} from 'csv-parse/sync';
 import {InputError} from './input-error.ts';
 import {DELIMITERS} from './records/delimiter.ts';
 
-/** Cuts off the first `lines` lines. `rest`: the text after them. `last`: the last cut line that is not blank. */
-export function skipLines(sample: string, lines: number) {
+/**
+ * Cuts off the first `lines` lines. `rest`: the text after them. `last`: the last cut line that is not blank.
+ *
+ * @throws {InputError} `input_header` if the sample ends before: the header is then in no place that is looked at.
+ */
+export function skipLines(sample: string, lines: number, name: string) {
   let at = 0;
   for (let line = 0; line < lines; line++) {
     const end = /\r\n|\n|\r/.exec(sample.slice(at));
-    if (end === null) break;
+    if (end === null)
+      throw new InputError(
+        'input_header',
+        `${name}: --skip-lines ${lines} skips all that is searched for the header: ${line} lines, at most 64 KiB. Give a smaller number, or remove the lines first: tail -n +${lines + 1}.`,
+      );
     at += end.index + end[0].length;
   }
   const skipped = sample.slice(0, at);

@@ -399,6 +399,15 @@ it('lines above the header are left out, and counted as lines', async () => {
   ]);
 });
 
+it.each(['a,b\n1,2\n', `${'long,'.repeat(30)}\n`.repeat(900)])(
+  'more lines to skip than are searched for the header are refused: no line that was to be skipped is a row',
+  async text => {
+    await expect(readBytes(text, {skipLines: 1_000})).rejects.toThrow(
+      expect.objectContaining({code: 'input_header', message: expect.stringContaining('tail -n +1001')}),
+    );
+  },
+);
+
 describe('the line repeats the header', () => {
   const rows = (from: number) => Array.from({length: 60}, (_, n) => `${from + n},x\n`).join('');
 

@@ -239,7 +239,7 @@ export class FlowControl {
       this.#gate.throttled(attempt, now);
       return;
     }
-    const comeBackMs = now + (asked ?? now - sinceMs);
+    const comeBackMs = now + (asked ?? Math.max(now - sinceMs, numbers.comeBackAfterMs));
     const why = asked === undefined ? 'too long' : 'asked';
     this.#giveUp({kind: 'outage', cause: attempt.code, sinceMs, comeBackMs, why});
   }

@@ -1,4 +1,5 @@
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import type {AttemptThatIs} from '../../../';
 import {intelligenceLookup} from '../../../src/ledger/lookup.ts';
 import {emptyTally} from '../../../src/ledger/tally.ts';
 import {FlowControl} from '../../../src/lookup/pace/flow-control.ts';
@@ -16,13 +17,14 @@ const throttled = {
   code: 'http_429',
   pace: {limits: {}, retryAfter: '600'},
 } as const;
+type Throttled = AttemptThatIs<'throttled'>;
 
-/** A gate that is closed for ten minutes, while `pending` values wait. */
-function closed(pending: number) {
+/** A gate that is closed for ten minutes, or for less by `answer`, while `pending` values wait. */
+function closed(pending: number, maxOutageMs = 3_600_000, answer: Throttled = throttled) {
   const left = {pending, sendsLeft: 9, areHeld: false};
-  const onOpen = vi.fn();
+  const [onOpen, onStop] = [vi.fn(), vi.fn()];
   const flow = new FlowControl({
-    maxOutageMs: 3_600_000,
+    maxOutageMs,
     tasks: whole<Unsettled>(left),
     random: () => 0.5,
     slots: () => 4,
@@ -30,12 +32,12 @@ function closed(pending: number) {
     refusals: operation => emptyTally().operations[operation],
     now: Date.now,
     onOpen,
-    onStop: () => {},
+    onStop,
     onStreak: () => {},
   });
   flow.sent(lookup);
-  flow.ended(lookup, throttled);
-  return {flow, left, onOpen};
+  flow.ended(lookup, answer);
+  return {flow, left, onOpen, onStop};
 }
 
 test('a pause does not keep a process alive while nothing waits, and holds for later values', () => {
@@ -62,4 +64,14 @@ test('a caller that was to give more keeps it, until it has none', () => {
   left.pending = 0;
   flow.rest();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a run that gives up a throttling service at once comes back after half a minute, not at once', () => {
+  const answer = {...throttled, pace: {limits: {}}};
+  const {flow, onStop} = closed(1, 0, answer);
+  vi.advanceTimersByTime(3);
+  flow.ended(lookup, answer);
+  expect(onStop).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({kind: 'outage', comeBackMs: Date.now() + 30_000}),
+  );
 });
