@@ -1,5 +1,4 @@
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
-import type {AttemptThatIs} from '../../../';
 import {intelligenceLookup} from '../../../src/ledger/lookup.ts';
 import {emptyTally} from '../../../src/ledger/tally.ts';
 import {FlowControl} from '../../../src/lookup/pace/flow-control.ts';
@@ -17,7 +16,7 @@ const throttled = {
   code: 'http_429',
   pace: {limits: {}, retryAfter: '600'},
 } as const;
-type Throttled = AttemptThatIs<'throttled'>;
+type Throttled = Extract<Parameters<FlowControl['ended']>[1], {kind: 'throttled'}>;
 
 /** A gate that is closed for ten minutes, or for less by `answer`, while `pending` values wait. */
 function closed(pending: number, maxOutageMs = 3_600_000, answer: Throttled = throttled) {
