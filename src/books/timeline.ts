@@ -25,7 +25,7 @@ interface BooksReading {
 const FIRST_MS = 1_000;
 /** Maximum number of points. When it is exceeded, neighbours are merged in pairs. */
 const MOST_POINTS = 240;
-/** Minimum milliseconds of a session's last point: a shorter one says nothing. */
+/** Minimum milliseconds that a session's last point covers: the rate of a shorter time says nothing. */
 const SHORTEST_MS = 50;
 
 export interface TimelineState {

@@ -5,6 +5,7 @@ import {type Operation, operations} from '../operations/table.ts';
 import {isObject, readFields} from './answer-fields.ts';
 import type {Answered, Attempt, PaceHeaders} from './attempt.ts';
 import {markNumbers, unmarkNumbers} from './exact-numbers.ts';
+import {PROXY_CREDENTIALS} from './http/proxy.ts';
 import type {Redact} from './redact.ts';
 import {NAMED_BY_VALUE, repeaterOf} from './repeats-value.ts';
 
@@ -82,7 +83,10 @@ function readAnswer(
   return {kind: 'answered', ...responded, ...answer};
 }
 
-/** Reads an answer by the interface's types. `exact` is the whole answer's text, if `data` lacks a part of it. */
+/**
+ * Reads an answer by the field types of its operation. The result has `exact`, the full text of the answer, only if
+ * `data` lacks a part of it.
+ */
 function answerOf(operation: Operation, given: Readonly<Record<string, unknown>>, isMarked: boolean) {
   const {kept, data, unknownFields, wrongTypes} = readFields(fieldTypes[operation], given, isMarked);
   if (data === given && !isMarked) return {data, unknownFields, wrongTypes};
@@ -133,4 +137,28 @@ function parseJson(body: string | undefined, redact: Redact): {json: unknown; is
   } catch {
     return none;
   }
+}
+
+/** OpenSSL's and Node's codes for a peer that can't be trusted; from Node's documentation of TLS errors. */
+const CERTIFICATE =
+  /^(CERT_|ERR_TLS_CERT|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERROR_IN_CERT|ERR_TLS_INVALID)/;
+
+/** True if this error code means that the other end can't be trusted. */
+export function isCertificateError(code: string): boolean {
+  return CERTIFICATE.test(code);
+}
+
+/** Classifies a call that ended without a response. `connected`: the connection was open, so the call may have been sent. */
+export function withoutResponse(code: string, connected: boolean, latencyMs: number): Attempt {
+  if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
+  if (code === PROXY_CREDENTIALS.toLowerCase()) return {kind: 'fatal', reason: 'proxy', code, latencyMs};
+  return {kind: connected ? 'ambiguous' : 'not_sent', code, latencyMs};
+}
+
+/** A short, stable code for a network error: `timeout`, `econnreset`, …. Certificate errors keep their own code. */
+export function networkCode(code: string): string {
+  if (isCertificateError(code)) return code;
+  // ABORT_ERR: the proxy agent gave up on a silent proxy, or was closed.
+  if (code === 'ETIMEDOUT' || code === 'ABORT_ERR') return 'timeout';
+  return /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code.toLowerCase() : 'network_error';
 }

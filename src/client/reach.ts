@@ -3,9 +3,9 @@ import {request as httpRequest} from 'node:http';
 import {Agent, request as httpsRequest} from 'node:https';
 import type {TLSSocket} from 'node:tls';
 import {systemCode} from '../errors.ts';
+import {isCertificateError} from './classify.ts';
 import {CHECKED} from './http/certificates.ts';
 import {proxyFor, proxyUrl} from './http/proxy.ts';
-import {isCertificateError} from './http/transport.ts';
 
 /** Findings about the connection to a service. No call is made for them: no key is sent and nothing is charged. */
 export interface Reach {

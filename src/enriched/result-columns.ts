@@ -28,7 +28,7 @@ export interface ResultColumns {
   readonly isNested: boolean;
 }
 
-/** An output's result columns, with their names in the order of its rows. */
+/** The result columns of an output, and their names in the order in which a row has them. */
 export interface ResultNames {
   readonly results: ResultColumns;
   readonly names: readonly string[];

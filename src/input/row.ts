@@ -1,6 +1,6 @@
 /**
  * Format of the input, and of the output unless the settings change it. With several inputs, the format of the
- * first input. `bom`: true if that begins with a byte order mark, of UTF-8 or of another encoding.
+ * first input. `bom`: true if this input begins with a byte order mark, of UTF-8 or of another encoding.
  */
 export type InputFormat =
   | {
@@ -98,7 +98,7 @@ export interface InputPosition {
 
 /** Counts of the records and lines read so far, over all files of an input. */
 export interface ReadSoFar {
-  /** Number of the last record. */
+  /** Number of the last record read so far. */
   record: number;
   /** Blank lines, which are not records. */
   blankLines: number;

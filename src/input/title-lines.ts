@@ -5,7 +5,7 @@ import {DELIMITERS} from './records/delimiter.ts';
 /**
  * Cuts off the first `lines` lines. `rest`: the text after them. `last`: the last cut line that is not blank.
  *
- * @throws {InputError} `input_header` if the sample ends before: the header is then in no place that is looked at.
+ * @throws {InputError} `input_header` if the sample has no line after them, so that no header can be found.
  */
 export function skipLines(sample: string, lines: number, name: string) {
   let at = 0;

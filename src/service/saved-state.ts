@@ -74,7 +74,10 @@ export class State {
   }
 }
 
-/** An event's key. A rewrite keeps the last event of each key, and drops ledger events: `totals` includes them. */
+/**
+ * The key of an event. A rewrite of the journal keeps the last event of each key. Ledger events have no key: a rewrite
+ * drops them, since the totals that it saves include them.
+ */
 function keyOf(event: StateEvent): string | undefined {
   if ('session' in event) return `session ${event.session.token}`;
   return 'redeemed' in event || 'sighting' in event ? JSON.stringify(event) : undefined;

@@ -64,8 +64,8 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Refuses a missing input before a run begins. Leaves this to the run if the job comes from a file, has metrics or
- * a ping, or has files of an earlier run: the run also reports the missing input to metrics and ping.
+ * Refuses a missing input before a run begins. If the job comes from a file, has metrics or a ping, or has files of
+ * an earlier run, the run itself refuses it: only a run tells metrics and pings, and cares for those files.
  *
  * @throws {InputError} if an input is missing.
  */

@@ -5,10 +5,10 @@ import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
 import got, {type Got, type RequestError} from 'got';
 import type {Attempt, PaceHeaders} from '../attempt.ts';
-import type {RawResponse} from '../classify.ts';
+import {networkCode, type RawResponse, withoutResponse} from '../classify.ts';
 import {Connections} from './connections.ts';
 import {decoded} from './content-coding.ts';
-import {CONNECT_TIMEOUT_MS, PROXY_CREDENTIALS} from './proxy.ts';
+import {CONNECT_TIMEOUT_MS} from './proxy.ts';
 import {slimRequests} from './slim-request.ts';
 
 export interface TransportOptions {
@@ -129,7 +129,7 @@ function exchange(
       }
     });
     stream.on('end', () => complete());
-    stream.on('error', (error: RequestError) => failed(codeOf(error)));
+    stream.on('error', (error: RequestError) => failed(networkCode(error.code)));
     // A socket closed in mid-body ends the stream without an error. If another event came first, that one counts.
     stream.on('close', () => failed('connection_closed'));
   });
@@ -216,29 +216,4 @@ function paceHeaders(headers: IncomingHttpHeaders): PaceHeaders {
   const pace = {retryAfter: headers['retry-after'], date: headers.date, limits};
   const requestId = String(headers['x-request-id'] ?? headers['request-id'] ?? '');
   return /^[\w-]{1,128}$/.test(requestId) ? {...pace, requestId} : pace;
-}
-
-/** OpenSSL's and Node's codes for a peer that can't be trusted; from Node's documentation of TLS errors. */
-const CERTIFICATE =
-  /^(CERT_|ERR_TLS_CERT|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERROR_IN_CERT|ERR_TLS_INVALID)/;
-
-/** True if this error code means that the other end can't be trusted. */
-export function isCertificateError(code: string): boolean {
-  return CERTIFICATE.test(code);
-}
-
-function withoutResponse(code: string, connected: boolean, latencyMs: number): Attempt {
-  if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
-  if (code === PROXY_CREDENTIALS.toLowerCase()) return {kind: 'fatal', reason: 'proxy', code, latencyMs};
-  return {kind: connected ? 'ambiguous' : 'not_sent', code, latencyMs};
-}
-
-/**
- * A short, stable code for a network error: `timeout`, `econnreset`, …. Certificate errors keep their own code.
- */
-function codeOf({code}: RequestError): string {
-  if (isCertificateError(code)) return code;
-  // ABORT_ERR: the proxy agent gave up on a silent proxy, or was closed.
-  if (code === 'ETIMEDOUT' || code === 'ABORT_ERR') return 'timeout';
-  return /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code.toLowerCase() : 'network_error';
 }

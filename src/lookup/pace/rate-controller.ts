@@ -1,8 +1,8 @@
 import type {Rate} from '../../job/values.ts';
 
 /**
- * Constants of the algorithm CUBIC (RFC 9438), applied to the rate of calls, as the adaptive mode of AWS's clients
- * does. After a throttled call both keep 0.7 of the rate; this program keeps a little less.
+ * Constants of the algorithm CUBIC (RFC 9438), applied to the rate of calls, as in the adaptive mode of AWS's
+ * clients. CUBIC and AWS keep 0.7 of the rate after a throttled call; this program keeps 0.6.
  */
 const BETA = 0.6;
 const SCALE = 0.4;

@@ -7,7 +7,7 @@ interface ListedNetwork {
   operator: string;
   asns: readonly number[];
   reason: string;
-  /** URL or file that gives the reason. */
+  /** URL or file that shows why the network is in the list. */
   source: string;
 }
 
