@@ -16,7 +16,7 @@ export interface OpenedPipe {
 }
 
 /**
- * Opens a named pipe, or one that this process was started with, for reading.
+ * Opens a pipe for reading: a named pipe, or a pipe that this process inherited (`/dev/stdin`, `/dev/fd/3`).
  *
  * @throws the system's error.
  */

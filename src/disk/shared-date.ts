@@ -50,7 +50,7 @@ export interface NotedDate {
 
 /**
  * Stores the date in files that runs share, since the clock of a machine may be wrong. A run's date is trusted
- * only once a later run confirms it. Warns the user once if this run's date is a leap.
+ * only once a later run confirms it. Warns the user once if this run's date is too far from the stored one.
  */
 export class SharedDate {
   readonly now: () => number;

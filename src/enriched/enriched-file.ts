@@ -149,7 +149,8 @@ function layoutOf(source: Source): ResultLayout | undefined {
     };
     return {...named(results), own: {...format, ...kept}, cellsOf: row => cellsIn(row, results.own)};
   }
-  // Takes names from the first row only: there the results come last. `format.columns` has later rows' names too.
+  // Uses the first row alone. In it, the results come after the list's own members. `format.columns` mixes them: it
+  // ends with own members that only later rows have.
   const [first] = sample;
   const members = first?.type === 'ndjson' ? first.value : {};
   const nested = resultMembersIn(members[ENRICHMENT]);

@@ -94,7 +94,7 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
   readonly others?: string;
 }
 
-/** Kinds of values that the summary counts in answers. None of them identifies a person. */
+/** For each of these, the summary has the most frequent names in answers. None of them identifies a person. */
 export const topKinds = ['countries', 'networks', 'domains', 'phone_countries'] as const;
 export type TopKind = (typeof topKinds)[number];
 

@@ -62,7 +62,7 @@ export interface AnswerStore {
   put(answer: KeptAnswer): void;
   /**
    * Writes waiting answers, and answers that could not be written before. Resolves with true if the file then has every
-   * answer. `patiently`: waits as long as a reader does for another program that has the store locked.
+   * answer. `patiently`: if another program has the store locked, waits for it as long as a reader would.
    */
   flush(patiently?: boolean): Promise<boolean>;
   /** The run's own answers up to this number are in the file; undefined without a store. */

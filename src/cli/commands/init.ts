@@ -87,7 +87,7 @@ function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
     const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
     return {path: accountFile('main.yaml', process.env), endpoint: endpointName(endpoint)};
   } catch {
-    // Without a home directory or a valid base URL, the job file shows an example.
+    // If there is no home directory, or the base URL is invalid, the job file shows an example of both.
     return EXAMPLE;
   }
 }

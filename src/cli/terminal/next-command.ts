@@ -95,7 +95,7 @@ const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', 
 );
 const OWN_SWITCHES = ['--force', '--restart', '--pad-short-rows'];
 
-/** The given command for another list (`list`), with the output beside that list. */
+/** The user's command for another list (`list`), with the output beside that list. */
 export function runAgain(
   {inputs, fromFile}: Job,
   list: string,

@@ -2,7 +2,7 @@ import {shownWidth} from './lines.ts';
 
 /** A table whose first `toTheLeft` columns are aligned to the left, and all others to the right. */
 export function table(given: readonly (readonly string[])[], toTheLeft = 1): string {
-  // A cell may hold the name of a column of the user's list. Blanks replace line ends in that name.
+  // A cell may show a name from the user's list, with line ends or tabs in it. A blank replaces them.
   const rows = given.map(row => row.map(cell => cell.replace(/[\r\n\t]+/g, ' ')));
   const widths: number[] = [];
   for (const row of rows)

@@ -61,9 +61,9 @@ interface Link {
  */
 export class Connections {
   readonly #links = new Map<Socket, Link>();
-  /** Resting connections, the longest resting first. */
+  /** Connections that are idle, but not long enough to be used again. The longest idle is first. */
   readonly #resting: Link[] = [];
-  /** Rested connections, the last used at the end: it is the least likely to be closed. */
+  /** Connections that were idle long enough. The last used is at the end: it is the least likely to be closed. */
   readonly #rested: Link[] = [];
   readonly #waiting: {readonly request: ClientRequest; readonly options: object}[] = [];
   readonly #connect: Pool['addRequest'];
@@ -144,7 +144,7 @@ export class Connections {
     }
   }
 
-  /** Takes a usable connection that has rested; undefined without one. */
+  /** Takes a usable connection from `#rested`; undefined if there is none. */
   #take(): Socket | undefined {
     for (let link = this.#rested.pop(); link !== undefined; link = this.#rested.pop()) {
       const {socket, goodUntil} = link;

@@ -2,7 +2,7 @@ import type {headerWords} from './header-words.ts';
 
 /** Words of headers that are a reason not to look a column up. Phrases are written as in header-words.ts. */
 export interface OtherWords {
-  /** Someone or something other than the row's person, anywhere in the header: `Lead Owner Email`, `server_ip`. */
+  /** Words for others than the row's person, anywhere in the header: `Owner` in `Lead Owner Email`, `server`. */
   readonly another?: string;
   /** Digits other than phone numbers: `order_no`, `zip`. */
   readonly otherDigits?: string;

@@ -5,7 +5,10 @@ import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller
 
 /** Leases use only this share of the rate. The rest is a reserve for timers that fire late, and then together. */
 const USE = 0.995;
-/** A late lease makes up for at most this time, so that a busy machine loses no throughput. */
+/**
+ * A lease that comes late also gets the permits that were earned meanwhile, in this time at most. So a busy machine
+ * loses no throughput, and sends no large burst.
+ */
 const CATCH_UP_SECONDS = 0.25;
 /**
  * Maximum wait that is left to the library bottleneck. This class times longer waits itself, so that a long

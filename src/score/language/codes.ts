@@ -29,7 +29,7 @@ const {other_codes: _, ...rowCodes} = callCodes;
 
 /** Node's names of network errors, in small letters as in outputs: `etimedout`. */
 const networkCodes = [...getSystemErrorMap().values()].map(([name]) => name.toLowerCase());
-/** Codes by their shape: a failure by its HTTP status (`http_503`), an error of Node (`err_…`), or a network error. */
+/** Codes of failures: an HTTP status (`http_503`), an error of Node (`err_…`), or a network error. */
 const SHAPED = new RegExp(`^(?:http_\\d{3}|err_[a-z\\d_]+|${networkCodes.join('|')})$`);
 
 export function errorCodesOf(operation: Operation): Codes {

@@ -41,7 +41,7 @@ export function ipIntelligence(data: OpenData, address: string): IpData {
   return {...flags(system), is_bogon: false, ...location(data, address), ...holder(system)};
 }
 
-/** The answer for a session's IPv4 or IPv6 address. For IPv6, it has only `is_bogon`. */
+/** The answer about the address of a visitor's session (IPv4 or IPv6). For IPv6, it has only `is_bogon`. */
 export function sessionIp(data: OpenData, address: string): IpData {
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4' ? ipIntelligence(data, parsed.toString()) : {is_bogon: isBogon(parsed)};
