@@ -27,7 +27,8 @@ if [ "${1-}" = rows ]; then
 fi
 
 export ROWS_FROM="$0"
-"${query[@]}" <<'SQL'
+# psql ends with 3 if it loads nothing. Schedulers take 3 for a success of bulk-enrich.
+"${query[@]}" <<'SQL' || exit 1
 SELECT pg_advisory_lock(hashtext('bulk-enrich signup_risk')) AS locked \gset
 CREATE TABLE IF NOT EXISTS signup_risk (
   id bigint PRIMARY KEY, ip text, email text,
