@@ -83,7 +83,7 @@ export class Credits {
   }
 
   /** Adds an event, which is new or comes from the journal, to the counts. */
-  replay(event: LedgerEvent): void {
+  count(event: LedgerEvent): void {
     const ledger = this.#operations[event.op];
     if ('rejected' in event) ledger.rejected[event.rejected] = (ledger.rejected[event.rejected] ?? 0) + 1;
     else if ('unanswered' in event) ledger.unanswered++;
@@ -105,6 +105,6 @@ export class Credits {
 
   #record(event: LedgerEvent): void {
     this.#keep(event);
-    this.replay(event);
+    this.count(event);
   }
 }

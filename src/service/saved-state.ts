@@ -85,7 +85,7 @@ function keyOf(event: StateEvent): string | undefined {
 
 function replay(event: StateEvent, {credits, sessions, accounts}: SavedParts): void {
   if ('totals' in event) credits.restore(event.totals);
-  else if ('ledger' in event) credits.replay(event.ledger);
+  else if ('ledger' in event) credits.count(event.ledger);
   else if ('redeemed' in event) sessions.restoreRedeemed(event.redeemed);
   else if ('session' in event) addSession(event.session, sessions, accounts);
   else {

@@ -89,6 +89,19 @@ describe('its file', () => {
     local.close();
   });
 
+  test('a fleet’s hold outlasts a silence after which a process counts as gone', async () => {
+    vi.useFakeTimers({toFake: ['hrtime', 'setInterval', 'clearInterval']});
+    try {
+      const [local, fleet] = [open(1), open(1)];
+      await fleet.holdAll();
+      vi.advanceTimersByTime(70_000);
+      expect(local.take(1).permits).toBe(0);
+      for (const pace of [fleet, local]) pace.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('two processes on a busy machine: in no second more calls leave than the rate, and each has some of it', async () => {
     // Compiled to where it finds the packages that are not bundled.
     const compiled = mkdtempSync(new URL('../../node_modules/.account-pace-', import.meta.url).pathname);
@@ -120,7 +133,8 @@ describe('its file', () => {
         }
         return warnings.length;
       };
-      expect([starved(8), starved(8), starved(20)]).toEqual([0, 1, 1]);
+      // The rate's own period comes on top of the ten seconds.
+      expect([starved(10), starved(6), starved(20)]).toEqual([0, 1, 1]);
       vi.advanceTimersByTime(2_000);
       expect(waits.take(1).permits).toBe(1);
       waits.use().left();
@@ -208,6 +222,35 @@ describe('its file', () => {
       vi.advanceTimersByTime(200);
       expect(other.take(1).permits).toBe(permits);
       for (const pace of [one, other]) pace.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('a call keeps its permit until it leaves, and counts once from then on, also when its process ends', () => {
+    vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout']});
+    try {
+      const [one, other] = [open(2), open(2)];
+      const use = (pace: AccountPace) => {
+        expect(pace.take(1).permits).toBe(1);
+        return pace.use();
+      };
+      const first = use(one);
+      vi.advanceTimersByTime(600);
+      const second = use(one);
+      vi.advanceTimersByTime(600);
+      expect(other.take(1).permits).toBe(0);
+      first.left();
+      first.over(true);
+      vi.advanceTimersByTime(1_100);
+      const third = use(other);
+      vi.advanceTimersByTime(600);
+      expect(other.take(1).permits).toBe(0);
+      third.over(false);
+      second.left();
+      one.close();
+      expect(other.take(1).permits).toBe(1);
+      other.close();
     } finally {
       vi.useRealTimers();
     }

@@ -180,10 +180,10 @@ test("a month's credits are counted apart from a day's, and renewed with the nex
   expect(takeAll(open(3, 'account'))).toBe(3);
   const budget = open(5, 'account', month);
   expect(takeAll(budget)).toBe(5);
+  expect(budget.renewsAt).toBe(Date.parse('2032-01-01T00:00:00Z'));
   now += 86_400_000;
   expect(takeAll(open(3, 'account'))).toBe(3);
   expect(open(5, 'account', month).take('a', 1)).toBe(false);
-  expect(budget.renewsAt).toBe(Date.parse('2032-01-01T00:00:00Z'));
   now += 86_400_000;
   expect(takeAll(budget, 'january')).toBe(5);
 });
@@ -194,8 +194,7 @@ test('says once when its share is used up, by whomever', () => {
   const budget = open(10_000, 'account', {warnAt, limit: 'max_credits_per_day in production.yaml'});
   budget.take('a', 7_900);
   expect(said).toEqual([]);
-  budget.take('b', 100);
-  budget.take('c', 100);
+  for (const key of ['b', 'c', 'd']) budget.take(key, 100);
   expect(said).toEqual([
     "8 of the day's 10 credits (max_credits_per_day in production.yaml) are used by all runs together.",
   ]);

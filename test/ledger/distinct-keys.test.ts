@@ -4,10 +4,20 @@ import {DistinctKeys} from '../../src/ledger/distinct-keys.ts';
 import {intelligenceLookup} from '../../src/ledger/lookup.ts';
 import {createSandbox} from '../support/command.ts';
 
-/** As many as the least room for keys has slots. */
-const lookups = Array.from({length: 2 ** 14}, (_, n) =>
-  intelligenceLookup('ip', `198.18.${n >> 8}.${n & 255}`),
+/** Keys that begin with the same four bytes, have the next four in common, or have zeros there. */
+const alike = [0, 2 ** 14, 1, 1 + 2 ** 14].flatMap(first =>
+  [0, 1, 2]
+    .filter(second => first + second > 0)
+    .map(second => ({key: Buffer.from(Int32Array.of(first, second, 0, 0).buffer).toString('base64url')})),
 );
+
+/** As many as fit into twice the least room for keys. */
+const lookups = [
+  ...alike,
+  ...Array.from({length: 0.75 * 2 ** 15 - alike.length}, (_, n) =>
+    intelligenceLookup('ip', `198.18.${n >> 8}.${n & 255}`),
+  ),
+];
 
 test.each([
   ['in memory, which grows', 2 ** 15, false],

@@ -1,5 +1,16 @@
 import {randomUUID} from 'node:crypto';
-import {cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync} from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
@@ -73,6 +84,29 @@ test('after a failed write that no space helps, the session counts the sent call
   expect(next.interrupted).toBe(3);
   expect(next.tally.operations.ip).toMatchObject({calls: 0, spent: 0, maybeSpent: 3, distinct: 3});
   next.close();
+});
+
+test('an outcome is not written where the reservation that would write it with its own fails', async () => {
+  const ledger = open();
+  ledger.reserve([call('a')]);
+  const written = ledger.record(answered('a'));
+  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
+    throw Object.assign(new Error('disk I/O error'), {code: 'SQLITE_IOERR_WRITE'});
+  });
+  expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
+  await expect(written).rejects.toThrow("can't be written");
+  ledger.abandon();
+});
+
+test('a ledger that no run resumes has no file that a kill would leave, and tells that the disk is full', () => {
+  const ledger = open({temporary: true});
+  ledger.reserve([call('a')]);
+  expect(readdirSync(directory)).toEqual([]);
+  vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
+    throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
+  });
+  expect(() => ledger.reserve([call('b')])).toThrow("can't be written");
+  ledger.abandon();
 });
 
 test('on a full disk, what was paid for is written in the space of the spare file, and nothing more is reserved', async () => {
@@ -232,6 +266,8 @@ test('calls in flight at the end are maybe spent, for this session and the next'
   expect(ledger.tally.unconfirmed).toBe(2);
   await expect(ledger.record(answered('b'))).rejects.toThrow('closed');
   const next = open();
+  // The session that ended has told of them.
+  expect(next.interrupted).toBe(0);
   expect(next.tally).toMatchObject({unconfirmed: 2, operations: {ip: ledger.tally.operations.ip}});
   expect(next.find(['a', 'b', 'nobody'])).toEqual(
     new Map([
@@ -484,6 +520,20 @@ test('calls in flight are perhaps spent in the books of a session that gives up 
   ledger.abandon();
   expect(ledger.tally.operations.ip).toMatchObject({calls: 0, spent: 0, maybeSpent: 3});
   expect([ledger.tally.unconfirmed, ledger.budget.committed]).toEqual([2, 3]);
+});
+
+test('a session that gives up its ledger gives the unspent rest of its block back to the day', () => {
+  const day = (holder: string) =>
+    new PeriodBudget({
+      ...{directory, owner: 'account', holder, period: 'day', limit: 'a limit'},
+      ...{maxCredits: 1_000_000, now: Date.now},
+    });
+  const ledger = open({shared: [day('given up')]});
+  ledger.reserve([call('a', 300)]);
+  ledger.abandon();
+  const next = day('next');
+  expect(next.used).toBe(300);
+  next.close();
 });
 
 test('calls are reserved in order: none is sent in the place of one that is too expensive', () => {
@@ -777,6 +827,15 @@ test.each([
   expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged', exitCode: 10}));
 });
 
+test('damage beside all values is found when the ledger is opened', () => {
+  open().close();
+  const file = openSync(join(directory, 'ledger.db'), 'r+');
+  // The header's number of free pages: https://www.sqlite.org/fileformat.html
+  writeSync(file, Buffer.from([0, 0, 0, 5]), 0, 4, 36);
+  closeSync(file);
+  expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged'}));
+});
+
 /** A session's bills as the next one finds them: of calls to `ip`. */
 const untold = (ledger: Ledger) => ledger.bills.untold.map(({about, by}) => [about, by.ip]);
 
@@ -861,7 +920,7 @@ test('every taken over outcome is found: before it is written, after it, and by 
     {status: 'failed', error: 'econnreset'},
     {status: 'unknown', error: 'interrupted', data: '{}', boughtAt: n},
   ];
-  const outcomes = Array.from({length: 150}, (_, n) => [`key ${n}`, kinds(n)[n % 5] ?? kinds(n)[0]] as const);
+  const outcomes = Array.from({length: 200}, (_, n) => [`key ${n}`, kinds(n)[n % 5] ?? kinds(n)[0]] as const);
   const ledger = open();
   const find = (from: Ledger) => [...from.find(outcomes.map(([key]) => key))];
   const expected = outcomes.map(([key, outcome]) => [key, expect.objectContaining({outcome})]);

@@ -22,9 +22,9 @@ const CLOSED = ['ECONNRESET', 'EPIPE'];
  * If at least this many calls are lost on reused connections, no connection is reused any more. By default, a
  * value has more attempts than this.
  */
-const LOST_AT_MOST = 2;
+const FEWEST_LOST = 2;
 /**
- * Besides {@link LOST_AT_MOST}, more than this share of the calls on reused connections must be lost: a server
+ * Besides {@link FEWEST_LOST}, more than this share of the calls on reused connections must be lost: a server
  * that closes idle connections causes a loss now and then.
  */
 const LOST_SHARE = 0.2;
@@ -248,7 +248,7 @@ export class Connections {
     request.once('error', ({code = ''}: NodeJS.ErrnoException) => {
       if (!CLOSED.includes(code)) return;
       this.#lost++;
-      if (this.#lost < LOST_AT_MOST || this.#lost <= LOST_SHARE * this.#kept) return;
+      if (this.#lost < FEWEST_LOST || this.#lost <= LOST_SHARE * this.#kept) return;
       this.#loses = true;
       this.close();
     });

@@ -13,7 +13,8 @@ export interface Match {
  * words.
  */
 const SHORTEST_END = 4;
-const SHORTEST_UNSPACED_END = 2;
+/** Minimum length in scripts other than Latin: Chinese and Japanese write "telephone" with two characters. */
+const SHORTEST_OTHER_END = 2;
 const SHORTEST_PART = 3;
 
 /** Finds phrases in a header's words. A phrase that ends in `?` is a hint. */
@@ -52,7 +53,7 @@ export class HeaderVocabulary {
   /** The phrase at the end of a compound: `mobiltelefon`. */
   endOf(token: string): Match[] {
     const word = withoutNumber(token);
-    for (let from = 1; from <= word.length - SHORTEST_UNSPACED_END; from++) {
+    for (let from = 1; from <= word.length - SHORTEST_OTHER_END; from++) {
       const end = word.slice(from);
       const isHint = this.#joined.get(end);
       const isLong = end.length >= SHORTEST_END || /[^\p{Script=Latin}]/u.test(end);
