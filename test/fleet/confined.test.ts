@@ -3,17 +3,23 @@ import {expect, test} from 'vitest';
 import {makeCertificate} from '../support/cert.ts';
 import {booksOf, listOf} from '../support/crash.ts';
 import {lacks} from '../support/real-parts.ts';
+import {startRedis} from '../support/redis.ts';
 import {until} from '../support/until.ts';
 import {openFleetArena} from './fleet-arena.ts';
 
 const PASSWORD = 'password-of-the-fleet';
 const NEXT_KEY = 'key-of-tomorrow-9b8c7d6e';
 
-/** The line of docs/fleet.md that makes a Redis user who may do what a fleet needs, and nothing else. */
-function documentedUser(): string[] {
+/** The lines of docs/fleet.md that make a Redis user who may do what a fleet needs and nothing else, and no other. */
+function documentedUsers(): string {
   const page = readFileSync(new URL('../../docs/fleet.md', import.meta.url), 'utf8');
-  const [, rules = ''] = /^user bulk-enrich (.+)$/m.exec(page) ?? [];
-  return rules.replace('PASSWORD', PASSWORD).split(' ');
+  const [lines = ''] = /^user bulk-enrich .+\nuser default .+\n/m.exec(page) ?? [];
+  return lines.replace('PASSWORD', PASSWORD);
+}
+
+function documentedUser(): string[] {
+  const [, rules = ''] = /^user bulk-enrich (.+)$/m.exec(documentedUsers()) ?? [];
+  return rules.split(' ');
 }
 
 test('the Compose file and the manifest create this user, and admit no other', () => {
@@ -22,7 +28,7 @@ test('the Compose file and the manifest create this user, and admit no other', (
     expect(text, name).toContain(
       `user bulk-enrich ${documentedUser().join(' ').replace(PASSWORD, 'PASSWORD')}\n`,
     );
-    for (const line of ['user default off', 'tls-auth-clients', 'NODE_EXTRA_CA_CERTS'])
+    for (const line of ['user default off ~* &* +@all', 'tls-auth-clients', 'NODE_EXTRA_CA_CERTS'])
       expect(text, name).toContain(line);
   }
 });
@@ -69,3 +75,17 @@ test.skipIf(lacks('redis'))(
     own.disconnect();
   },
 );
+
+test.skipIf(lacks('redis'))('a Redis with these users has all that it kept after a restart', async () => {
+  const users = {lines: documentedUsers(), username: 'bulk-enrich', password: PASSWORD};
+  await using redis = await startRedis({persistent: true, users});
+  const {client} = redis;
+  await client.multi().set('bulk-enrich:a', 'kept').hset('bulk-enrich:b', 'field', 'kept').exec();
+  await redis.stop();
+  await redis.start();
+  expect([await client.get('bulk-enrich:a'), await client.hget('bulk-enrich:b', 'field')]).toEqual([
+    'kept',
+    'kept',
+  ]);
+  await expect(client.duplicate({username: 'default', password: ''}).ping()).rejects.toThrow();
+});

@@ -22,6 +22,8 @@ export interface RedisOptions {
   /** True if its content is back after a restart. */
   readonly persistent?: boolean;
   readonly password?: string;
+  /** The lines of its ACL file, and the user among them that the client is. */
+  readonly users?: {readonly lines: string; readonly username: string; readonly password: string};
   /** Only TLS connections are taken. */
   readonly tls?: {readonly key: string; readonly cert: string};
 }
@@ -29,6 +31,7 @@ export interface RedisOptions {
 export async function startRedis({
   persistent = false,
   password,
+  users,
   tls,
 }: RedisOptions = {}): Promise<RedisProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-redis-'));
@@ -37,15 +40,19 @@ export async function startRedis({
     lazyConnect: true,
     retryStrategy: () => 50,
     ...(password === undefined ? {} : {password}),
+    ...(users === undefined ? {} : {username: users.username, password: users.password}),
     ...(tls === undefined ? {} : {tls: {ca: tls.cert}}),
   });
   client.on('error', () => {});
+  const acl = join(directory, 'users.acl');
+  if (users !== undefined) writeFileSync(acl, users.lines);
   let child: ChildProcess | undefined;
   const start = async () => {
     const args = [
       ...['--bind', '127.0.0.1', '--dir', directory, '--save', ''],
       ...(persistent ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no']),
       ...(password === undefined ? [] : ['--requirepass', password]),
+      ...(users === undefined ? [] : ['--aclfile', acl]),
       ...(tls === undefined ? ['--port', String(port)] : tlsArgs(tls, directory, port)),
     ];
     child = spawn('redis-server', args, {stdio: 'ignore'});
