@@ -73,7 +73,9 @@ describe.concurrent('docs/library.md', () => {
     for (const {heading, printed} of examples) expect(printed, heading).not.toBe('');
   });
 
-  test('the examples compile with the installed package and print the shown output; CommonJS can require it', async () => {
+  test('the examples compile with the installed package and print the shown output; CommonJS can require it', {
+    timeout: 300_000,
+  }, async () => {
     using sandbox = installed();
     for (const [index, {code}] of examples.entries()) sandbox.write(`src/${index}.ts`, code);
     sandbox.write('src/required.cts', COMMONJS);
