@@ -94,8 +94,11 @@ describe('its file', () => {
     try {
       const [local, fleet] = [open(1), open(1)];
       await fleet.holdAll();
-      vi.advanceTimersByTime(70_000);
-      expect(local.take(1).permits).toBe(0);
+      // What a process had that is gone counts as used when that is noticed.
+      for (const ms of [70_000, 1_100]) {
+        vi.advanceTimersByTime(ms);
+        expect(local.take(1).permits).toBe(0);
+      }
       for (const pace of [fleet, local]) pace.close();
     } finally {
       vi.useRealTimers();

@@ -3,6 +3,7 @@ import {startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {startPingServer} from '../support/ping-server.ts';
 import {until} from '../support/until.ts';
 
 const LIST = `ip\n${Array.from({length: 9}, (_, n) => `192.0.2.${n}\n`).join('')}`;
@@ -43,6 +44,20 @@ test('a sample records its calls beside the last run’s', async () => {
   await runHere(sandbox, ['run', ...ARGS, '--sample', '3', '--calls', 'calls.ndjson'], {env: service.env});
   expect(sandbox.read('calls.ndjson')).toBe('of the last run');
   expect(sandbox.read('calls.sample.ndjson').trim().split('\n')).toHaveLength(3);
+});
+
+test('a sample leaves metrics and the health check alone, and finishes no earlier day', async () => {
+  await using service = await startService();
+  await using health = await startPingServer();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', LIST);
+  const daily = ['run', ...ARGS, '-o', 'out-{date}.csv', '--metrics', 'out.prom', '--ping-url', health.url];
+  const run = (...more: string[]) => runHere(sandbox, [...daily, ...more], {env: service.env});
+  expect((await run('--date', '2026-01-01', '--max-credits', '2', '--concurrency', '1')).code).toBe(7);
+  const [metrics, pings] = [sandbox.read('out.prom'), health.pings.length];
+  expect((await run('--sample', '3')).code).toBe(0);
+  expect([sandbox.read('out.prom'), health.pings.length]).toEqual([metrics, pings]);
+  expect(service.ledger.calls).toBeLessThanOrEqual(2 + 3);
 });
 
 test('a call without a usable answer is paid for again', async () => {

@@ -1,5 +1,31 @@
-import {expect, test} from 'vitest';
-import {createClient} from '../../src/client/client.ts';
+import {Agent} from 'node:http';
+import {describe, expect, test} from 'vitest';
+import type {RawResponse} from '../../src/client/classify.ts';
+import {type ClientOptions, createClient} from '../../src/client/client.ts';
+import {slimRequests} from '../../src/client/http/slim-request.ts';
+
+const KEY = 'client-key-1';
+const OK = JSON.stringify({success: true, data: {city: 'X'}});
+
+/** A status, or a response. */
+type Given = number | Partial<RawResponse>;
+
+/** A client whose calls are answered here. `sent` gets their URLs and bodies. */
+function clientWith(answers: readonly (Given | Promise<Given>)[], options: Partial<ClientOptions> = {}) {
+  const sent: (readonly [string, Record<string, string>])[] = [];
+  const client = createClient({baseUrl: 'https://api.example.com', apiKey: KEY, ...options}, () => ({
+    async post(url, body) {
+      const answer = answers[sent.length] ?? 200;
+      sent.push([url.href, JSON.parse(body)]);
+      const given = await answer;
+      const {status = 200, ...more} = typeof given === 'number' ? {status: given} : given;
+      return {status, body: status === 200 ? OK : '', latencyMs: 1, pace: {limits: {}}, ...more};
+    },
+    close() {},
+  }));
+  return {client, sent};
+}
+const ip = {ip: '198.51.100.7'};
 
 test('a client tells its base URL without the user and password in it: it is logged', () => {
   const client = createClient({
@@ -8,4 +34,109 @@ test('a client tells its base URL without the user and password in it: it is log
   });
   expect(client.baseUrl).toBe('https://api.example.com/risk');
   client.close();
+});
+
+test('a call goes to the path of its operation below the base URL, with the key and all of its fields', async () => {
+  const {client, sent} = clientWith([], {baseUrl: 'https://api.example.com/risk/v1//'});
+  await client.phone('+12125550142');
+  const beside = {id: 'u1', email: 'jo@example.com', phoneNumber: '+12125550142'};
+  await client.verify({token: 't', actionId: 'a', ...beside}).catch(() => {});
+  await client.verify({token: 't', actionId: 'a'}).catch(() => {});
+  const verify = 'https://api.example.com/risk/v1/verify';
+  const asked = {api_key: KEY, token: 't', action_id: 'a'};
+  expect(sent).toEqual([
+    ['https://api.example.com/risk/v1/intelligence/phone', {api_key: KEY, phone: '+12125550142'}],
+    [verify, {...asked, id: 'u1', email: 'jo@example.com', phone_number: '+12125550142'}],
+    [verify, asked],
+  ]);
+});
+
+test('a client that was closed sends nothing', async () => {
+  const {client, sent} = clientWith([]);
+  client.close();
+  expect(await client.send('ip', ip)).toMatchObject({kind: 'not_sent', code: 'client_closed'});
+  expect(sent).toEqual([]);
+});
+
+test.each([
+  ['a1b2-c3d4', 'a1b2-c3d4'],
+  ['ip-198-51-100-7', undefined],
+  [`of_${KEY}`, undefined],
+  [Buffer.from(`x:${KEY}`).toString('base64url'), undefined],
+])('a request identifier is kept unless it repeats the value or the key: %s', async (requestId, kept) => {
+  const {client} = clientWith([{pace: {retryAfter: '1', limits: {}, requestId}}]);
+  const attempt = await client.send('ip', ip);
+  expect(attempt).toMatchObject({kind: 'answered', pace: {retryAfter: '1'}});
+  expect('pace' in attempt && attempt.pace?.requestId).toBe(kept);
+});
+
+describe('a key that the service refuses', () => {
+  /** Gives out another key each time. */
+  const keys = () => {
+    let read = 0;
+    const readKeyAgain = async () => {
+      read += 1;
+      return `client-key-${read + 1}`;
+    };
+    return {readKeyAgain, read: () => read};
+  };
+  const kinds = async (client: ReturnType<typeof clientWith>['client'], calls: number) => {
+    const found: string[] = [];
+    for (let n = 0; n < calls; n++) found.push((await client.send('ip', ip)).kind);
+    return found;
+  };
+
+  test('is read again once: a fault of the service does not show that the new key is right', async () => {
+    const {readKeyAgain, read} = keys();
+    const {client, sent} = clientWith([401, 500, 429, 404, 401], {readKeyAgain});
+    expect(await kinds(client, 5)).toEqual(['rekeyed', 'ambiguous', 'throttled', 'rejected', 'fatal']);
+    expect([read(), sent.at(-1)?.[1].api_key]).toEqual([1, 'client-key-2']);
+  });
+
+  test('is read again for the next rotation, once a call was answered', async () => {
+    const {readKeyAgain, read} = keys();
+    const {client} = clientWith([401, 200, 401, 200], {readKeyAgain});
+    expect(await kinds(client, 4)).toEqual(['rekeyed', 'answered', 'rekeyed', 'answered']);
+    expect(read()).toBe(2);
+  });
+
+  test('says nothing of the key that has replaced it: a call that left before is sent again', async () => {
+    const {readKeyAgain, read} = keys();
+    let refuse = (_: number) => {};
+    const late = new Promise<number>(resolve => {
+      refuse = resolve;
+    });
+    const {client} = clientWith([401, late], {readKeyAgain});
+    const [first, second] = [client.send('ip', ip), client.send('ip', ip)];
+    expect((await first).kind).toBe('rekeyed');
+    refuse(401);
+    expect((await second).kind).toBe('rekeyed');
+    expect(read()).toBe(1);
+    expect((await client.answer('ip', ip)).kind).toBe('answered');
+  });
+});
+
+test.each([
+  [401, 6, /BULK_ENRICH_API_KEY/],
+  [402, 7, /no credits left/],
+  [302, 2, /BULK_ENRICH_BASE_URL/],
+  [429, 5, /slow down/],
+  [500, 3, /may have been charged/],
+  [404, 3, /rejected/],
+  [{body: 'x'}, 3, /breaks the interface/],
+] as const)('a lookup that gets %j ends with exit code %i', async (response, exitCode, message) => {
+  const {client} = clientWith([response]);
+  await expect(client.ip(ip.ip)).rejects.toMatchObject({exitCode, message: expect.stringMatching(message)});
+});
+
+test.each([
+  ['http://[::1]:8080/risk/', {protocol: 'http:', host: '::1', port: '8080', path: '/risk/'}],
+  ['https://api.example.com/a', {protocol: 'https:', host: 'api.example.com', port: undefined, path: '/a'}],
+])('a request for %s goes there', (url, expected) => {
+  const [handler] = slimRequests(new URL(url), new Agent()).handlers ?? [];
+  const headers = {accept: 'application/json'};
+  const given = handler?.({headers} as never, ((options: object) => options) as never) as unknown as {
+    createNativeRequestOptions(): object;
+  };
+  expect(given.createNativeRequestOptions()).toMatchObject({...expected, method: 'POST', headers});
 });

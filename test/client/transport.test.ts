@@ -172,6 +172,18 @@ test('headers about pace are handed on as they came', async () => {
   });
 });
 
+test.each([
+  [{'X-Request-Id': 'a-1'}, 'a-1'],
+  [{'Request-Id': 'b-2'}, 'b-2'],
+  [{'X-Request-Id': 'a-1', 'Request-Id': 'b-2'}, 'a-1'],
+  [{'X-Request-Id': 'not one'}, undefined],
+  [{}, undefined],
+])('the identifier of a request is handed on: %j', async (headers, requestId) => {
+  const server = await serve({script: () => reply.ok({headers})});
+  const attempt = await ask(client(server.url));
+  expect('pace' in attempt && attempt.pace?.requestId).toBe(requestId);
+});
+
 test('the key is in no result, whatever happens', async () => {
   const script = [reply.drop(), reply.redirect('http://127.0.0.1:1/'), reply.html(), reply.unauthorized()];
   const server = await serve({script: ({call}) => script[call - 1]});

@@ -15,6 +15,7 @@ afterEach(() => {
 function watch(redis: object, refused: () => string | undefined = () => undefined) {
   const warnings: string[] = [];
   const outages: StopReason[] = [];
+  const capacities: number[] = [];
   const health = new Health({
     redis: whole<Redis>(redis as Redis),
     where: 'queue',
@@ -22,10 +23,10 @@ function watch(redis: object, refused: () => string | undefined = () => undefine
     maxOutageMs: 20_000,
     now: Date.now,
     warn: sentence => warnings.push(sentence),
-    onCapacity: () => {},
+    onCapacity: calls => capacities.push(calls),
     onOutage: reason => outages.push(reason),
   });
-  return {health, warnings, outages};
+  return {health, warnings, outages, capacities};
 }
 
 test('an outage begins with the first trouble, even if another follows, and each is told once', async () => {
@@ -64,4 +65,32 @@ test('a Redis that is connected, but does not answer, is told of, and is an outa
   health.stop();
   expect(warnings).toHaveLength(1);
   expect(outages[0]).toMatchObject({kind: 'outage', cause: silent, why: 'too long'});
+});
+
+test('an outage is over once the fleet can make calls: the next one counts from its own begin, and is told', async () => {
+  const workers = [{concurrency: 16}, {concurrency: 4}];
+  const redis = {
+    status: 'connecting',
+    smembers: async () => Object.keys(workers),
+    mget: async () => workers.map(worker => JSON.stringify(worker)),
+  };
+  const {health, warnings, outages, capacities} = watch(redis);
+  for (const status of ['connecting', 'ready', 'connecting']) {
+    redis.status = status;
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(health.pause === undefined, status).toBe(status === 'ready');
+  }
+  health.stop();
+  expect([warnings.length, outages]).toEqual([2, []]);
+  expect(new Set(capacities)).toEqual(new Set([20]));
+});
+
+test('a fleet without a worker waits, says how to start one, and is an outage after its time', async () => {
+  const {health, warnings, outages} = watch({status: 'ready', smembers: async () => []});
+  await vi.advanceTimersByTimeAsync(25_000);
+  health.stop();
+  expect(warnings).toEqual([
+    'No worker is running on queue: the run waits. Start one with: bulk-enrich worker --redis queue',
+  ]);
+  expect(outages[0]).toMatchObject({kind: 'outage', cause: 'no worker is running on queue'});
 });

@@ -1,10 +1,19 @@
-import {expect, test, vi} from 'vitest';
+import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {Fleet} from '../../src/fleet/fleet.ts';
 import {PREFIX} from '../../src/fleet/protocol.ts';
-import {enterRoster, fleetClaims, members, rateClaim} from '../../src/fleet/roster.ts';
+import {publicUrl} from '../../src/fleet/redis.ts';
+import {enterRoster, fleetClaims, type Member, members, rateClaim} from '../../src/fleet/roster.ts';
 import {sealWith} from '../../src/fleet/seal.ts';
 import {lacks} from '../support/real-parts.ts';
 import {startRedis} from '../support/redis.ts';
+
+test.each([
+  ['rediss://fleet:canary-password@queue.example.com:6380/1', 'rediss://queue.example.com:6380/1'],
+  ['redis://:canary-password@192.0.2.1:6379/', 'redis://192.0.2.1:6379'],
+  ['redis://fleet@[2001:db8::1]', 'redis://[2001:db8::1]'],
+])('messages name %s without its user and password, and with its database', (url, named) => {
+  expect(publicUrl(url)).toBe(named);
+});
 
 test.skipIf(lacks('redis'))('a run that may not join leaves no connection to Redis', async () => {
   await using server = await startRedis();
@@ -98,4 +107,105 @@ test.skipIf(lacks('redis'))('who is refused for a claim does not renew it', asyn
   );
   await expect(entering).rejects.toMatchObject({code: 'fleet_refused'});
   expect(await server.client.pttl(`${PREFIX}:rate`)).toBeLessThanOrEqual(3_000);
+});
+
+test.skipIf(lacks('redis'))(
+  'a member renews its claim until it leaves, and is refused once the fleet has another value',
+  async () => {
+    await using server = await startRedis();
+    vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
+    try {
+      const key = `${PREFIX}:rate`;
+      let refusal: Error | undefined;
+      const member = await enterRoster(
+        server.client,
+        'run',
+        [rateClaim('20/s')],
+        () => ({}),
+        error => {
+          refusal = error;
+        },
+      );
+      await server.client.pexpire(key, 3_000);
+      vi.advanceTimersByTime(2_000);
+      await expect.poll(() => server.client.pttl(key), {interval: 5}).toBeGreaterThan(3_000);
+      await server.client.set(key, '10/s');
+      const nextBeat = () => {
+        vi.advanceTimersByTime(2_000);
+        return refusal;
+      };
+      await expect.poll(nextBeat, {interval: 5}).toMatchObject({code: 'fleet_refused'});
+      expect(member.trouble).toBeUndefined();
+      await member.leave();
+      vi.advanceTimersByTime(2_000);
+      expect(await server.client.exists(key)).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  },
+);
+
+test.skipIf(lacks('redis'))(
+  'a member that falls silent is forgotten within 8 s, with all that it claims; another member keeps its claims',
+  async () => {
+    await using server = await startRedis();
+    const claims = [...fleetClaims('https://api.example.com', sealWith('a-secret')), rateClaim('20/s')];
+    const enter = () =>
+      enterRoster(
+        server.client,
+        'run',
+        claims,
+        () => ({}),
+        () => expect.unreachable(),
+      );
+    const first = await enter();
+    const keys = await server.client.keys(`${PREFIX}:*`);
+    expect(keys).toHaveLength(5);
+    const [left, roster] = await Promise.all([
+      Promise.all(keys.filter(key => key !== `${PREFIX}:runs`).map(key => server.client.pttl(key))),
+      server.client.pttl(`${PREFIX}:runs`),
+    ]);
+    for (const ms of [...left, roster / 10_800]) expect([ms > 0, ms <= 8_000]).toEqual([true, true]);
+    for (const {name} of claims) await server.client.pexpire(`${PREFIX}:${name}`, 1_000);
+    const second = await enter();
+    for (const {name} of claims) expect(await server.client.pttl(`${PREFIX}:${name}`)).toBeGreaterThan(1_000);
+    for (const member of [first, second]) await member.leave();
+  },
+);
+
+describe.skipIf(lacks('redis'))('a member, with each sign of life,', () => {
+  const BEAT_MS = 2_000;
+  beforeEach(() => {
+    vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('tells its state of now, and is not heard while Redis refuses that', async () => {
+    await using server = await startRedis();
+    let rows = 0;
+    const member = await enterRoster(
+      server.client,
+      'run',
+      [],
+      () => ({rows}),
+      () => expect.unreachable(),
+    );
+    const told = async () => (await members<Member & {rows: number}>(server.client, 'run'))[0]?.rows;
+    expect([await told(), member.isHeard]).toEqual([0, true]);
+    const beat = async (of: () => unknown, expected: unknown) => {
+      vi.advanceTimersByTime(BEAT_MS);
+      await expect.poll(of).toEqual(expected);
+    };
+    rows = 7;
+    await beat(told, 7);
+    await server.client.config('SET', 'min-replicas-to-write', '1');
+    await beat(() => [member.isHeard, member.trouble?.slice(0, 10)], [false, 'NOREPLICAS']);
+    await server.client.config('SET', 'min-replicas-to-write', '0');
+    rows = 8;
+    await beat(() => [member.isHeard, member.trouble], [true, undefined]);
+    expect(await told()).toBe(8);
+    await member.leave();
+  });
 });

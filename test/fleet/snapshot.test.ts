@@ -5,12 +5,20 @@ import {Snapshot} from '../../src/fleet/worker/snapshot.ts';
 
 const UP_SECONDS = 100;
 
-/** A Redis that keeps snapshots only, and has been up for a while. */
+/** A Redis that keeps snapshots, or a log of all writes, and has been up for a while. */
 class RestartingRedis extends EventEmitter {
   startedAt = 10_000;
+  readonly #keepsLog: boolean;
+
+  constructor(keepsLog = false) {
+    super();
+    this.#keepsLog = keepsLog;
+  }
 
   async info(section: string): Promise<string> {
-    return section === 'persistence' ? 'aof_enabled:0\r\n' : `uptime_in_seconds:${UP_SECONDS}\r\n`;
+    return section === 'persistence'
+      ? `aof_enabled:${Number(this.#keepsLog)}\r\n`
+      : `uptime_in_seconds:${UP_SECONDS}\r\n`;
   }
 
   async time(): Promise<[string, string]> {
@@ -35,4 +43,10 @@ test('a worker takes no chunk out of a snapshot for a new one, however often Red
     ]);
     redis.restart();
   }
+});
+
+test('a chunk from before the start of a Redis that logs all writes is carried out: it was never lost', async () => {
+  const redis = new RestartingRedis(true);
+  const snapshot = new Snapshot(redis as unknown as Redis);
+  expect(await snapshot.mayHold((redis.startedAt - 10) * 1_000)).toBe(false);
 });

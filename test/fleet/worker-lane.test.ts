@@ -1,11 +1,12 @@
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
-import {FleetGate, Limiters} from '../../src/fleet/limits.ts';
+import {FleetGate, Limiters, type OpenLimiter} from '../../src/fleet/limits.ts';
 import type {Chunk} from '../../src/fleet/protocol.ts';
 import {WorkerLane} from '../../src/fleet/worker/worker-lane.ts';
 import {lacks} from '../support/real-parts.ts';
 import {type RedisProcess, startRedis} from '../support/redis.ts';
+import {whole} from '../support/whole.ts';
 
 const answered: Attempt = {
   kind: 'answered',
@@ -16,7 +17,7 @@ const answered: Attempt = {
   unknownFields: [],
   wrongTypes: [],
 };
-const throttled = (retryAfter: string): Attempt => ({
+const throttled = (retryAfter?: string): Attempt => ({
   kind: 'throttled',
   status: 429,
   code: 'http_429',
@@ -172,5 +173,64 @@ describe.skipIf(lacks('redis'))('the lanes of two workers', () => {
     // With a time, the run takes it for a closed gate, not for a fault.
     const back = {kind: 'not_sent', code: 'worker_stopping', closedMs: 0};
     expect(await asked).toMatchObject([answered, back, back, back]);
+  });
+});
+
+describe('the lane of a worker', () => {
+  /** A lane whose limiter grants each lease at once. Counts the leases, and notes for how long the gate is closed. */
+  function laneBehind(gate: Partial<FleetGate>) {
+    const told = {leases: 0, closed: [] as number[]};
+    const limiter = {
+      once: (_event: string, scheduled: () => void) => scheduled(),
+      async schedule(work: () => Promise<void>) {
+        told.leases += 1;
+        await work();
+      },
+    };
+    const lane = new WorkerLane({
+      ...{name: 'all', slots: 100},
+      limiters: whole<Limiters>({open: () => (async () => limiter) as unknown as OpenLimiter}),
+      gate: whole<FleetGate>({
+        closedMs: async () => 0,
+        close: async ms => void told.closed.push(ms),
+        ...gate,
+      }),
+    });
+    return {lane, told};
+  }
+  const PACE = {permits: 1, minTimeMs: 1_000};
+
+  test.each([
+    ['that gives no time, for half a second', undefined, 500],
+    ['for as long as it says', '2', 2_000],
+    ['that says a day, for an hour', '86400', 3_600_000],
+  ])('closes the gate after a throttled answer %s', async (_, retryAfter, ms) => {
+    const {lane, told} = laneBehind({});
+    await lane.ask(chunkOf(1, PACE), {send: async () => throttled(retryAfter)});
+    expect(told.closed).toEqual([ms]);
+  });
+
+  test('loses no answer of a chunk if Redis refuses to close the gate', async () => {
+    const {lane} = laneBehind({close: () => Promise.reject(new Error('OOM'))});
+    const send = async (_: string, {ip}: Readonly<Record<string, string>>) =>
+      ip === 'v0' ? throttled('2') : answered;
+    const attempts = await lane.ask(chunkOf(2, undefined), {send});
+    expect(attempts.map(({kind}) => kind)).toEqual(['throttled', 'answered']);
+  });
+
+  test('sends again once the gate is open', async () => {
+    let closedMs = 1_000;
+    const {lane} = laneBehind({closedMs: async () => closedMs});
+    const ask = () => lane.ask(chunkOf(1, PACE), {send: async () => answered});
+    expect(await ask()).toMatchObject([{kind: 'not_sent', code: 'fleet_gate', closedMs: 1_000}]);
+    closedMs = 0;
+    expect(await ask()).toMatchObject([answered]);
+  });
+
+  test('keeps to the pace of the latest chunk', async () => {
+    const {lane, told} = laneBehind({});
+    await lane.ask(chunkOf(1, PACE), {send: async () => answered});
+    await lane.ask(chunkOf(4, {...PACE, permits: 4}), {send: async () => answered});
+    expect(told.leases).toBe(2);
   });
 });

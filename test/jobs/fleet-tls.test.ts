@@ -71,7 +71,8 @@ test.skipIf(isLacking)('the Compose file’s Redis takes TLS and its own user al
   const document = parseDocument(text, {customTags: [{tag: '!override', collection: 'map'}]});
   expect(document.errors).toEqual([]);
   const {services} = document.toJS() as {services: {redis: {command: string[]}}};
-  const [, users = ''] = /users\.acl +(user default off .*\n +user bulk-enrich .*)/.exec(commentOf(text)) ?? [];
+  const [, users = ''] =
+    /users\.acl +(user default off .*\n +user bulk-enrich .*)/.exec(commentOf(text)) ?? [];
   writeFileSync(join(directory, 'users.acl'), `${users.replace(/^ +/gm, '')}\n`);
   const port = await freePort();
   const [name, ...args] = services.redis.command.map(word => here(word, port));

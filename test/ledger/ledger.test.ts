@@ -195,6 +195,16 @@ test('every recorded call is handed out, in the order of sending, however many t
   ledger.close();
 });
 
+test('a recorded call that was in flight at a kill keeps its line, also where the next session records none', () => {
+  const killed = open({recordsCalls: true});
+  killed.reserve([call('a')]);
+  killed.abandon();
+  open().close();
+  const next = open({recordsCalls: true});
+  expect([...next.callRecords()]).toMatchObject([{key: 'a', outcome: 'interrupted', charge: 'maybe'}]);
+  next.close();
+});
+
 test('an index of calls that a full disk refuses is an error of the output, and says so', () => {
   const ledger = open({recordsCalls: true});
   const exec = vi.spyOn(Sqlite.prototype, 'exec').mockImplementationOnce(() => {
@@ -261,7 +271,10 @@ test('calls in flight at the end are maybe spent, for this session and the next'
   const ledger = open();
   ledger.reserve([call('a'), call('b'), call('c', 2)]);
   await ledger.record(answered('a'));
+  ledger.end();
+  expect(ledger.isReadable).toBe(true);
   ledger.close();
+  expect(ledger.isReadable).toBe(false);
   expect(ledger.tally.operations.ip).toMatchObject({distinct: 3, calls: 1, spent: 1, maybeSpent: 3});
   expect(ledger.tally.unconfirmed).toBe(2);
   await expect(ledger.record(answered('b'))).rejects.toThrow('closed');
@@ -314,6 +327,7 @@ test('counts a value’s doubtful sends over all sessions, with those in flight 
     ledger.close();
   }
   const next = open();
+  expect(next.tally.operations.ip.distinct).toBe(3);
   expect(doubts(next)).toEqual([
     ['a', 2, 'econnreset'],
     ['b', 0, 'interrupted'],
@@ -518,6 +532,7 @@ test('calls in flight are perhaps spent in the books of a session that gives up 
   const ledger = open({maxCredits: 10});
   ledger.reserve([call('a'), call('b', 2)]);
   ledger.abandon();
+  expect(ledger.isReadable).toBe(false);
   expect(ledger.tally.operations.ip).toMatchObject({calls: 0, spent: 0, maybeSpent: 3});
   expect([ledger.tally.unconfirmed, ledger.budget.committed]).toEqual([2, 3]);
 });
@@ -562,7 +577,7 @@ test('a value whose first row was forgotten has the row for which it is sent aga
   ledger.forgetRowsAfter(5);
   expect(ledger.firstRow('a')).toBeUndefined();
   ledger.reserve([{...call('a'), known: true, firstRow: 7}]);
-  expect(ledger.firstRow('a')).toBe(7);
+  expect([ledger.firstRow('a'), ledger.firstRow('never sent')]).toEqual([7, undefined]);
   ledger.close();
 });
 
@@ -581,6 +596,21 @@ test('an answer is handed out for the store also after a later attempt to renew 
   expect([...ledger.givenUp.answersElsewhere()].flatMap(({answers}) => answers)).toEqual([
     {operation: 'ip', key: 'a', outcome},
   ]);
+  ledger.close();
+});
+
+test('a verdict that may be a repetition’s stays unknown when the run is started over', async () => {
+  const ledger = open();
+  const outcome = {
+    status: 'unknown',
+    error: 'verdict_replay_uncertain',
+    data: '{}',
+    boughtAt: 1_000,
+  } as const;
+  ledger.reserve([call('a')]);
+  await ledger.record({...answered('a'), outcome});
+  ledger.restart('');
+  expect(ledger.givenUp.find('a')?.outcome).toEqual(outcome);
   ledger.close();
 });
 
@@ -919,8 +949,9 @@ test('every taken over outcome is found: before it is written, after it, and by 
     {status: 'failed', error: 'odd', rejected: true, boughtAt: n},
     {status: 'failed', error: 'econnreset'},
     {status: 'unknown', error: 'interrupted', data: '{}', boughtAt: n},
+    {status: 'unknown', error: 'interrupted'},
   ];
-  const outcomes = Array.from({length: 200}, (_, n) => [`key ${n}`, kinds(n)[n % 5] ?? kinds(n)[0]] as const);
+  const outcomes = Array.from({length: 400}, (_, n) => [`key ${n}`, kinds(n)[n % 5]] as const);
   const ledger = open();
   const find = (from: Ledger) => [...from.find(outcomes.map(([key]) => key))];
   const expected = outcomes.map(([key, outcome]) => [key, expect.objectContaining({outcome})]);

@@ -48,6 +48,18 @@ test('rejections that a killed session has not judged are judged by the next one
   ledger.close();
 });
 
+test('an answer to one operation says nothing of rejections of another', async () => {
+  const ledger = await leftByKill();
+  const rejections = new Rejections({...noStore, put: () => expect.fail('kept')}, ledger);
+  rejections.keep('email');
+  expect([rejections.drop('email'), rejections.isRejected({operation: 'ip', key: 'a'})]).toEqual([
+    0,
+    undefined,
+  ]);
+  expect(rejections.drop('ip')).toBe(3);
+  ledger.close();
+});
+
 test('a streak takes them back, too', async () => {
   const ledger = await leftByKill();
   const rejections = new Rejections({...noStore, put: () => expect.fail('kept')}, ledger);

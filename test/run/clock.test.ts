@@ -69,6 +69,17 @@ test('a run that is resumed when its answers are past their age says so', async 
   expect([code, warnings]).toEqual([0, [expect.stringMatching(/40 days.*--max-age.*--restart/)]]);
 });
 
+test('a resumed run takes the stored answers that were fresh when it began, so all its rows are judged alike', async () => {
+  await using stage = await openStage();
+  stage.write('known.csv', ips(3));
+  await stage.run({...settings, input: 'known.csv', output: 'known.out.csv'});
+  stage.write('list.csv', ips(4, 100));
+  await stage.run({...settings, concurrency: 1, maxCredits: 2}, inDays(10));
+  stage.write('list.csv', ips(4, 100) + ips(3).slice('ip\n'.length));
+  const {code, summary} = await stage.run(settings, inDays(31));
+  expect([code, summary?.calls.total, summary?.lookups.ip?.from_store]).toEqual([0, 4, 3]);
+});
+
 test('a run whose clock is far behind leaves answers their dates: the next run pays for nothing again', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));

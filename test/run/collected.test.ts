@@ -2,7 +2,8 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {pino} from 'pino';
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
+import type {AskedOf} from '../../src/fleet/chunk-queue.ts';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
@@ -27,36 +28,83 @@ const answered = {
   ...known,
 } as const;
 const run = whole<Running>({
-  job: whole<Job>({settings: checkSettings(undefined, {cost: {verify: 1}})}),
+  job: whole<Job>({settings: checkSettings(undefined, {resends: 1})}),
   io: whole<RunIo>({log: pino({level: 'silent'})}),
 });
 
-/** The result of a session that finds, with the fleet, the verdict that the killed session had requested. */
-async function collected(isDoubtful: boolean): Promise<unknown> {
+/** What a session knows once it has found, with the fleet, a call that the killed session had requested. */
+async function collected(found: AskedOf, {isDoubtful = false, dispatch = 2} = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
   try {
     const open = () => new Ledger(join(directory, 'ledger.db'), {});
-    const {key} = lookupOf('verify', params);
-    const call = {key, operation: 'verify', cost: 1_000, known: false} as const;
+    const {operation, params} = found.ask;
+    const {key} = lookupOf(operation, params);
+    const call = {key, operation, cost: 1_000, known: false} as const;
     const killed = open();
     if (isDoubtful) {
       killed.reserve([{...call, dispatch: 1}]);
       const attempt = {kind: 'ambiguous', code: 'timeout', latencyMs: 5, boughtAt: 1_000} as const;
       await killed.record({...call, dispatch: 1, attempt, charge: 'maybe', doubt: true, retry: false});
     }
-    killed.reserve([{...call, known: isDoubtful, dispatch: 2}]);
+    killed.reserve([{...call, known: isDoubtful, dispatch}]);
     killed.abandon();
     const ledger = open();
-    await bookCollected(Promise.resolve([{ask, attempt: answered}]), run, ledger, noStore);
-    const outcome = ledger.find([key]).get(key)?.outcome;
+    const stored: unknown[] = [];
+    const store = {...noStore, put: (put: {readonly outcome: unknown}) => void stored.push(put.outcome)};
+    await bookCollected(Promise.resolve([found]), run, ledger, store);
+    const {outcome, doubts} = ledger.find([key]).get(key) ?? {};
+    const {spent, maybeSpent} = ledger.tally.operations[operation];
     ledger.close();
-    return outcome;
+    return {outcome, doubts, spent, maybeSpent, stored};
   } finally {
     rmSync(directory, {recursive: true});
   }
 }
 
 test('a verdict that the fleet finished is uncertain if an earlier attempt may have redeemed its token', async () => {
-  expect(await collected(true)).toMatchObject({status: 'unknown', error: 'verdict_replay_uncertain'});
-  expect(await collected(false)).toMatchObject({status: 'ok'});
+  const verdict = {ask, attempt: answered};
+  expect(await collected(verdict, {isDoubtful: true})).toMatchObject({
+    outcome: {status: 'unknown', error: 'verdict_replay_uncertain'},
+  });
+  expect(await collected(verdict)).toMatchObject({outcome: {status: 'ok'}});
+});
+
+describe('a call that the fleet finished for a killed session', () => {
+  const ip = {operation: 'ip', params: {ip: '192.0.2.1'}, dispatch: 2} as const;
+  const timed = {latencyMs: 5, boughtAt: 1_000, pace: {limits: {}}} as const;
+  const failed = {kind: 'ambiguous', code: 'http_503', status: 503, ...timed} as const;
+  const refused = {kind: 'rejected', code: 'odd_value', status: 422, ...timed} as const;
+
+  test('is paid for once, and its answer is stored for other runs', async () => {
+    const {stored, ...booked} = await collected({ask: ip, attempt: {...answered, data: {city: 'Oslo'}}});
+    expect(booked).toMatchObject({outcome: {status: 'ok'}, spent: 1_000, maybeSpent: 0});
+    expect(stored).toHaveLength(1);
+  });
+
+  test('uses up one of the sends of its value if it failed, not two', async () => {
+    expect(await collected({ask: ip, attempt: failed})).toMatchObject({outcome: undefined, doubts: 1});
+    expect(await collected({ask: ip, attempt: failed}, {isDoubtful: true})).toMatchObject({
+      outcome: {status: 'failed'},
+      doubts: 2,
+    });
+  });
+
+  test('costs nothing if it was throttled', async () => {
+    const attempt = {kind: 'throttled', code: 'http_429', status: 429, ...timed} as const;
+    expect(await collected({ask: ip, attempt})).toMatchObject({spent: 0, maybeSpent: 0, doubts: 0});
+  });
+
+  test('is not stored if it was rejected, since the account may be the cause', async () => {
+    expect(await collected({ask: ip, attempt: refused})).toMatchObject({
+      outcome: {status: 'failed', error: 'odd_value'},
+      stored: [],
+    });
+  });
+
+  test('is not the outcome of a value that a later session sent again', async () => {
+    expect(await collected({ask: ip, attempt: refused}, {dispatch: 3})).toMatchObject({
+      outcome: undefined,
+      maybeSpent: 1_000,
+    });
+  });
 });

@@ -26,3 +26,7 @@ test("no rate of a job exceeds its account's, whatever operation it is for", () 
     ['all', perSecond(20)],
   ]);
 });
+
+test("without a rate of its own a job has its account's, also if that is faster than usual", () => {
+  expect(lanes({}, {rate: perSecond(50)})).toMatchObject([{name: 'all', rate: perSecond(50)}]);
+});

@@ -171,6 +171,16 @@ test('rejects of all attempts count against --max-rejects: the same again stops,
   expect(stage.api.ledger.calls).toBe(60);
 });
 
+test('a share of --max-rejects is of all rows, those that can not be read included', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', `${ips(180)}${'192.0.2.1,x\n'.repeat(20)}`);
+  expect(await stage.run({ip: 'ip', maxRejects: '10%'})).toMatchObject({
+    code: 3,
+    summary: {rows: {written: 180, rejected: 20}},
+  });
+  expect(await stage.run({ip: 'ip', maxRejects: '9%', force: true})).toMatchObject({code: 8});
+});
+
 test('failed lookups of all attempts count against --max-errors, before one more row is read', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(1_500));

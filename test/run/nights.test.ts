@@ -221,13 +221,15 @@ describe('where the service can not be asked any more', () => {
     });
   });
 
-  test('--offline needs no key and sends nothing', async () => {
+  test('--offline needs neither key nor fleet, and sends nothing', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(10));
     await stage.run(nightly);
     const {requests} = stage.api.ledger;
     stage.write('list.csv', ips(12));
-    const keyless = {env: {BULK_ENRICH_API_KEY_FILE: '/nowhere'}};
+    const keyless = {
+      env: {BULK_ENRICH_API_KEY_FILE: '/nowhere', BULK_ENRICH_REDIS_URL: 'redis://192.0.2.1'},
+    };
     const ended = await stage.run({...nightly, offline: true}, keyless);
     expect(ended).toMatchObject({
       code: 3,

@@ -19,6 +19,7 @@ import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
 
 const settings = {ip: 'ip'};
 const isRoot = process.geteuid?.() === 0;
+const RULES = 'rules:\n  - {when: ip.is_vpn, add: 70, reason: vpn}\n';
 
 /** Stops the run at its fifth call. */
 async function cutOff(stage: Stage, raw: Record<string, unknown>): Promise<void> {
@@ -73,11 +74,18 @@ test('two results of one file are refused, also where they differ in case only a
   const kept = stage.path('out.csv.run/output.partial');
   mkdirSync(stage.path('out.csv.run'), {mode: 0o700});
   writeFileSync(kept, ips(3));
-  for (const raw of [{input: 'out.csv.run/output.partial'}, {summary: kept}]) {
+  stage.write('rules.yaml', RULES);
+  const rules = stage.path('rules.yaml');
+  for (const raw of [
+    {input: 'out.csv.run/output.partial'},
+    {summary: kept},
+    {summary: kept, state: stage.path('st')},
+    {score: rules, metrics: rules},
+  ]) {
     const ended = await stage.run({...settings, ...raw, restart: true});
     expect(ended).toMatchObject({code: 2, errorCode: 'same_file'});
   }
-  expect(readFileSync(kept, 'utf8')).toBe(ips(3));
+  expect([readFileSync(kept, 'utf8'), readFileSync(rules, 'utf8')]).toEqual([ips(3), RULES]);
 });
 
 test.each(['list.csv/out.csv', 'circle/out.csv', 'circle'])(
@@ -119,6 +127,14 @@ test('outputs that differ by their extension keep summaries and rejects apart', 
   const outputOf = (name: string) => JSON.parse(stage.read(name)).output.path;
   expect(outputOf('out.summary.json')).toBe(stage.path('out.csv'));
   expect(outputOf('out.ndjson.summary.json')).toBe(stage.path('out.ndjson'));
+});
+
+test('two outputs may share a summary that the user names', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  for (const output of ['out.csv', 'other.csv'])
+    expect(await stage.run({...settings, output, summary: stage.path('run.json')})).toMatchObject({code: 0});
+  expect(JSON.parse(stage.read('run.json')).output.path).toBe(stage.path('other.csv'));
 });
 
 test('a pattern does not match the job’s own output of the night before', async () => {
@@ -281,7 +297,12 @@ test('the same command after its end: the exit code that it had, and nothing to 
   rmSync(stage.path('r.md'));
   const {requests} = stage.api.ledger;
   const again = await stage.run({...settings, report: stage.path('r.md')});
-  expect(again).toMatchObject({code: 3, found: 'complete'});
+  // Rows that can't be read are no values to retry.
+  expect(again).toMatchObject({
+    code: 3,
+    found: 'complete',
+    message: expect.stringContaining('To run it again: --force'),
+  });
   // Killed before its report was written: that is made up for.
   expect(existsSync(stage.path('r.md'))).toBe(true);
   const others: [string, () => void, Record<string, unknown>][] = [
@@ -312,6 +333,21 @@ test('the same command after its end: the exit code that it had, and nothing to 
     code: 0,
     found: 'complete',
   });
+});
+
+test('a complete output is not this command’s once the service, the action or the content of a rules file is another', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', 'ip,token\n192.0.2.1,t1\n');
+  stage.write('rules.yaml', RULES);
+  const raw = {...settings, verdict: {token: 'token'}, score: stage.path('rules.yaml')};
+  const run = (env = {}) => stage.run(raw, {env: {BULK_ENRICH_ACTION_ID: 'signup', ...env}});
+  expect(await run()).toMatchObject({code: 0, found: undefined});
+  expect(await run()).toMatchObject({code: 0, found: 'complete'});
+  const exists = {code: 2, errorCode: 'output_exists'};
+  expect(await run({BULK_ENRICH_BASE_URL: 'http://127.0.0.1:9'})).toMatchObject(exists);
+  expect(await run({BULK_ENRICH_ACTION_ID: 'login'})).toMatchObject(exists);
+  stage.write('rules.yaml', RULES.replace('70', '80'));
+  expect(await run()).toMatchObject(exists);
 });
 
 test('a killed attempt to run a complete list again is kept with its answers until it resumes', async () => {
@@ -360,6 +396,27 @@ test('a day that was cut off goes first on the next', async () => {
     ]);
     for (const day of [yesterday, today]) rmSync(stage.path(`out-${day}.csv`));
   }
+});
+
+test('an earlier day makes no calls after the time limit of the command that finishes it', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  const daily = {...settings, output: 'out-{date}.csv', store: false};
+  await cutOff(stage, {...daily, date: '2026-01-01'});
+  const {calls} = stage.api.ledger;
+  let late = 0;
+  const ended = await stage.run(
+    {...daily, until: '1h'},
+    {
+      now: () => Date.now() + late,
+      warned: () => {
+        // The earlier day begins now.
+        late = 7_200_000;
+      },
+    },
+  );
+  expect([ended.code, ended.warnings[1]]).toEqual([5, expect.stringContaining('time limit')]);
+  expect(stage.api.ledger.calls).toBe(calls);
 });
 
 test('a day that can not be finished is said with the command that does it, and keeps no other day', async () => {

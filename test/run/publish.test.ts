@@ -56,6 +56,22 @@ async function cutShort(stage: Stage, renames: number, limit?: number): Promise<
   return output;
 }
 
+/** A run whose files wait in its state: the output can't be put in place. */
+async function heldUp(stage: Stage, ...given: Parameters<Stage['run']>): Promise<void> {
+  const {renameSync: rename} = fs;
+  fs.renameSync = (from, to) => {
+    if (to === stage.path('out.csv')) throw new Error('held up');
+    rename(from, to);
+  };
+  syncBuiltinESMExports();
+  try {
+    expect(await stage.run(...given)).toMatchObject({code: 9, summary: {reason: 'publish_failed'}});
+  } finally {
+    fs.renameSync = rename;
+    syncBuiltinESMExports();
+  }
+}
+
 test.each([0, 1, 2])(
   'killed after %i renames: the same command completes it without a call',
   async renames => {
@@ -110,6 +126,39 @@ test("last night's publishing is completed, and does not stand for this night's 
   expect(stage.api.ledger.calls).toBe(25);
   // This night had no rejects: last night's are not left beside its output.
   expect(existsSync(stage.path('out.rejects.ndjson'))).toBe(false);
+});
+
+test('who completes a publishing does all that the run would have done: its exit code, report and history', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  const judged = {...settings, failIf: 'rows.written > 3', report: stage.path('r.md')};
+  await heldUp(stage, judged);
+  rmSync(stage.path('r.md'));
+  const {calls} = stage.api.ledger;
+  const failed = {exit_code: 4, reason: 'fail_if'};
+  expect(await stage.run(judged)).toMatchObject({code: 4, found: 'unpublished', summary: failed});
+  expect(stage.read('r.md')).toContain('Limit passed');
+  expect(stage.history()).toMatchObject([failed]);
+  expect(stage.api.ledger.calls).toBe(calls);
+});
+
+test("last night's publishing does not stand for this night's input on stdin", async () => {
+  await using stage = await openStage();
+  const piped = {...settings, input: '-', force: true};
+  await heldUp(stage, piped, {stdin: ips(5)});
+  const ended = await stage.run(piped, {stdin: ips(6), fromFile: true});
+  expect(ended).toMatchObject({code: 0, found: undefined, summary: {rows: {written: 6}}});
+});
+
+test('a publishing that another run of the output, with its own state, has replaced does not come back', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  await heldUp(stage, settings);
+  stage.write('list.csv', ips(6));
+  expect(await stage.run({...settings, state: stage.path('st'), force: true})).toMatchObject({code: 0});
+  const output = stage.read('out.csv');
+  expect(await stage.run(settings)).toMatchObject({found: 'complete'});
+  expect(stage.read('out.csv')).toBe(output);
 });
 
 test('a publishing of the first rows is completed with --force too, where the job and those rows are the same', async () => {

@@ -1,10 +1,16 @@
 import {mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
+import type {Job} from '../../src/job/job.ts';
+import {checkSettings} from '../../src/job/parse.ts';
 import type {PublishRecord} from '../../src/run/destination/publish.ts';
+import {answersKey} from '../../src/run/identity.ts';
 import {Stopper} from '../../src/run/stop.ts';
+import {dataVersion} from '../../src/service/data/data-version.ts';
+import {scopeKey} from '../../src/store/store-file.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
+import {whole} from '../support/whole.ts';
 
 const ROWS = 60;
 const PART = ROWS / 2;
@@ -111,6 +117,22 @@ test('a completed run that was not cleaned up after leaves the next one nothing:
       summary: {credits: {spent: ROWS, earlier: {counted: nothing, not_counted: nothing}}},
     });
   }));
+
+test('answers of the embedded service are those of its data: another version looks values up again', () => {
+  const job = (kind: 'embedded' | 'live') =>
+    whole<Job>({
+      endpoint: {
+        kind,
+        baseUrl: 'https://api.example.com',
+        apiKey: 'key',
+        byDefault: false,
+      } as Job['endpoint'],
+      settings: checkSettings(undefined, {}),
+    });
+  const scope = (endpoint: string) => scopeKey({endpoint, label: 'default'});
+  expect(answersKey(job('embedded'))).toBe(scope(`embedded ${dataVersion()}`));
+  expect(answersKey(job('live'))).toBe(scope('https://api.example.com'));
+});
 
 const nightly = {...settings, maxCredits: ROWS};
 

@@ -301,7 +301,14 @@ test('an input that can not be read is exit 8, says so in a summary, and leaves 
   expect(await stage.run(settings)).toMatchObject({code: 8, summary: undefined});
   stage.write('list.csv', '');
   expect(await stage.run(settings)).toMatchObject({code: 8, summary: {exit_code: 8, credits: {spent: 0}}});
+  expect(stage.history()).toMatchObject([{exit_code: 8}]);
   expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'out.summary.json']);
+  // The name in a job file is not mistyped: its list is late.
+  rmSync(stage.path('list.csv'));
+  expect(await stage.run(settings, {fromFile: true})).toMatchObject({
+    code: 8,
+    summary: {exit_code: 8, reason: 'input_missing'},
+  });
 });
 
 test('an output directory that does not exist is exit 9 in a sentence', async () => {

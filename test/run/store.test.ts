@@ -200,6 +200,19 @@ test('a home directory that does not exist is a warning, and is not made', async
   expect(sandbox.files()).toEqual(['list.csv', 'out.csv', 'out.summary.json']);
 });
 
+test('a store that is named is used without a home directory', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(5));
+  const named = {...settings, force: true, store: stage.path('store')};
+  const homeless = {env: {XDG_CACHE_HOME: '', XDG_STATE_HOME: '', HOME: '/nowhere'}};
+  for (const calls of [5, 0])
+    expect(await stage.run(named, homeless)).toMatchObject({
+      code: 0,
+      warnings: [],
+      summary: {calls: {total: calls}},
+    });
+});
+
 test.each([
   ['deleted', (path: string) => rmSync(path)],
   ['damaged', (path: string) => writeFileSync(path, Buffer.alloc(65_536, 0x5a))],

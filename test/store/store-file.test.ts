@@ -1,10 +1,15 @@
-import {mkdtempSync, renameSync, rmSync} from 'node:fs';
+import {chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statfsSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {SharedDate} from '../../src/disk/shared-date.ts';
 import type {Answer} from '../../src/ledger/lookup.ts';
-import {STORE_FILE, StoreFile} from '../../src/store/store-file.ts';
+import {openStoreFile, STORE_FILE, StoreFile} from '../../src/store/store-file.ts';
+
+vi.mock('node:fs', async original => {
+  const fs = await original<typeof import('node:fs')>();
+  return {...fs, statfsSync: vi.fn(fs.statfsSync)};
+});
 
 const NOW = Date.parse('2031-05-06T02:00:00Z');
 let directory: string;
@@ -13,9 +18,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, {recursive: true}));
 
-const open = (scope = 'here') => {
+const DAY = 86_400_000;
+const open = (scope = 'here', now = NOW) => {
   const date = new SharedDate(
-    () => NOW,
+    () => now,
     () => {},
   );
   return new StoreFile(directory, scope, date, 0);
@@ -72,4 +78,65 @@ test('nothing is written to a file that was removed or replaced', () => {
   open().close();
   expect(() => file.write(of('b', answer(NOW)))).toThrow('it was removed while it was in use');
   file.close();
+});
+
+test.each([
+  ['NFS', 0x6969],
+  ['SMB', 0x517b],
+  ['CIFS', 0xff534d42],
+  ['SMB2', 0xfe534d42],
+])('a store on %s is not used: two runs could write to it at once', (_, type) => {
+  vi.mocked(statfsSync).mockReturnValueOnce({type} as never);
+  expect(() => open()).toThrow('network file system');
+  expect(existsSync(join(directory, STORE_FILE))).toBe(false);
+});
+
+test('a store that others could read is closed to them', () => {
+  open().close();
+  const path = join(directory, STORE_FILE);
+  chmodSync(path, 0o644);
+  open().close();
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test.each(['null', '3', '{"cut', 'true'])('what is neither an answer nor a code is not found: %s', data => {
+  const file = open();
+  file.write(of('a', answer(NOW)));
+  file.write(of('b', answer(NOW)));
+  const db = openStoreFile(directory, 0);
+  db.prepare("UPDATE answer SET data = ? WHERE key = 'a'").run(data);
+  db.close();
+  expect([...file.find(['a', 'b'], NOW).keys()]).toEqual(['b']);
+  file.close();
+});
+
+/** Each run buys a value, named by the day of its clock, and writes one that an earlier session bought the day before. */
+function buyOn(...days: readonly number[]): void {
+  for (const day of days) {
+    const file = open('here', NOW + day * DAY);
+    file.write([
+      ...of(`${day}`, answer(NOW + day * DAY)),
+      ...of(`left on ${day}`, answer(NOW + day * DAY - 1)),
+    ]);
+    file.close();
+  }
+}
+
+test.each([
+  ['by the run before its purchase', [0, 1, 20, 2, 3], '20', 1],
+  ['by the date on which runs agreed, if that run was ahead too', [0, 1, 20, 20.5, 2, 3], '20.5', 2],
+  [
+    'as if it were as old as can be, if an earlier session bought it',
+    [0, 1, 20, 2, 3],
+    'left on 20',
+    -20_000,
+  ],
+  ['by its own date, if clocks differ by minutes', [0, 3.003], '3.003', 3.003],
+  ['by the latest run, if this clock is the one that is behind', [0, 1, 20, 21, 3], '20', 2],
+] as const)('an answer dated ahead is dated %s', (_, days, key, expected) => {
+  buyOn(...days);
+  const file = open('here', NOW + 3 * DAY);
+  const [{boughtAt = 0} = {}] = file.find([key], NOW + 3 * DAY).get(key) ?? [];
+  file.close();
+  expect(Math.max(-20_000, Math.round(((boughtAt - NOW) / DAY) * 1_000) / 1_000)).toBe(expected);
 });

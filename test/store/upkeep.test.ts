@@ -1,9 +1,9 @@
-import {mkdtempSync, readFileSync, rmSync, statSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {SharedDate} from '../../src/disk/shared-date.ts';
-import {perOperation} from '../../src/operations/table.ts';
+import {type Operation, perOperation} from '../../src/operations/table.ts';
 import {StoreAdmin} from '../../src/store/store-admin.ts';
 import {openStoreFile, STORE_FILE} from '../../src/store/store-file.ts';
 import {keepUp} from '../../src/store/upkeep.ts';
@@ -128,6 +128,41 @@ test('space that a reduction left free counts for no later run: its answers stay
   expect(kept()).toHaveLength(301 - removed);
 });
 
+test('each operation has ages of its own: a job that keeps one for a month keeps no other as long', async () => {
+  fill('ip', [0]);
+  await run(1, -1);
+  fill('ip', [5]);
+  fill('email', [5, 20]);
+  fill('phone', [5]);
+  const days: Partial<Record<Operation, number>> = {ip: 3, email: 10, phone: 30};
+  const date = new SharedDate(
+    () => NOW,
+    () => {},
+  );
+  await keepUp(directory, {ages: perOperation(name => (days[name] ?? 0) * DAY), maxBytes: undefined, date});
+  expect(kept()).toEqual(['email 5', 'ip 0', 'phone 5']);
+});
+
+test('an answer that is dated ahead is dated by the run before its purchase, unless this clock leaps or differs by minutes', async () => {
+  const minute = 1 / 1_440;
+  fill('ip', [1]);
+  for (const later of [-62, -31, -1]) await run(365, later);
+  fill('ip', [-2, -minute]);
+  const db = openStoreFile(directory, 0);
+  db.exec(`UPDATE answer SET after = ${NOW - 62 * DAY}`);
+  db.close();
+  // Under a clock that is far behind, all of them are dated ahead.
+  await run(365, -50);
+  expect(kept()).toEqual(['ip -2', `ip ${-minute}`, 'ip 1']);
+  await run(365);
+  expect(kept()).toEqual([`ip ${-minute}`, 'ip 1', 'ip 62']);
+});
+
+test('upkeep makes no store where there is none', async () => {
+  expect(await run(1)).toBe(0);
+  expect(existsSync(join(directory, STORE_FILE))).toBe(false);
+});
+
 test('upkeep does not wait for a run that writes, and does not stop one that reads', async () => {
   fill('ip', [0]);
   await run(1, -1);
@@ -177,6 +212,37 @@ test('store prune removes answers and rejections each by its own age, and nothin
   expect(await admin?.prune('ip', {answers: 10 * DAY, rejections: 2 * DAY}, NOW)).toBe(1);
   admin?.close();
   expect(kept()).toEqual(['email 300', 'ip 1', 'ip 5']);
+});
+
+test('store purge removes a value of every account, answered or rejected, and nothing else', () => {
+  const db = openStoreFile(directory, 0);
+  const put = db.prepare(
+    "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, 'ip', ?, ?)",
+  );
+  for (const key of ['a', 'b', 'c'])
+    for (const scope of ['s', 'another', 's rejected'])
+      put.run(key, scope, NOW, scope === 's rejected' ? '"odd"' : '{}');
+  db.close();
+  const admin = StoreAdmin.open(directory);
+  expect([admin?.purge(['a', 'c']), admin?.purge(['a'])]).toEqual([6, 0]);
+  expect(admin?.stats()).toMatchObject([{operation: 'ip', answers: 3}]);
+  admin?.close();
+});
+
+test('store stats tells the oldest and the newest answer of each operation', () => {
+  fill('ip', [3, 1, 9]);
+  fill('email', [2]);
+  const admin = StoreAdmin.open(directory);
+  const ages = admin?.stats().map(each => ({
+    ...each,
+    oldest: (NOW - each.oldest) / DAY,
+    newest: (NOW - each.newest) / DAY,
+  }));
+  admin?.close();
+  expect(ages).toEqual([
+    {operation: 'email', answers: 1, oldest: 2, newest: 2},
+    {operation: 'ip', answers: 3, oldest: 9, newest: 1},
+  ]);
 });
 
 test('store prune lets runs write in between, gives space back, and leaves nothing readable of removed answers', async () => {

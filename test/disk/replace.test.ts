@@ -1,0 +1,71 @@
+import {execFileSync} from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {besideOf, moveAtomically, writeAtomically} from '../../src/disk/replace.ts';
+
+let here: string;
+beforeEach(() => {
+  here = mkdtempSync(join(tmpdir(), 'bulk-enrich-replace-'));
+});
+afterEach(() => rmSync(here, {recursive: true}));
+
+/** Both ways to put a file in place; the second is that of an output. */
+const ways: readonly (readonly [string, (path: string, text: string) => void])[] = [
+  ['written', writeAtomically],
+  [
+    'moved',
+    (path, text) => {
+      const from = join(here, 'partial');
+      writeFileSync(from, text, {mode: 0o600});
+      moveAtomically(from, path);
+    },
+  ],
+];
+
+test.each(ways)('a file that is %s has the mode of the file before, else that of a new file', (_, put) => {
+  const path = join(here, 'out.csv');
+  put(path, 'new');
+  expect(statSync(path).mode & 0o777).toBe(0o666 & ~process.umask());
+  chmodSync(path, 0o640);
+  put(path, 'newer');
+  expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['newer', 0o640]);
+  expect(readdirSync(here)).toEqual(['out.csv']);
+});
+
+test.each(ways)('a file that is %s to a link replaces the file that the link leads to', (_, put) => {
+  mkdirSync(join(here, 'real'));
+  const [link, target] = [join(here, 'latest.csv'), join(here, 'real', 'out.csv')];
+  symlinkSync('real/out.csv', link);
+  for (const text of ['new', 'newer']) {
+    put(link, text);
+    expect([readlinkSync(link), readFileSync(target, 'utf8')]).toEqual(['real/out.csv', text]);
+  }
+  // What is in the way until then is on the same disk as the file.
+  expect(dirname(besideOf(link))).toBe(dirname(target));
+  expect([readdirSync(here).sort(), readdirSync(dirname(target))]).toEqual([
+    ['latest.csv', 'real'],
+    ['out.csv'],
+  ]);
+});
+
+test.each(ways)('a file is never %s in the place of a directory or a named pipe', (_, put) => {
+  const [directory, pipe] = [join(here, 'd'), join(here, 'p')];
+  mkdirSync(directory);
+  execFileSync('mkfifo', [pipe]);
+  expect(() => put(directory, 'new')).toThrow(/d can't be written .*is a directory/);
+  expect(() => put(pipe, 'new')).toThrow(/p can't be written .*is a named pipe/);
+  expect([readdirSync(directory), statSync(pipe).isFIFO()]).toEqual([[], true]);
+});

@@ -1,0 +1,22 @@
+import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {gzipSync} from 'node:zlib';
+import {expect, test} from 'vitest';
+import {Spare} from '../../src/disk/spare.ts';
+
+test('space is reserved in full, also where a kill cut the file off, and again after its release', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-spare-'));
+  const path = join(directory, 'spare');
+  writeFileSync(path, 'cut off');
+  const spare = new Spare(path);
+  for (const _ of [1, 2]) {
+    spare.hold();
+    expect(statSync(path).size).toBe(1_048_576);
+    expect([spare.release(), spare.release()]).toEqual([true, false]);
+  }
+  spare.hold();
+  // Some file systems would give equal bytes no space.
+  expect(gzipSync(readFileSync(path).subarray(0, 65_536)).length).toBeGreaterThan(65_000);
+  rmSync(directory, {recursive: true});
+});

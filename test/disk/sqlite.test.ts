@@ -1,0 +1,64 @@
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {isBusy, isDamage, isFull, repairOf, Sqlite, sqliteCode} from '../../src/disk/sqlite.ts';
+
+const failure = (code: string, cause?: unknown) => Object.assign(new Error('failed', {cause}), {code});
+
+test.each([
+  ['SQLITE_BUSY', 'busy'],
+  ['SQLITE_BUSY_SNAPSHOT', 'busy'],
+  ['SQLITE_FULL', 'full'],
+  ['SQLITE_NOTADB', 'damage'],
+  ['SQLITE_ERROR', 'damage'],
+  ['SQLITE_CORRUPT', 'damage'],
+  ['SQLITE_CORRUPT_INDEX', 'damage'],
+  // Damage is told with the advice to remove the file, which would lose what it holds.
+  ['SQLITE_IOERR_WRITE', undefined],
+  ['SQLITE_CANTOPEN', undefined],
+  ['SQLITE_READONLY', undefined],
+  ['ENOSPC', undefined],
+])('%s means: %s', (code, expected) => {
+  const error = failure(code);
+  const means = {busy: isBusy(error), full: isFull(error), damage: isDamage(error)};
+  expect(Object.entries(means).flatMap(([name, does]) => (does ? [name] : []))).toEqual(
+    expected === undefined ? [] : [expected],
+  );
+  expect(repairOf(error, 'Remove it')).toBe(expected === 'damage' ? 'Remove it' : 'Fix the cause');
+  expect(sqliteCode(error)).toBe(code.startsWith('SQLITE_') ? code : undefined);
+});
+
+test('a full disk is one also as the cause of an error, and a file that is no JSON is damaged', () => {
+  expect(isFull(failure('output_unwritable', failure('SQLITE_FULL')))).toBe(true);
+  expect(isFull(failure('output_unwritable', failure('SQLITE_BUSY')))).toBe(false);
+  expect(repairOf(new SyntaxError('Unexpected token'), 'Remove it')).toBe('Remove it');
+});
+
+test('of work that fails nothing is kept, and the file can be used on; a reader sees one state throughout', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-sqlite-'));
+  const open = () => new Sqlite(join(directory, 'a.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
+  const [one, other] = [open(), open()];
+  one.exec('CREATE TABLE value (n INTEGER)');
+  const add = one.prepare('INSERT INTO value VALUES (?)');
+  const count = (db: Sqlite) => Number(db.query(['count(*) AS n'], 'FROM value').get()?.n);
+  expect(() =>
+    one.transaction(() => {
+      add.run(1);
+      throw new Error('mine');
+    }),
+  ).toThrow('mine');
+  expect(count(other)).toBe(0);
+  one.transaction(() => add.run(2));
+  const before = other.dataVersion();
+  other.reading(() => {
+    expect(count(other)).toBe(1);
+    // Without the snapshot, the writer would succeed and the reader would count two.
+    expect(() => add.run(3)).toThrow(expect.objectContaining({code: 'SQLITE_BUSY'}));
+    expect(count(other)).toBe(1);
+  });
+  add.run(4);
+  expect([count(other), other.dataVersion() === before]).toEqual([2, false]);
+  for (const db of [one, other]) db.close();
+  rmSync(directory, {recursive: true});
+});
