@@ -127,7 +127,7 @@ export const usageCodes = {
   two_keys: ['the key and its file are both set', 'unset one of them'],
   unknown_column: ['the list has no such column', 'use the nearest name, which the message has'],
   unknown_command: ['the command does not exist', 'use the nearest name, which the message has'],
-  unknown_country: ['the country is not known', 'use a name, or a code such as DE'],
+  unknown_country: ['the country for `store purge` is not known', 'use a name, or a code such as DE'],
   unknown_field: ['`--fields` names a field that no answer has', 'use a name from [fields.md](fields.md)'],
   unknown_operation: ['the operation does not exist', 'use ip, phone or email'],
   unknown_run: ['no run’s identifier begins like this', 'list them with `bulk-enrich runs`'],
@@ -258,7 +258,7 @@ export const endCodes = {
     '8',
   ],
   outage: [
-    'the service was away for longer than `--max-outage`, or no value that is left may be sent again',
+    'the service was away for longer than `--max-outage`, or all values that are left were sent as often as `--resends` allows',
     'run again, not before the time in the message',
     '5',
   ],

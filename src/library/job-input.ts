@@ -87,9 +87,9 @@ export interface JobInput {
   readonly until?: Setting<'until'>;
   /** Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline. At the rest of them it stops and can be resumed (exit 7 or 5). Default: none. */
   readonly publishOn?: Setting<'publishOn'>;
-  /** Stop after more failed lookups than this (exit 4, state saved). A run also stops at a hundred rejections in a row; with 100% it does not. */
+  /** Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. A run also stops at a hundred rejections in a row; with 100% it does not. */
   readonly maxErrors?: Setting<'maxErrors'>;
-  /** Stop after more unreadable rows than this (exit 8). */
+  /** Stop after more unreadable rows than this (exit 8). A percentage counts from 100 rows on. */
   readonly maxRejects?: Setting<'maxRejects'>;
   /** Exit with 4 after writing the output if this is true of the summary, such as risk.high > 500. */
   readonly failIf?: Setting<'failIf'>;

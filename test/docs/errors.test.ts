@@ -47,7 +47,7 @@ const sections = [
   section('Values that were not looked up', 'Status `skipped`.', Object.keys(skipCodes)),
   section(
     'Calls without a usable answer',
-    'Status `failed`, or `unknown` if the call may have been carried out. `http_408`, `http_425`, `http_429` and `http_5…` are the status of any answer of a failing service; another `http_…`, such as `http_404`, that of an answer without a code. Other network codes are the system’s, in small letters. Any other word is the service’s own.',
+    'Status `failed`, or `unknown` if the call may have been carried out. `http_408`, `http_425`, `http_429` and `http_5…` are the HTTP status of a failing service. Any other `http_…`, such as `http_404`, is the status of an answer that has no code. Network codes that are not below are the system’s, in small letters. All other words are the service’s own.',
     Object.keys(callCodes),
   ),
 ].join('');

@@ -53,7 +53,7 @@ test('the nouns of a value’s way are types of the files that the table names',
 
 test('every flag that the pages name is one', async () => {
   using sandbox = createSandbox();
-  // The last ones are npm's and qsv's.
+  // The last ones are those of npm, qsv, Redis and systemctl.
   const flags = new Set([
     '--help',
     '--help-all',
@@ -62,6 +62,8 @@ test('every flag that the pages name is one', async () => {
     '--version',
     '--ignore-scripts',
     '--disk-cache',
+    '--save',
+    '--now',
   ]);
   for (const {name} of describeSettings())
     flags.add(`--${spelled(name, '-')}`).add(`--no-${spelled(name, '-')}`);

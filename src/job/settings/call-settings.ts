@@ -94,13 +94,13 @@ export const callSettings = {
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
     description:
-      'Stop after more failed lookups than this (exit 4, state saved). A run also stops at a hundred rejections in a row; with 100% it does not.',
+      'Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. A run also stops at a hundred rejections in a row; with 100% it does not.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),
   maxRejects: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
-    description: 'Stop after more unreadable rows than this (exit 8).',
+    description: 'Stop after more unreadable rows than this (exit 8). A percentage counts from 100 rows on.',
     uses: ['run'],
     shapes: 'summary',
   }),
