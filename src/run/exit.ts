@@ -35,6 +35,12 @@ export function completedExit(
   return {exitCode: exitCodes.ok, reason: 'done'};
 }
 
+/** A sentence on the limits for which a run that wrote its output ends with exit code 4; empty without one. */
+export function failureSentence({failed_if: exceeded, reason}: Summary): string {
+  const drifted = reason === 'drift' ? " It differs from the job's last runs by more than drift allows." : '';
+  return exceeded.map(text => ` A limit is exceeded (fail_if): ${text}.`).join('') + drifted;
+}
+
 /** True if `count` exceeds a limit such as `100`, or, with {@link FEW} or more in `total`, one such as `1%`. */
 export function exceeds(
   limit: {count: number} | {share: number} | undefined,

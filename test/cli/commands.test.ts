@@ -272,6 +272,17 @@ test('plan of a job that asks a live service says that its URL is missing, as th
   }
 });
 
+test('quiet leaves the sentence about an exceeded limit, also when the complete run is started again', async () => {
+  sandbox.write('judged.csv', 'ip\n192.0.2.1\n');
+  for (const _ of ['writes it', 'finds it complete'])
+    expect(
+      await here('run', 'judged.csv', '--quiet', '--fail-if', 'rows.written > 0', ...FAST),
+    ).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(/^.*A limit is exceeded \(fail_if\): rows\.written > 0\.[^\n]*\n$/),
+    });
+});
+
 test('quiet leaves only errors', async () => {
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');
   expect(await here('run', 'list.csv', '--quiet', ...FAST)).toMatchObject({code: 0, stdout: '', stderr: ''});

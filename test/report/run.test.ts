@@ -285,6 +285,9 @@ describe('drift', () => {
     server.setScript(undefined);
     expect(code).toBe(4);
     expect(stderr).toContain('::error title=bulk-enrich%3A unlike');
+    expect(stderr).toMatch(
+      /^100 rows written.* It differs from the job's last runs by more than drift allows\./m,
+    );
     expect(sandbox.summary('out.summary.json')).toMatchObject({
       status: 'completed',
       reason: 'drift',

@@ -31,7 +31,7 @@ export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, n
     return;
   }
   if (found === 'complete') {
-    console.say(broken(console.paint(colourOf(outcome.exitCode), outcome.message)));
+    tellEnd(outcome, console);
     return;
   }
   const told = summary === undefined ? [] : details(job, summary, console.width);
@@ -65,11 +65,18 @@ function repairedLine(repairs: Summary['repairs']): string[] {
   return told.length === 0 ? [] : [broken(`Repaired before the lookup: ${told.join(', ')}.`)];
 }
 
-function renderEnd(job: Job, {message, exitCode, summary}: RunOutcome, console: Console): void {
-  const said = broken(console.paint(colourOf(exitCode), message));
-  // Even with --quiet, the user learns that the answer store failed, and which answers are paid for again.
-  if (summary !== undefined && storeSentence(summary) !== '') print('stderr', `${said}\n`);
+/** Tells how the run ended. `--quiet` does not hide a failure, nor that answers were not stored and cost again. */
+function tellEnd({message, exitCode, summary}: RunOutcome, console: Console): void {
+  const colour = colourOf(exitCode);
+  const said = broken(console.paint(colour, message));
+  if (colour === 'red' || (summary !== undefined && storeSentence(summary) !== ''))
+    print('stderr', `${said}\n`);
   else console.say(said);
+}
+
+function renderEnd(job: Job, outcome: RunOutcome, console: Console): void {
+  const {summary} = outcome;
+  tellEnd(outcome, console);
   if (summary === undefined) return;
   console.say(broken(costLine(summary)));
   for (const line of nextSteps(job, summary)) console.say(line);

@@ -8,7 +8,7 @@ import {count, many, ranked} from '../../report/format.ts';
 import {streaksSentence} from '../../report/refused.ts';
 import type {Summary} from '../../report/summary.ts';
 import {digestRejects} from '../destination/partial.ts';
-import {completedExit} from '../exit.ts';
+import {completedExit, failureSentence} from '../exit.ts';
 import {endRun} from '../identity.ts';
 import {during, type RunIo} from '../io.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
@@ -149,8 +149,7 @@ function completedMessage(job: Job, summary: Summary): string {
     rejected === 0
       ? ''
       : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
-  const limits = summary.failed_if.map(text => ` A limit is exceeded (fail_if): ${text}.`).join('');
-  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${limits}${streaksSentence(summary)}${storeSentence(summary)}`;
+  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}`;
 }
 
 /** A sentence on the cost of a store that could not be used; empty if its trouble cost nothing. */

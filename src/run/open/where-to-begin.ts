@@ -7,6 +7,7 @@ import {forgetPublishing, isUnpublished, type PublishRecord} from '../destinatio
 import {tellBills} from '../end/bills.ts';
 import {checkReportPaths, deliver} from '../end/deliver-reports.ts';
 import {rememberRun} from '../end/history.ts';
+import {failureSentence} from '../exit.ts';
 import {type Beginning, endRun} from '../identity.ts';
 import {during, pipesOf, type RunIo} from '../io.ts';
 import type {RunOutcome} from '../run-outcome.ts';
@@ -145,7 +146,7 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
   const again = isCutOff
     ? 'A later run of it was interrupted. To resume that one: --force. To begin anew: --force --restart.'
     : `To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: --force.`;
-  const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent. ${again}`;
+  const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent.${failureSentence(summary)} ${again}`;
   return {...outcomeOf(summary.exit_code, summary, rows, message), found: 'complete'};
 }
 
