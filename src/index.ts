@@ -4,13 +4,12 @@ export {type Client, type ClientOptions, createClient, type VerifyParams} from '
 export {ClientError} from './client/client-error.ts';
 export {BulkEnrichError, type ErrorCode, exitCodes} from './errors.ts';
 export {enrich, enrichStream} from './library/enrich.ts';
-export type {EnrichSettings} from './library/enrich-settings.ts';
+export type {EnrichSettings, OneOptions} from './library/enrich-settings.ts';
 export type {Enriched, Enrichment, LookupResult, RejectedRow} from './library/enriched.ts';
 export {createEnricher, type Enricher, type EnricherSettings} from './library/enricher.ts';
 export type {JobInput} from './library/job-input.ts';
 export {AbortError} from './library/on-abort.ts';
 export {type RunJobOptions, runJob} from './library/run-job.ts';
-export type {OneOptions} from './library/shared-run.ts';
 export {startService} from './library/start-service.ts';
 export type {AnswerData, EmailData, IpData, Operation, PhoneData, VerifyData} from './operations/table.ts';
 export type {Summary} from './report/summary.ts';

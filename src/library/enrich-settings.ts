@@ -86,3 +86,13 @@ type FirstKey<Given> = Given extends {readonly column: infer Named}
 export type RowFor<Row, S> = Row & {
   readonly [Name in Exclude<NamedBy<S> & string, RowKey<Row>> as string extends Name ? never : Name]: unknown;
 };
+
+/** Options for one row. */
+export interface OneOptions {
+  /**
+   * Milliseconds after which a lookup without an answer is `unknown`. Its call, if still unsent, is never sent.
+   */
+  readonly budgetMs?: number;
+  /** Gives the row up when the signal is aborted: calls that are still unsent are never sent. */
+  readonly signal?: AbortSignal;
+}

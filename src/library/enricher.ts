@@ -2,12 +2,11 @@ import {UsageError} from '../errors.ts';
 import {anyOf, operationNames, operations} from '../operations/table.ts';
 import type {Summary} from '../report/summary.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
-import type {EnrichSettings, OnlyKnown, RowFor} from './enrich-settings.ts';
+import type {EnrichSettings, OneOptions, OnlyKnown, RowFor} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
 import {namesColumns, openShared} from './open-shared.ts';
 import {rowGroups} from './row-groups.ts';
 import type {RunJobOptions} from './run-job.ts';
-import type {OneOptions} from './shared-run.ts';
 import {Turns} from './turns.ts';
 
 /** Settings of an enricher. Its rows come one by one, so their columns must be named. */

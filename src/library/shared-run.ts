@@ -8,22 +8,13 @@ import {callsEnd, checkLimits} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Session} from '../run/session.ts';
 import type {Stopper} from '../run/stop.ts';
+import type {OneOptions} from './enrich-settings.ts';
 import {Enrichments} from './enrichment.ts';
 import {isLeft, leavable, NOT_WANTED} from './leaving.ts';
 import {ExpectedColumns} from './named-columns.ts';
 import {AbortError, stopOnAbort} from './on-abort.ts';
 import type {RowGroups} from './row-groups.ts';
 import {ofSettings} from './spoken.ts';
-
-/** Options for one row. */
-export interface OneOptions {
-  /**
-   * Milliseconds after which a lookup without an answer is `unknown`. Its call, if still unsent, is never sent.
-   */
-  readonly budgetMs?: number;
-  /** Gives the row up when the signal is aborted: calls that are still unsent are never sent. */
-  readonly signal?: AbortSignal;
-}
 
 /** A run that lasts until it is closed. Its callers share its answers, pace, budget and counts. */
 export interface SharedRun {

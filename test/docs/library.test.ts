@@ -1,5 +1,6 @@
 import {execFile} from 'node:child_process';
-import {mkdirSync, readFileSync, symlinkSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, symlinkSync} from 'node:fs';
+import {dirname} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {describe, expect, test} from 'vitest';
@@ -32,12 +33,23 @@ void (async () => {
   await enricher.close();
 })();`;
 
-/** A folder in which the package is installed. */
+/** A folder in which the package is installed, with the packages that npm installs with it, and with no other. */
 function installed(): Sandbox {
   const sandbox = createSandbox();
-  mkdirSync(sandbox.path('node_modules'));
-  symlinkSync(root, sandbox.path('node_modules/bulk-enrich'));
-  symlinkSync(`${root}node_modules/@types`, sandbox.path('node_modules/@types'));
+  const link = (from: string, to: string) =>
+    symlinkSync(`${root}${from}`, sandbox.path(`node_modules/${to}`));
+  mkdirSync(sandbox.path('node_modules/bulk-enrich'), {recursive: true});
+  for (const part of ['package.json', 'dist']) link(part, `bulk-enrich/${part}`);
+  const {packages} = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
+    packages: Record<string, {readonly dev?: boolean}>;
+  };
+  const own = ['node_modules/@types/node', 'node_modules/undici-types'];
+  const paths = Object.keys(packages).filter(path => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path));
+  for (const path of paths.filter(each => packages[each]?.dev !== true || own.includes(each))) {
+    if (!existsSync(`${root}${path}`)) continue;
+    mkdirSync(dirname(sandbox.path(path)), {recursive: true});
+    link(path, path.replace('node_modules/', ''));
+  }
   sandbox.write('package.json', '{"type": "module"}');
   sandbox.write('signups.csv', readFileSync(`${root}samples/signups.csv`));
   return sandbox;
@@ -61,6 +73,8 @@ async function compile(sandbox: Sandbox, how: object): Promise<void> {
     types: ['node'],
     rootDir: 'src',
     skipDefaultLibCheck: true,
+    // Looks for packages beside the link to the package, as if it were installed.
+    preserveSymlinks: true,
   };
   sandbox.write('tsconfig.json', JSON.stringify({compilerOptions: {...options, ...how}, include: ['src']}));
   await node(sandbox, `${root}node_modules/typescript/bin/tsc`, '--singleThreaded');
