@@ -51,6 +51,13 @@ test('a call goes to the path of its operation below the base URL, with the key 
   ]);
 });
 
+test.each(['http://localhost:8080', 'http://127.9.9.9', 'http://[::1]:8080', 'https://192.0.2.1'])(
+  'the base URL %s is taken',
+  baseUrl => {
+    expect(clientWith([], {baseUrl}).client.baseUrl).toBe(baseUrl);
+  },
+);
+
 test('a client that was closed sends nothing', async () => {
   const {client, sent} = clientWith([]);
   client.close();

@@ -1,5 +1,6 @@
 import {afterEach, describe, expect, test, vi} from 'vitest';
 import {createClient} from '../../src/client/client.ts';
+import {proxyUrl} from '../../src/client/http/proxy.ts';
 import {notify} from '../../src/client/notify.ts';
 import {reach} from '../../src/client/reach.ts';
 import {UsageError} from '../../src/errors.ts';
@@ -46,6 +47,19 @@ describe('a proxy that can not be one', () => {
     vi.stubEnv('NO_PROXY', 'api.example.com');
     createClient({baseUrl: base, apiKey}).close();
   });
+});
+
+test.each([
+  [{https_proxy: 'http://a:1', HTTPS_PROXY: 'http://b:1', all_proxy: 'http://c:1'}, 'a:1'],
+  [{HTTPS_PROXY: 'http://b:1', all_proxy: 'http://c:1', ALL_PROXY: 'http://d:1'}, 'b:1'],
+  [{all_proxy: 'http://c:1', ALL_PROXY: 'http://d:1', http_proxy: 'http://e:1'}, 'c:1'],
+  [{ALL_PROXY: ' d:1/ '}, 'd:1'],
+  [{HTTP_PROXY: 'http://e:1'}, undefined],
+  [{HTTPS_PROXY: 'http://b:1', no_proxy: '.example.com'}, undefined],
+])('the proxy that %j names is %s', (variables, host) => {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  expect(proxyUrl(new URL(base))?.host).toBe(host);
+  expect(proxyUrl(new URL('http://127.0.0.1:9'))).toBeUndefined();
 });
 
 describe('answers of a proxy', () => {

@@ -30,15 +30,17 @@ test('a lock keeps others out until its release, and tells who has it and what w
 });
 
 test('the lock is of the file that is there, not of one that the run before has removed meanwhile', () => {
-  const path = join(here, 'lock.db');
+  const directory = join(here, 'out.csv.run');
+  const path = join(directory, 'lock.db');
   const {exec} = Database.prototype;
   vi.spyOn(Database.prototype, 'exec').mockImplementationOnce(function (this: Database.Database, sql) {
     rmSync(path);
     writeFileSync(path, '');
     return exec.call(this, sql);
   });
-  const lock = take(here);
-  expect(() => take(here)).toThrow('in use by');
+  const lock = take(directory);
+  expect(lock.made).toBe(directory);
+  expect(() => take(directory)).toThrow('in use by');
   lock.release();
   vi.restoreAllMocks();
 });

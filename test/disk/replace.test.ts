@@ -14,7 +14,7 @@ import {
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {besideOf, moveAtomically, writeAtomically} from '../../src/disk/replace.ts';
+import {besideOf, moveAtomically, replaceFile, writeAtomically} from '../../src/disk/replace.ts';
 
 let here: string;
 beforeEach(() => {
@@ -68,4 +68,11 @@ test.each(ways)('a file is never %s in the place of a directory or a named pipe'
   expect(() => put(directory, 'new')).toThrow(/d can't be written .*is a directory/);
   expect(() => put(pipe, 'new')).toThrow(/p can't be written .*is a named pipe/);
   expect([readdirSync(directory), statSync(pipe).isFIFO()]).toEqual([[], true]);
+});
+
+test('what can’t be written leaves the file before, and nothing beside it', () => {
+  const path = join(here, 'out.csv');
+  writeAtomically(path, 'old');
+  expect(() => replaceFile(path, {} as never)).toThrow('must be of type string');
+  expect([readdirSync(here), readFileSync(path, 'utf8')]).toEqual([['out.csv'], 'old']);
 });

@@ -63,6 +63,7 @@ test('every flag that the pages name is one', async () => {
     '--ignore-scripts',
     '--disk-cache',
     '--save',
+    '--cacert',
     '--now',
   ]);
   for (const {name} of describeSettings())

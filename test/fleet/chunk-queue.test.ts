@@ -97,6 +97,17 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     expect(queue.trouble).toBeUndefined();
   });
 
+  test('while Redis is away they wait, and go out once when it is back', async () => {
+    await server.stop();
+    await expect.poll(() => redis.status).not.toBe('ready');
+    const asked = ask(1);
+    expect(await settled(asked)).toBe('still waiting');
+    await server.start();
+    work();
+    expect(await asked).toMatchObject([answered]);
+    expect(done).toHaveLength(1);
+  });
+
   test('while Redis takes no writes they can be had back, unsent', async () => {
     work();
     await server.client.config('SET', 'min-replicas-to-write', '1');
@@ -119,6 +130,20 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     await server.client.config('SET', 'min-replicas-to-write', '0');
     work();
     expect(await collected).toMatchObject([{ask: {dispatch: 1}, attempt: answered}]);
+    await next.close();
+  });
+
+  test.each([
+    ['that its worker lost are in doubt', sealWith('a-secret'), [{ask: {dispatch: 1}, attempt: lost}]],
+    ['that were sealed with a key since replaced are left out', sealWith('another'), []],
+  ])('values of the session before %s', async (_, own, expected) => {
+    work(() => {
+      throw new Error('lost');
+    });
+    expect(await ask(1)).toMatchObject([lost]);
+    const next = new ChunkQueue(redis, await loadPackages(), 'run', own, Date.now, SWEEP_MS);
+    await next.ready();
+    expect(await next.collect()).toMatchObject(expected);
     await next.close();
   });
 

@@ -1,11 +1,20 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
-import {Fleet} from '../../src/fleet/fleet.ts';
-import {PREFIX} from '../../src/fleet/protocol.ts';
+import {Fleet, type FleetOptions} from '../../src/fleet/fleet.ts';
+import {type Chunk, PREFIX, QUEUE, type SealedChunk, sealedAs} from '../../src/fleet/protocol.ts';
 import {publicUrl} from '../../src/fleet/redis.ts';
 import {enterRoster, fleetClaims, type Member, members, rateClaim} from '../../src/fleet/roster.ts';
 import {sealWith} from '../../src/fleet/seal.ts';
+import type {LaneSettings} from '../../src/lookup/outlet.ts';
+import {RateController} from '../../src/lookup/pace/rate-controller.ts';
 import {lacks} from '../support/real-parts.ts';
 import {startRedis} from '../support/redis.ts';
+
+const optionsOf = (redisUrl: string, lanes: readonly LaneSettings[] = []): FleetOptions => ({
+  ...{redisUrl, runId: 'run', endpoint: 'https://api.example.com', secret: 'a-secret'},
+  ...{lanes, rate: 'unlimited', creditsAt: undefined, timeoutMs: 1_000, maxOutageMs: 1_000},
+  report: () => ({job: undefined, rows: 0, calls: 0, spent: 0, maybeSpent: 0, limit: null}),
+  ...{now: Date.now, date: Date.now, warn: () => {}},
+});
 
 test.each([
   ['rediss://fleet:canary-password@queue.example.com:6380/1', 'rediss://queue.example.com:6380/1'],
@@ -20,15 +29,42 @@ test.skipIf(lacks('redis'))('a run that may not join leaves no connection to Red
   await server.client.set(`${PREFIX}:key`, 'of another fleet');
   const connections = async () => ((await server.client.client('LIST')) as string).trim().split('\n').length;
   const before = await connections();
-  const joining = Fleet.join({
-    ...{redisUrl: server.url, runId: 'run', endpoint: 'https://api.example.com', secret: 'a-secret'},
-    ...{lanes: [], rate: 'unlimited', creditsAt: undefined, timeoutMs: 1_000, maxOutageMs: 1_000},
-    report: () => ({job: undefined, rows: 0, calls: 0, spent: 0, maybeSpent: 0, limit: null}),
-    ...{now: Date.now, date: Date.now, warn: () => {}},
-  });
-  await expect(joining).rejects.toMatchObject({code: 'fleet_refused'});
+  await expect(Fleet.join(optionsOf(server.url))).rejects.toMatchObject({code: 'fleet_refused'});
   await expect.poll(connections, {timeout: 5_000}).toBe(before);
 });
+
+test.skipIf(lacks('redis'))(
+  'each lane of a run sends its own values, in its share of the calls of a worker',
+  async () => {
+    await using server = await startRedis();
+    const lanes = (['ip', 'email'] as const).map(
+      name => ({name, operations: [name], rate: 'unlimited', concurrency: 2}) as const,
+    );
+    const fleet = await Fleet.join(optionsOf(server.url, lanes));
+    for (const lane of lanes) fleet.pacer(lane, new RateController(Number.POSITIVE_INFINITY), () => {});
+    const asked = [fleet.send('ip', {ip: 'a'}, 1), fleet.send('email', {email: 'b'}, 2)];
+    expect(() => fleet.send('phone', {phone: 'c'}, 3)).toThrow('no lane for phone');
+    const chunks = async () => {
+      const keys = await server.client.keys(`${PREFIX}:${QUEUE}:run.*`);
+      const found = keys.map(async key => {
+        const {sealed} = JSON.parse((await server.client.hget(key, 'data')) ?? '') as SealedChunk;
+        return sealWith('a-secret').open(
+          sealed,
+          sealedAs.asks(key.slice(`${PREFIX}:${QUEUE}:`.length)),
+        ) as Chunk;
+      });
+      return (await Promise.all(found)).sort((a, b) => a.lane.localeCompare(b.lane));
+    };
+    const half = {share: 0.5, timeoutMs: 1_000};
+    await expect.poll(chunks).toMatchObject([
+      {...half, lane: 'email', asks: [{dispatch: 2, operation: 'email', params: {email: 'b'}}]},
+      {...half, lane: 'ip', asks: [{dispatch: 1, operation: 'ip', params: {ip: 'a'}}]},
+    ]);
+    await fleet.withdraw();
+    expect(await Promise.all(asked)).toMatchObject(Array(2).fill({kind: 'not_sent', code: 'withdrawn'}));
+    await fleet.close();
+  },
+);
 
 test.skipIf(lacks('redis'))('what a fleet agrees on lasts until its last member has left', async () => {
   await using server = await startRedis();

@@ -1,9 +1,12 @@
 import {describe, expect, test} from 'vitest';
+import {checkSettings} from '../../src/job/parse.ts';
+import {callWithinAccount, type SingleCall} from '../../src/run/open/single-call.ts';
 import {startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {ips, openStage} from '../support/stage.ts';
+import {whole} from '../support/whole.ts';
 
 test("an account's credits are for all its jobs, by day and by month, and a run warns when they run short", async () => {
   await using stage = await openStage();
@@ -129,6 +132,20 @@ describe('a call that was made beside runs', () => {
     expect(await runHere(sandbox, args, service)).toMatchObject({code});
     expect(await runHere(sandbox, lookup, service)).toMatchObject({code: 7});
   });
+});
+
+test('a single call keeps its credit if the program fails while it is under way', async () => {
+  await using stage = await openStage();
+  stage.account('a.yaml', 'endpoint: URL\nmax_credits_per_day: 1\n');
+  const single = whole<SingleCall>({
+    endpoint: {kind: 'live', baseUrl: stage.api.url, apiKey: 'key'},
+    settings: checkSettings(undefined, {}),
+    operation: 'ip',
+  });
+  const io = {env: stage.env, now: Date.now, warn: () => {}};
+  const call = () => Promise.reject(new Error('broken'));
+  await expect(callWithinAccount(single, io, call)).rejects.toThrow('broken');
+  await expect(callWithinAccount(single, io, call)).rejects.toMatchObject({code: 'budget', exitCode: 7});
 });
 
 test('an invalid account file is refused, and nothing is sent, whatever account it is for', async () => {

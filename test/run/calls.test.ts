@@ -152,6 +152,13 @@ test('a run that stops writes its lines, and one that can not start keeps them',
   const refused = await stage.run(one);
   expect(refused.code).toBe(8);
   expectSum(linesOf(stage), refused.summary);
+  // A killed run wrote no lines, and its ledger has them.
+  stage.write('list.csv', ips(10));
+  await stage.killAt(4, one);
+  stage.write('list.csv', ips(10, 5));
+  const afterKill = await stage.run(one);
+  expect([afterKill.code, linesOf(stage).length]).toEqual([8, 7]);
+  expectSum(linesOf(stage), afterKill.summary);
 });
 
 test('a value has one hash in all records of a run: those of before a stop compare with those of its end', async () => {

@@ -80,6 +80,17 @@ test('a resumed run takes the stored answers that were fresh when it began, so a
   expect([code, summary?.calls.total, summary?.lookups.ip?.from_store]).toEqual([0, 4, 3]);
 });
 
+test('rules read one time for all rows, that of the start, however late the run is resumed', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(4));
+  const late = {when: 'now > timestamp("2031-05-06T00:00:00Z")', add: 7, reason: 'late'};
+  const judged = {...settings, concurrency: 1, score: {rules: [late]}};
+  const on = (day: number) => ({now: () => Date.UTC(2031, 4, day)});
+  await stage.run({...judged, maxCredits: 2}, on(5));
+  expect(await stage.run(judged, on(7))).toMatchObject({code: 0, summary: {resumed: {times: 1}}});
+  expect(stage.read('out.csv')).not.toContain('late');
+});
+
 test('a run whose clock is far behind leaves answers their dates: the next run pays for nothing again', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
@@ -196,4 +207,16 @@ test('each operation has an age of its own: a resumed run warns at the shortest 
   await stage.run({...aged, maxCredits: 2}, inDays(0));
   const {code, warnings} = await stage.run(aged, inDays(40));
   expect([code, warnings[0]]).toEqual([0, expect.stringContaining('40 days ago, and --max-age is 30 days')]);
+});
+
+test('a resumed run that is some hours old tells its age in hours', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(2));
+  const aged = {...settings, concurrency: 1, maxAge: '1h'};
+  await stage.run({...aged, maxCredits: 1}, inDays(0));
+  const {code, warnings} = await stage.run(aged, inDays(0.125));
+  expect(code).toBe(0);
+  expect(warnings).toContainEqual(
+    expect.stringContaining('began 3 h 00 min ago, and --max-age is 1 h 00 min'),
+  );
 });

@@ -128,6 +128,12 @@ test('a killed session is no last time of its list; its credits count once its r
   ]);
 });
 
+test('what a sample cost is told, and is never what its list cost the last time', () => {
+  rememberRun(nightly, run('a', 0.1), io);
+  rememberRun({...nightly, onlyRecords: new Set([1])}, run('sample', 0.1), io);
+  expect(lastOverSameList(nightly, io.env)?.map(({run_id}) => run_id)).toEqual(['a']);
+});
+
 test('a line that is damaged gives way to the one of the same session', () => {
   const entry = ownEntry(nightly, run('a', 0.1));
   for (const line of ['damaged', entry.line]) remember(io, () => [{...entry, line}]);

@@ -181,6 +181,18 @@ test('a share of --max-rejects is of all rows, those that can not be read includ
   expect(await stage.run({ip: 'ip', maxRejects: '9%', force: true})).toMatchObject({code: 8});
 });
 
+test('a share of --max-errors is of all lookups, not of the rows', async () => {
+  await using stage = await openStage();
+  const rows = Array.from({length: 100}, (_, n) => `192.0.2.${n},p${n}@example.com\n`);
+  stage.write('list.csv', `ip,email\n${rows.join('')}`);
+  stage.api.setScript(({operation, value}) =>
+    operation === 'ip' && Number(value.split('.').at(-1)) >= 85 ? reply.error(422, 'odd_value') : undefined,
+  );
+  const run = (maxErrors: string) => stage.run({ip: 'ip', email: 'email', store: false, maxErrors});
+  expect(await run('10%')).toMatchObject({code: 3, summary: {lookups: {ip: {failed: 15}}}});
+  expect(await run('5%')).toMatchObject({code: 2});
+});
+
 test('failed lookups of all attempts count against --max-errors, before one more row is read', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(1_500));

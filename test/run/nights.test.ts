@@ -168,6 +168,20 @@ describe('where the service can not be asked any more', () => {
     expect(rows(stage.read('out.csv')).filter(row => row.includes(',ok,,false,'))).toHaveLength(26);
   });
 
+  test('an answer past its age stays in the store for as long as --stale may use it', async () => {
+    await using stage = await openStage();
+    const stale = {...nightly, stale: '10d'};
+    stage.write('list.csv', ips(10));
+    await stage.run(stale);
+    // Two later days agree on the date, so answers that no run can use are deleted.
+    stage.write('list.csv', ips(1, 500));
+    for (const days of [34, 35]) await stage.run(stale, inDays(days));
+    stage.write('list.csv', ips(10));
+    expect(await stage.run({...stale, offline: true}, inDays(35.1))).toMatchObject({
+      summary: {lookups: {ip: {answered: 10, stale: 10}}},
+    });
+  });
+
   describe('so it is beyond a budget, of which half is kept for values that have no answer yet', () => {
     const beyond = {...nightly, stale: '10d', publishOn: 'budget'};
     const half = {

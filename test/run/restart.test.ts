@@ -238,6 +238,23 @@ test('what a state spent that can not be opened is not known', async () => {
   expect(refused).toMatchObject({code: 9, summary: {credits: {spent: 0, earlier: {unknown: true}}}});
 });
 
+test.each([true, 'fresh'] as const)(
+  'a value that used up its resends is sent once more by --restart %s',
+  async restart => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(2));
+    const once = {...settings, resends: 1, rate: '1000/s'};
+    stage.api.setScript(() => reply.error(500, 'broken'));
+    for (const maxCredits of [1, 2]) expect(await stage.run({...once, maxCredits})).toMatchObject({code: 7});
+    expect(stage.api.ledger.repeated()).toHaveLength(1);
+    stage.api.setScript(undefined);
+    expect(await stage.run({...once, restart, maxCredits: 9})).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {answered: 2}}},
+    });
+  },
+);
+
 test('where state could not be read, no verdict is taken for a replay of the user’s', async () => {
   await using stage = await openStage();
   const tokens = Array.from({length: ROWS}, (_, index) => `session-token-${index}`);

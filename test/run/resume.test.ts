@@ -320,6 +320,21 @@ test('an output directory that does not exist is exit 9 in a sentence', async ()
   expect(readdirSync(stage.directory)).toEqual(['list.csv']);
 });
 
+test.each([
+  ['report', 'no/r.html'],
+  ['metrics', 'no/m.prom'],
+  ['calls', 'no/c.ndjson'],
+  ['changes', 'no/c.csv'],
+  ['summary', 'no/s.json'],
+  ['rejects', 'no/r.ndjson'],
+])('--%s in a directory that does not exist is refused before the first call', async (name, path) => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  const refused = await stage.run({...settings, [name]: stage.path(path)});
+  expect(refused).toMatchObject({code: 2, errorCode: 'no_directory'});
+  expect(stage.api.ledger.requests).toBe(0);
+});
+
 test('the output takes the mode of the file it replaces', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(3));

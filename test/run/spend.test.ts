@@ -32,6 +32,20 @@ async function withLock<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The history's file can't be opened while this works. */
+async function withoutHistory<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
+  stage.history();
+  const path = join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich', 'runs.db');
+  renameSync(path, `${path}.away`);
+  mkdirSync(path);
+  try {
+    return await work();
+  } finally {
+    rmdirSync(path);
+    renameSync(`${path}.away`, path);
+  }
+}
+
 async function interruptedAt(stage: Stage, call: number) {
   const stopper = new Stopper();
   stage.api.setScript(({call: nth}) => {
@@ -169,15 +183,11 @@ test.each([
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
   stage.write('other.csv', ips(3, 100));
-  stage.history();
-  const path = join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich', 'runs.db');
-  renameSync(path, `${path}.away`);
-  mkdirSync(path);
-  const warnings = [expect.stringContaining('The next run of this output adds it')];
-  expect(await stage.run(one)).toMatchObject({code: 0, warnings});
-  expect(await stage.run(one)).toMatchObject({code: 0, warnings});
-  rmdirSync(path);
-  renameSync(`${path}.away`, path);
+  await withoutHistory(stage, async () => {
+    const warnings = [expect.stringContaining('The next run of this output adds it')];
+    expect(await stage.run(one)).toMatchObject({code: 0, warnings});
+    expect(await stage.run(one)).toMatchObject({code: 0, warnings});
+  });
   expect(await stage.run({...one, ...next})).toMatchObject({code: 0, warnings: []});
   const [line] = stage.history().map(told);
   expect(line).toEqual({label: 'default', reason: 'done', calls: 10, spent: 10, maybe: 0});
@@ -188,21 +198,27 @@ test.each([
 test('the next session adds what the history could not take', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(10));
-  stage.history();
-  const path = join(stage.env.XDG_STATE_HOME ?? '', 'bulk-enrich', 'runs.db');
-  renameSync(path, `${path}.away`);
-  mkdirSync(path);
-  expect(await interruptedAt(stage, 6)).toMatchObject({
+  expect(await withoutHistory(stage, () => interruptedAt(stage, 6))).toMatchObject({
     code: 130,
     warnings: [expect.stringContaining('could not be added to the history')],
   });
-  rmdirSync(path);
-  renameSync(`${path}.away`, path);
   expect(await stage.run(one)).toMatchObject({code: 0, warnings: []});
   expect(stage.history().map(told)).toEqual([
     {label: 'default', reason: 'cut_off', calls: 6, spent: 6, maybe: 0},
     {label: 'default', reason: 'done', calls: 4, spent: 4, maybe: 0},
   ]);
+});
+
+test('so it does for a session that was killed before, even if another list takes the place of their run', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(10));
+  stage.write('other.csv', ips(3, 100));
+  await stage.killAt(6, one);
+  expect(await withoutHistory(stage, () => stage.run(one))).toMatchObject({code: 0});
+  expect(await stage.run({...one, force: true, input: 'other.csv'})).toMatchObject({code: 0, warnings: []});
+  const spent = stage.history().map(line => told(line).spent + told(line).maybe);
+  expect(spent.reduce((sum, each) => sum + each, 0)).toBe(stage.api.ledger.credits);
+  expect(spent).toHaveLength(3);
 });
 
 test('the price of a credit stays with the spending of a killed session', async () => {

@@ -5,7 +5,7 @@ import {FAST, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {ips, openStage} from '../support/stage.ts';
+import {type Ended, ips, openStage} from '../support/stage.ts';
 import {expectAccounts} from '../support/summary.ts';
 
 /** The names that other programs may rely on, as the contract lists them. */
@@ -115,8 +115,9 @@ test('the timeline has the last stretch of a session that was interrupted', asyn
   await using stage = await openStage({script: () => sleep(20, undefined)});
   stage.write('list.csv', ips(10));
   const settings = {ip: 'ip', concurrency: 1, store: false};
+  // A busy machine divides a session into several stretches.
+  const calls = ({summary}: Ended) => summary?.timeline.calls.reduce((sum, each) => sum + each, 0);
   const first = await stage.run({...settings, maxCredits: 5});
-  expect([first.code, first.summary?.timeline.calls]).toEqual([7, [5]]);
-  const second = await stage.run(settings);
-  expect(second.summary?.timeline.calls).toEqual([5, 5]);
+  expect([first.code, calls(first)]).toEqual([7, 5]);
+  expect(calls(await stage.run(settings))).toBe(10);
 });

@@ -1,15 +1,11 @@
-import {chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statfsSync, statSync} from 'node:fs';
+import fs, {chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync} from 'node:fs';
+import {syncBuiltinESMExports} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {SharedDate} from '../../src/disk/shared-date.ts';
 import type {Answer} from '../../src/ledger/lookup.ts';
 import {openStoreFile, STORE_FILE, StoreFile} from '../../src/store/store-file.ts';
-
-vi.mock('node:fs', async original => {
-  const fs = await original<typeof import('node:fs')>();
-  return {...fs, statfsSync: vi.fn(fs.statfsSync)};
-});
 
 const NOW = Date.parse('2031-05-06T02:00:00Z');
 let directory: string;
@@ -86,8 +82,12 @@ test.each([
   ['CIFS', 0xff534d42],
   ['SMB2', 0xfe534d42],
 ])('a store on %s is not used: two runs could write to it at once', (_, type) => {
-  vi.mocked(statfsSync).mockReturnValueOnce({type} as never);
+  const spy = vi.spyOn(fs, 'statfsSync').mockReturnValue({type} as never);
+  // Makes src see the change.
+  syncBuiltinESMExports();
   expect(() => open()).toThrow('network file system');
+  spy.mockRestore();
+  syncBuiltinESMExports();
   expect(existsSync(join(directory, STORE_FILE))).toBe(false);
 });
 

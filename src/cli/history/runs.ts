@@ -36,7 +36,7 @@ function summaryOf(run: string): string {
   if (text === undefined)
     throw new UsageError(
       'unknown_run',
-      `There is no summary of a run "${run}". The last 30 summaries of each job are kept. To list runs: bulk-enrich runs.`,
+      `There is no summary of a run "${run}". A run that could not begin has none, and the last 30 of each job are kept. To list runs: bulk-enrich runs.`,
     );
   return text;
 }

@@ -1,7 +1,7 @@
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
 import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
-import {many} from '../../report/format.ts';
+import {duration, many} from '../../report/format.ts';
 import {
   type AnswerStore,
   defaultStoreDirectory,
@@ -41,11 +41,13 @@ export function warnOfAge(
   const age = now() - startedAt;
   if (age <= term) return;
   warn(
-    `This run began ${days(age)} ago, and --max-age is ${days(term)}: the rest of its rows may get answers as old as the run. To look them up again: --restart.`,
+    `This run began ${shown(age)} ago, and --max-age is ${shown(term)}: the rest of its rows may get answers as old as the run. To look them up again: --restart.`,
   );
 }
 
-const days = (ms: number) => many(Math.round(ms / 8_640_000) / 10, 'day');
+const DAY_MS = 86_400_000;
+
+const shown = (ms: number) => (ms < DAY_MS ? duration(ms) : many(Math.round((10 * ms) / DAY_MS) / 10, 'day'));
 
 /** True if rejections are stored, so that other runs don't look those values up for a while. */
 export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
