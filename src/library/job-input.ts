@@ -85,7 +85,7 @@ export interface JobInput {
   readonly maxCredits?: Setting<'maxCredits'>;
   /** Make no calls after this: a length of time such as 2h, from 100ms to 365d, or a time of day such as 06:00 or "06:00 Europe/Berlin". */
   readonly until?: Setting<'until'>;
-  /** Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline. At the rest of them it stops and can be resumed (exit 7 or 5). Default: none. */
+  /** Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline, with commas. At the rest of them it stops and can be resumed (exit 7 or 5). Default: none. */
   readonly publishOn?: Setting<'publishOn'>;
   /** Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. A run also stops at a hundred rejections in a row; with 100% it does not. */
   readonly maxErrors?: Setting<'maxErrors'>;

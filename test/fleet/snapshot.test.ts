@@ -50,3 +50,14 @@ test('a chunk from before the start of a Redis that logs all writes is carried o
   const snapshot = new Snapshot(redis as unknown as Redis);
   expect(await snapshot.mayHold((redis.startedAt - 10) * 1_000)).toBe(false);
 });
+
+test('a worker whose first look at Redis was refused looks again with the next chunk', async () => {
+  const redis = new RestartingRedis();
+  const info = redis.info.bind(redis);
+  redis.info = () => Promise.reject(new Error('BUSY Redis is busy running a script'));
+  const snapshot = new Snapshot(redis as unknown as Redis);
+  const added = (redis.startedAt + 10) * 1_000;
+  await expect(snapshot.mayHold(added)).rejects.toThrow('BUSY');
+  redis.info = info;
+  expect(await snapshot.mayHold(added)).toBe(false);
+});

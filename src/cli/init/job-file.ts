@@ -50,6 +50,7 @@ export function jobFile(
   return `# To see what it would do and cost:  bulk-enrich plan --job ${file}
 # To run it:                         bulk-enrich run --job ${file}
 # To run it every night, from cron:  15 2 * * *  ${command}
+# cron has no variables of your shell: put PATH, and those of the service (below), above that line.
 # Paths start at the directory where the command runs. All settings: bulk-enrich run --help-all, here with _ for -.
 ${stringify({name, input, ...settingsOf(reading), output})}# The last output is replaced once the new one is complete.
 force: true

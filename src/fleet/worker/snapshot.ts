@@ -13,16 +13,24 @@ export class Snapshot {
 
   constructor(redis: Redis) {
     this.#redis = redis;
-    redis.on('close', () => {
-      this.#start = undefined;
-    });
+    redis.on('close', this.#forget);
   }
 
   /** True if a job added at this time, by Redis's clock, may come from a snapshot. */
   async mayHold(addedMs: number): Promise<boolean> {
     this.#start ??= startOf(this.#redis);
-    return addedMs < (await this.#start);
+    try {
+      return addedMs < (await this.#start);
+    } catch (error) {
+      // Redis refuses commands while it loads data or is busy. The next chunk asks it again.
+      this.#forget();
+      throw error;
+    }
   }
+
+  readonly #forget = () => {
+    this.#start = undefined;
+  };
 }
 
 /**
