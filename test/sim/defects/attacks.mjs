@@ -132,8 +132,8 @@ export const attacks = [
     edits: [
       [
         'src/ledger/ledger.ts',
-        'giveBack?.(before.holder, this.budget.takenSince(before));',
-        'void giveBack;',
+        'options.giveBack?.(before.holder, this.budget.takenSince(before));',
+        'void options.giveBack;',
       ],
     ],
   },
