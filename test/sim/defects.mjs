@@ -25,7 +25,7 @@ async function played(edits) {
   const {stdout, stderr} = spawnSync(
     process.execPath,
     ['--max-old-space-size=1024', play, file, 'once', `1+${sequences}`],
-    {encoding: 'utf8'},
+    {encoding: 'utf8', maxBuffer: 2 ** 28},
   );
   rmSync(directory, {recursive: true, force: true});
   const line = stdout.trim().split('\n').at(-1);
