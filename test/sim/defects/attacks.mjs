@@ -85,6 +85,7 @@ export const attacks = [
   },
   {
     name: "attack: with --force a changed input is given last night's cut-off output",
+    test: 'test/run/publish.test.ts',
     edits: [
       [
         'src/run/open/where-to-begin.ts',

@@ -6,10 +6,12 @@ export const foundHere = [
   },
   {
     name: 'found here: a compressed output has no name yet that outlives a power cut',
+    test: 'test/run/publish.test.ts',
     edits: [['src/run/destination/pack.ts', '    syncPath(dirname(to));\n', '']],
   },
   {
     name: 'found here: a record of a publishing takes whatever waits for its own',
+    test: 'test/run/publish.test.ts',
     edits: [
       [
         'src/run/destination/publish.ts',
@@ -50,6 +52,7 @@ export const foundHere = [
   },
   {
     name: 'found here: a run that collects breaks where Redis takes no writes',
+    test: 'test/fleet/chunk-queue.test.ts',
     edits: [['src/fleet/chunk-queue.ts', '      if (isRefusal(error)) return 0;\n', '']],
   },
   {
@@ -62,6 +65,7 @@ export const foundHere = [
   },
   {
     name: 'found here: doubt that came after an answer is forgotten with that answer',
+    test: 'test/ledger/ledger.test.ts',
     edits: [
       [
         'src/ledger/given-up.ts',
@@ -144,6 +148,7 @@ export const foundHere = [
   },
   {
     name: 'found here: with --calls a full disk is an internal error',
+    test: 'test/ledger/ledger.test.ts',
     edits: [
       [
         'src/ledger/call-records.ts',
@@ -158,6 +163,7 @@ export const foundHere = [
   },
   {
     name: 'found here: a reservation that a full disk refused stays in the books that are written after it',
+    test: 'test/ledger/ledger.test.ts',
     edits: [
       [
         'src/ledger/ledger-writer.ts',

@@ -74,6 +74,7 @@ export const onceThere = [
   },
   {
     name: '9a an answer that was stored while the clock was ahead is fresh until then',
+    test: 'test/store/store-file.test.ts',
     edits: [
       [
         'src/store/store-file.ts',
