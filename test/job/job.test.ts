@@ -1,3 +1,6 @@
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
@@ -101,3 +104,16 @@ test.each([
     expect(job([input], output, settings).date).toBe(date);
   },
 );
+
+test('the output before is that of the last earlier day, also if the day has an output already', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-test-'));
+  const output = join(directory, 'out-{date}.csv');
+  for (const day of ['2026-01-29', '2026-01-30', '2026-01-31', '2026-02-01'])
+    writeFileSync(output.replace('{date}', day), '');
+  expect(job(['in.csv'], output, {date: '2026-01-31'}).outputBefore?.()).toBe(
+    join(directory, 'out-2026-01-30.csv'),
+  );
+  const undated = join(directory, 'out-2026-01-31.csv');
+  expect(job(['in.csv'], undated).outputBefore?.()).toBe(undated);
+  rmSync(directory, {recursive: true});
+});
