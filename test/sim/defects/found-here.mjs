@@ -22,6 +22,7 @@ export const foundHere = [
   },
   {
     name: 'found here: what a complete run removed is back after a power cut',
+    test: 'test/run/publish.test.ts',
     edits: [['src/run/state/run-state.ts', '    else syncPath(path);\n', '']],
   },
   {
@@ -32,6 +33,7 @@ export const foundHere = [
   },
   {
     name: 'found here: a run with another state takes the partial of an unfinished one for its own',
+    test: 'test/run/places.test.ts',
     edits: [
       [
         'src/run/destination/partial.ts',
@@ -57,6 +59,7 @@ export const foundHere = [
   },
   {
     name: 'found here: an output that is said to be there may be gone after a power cut',
+    test: 'test/run/publish.test.ts',
     edits: [['src/run/destination/file-destination.ts', '      syncPath(dirname(target));\n', '']],
   },
   {
@@ -174,6 +177,7 @@ export const foundHere = [
   },
   {
     name: 'found here: a limiter that Redis refused to open is not opened again',
+    test: 'test/fleet/worker-lane.test.ts',
     edits: [['src/fleet/limits.ts', '        opened = undefined;\n', '']],
   },
   {
