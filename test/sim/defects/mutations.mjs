@@ -6,6 +6,7 @@ export const mutations = [
   },
   {
     name: 'ledger: a call that is sent again after an interruption is in no doubt',
+    test: 'test/ledger/ledger.test.ts',
     edits: [['src/ledger/ledger-file.ts', /ambiguous = ambiguous \+ \(error IS '.*?'\), /, '']],
   },
   {
