@@ -84,6 +84,7 @@ export const mutations = [
   },
   {
     name: 'ledger: a call that is found with the fleet is not held against the limit',
+    test: 'test/ledger/ledger.test.ts',
     edits: [['src/ledger/ledger.ts', '    this.budget.hold(booked.cost);\n', '']],
   },
   {
