@@ -12,12 +12,14 @@ import {
   savedCounters,
   unasked,
 } from '../../src/books/counters.ts';
+import {riskSummary} from '../../src/books/risk-summary.ts';
 import type {Row} from '../../src/input/row.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
 import {emptyTally, overEmpty, type Tally} from '../../src/ledger/tally.ts';
 import {operationNames} from '../../src/operations/table.ts';
 import type {EnrichedRow} from '../../src/output/encoder.ts';
 import type {Risk} from '../../src/score/risk.ts';
+import type {RuleSet} from '../../src/score/rules.ts';
 
 test('of each error code the first ten rows are named, and all are counted', () => {
   const counters = emptyCounters();
@@ -179,4 +181,40 @@ test('a reason may be called like what each object has, and rules count by their
     2: outcome('held'),
     3: outcome('wrong'),
   });
+});
+
+const scored = (score: number | null, level: string, missing: readonly string[] = []) =>
+  ({score, level, points: {}, reasons: [], missing}) as unknown as Risk;
+
+test('a row without a score tells what it lacked, and does not lower the mean', () => {
+  const counters = countsOf([[ok]], {risk: scored(60, 'high')});
+  const row = {type: 'csv' as const, record: 2, line: 2, fields: []};
+  const unknown = {row, results: [], answers: [], risk: scored(null, 'unknown', ['ip'])};
+  countRow(counters, unknown as unknown as EnrichedRow<Row>, []);
+  expect(riskSummary(counters, undefined)).toMatchObject({scored: 1, unknown: 1, mean: 60, missing: {ip: 1}});
+});
+
+test('the summary tells that the default rules counted, also beside rules of the job', () => {
+  const rule = (own: boolean) => ({when: 'ip.is_vpn', add: 1, reason: `r_${own}`, place: '', own});
+  const set = (...own: boolean[]): RuleSet => ({
+    levels: {medium: 30, high: 60},
+    rules: own.map(rule),
+    constants: {},
+    lists: {},
+  });
+  const told = (...own: boolean[]) => riskSummary(emptyCounters(), set(...own)).default_rules;
+  expect([told(true), told(false, true), told(false)]).toEqual([false, true, true]);
+});
+
+test('a rule that was decided in some rows is no warning, however often its values were of no use', () => {
+  const rule = {when: 'double(row.n) > 1', add: 1, reason: 'much', place: 'rules.yaml:2', own: true};
+  const set: RuleSet = {levels: {medium: 30, high: 60}, rules: [rule], constants: {}, lists: {}};
+  const wrong = {risk: scored(0, 'low'), outcomes: {held: [], undecided: [], wrong: [0]}};
+  const counters = countsOf([[ok]], wrong as unknown as Partial<EnrichedRow<Row>>);
+  expect(riskSummary(counters, set).warnings[0]).toContain(
+    'could not use the values it reads in the only row',
+  );
+  const row = {type: 'csv' as const, record: 2, line: 2, fields: []};
+  countRow(counters, {row, results: [], answers: []} as unknown as EnrichedRow<Row>, []);
+  expect(riskSummary(counters, set).warnings).toEqual(['A rule never held in any of 2 rows: much']);
 });

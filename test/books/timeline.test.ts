@@ -49,6 +49,20 @@ test('a long run has few points that still add up, and continues from saved ones
   expect(Math.max(...ms) / Math.min(...ms)).toBeLessThanOrEqual(2);
 });
 
+test('a resumed run counts no call of an earlier session again, and takes no latency from it', () => {
+  const {timeline, tally} = running(2, 10, 100);
+  const resumed = new Timeline(timeline.state, 0, {tally, rows: 20, inFlightMs: 0});
+  countAttempt(tally, {kind: 'not_ok', status: 500, code: 'x', latencyMs: 5_000} as never);
+  tally.operations.ip.calls += 1;
+  resumed.sample(1_000, {tally, rows: 21, inFlightMs: 1_000});
+  const {calls, rows, latency_p50_ms} = timelineSummary(resumed.state);
+  expect([calls, rows]).toEqual([
+    [10, 10, 1],
+    [10, 10, 1],
+  ]);
+  expect(latency_p50_ms[2]).toBeGreaterThan(4_500);
+});
+
 test('stretches without calls have no latency, joined or not', () => {
   const {timeline} = running(500, 0, 0);
   expect(timeline.state.points.every(point => point.p50 === null && point.p95 === null)).toBe(true);

@@ -4,7 +4,8 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import type {PlanReport as Plan} from '../../src/estimate/estimate.ts';
-import type {RunRecord} from '../../src/report/run-record.ts';
+import {RunHistory} from '../../src/ledger/history.ts';
+import {type RunRecord, recordOfCutOff} from '../../src/report/run-record.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import {type Service, startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
@@ -203,4 +204,56 @@ test('a sample is no last time: plan still tells the cost of the last run over a
   expect((await runHere(other, ['run', ...args, '--sample', '3', '--no-store'], {env})).code).toBe(0);
   const {stdout} = await runHere(other, ['plan', ...args, '--json'], {env});
   expect((JSON.parse(stdout) as Plan).last).toMatchObject({rows: 12, calls: 12, credits: 12});
+});
+
+test('sessions of two years and two accounts are told apart, and a killed one has no exit code', async () => {
+  using other = createSandbox();
+  const facts = {
+    ...{run_id: 'aaaaaaaa-1', started_at: '2025-12-31T22:00:00.000Z', job: 'nightly', list: 'list.csv'},
+    ...{account: {endpoint: 'https://api.example.com', label: 'default'}},
+    price: {per_credit: 0.5, currency: 'EUR'},
+  };
+  const spent = {
+    ip: {calls: 5, spent: 5, maybe_spent: 0},
+    email: {calls: 2, spent: 1.4, maybe_spent: 0},
+  };
+  const own: RunRecord = {
+    ...recordOfCutOff(facts, '2025-12-31T23:00:00.000Z', spent),
+    ...({
+      status: 'partial',
+      reason: 'lookups_failed',
+      exit_code: 3,
+      rows: 7,
+      saved: 4,
+      hit_rate: 0.25,
+    } as const),
+    ...{store_trouble: true, drift: ['rows', 'failed']},
+  };
+  const account = {...facts.account, label: 'shop'};
+  const doubtful = {ip: {calls: 3, spent: 2, maybe_spent: 0.5}};
+  const killed = recordOfCutOff(
+    {...facts, run_id: 'bbbbbbbb-2', account},
+    '2026-01-01T02:00:00.000Z',
+    doubtful,
+  );
+  const history = new RunHistory(join(other.home, 'state', 'bulk-enrich'));
+  history.add(
+    [own, killed].map(record => ({
+      ...{bill: record.run_id, runId: record.run_id, endedAt: Date.parse(record.ended_at), job: 'nightly'},
+      ...{list: null, isComplete: false, line: JSON.stringify(record), summary: null},
+    })),
+  );
+  history.close();
+  const listed = async (...args: string[]) =>
+    (await runHere(other, [...args, '--since', '36500d'])).stdout.trimEnd().split('\n');
+  expect((await listed('runs')).map(line => line.replaceAll(/ {2,}/g, '|'))).toEqual([
+    'run|ended (UTC)|job or list|why|account|exit|rows|calls|credits|money|maybe|saved|known',
+    'aaaaaaaa|2025-12-31 23:00|nightly|lookups failed; without the store; unlike: rows, failed|default|3|7|7|6.4|3.20 EUR|0|4|25%',
+    'bbbbbbbb|2026-01-01 02:00|nightly|cut off|shop|–|–|3|2|1.00 EUR|0.5|–|–',
+  ]);
+  expect((await listed('runs', '--csv')).slice(1)).toEqual([
+    'aaaaaaaa-1,2025-12-31T22:00:00.000Z,2025-12-31T23:00:00.000Z,nightly,list.csv,https://api.example.com,default,partial,lookups_failed,3,7,7,6.4,0,4,0.25,true,rows failed,1.4,5',
+    'bbbbbbbb-2,2025-12-31T22:00:00.000Z,2026-01-01T02:00:00.000Z,nightly,list.csv,https://api.example.com,shop,interrupted,cut_off,,,3,2,0.5,,,false,,0,2.5',
+  ]);
+  expect((await listed('spend', '--by', 'job', '--csv')).slice(1)).toEqual(['nightly,2,10,8.4,0.5,4.20 EUR']);
 });

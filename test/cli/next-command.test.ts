@@ -14,8 +14,9 @@ function said(
   more: Partial<Stop> = {},
   settings: object = {},
   need?: number,
+  of: object = {},
 ) {
-  const job = {output: {lasts: true}, date: undefined, settings} as unknown as Job;
+  const job = {output: {lasts: true}, date: undefined, settings, ...of} as unknown as Job;
   const stop: Stop = {status: 'interrupted', reason, exitCode, message: '', ...more};
   return toContinue(job, exitCode, stop, need, GIVEN);
 }
@@ -67,7 +68,23 @@ describe('the suggested command never stops for the same reason at once', () => 
       said('max_errors', 4, {counted: {count: 30, total: 100}}, {maxErrors: {share: 0.01}}),
       "bulk-enrich run 'my list.csv' --max-credits 5000 --max-errors 60%",
     ],
+    [
+      'a share of errors near all: all of them',
+      said('max_errors', 4, {counted: {count: 90, total: 100}}, {maxErrors: {share: 0.8}}),
+      "bulk-enrich run 'my list.csv' --max-credits 5000 --max-errors 100%",
+    ],
+    [
+      'a credit limit on a day of its own: the same day',
+      said('budget', 7, {}, {maxCredits: 5_000}, undefined, {date: '2026-01-02'}),
+      "bulk-enrich run 'my list.csv' --max-errors=1% --date 2026-01-02 --max-credits 10000",
+    ],
     ['a list that is damaged: nothing', said('input_corrupt', 8), undefined],
+    ['a state of another command: nothing', said('state_corrupt' as Stop['reason'], 10), undefined],
+    [
+      'rows that went to a stream: nothing',
+      said('signal', 130, {}, {}, undefined, {output: {lasts: false}}),
+      undefined,
+    ],
     ['wrong settings: nothing', said('refused', 2), undefined],
   ])('%s', (_, next, command) => {
     expect(next?.command).toBe(command);
@@ -76,7 +93,9 @@ describe('the suggested command never stops for the same reason at once', () => 
   test('the step before the command is named', () => {
     expect(said('credentials', 6)?.first).toBe(', with a key that is accepted');
     expect(said('credits', 7)?.first).toBe(', with credits in the account');
+    expect(said('output_unwritable', 9)?.first).toBe(', once that is fixed');
     expect(said('outage', 5, {comeBackMs: 1})?.first).toBe('');
+    expect(said('budget', 7, {comeBackMs: 1})?.first).toBe('');
   });
 });
 
@@ -105,7 +124,8 @@ test('rejected rows are run with the flags of the run, except those that name it
     '--skip-lines',
     '2',
     '--rejects=r.ndjson',
-    '--force',
+    ...['--summary', 's.json', '--state', 'dir', '--report=r.md', '--metrics', 'm.prom', '--limit', '9'],
+    ...['--encoding', 'gbk', '--pad-short-rows', '--force', '--restart', 'fresh'],
   ];
   expect(runAgain(job, 'again.csv', ['my list.csv', ...flags])).toBe(
     'bulk-enrich run again.csv --ip ip --max-rejects=5%',

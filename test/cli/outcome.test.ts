@@ -23,15 +23,19 @@ const stop: RunOutcome['stop'] = {
   message: 'Stopped.',
 };
 
+/** Texts that the last outcome wrote to stderr even if the run is quiet. */
+let loud: string[] = [];
+
 /** All that is said of an outcome. */
 function said(job: Job, outcome: Partial<RunOutcome>): string {
+  loud = [];
   const lines: string[] = [];
   const console = {
     say: (line: string) => lines.push(line),
     paint: (_: string, text: string) => text,
     width: 500,
   };
-  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  vi.spyOn(process.stderr, 'write').mockImplementation(text => loud.push(String(text)) > 0);
   try {
     renderOutcome(
       job,
@@ -178,4 +182,44 @@ test('of a reader that has seen enough, as head has, nothing is said but one lin
 
 test('where no value was looked at there is no table', () => {
   expect(said(fileJob, {summary: {...summary, lookups: {}}})).toMatch(/^Risk: /);
+});
+
+test('a quiet run hides neither a failure nor answers that were not stored', () => {
+  const store = {trouble: 'SQLITE_FULL', not_looked_up: 0, perhaps_paid_again: 0, not_stored: 2};
+  const heard = (outcome: Partial<RunOutcome>) => {
+    said(fileJob, outcome);
+    return loud.join('');
+  };
+  expect(heard({summary: {...summary, store}})).toBe('Done.\n');
+  expect([heard({exitCode: 4}), heard({exitCode: 3}), heard({})]).toEqual(['Done.\n', '', '']);
+});
+
+test('a state that went missing before its output was in place is not called safe', () => {
+  const lost = {...stop, reason: 'publish_lost', exitCode: 9} as const;
+  const text = said(fileJob, {stop: lost, safeRows: 12, exitCode: 9});
+  expect(text).toContain('Missing: out.csv.run, which has 12 rows and every answer paid for.');
+  expect(text).not.toContain('Safe:');
+});
+
+test('rows that went to a stream can not be explained, so no command for it is named', () => {
+  const stream = {...fileJob, output: {kind: 'stream', name: '-', lasts: false}, paths: {}};
+  expect(said(stream as unknown as Job, {})).not.toContain('bulk-enrich explain');
+});
+
+test('a log tells when a run that used up its day can continue, and how', () => {
+  const logged: unknown[] = [];
+  const log = {
+    error: (fields: unknown) => logged.push(fields),
+    warn: (fields: unknown) => logged.push(fields),
+  };
+  const comeBackMs = Date.parse('2026-01-06T00:00:00.000Z');
+  const used = {...stop, reason: 'budget', exitCode: 7, comeBackMs} as const;
+  const outcome = {exitCode: 7, summary, stop: used, message: '', safeRows: 0} as const;
+  renderOutcome(fileJob, outcome, {forMachine: true, log} as unknown as Console);
+  expect(logged).toEqual([
+    expect.objectContaining({
+      ...{reason: 'budget', exit_code: 7, come_back_at: '2026-01-06T00:00:00.000Z'},
+      to_continue: expect.stringMatching(/^bulk-enrich/),
+    }),
+  ]);
 });

@@ -1,5 +1,7 @@
-import {describe, expect, test} from 'vitest';
+import {afterEach, describe, expect, test, vi} from 'vitest';
+import type {Console} from '../../src/cli/console.ts';
 import {opening} from '../../src/cli/terminal/opening.ts';
+import {hasBar, startProgress} from '../../src/cli/terminal/progress.ts';
 import {
   phaseLine,
   Speedometer,
@@ -7,6 +9,7 @@ import {
   statusLine,
   timeLeft,
 } from '../../src/cli/terminal/status-line.ts';
+import type {Job} from '../../src/job/job.ts';
 import {emptyTally} from '../../src/ledger/tally.ts';
 import type {Session} from '../../src/run/session.ts';
 
@@ -167,3 +170,107 @@ test.each([
     expect(opening(session as unknown as Session).at(-1)).toBe(sentence);
   },
 );
+
+describe('a run under way', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllEnvs();
+  });
+
+  const layout = {mapping: {targets: [], countries: new Map()}};
+
+  /** The events of half a minute, in which a resumed run went from row 100 to row 150 by 60 calls. */
+  function eventsOf(
+    {settings = {}, pace = {}, ...job}: {settings?: object; pace?: object; onlyRecords?: ReadonlySet<number>},
+    counted?: number,
+    console: Partial<Console> = {},
+  ) {
+    vi.useFakeTimers();
+    const tally = emptyTally();
+    tally.operations.ip.calls = 100;
+    const rows = {written: 95, rejected: 5};
+    const session = {
+      ...{startedAt: Date.now(), clock: Date.now},
+      job: {endpoint: {kind: 'live'}, settings: {progress: 'auto', maxOutage: 60_000, ...settings}, ...job},
+      input: {
+        ...{layout, checkpoint: {record: 100, bytes: 1_000}},
+        source: {recordsRead: 150, position: {bytes: 1_500}, bytesTotal: 3_000},
+      },
+      asking: {
+        executor: {pace: () => ({inFlight: 1, ...pace})},
+        ledger: {tally, interrupted: 0, budget: {committed: 160_000}},
+      },
+      output: {writer: {counters: {rows}}, window: {full: false}},
+    };
+    const events: {fields: Record<string, unknown>; line: string}[] = [];
+    const warnings: string[] = [];
+    const log = {info: (fields: Record<string, unknown>, line: string) => events.push({fields, line})};
+    const quietly = {say: () => {}, draw: () => {}, warn: (text: string) => warnings.push(text)};
+    const heard = {...quietly, forMachine: true, quiet: false, log, ...console};
+    const end = startProgress(session as unknown as Session, heard as unknown as Console, counted);
+    Object.assign(rows, {written: 140, rejected: 10});
+    Object.assign(tally.operations.ip, {calls: 160, retries: 10});
+    vi.advanceTimersByTime(30_000);
+    end();
+    return {...events[0], count: events.length, warnings};
+  }
+
+  test('a log has its rows, credits, speed, and the time that its calls take', () => {
+    const {fields, line, warnings} = eventsOf({}, 80);
+    expect(fields).toMatchObject({
+      rows: 150,
+      rows_total: 300,
+      calls_per_second: 2,
+      left_ms: 15_000,
+      credits: 160,
+    });
+    expect(line).toBe(
+      '████████████████░░░░ 83% of calls · 150 rows · 160 credits · 2 calls/s · about 15 s left',
+    );
+    expect(warnings).toEqual([]);
+    // Without a store, the calls that were counted include those of earlier sessions.
+    expect(eventsOf({settings: {store: false}}, 180).fields).toMatchObject({left_ms: 15_000});
+  });
+
+  test('if its calls were not counted, the rows of this session tell how many each row needs', () => {
+    expect(eventsOf({settings: {limit: 200}}).fields).toMatchObject({rows_total: 200, left_ms: 30_000});
+    expect(eventsOf({settings: {limit: 900}}).fields).toMatchObject({rows_total: 300, left_ms: 90_000});
+    const onlyRecords = new Set(Array.from({length: 175}, (_, n) => n));
+    expect(eventsOf({onlyRecords}).fields).toMatchObject({rows_total: 175, left_ms: 15_000});
+  });
+
+  test('throttling is told by the rate that it leaves, and not if it leaves nearly all', () => {
+    const line = (current: number, limit?: number) => eventsOf({pace: {current, limit}}).line;
+    expect([line(5, 10), line(7)]).toEqual([
+      expect.stringMatching(/ · slowed down to 5\/s$/),
+      expect.stringMatching(/ · slowed down to 7\/s$/),
+    ]);
+    expect(line(9.8, 10)).not.toContain('slowed');
+  });
+
+  test('an outage after calls that were answered is no fault of the address', () => {
+    const pause = {reason: 'outage', detail: 'http_503', untilMs: 0};
+    expect(eventsOf({pace: {pause}}).warnings).toEqual([]);
+  });
+
+  test('quiet, a program hears of no progress', () => {
+    expect(eventsOf({}, 80, {quiet: true}).count).toBe(0);
+    expect(eventsOf({settings: {progress: 'none'}}, 80).count).toBe(0);
+  });
+
+  test('a line is redrawn at a terminal, and not in the log of a CI runner', () => {
+    vi.stubEnv('TERM', 'xterm');
+    const {isTTY} = process.stderr;
+    process.stderr.isTTY = true;
+    try {
+      const drawn = (CI: string, progress: string) => {
+        vi.stubEnv('CI', CI);
+        const job = {settings: {progress}} as unknown as Job;
+        return hasBar(job, {quiet: false, forMachine: false} as Console);
+      };
+      expect([drawn('', 'auto'), drawn('true', 'auto'), drawn('true', 'bar')]).toEqual([true, false, true]);
+    } finally {
+      process.stderr.isTTY = isTTY;
+    }
+  });
+});

@@ -1,10 +1,14 @@
 import {expect, test} from 'vitest';
+import {renderSample} from '../../src/cli/terminal/sample.ts';
+import type {SampleReport} from '../../src/estimate/sampled-run.ts';
+import type {Job} from '../../src/job/job.ts';
 import {startService} from '../e2e/service.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {startPingServer} from '../support/ping-server.ts';
 import {until} from '../support/until.ts';
+import {whole} from '../support/whole.ts';
 
 const LIST = `ip\n${Array.from({length: 9}, (_, n) => `192.0.2.${n}\n`).join('')}`;
 const ARGS = ['list.csv', '--ip', 'ip', '--rate', 'unlimited', '--score', 'none'];
@@ -212,4 +216,17 @@ test('the limits of --fail-if are for all rows: a sample does not fail by them',
   const {stdout} = await runHere(sandbox, ['runs', '--json']);
   expect(JSON.parse(stdout).runs).toMatchObject([{reason: 'done', exit_code: 0}]);
   expect((await run()).code).toBe(4);
+});
+
+test('calls that conditions of the sample left out may still come: the worst case is told', () => {
+  const of = (kind: 'live' | 'embedded', at_most: number) => {
+    const outcome = {summary: undefined, stop: undefined} as unknown as SampleReport['outcome'];
+    const costs = {credits: {expected: 0, at_most}, paid: {once: 3, again: 0}};
+    const report: SampleReport = {...{rows: 9, sampled: 3, lookups: {}}, ...costs, outcome};
+    const endpoint = {kind} as Job['endpoint'];
+    return renderSample(report, whole<Job>({endpoint, settings: {} as Job['settings']}), undefined);
+  };
+  expect(of('live', 9)).toContain('\nAll rows cost about 0 credits (9 at worst), the sample');
+  expect(of('live', 0)).toContain('all rows cost nothing.');
+  expect(of('embedded', 9)).toContain('At a live service all rows cost');
 });

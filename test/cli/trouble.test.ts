@@ -26,6 +26,7 @@ test('a code is followed by its words, which are broken between words', () => {
 
 test.each([
   ['email.http_503', /row 4: The service failed.*--force/],
+  ['user.mail.http_503', /row 4: The service failed.*--force/],
   ['ip.http_429', /The service failed/],
   ['phone.http_404', /The service refused the call/],
 ])('a status alone, as in %s, is followed by its meaning', (code, expected) => {

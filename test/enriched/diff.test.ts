@@ -103,6 +103,32 @@ test('repeated and missing keys are told, and no such row is lost', async () => 
   );
 });
 
+test('a row without a key in the old output leaves the new row of its number unchanged', async () => {
+  box.write('old.csv', HEAD + row('a') + row('') + row('b'));
+  box.write('new.csv', HEAD + row('a') + row('b'));
+  await diff('old.csv', 'new.csv', '--key', 'id', '-o', 'changes.csv');
+  expect(box.read('changes.csv')).toBe(HEAD);
+});
+
+test.each([
+  ['ndjson', '\uFEFF{"id":1,"ip_status":"ok","ip_error":null}\r\n'],
+  ['csv', '\uFEFFid,id,ip_status,ip_error\r\n1,2,ok,\r\n'],
+])('changed rows of a %s file keep its byte order mark, its line ends and its header', async (kind, text) => {
+  box.write(`new.${kind}`, text);
+  await diffOutputs({old: undefined, new: box.path(`new.${kind}`), to: box.path(`changes.${kind}`)});
+  expect(box.read(`changes.${kind}`)).toBe(text);
+});
+
+test('NDJSON rows are matched by all their own members, also those that the first row lacks', async () => {
+  const line = (own: object, city: string) =>
+    `${JSON.stringify({...own, ip_status: 'ok', ip_error: null, ip_city: city})}\n`;
+  const [none, one, two] = [{ip: '192.0.2.1'}, {ip: '192.0.2.1', id: 1}, {ip: '192.0.2.1', id: 2}];
+  box.write('old.ndjson', line(none, 'Bonn') + line(one, 'Bonn') + line(two, 'Rome'));
+  box.write('new.ndjson', line(none, 'Bonn') + line(two, 'Rome') + line(one, 'Bonn'));
+  const {stdout} = await diff('old.ndjson', 'new.ndjson', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({key: ['ip', 'id'], changed: 0, unchanged: 3});
+});
+
 test('a key of several columns tells rows apart whose texts are the same one after the other', async () => {
   const head = HEAD.replace('id,', 'list,id,');
   box.write('old.csv', `${head}a,${row('bc')}ab,${row('c')}`);

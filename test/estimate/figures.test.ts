@@ -16,6 +16,27 @@ test('rows that where leaves out are in no projection: the others are all asked,
   expect(service.ledger.calls).toBe(5);
 });
 
+test('renewals of the coming days have the price of their operation', async () => {
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'email\na@example.com\nb@example.com\n');
+  const args = ['plan', 'list.csv', '--ahead', '31d', '--max-age', '30d', '--cost', 'email=2.5', '--json'];
+  const {stdout} = await runHere(sandbox, [...args, '--endpoint', 'embedded']);
+  const {ahead = []} = JSON.parse(stdout) as PlanReport;
+  const sum = (of: 'calls' | 'credits') => ahead.reduce((all, day) => all + day[of], 0);
+  expect([sum('calls'), sum('credits')]).toEqual([2, 5]);
+});
+
+test('a plan and a sample give each warning once', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  sandbox.write('list.csv', 'ip,mail\n192.0.2.1,192.0.2.3\n192.0.2.2,192.0.2.4\n');
+  const {env} = service;
+  const args = ['list.csv', '--ip', 'ip', '--email', 'mail', ...FAST];
+  const plan = await runHere(sandbox, ['plan', ...args], {env});
+  const sample = await runHere(sandbox, ['run', ...args, '--sample', '2'], {env});
+  for (const {stderr} of [plan, sample]) expect(stderr.match(/Warning:/g)).toHaveLength(1);
+});
+
 test('calls that a condition may save are those of values without a known answer; at worst each is sent again', async () => {
   await using service = await startService();
   using sandbox = createSandbox();

@@ -399,6 +399,12 @@ it('lines above the header are left out, and counted as lines', async () => {
   ]);
 });
 
+it('a sep line below the skipped lines is no header', async () => {
+  const {records, format} = await readBytes('Title\nsep=;\na;b\n1;2\n', {skipLines: 1});
+  expect(format).toMatchObject({header: ['a', 'b'], delimiter: ';', sepLine: true});
+  expect(records).toMatchObject([{line: 4, fields: ['1', '2']}]);
+});
+
 it.each(['a,b\n1,2\n', `${'long,'.repeat(30)}\n`.repeat(900)])(
   'more lines to skip than are searched for the header are refused: no line that was to be skipped is a row',
   async text => {

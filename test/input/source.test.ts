@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {chmodSync, mkdtempSync, rmdirSync} from 'node:fs';
+import {chmodSync, mkdtempSync, rmdirSync, utimesSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
@@ -123,6 +123,14 @@ describe('formats', () => {
     expect((await readAll(write(name, text))).format.kind).toBe(kind);
   });
 
+  it.each(['a.tab', 'a.TSV', 'a.tsv.gz'])('%s has tabs, whatever its header holds', async name => {
+    const text = 'a,b\tc,d\n1,2\t3,4\n';
+    expect((await readAll(write(name, name.endsWith('gz') ? gzipSync(text) : text))).format).toMatchObject({
+      columns: ['a,b', 'c,d'],
+      delimiter: '\t',
+    });
+  });
+
   it('takes a .tsv as it says, and a setting before the name', async () => {
     expect((await readAll(write('a.tsv', 'a,b\tc,d\n'))).format.columns).toEqual(['a,b', 'c,d']);
     const {format} = await readAll(write('a.csv', '{"a":1}\n'), {inputFormat: 'ndjson'});
@@ -207,10 +215,75 @@ describe('errors', () => {
     for (const part of [a, b, difference]) expect(error.message).toContain(part);
   });
 
+  it('headers that differ from those on stdin, before a row is delivered', async () => {
+    const opened = openSource({
+      paths: ['-', write('b.csv', 'x,y\n')],
+      stdin: streamOf(Buffer.from(table(5_000)), 4_096),
+      header: true,
+      encoding: 'auto',
+      maxRecordSize: 1_024,
+    });
+    expect((await failureOf(opened)).code).toBe('input_headers_differ');
+  });
+
   it('headers that differ on stdin, which is looked at when its turn comes', async () => {
     const stdin = streamOf(Buffer.from('x,y\n'), 2);
     const error = await failureOf(readAll([write('a.csv', table(1)), '-'], {stdin}));
     expect(error.code).toBe('input_headers_differ');
+  });
+});
+
+describe('a file that is written to while it is read', () => {
+  it.each([1, 2])('is the same if only its time has changed: file %i of two', async touched => {
+    const paths = [write('a.csv', table(20_000)), write('b.csv', table(20_000))];
+    const source = await openSource({
+      paths,
+      header: true,
+      encoding: 'auto',
+      maxRecordSize: 1_024,
+      chunkSize: 8_192,
+    });
+    let records = 0;
+    for await (const batch of source.batches()) {
+      if (records < touched * 20_000 - 5_000)
+        utimesSync(paths[touched - 1] ?? '', new Date(0), new Date(records));
+      records += batch.records.length;
+    }
+    expect(records).toBe(40_000);
+  });
+
+  it('is the same if rows are appended, and reading stops before them', async () => {
+    const path = write('a.csv', table(20_000));
+    const source = await openSource({
+      paths: [path],
+      header: true,
+      encoding: 'auto',
+      maxRecordSize: 1_024,
+      chunkSize: 8_192,
+    });
+    const reading = async () => {
+      for await (const _ of source.batches()) {
+        writeFileSync(path, table(20_001));
+        utimesSync(path, new Date(0), new Date(0));
+        break;
+      }
+    };
+    await expect(reading()).resolves.toBeUndefined();
+  });
+
+  it('is another one if the part that was read has changed, though its size has not', async () => {
+    const path = write('a.csv', table(20_000));
+    const source = await openSource({
+      paths: [path],
+      header: true,
+      encoding: 'auto',
+      maxRecordSize: 1_024,
+      chunkSize: 8_192,
+    });
+    const reading = async () => {
+      for await (const _ of source.batches()) writeFileSync(path, table(20_000).replace('192', '198'));
+    };
+    expect((await failureOf(reading())).code).toBe('input_changed');
   });
 });
 
@@ -261,6 +334,21 @@ describe('resume', () => {
     const elsewhere = {...resume, from: {...from, line: from.line + 1_000_000}};
     const [first] = (await readBytes(content, {resume: elsewhere}, 16_000)).records;
     expect(first?.line).toBe((resumed.records[0]?.line ?? 0) + 1_000_000);
+  });
+
+  it('does not join the record that the sample ends in to the rows behind it', async () => {
+    const long = `198.51.100.1,"${'two\nlines\n'.repeat(30)}"\n`;
+    const content = `ip,n\n${long.repeat(1_500)}`;
+    // Each chunk of 1,000 bytes ends within a quoted field.
+    const whole = await readBytes(content, {}, 1_000);
+    const batch = whole.batches.at(-9);
+    const record = batch?.records.at(-1)?.record ?? 0;
+    const resumed = await readBytes(
+      content,
+      {resume: {record, bytes: 0, sha256: '', ...batch?.position}},
+      1_000,
+    );
+    expect(resumed.records).toEqual(whole.records.slice(record));
   });
 
   it('stdin: with other chunks too', async () => {

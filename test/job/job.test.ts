@@ -1,7 +1,7 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {describe, expect, test} from 'vitest';
+import {afterAll, describe, expect, test} from 'vitest';
 import {UsageError} from '../../src/errors.ts';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../src/job/parse.ts';
@@ -116,4 +116,62 @@ test('the output before is that of the last earlier day, also if the day has an 
   const undated = join(directory, 'out-2026-01-31.csv');
   expect(job(['in.csv'], undated).outputBefore?.()).toBe(undated);
   rmSync(directory, {recursive: true});
+});
+
+describe('files', () => {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'bulk-enrich-test-')));
+  const at = (name: string) => join(directory, name);
+  afterAll(() => rmSync(directory, {recursive: true}));
+
+  test.each(['state', 'summary', 'rejects', 'report', 'metrics', 'calls', 'changes'] as const)(
+    '{date} in %s is the day, and the job belongs to it',
+    name => {
+      const {settings, date} = job(['in.csv'], 'out.csv', {date: '2026-01-31', [name]: 'of-{date}.html'});
+      const named = settings[name];
+      expect(typeof named === 'object' ? named.file : named).toBe('of-2026-01-31.html');
+      expect(date).toBe('2026-01-31');
+    },
+  );
+
+  test.each(['state', 'summary', 'rejects', 'report', 'metrics', 'calls', 'changes'] as const)(
+    'a pattern does not match what %s names, of any day',
+    name => {
+      for (const file of ['list.csv', 'of-2026-01-30.html/x.csv', 'out.csv.run/ledger.csv']) {
+        mkdirSync(join(at(name), file, '..'), {recursive: true});
+        writeFileSync(join(at(name), file), '');
+      }
+      const {inputs} = job([at(`${name}/**/*`)], at(`${name}/out.csv`), {
+        date: '2026-01-31',
+        [name]: at(`${name}/of-{date}.html`),
+      });
+      expect(inputs).toEqual([at(`${name}/list.csv`)]);
+    },
+  );
+
+  test('a pattern does not match the output that the job has without a name for it', () => {
+    mkdirSync(at('unnamed'));
+    for (const name of ['list.csv', 'list.enriched.ndjson', 'list.enriched.summary.json'])
+      writeFileSync(at(`unnamed/${name}`), '');
+    const {inputs, output} = job([at('unnamed/*')], undefined, {outputFormat: 'ndjson'});
+    expect([inputs, output.name]).toEqual([[at('unnamed/list.csv')], at('unnamed/list.enriched.ndjson')]);
+  });
+
+  test('an output has one state, by its own name and by a link to it', () => {
+    writeFileSync(at('real.csv'), '');
+    symlinkSync('real.csv', at('link.csv'));
+    for (const name of ['real.csv', 'link.csv'])
+      expect(job(['in.csv'], at(name)).paths.state).toBe(at('real.csv.run'));
+  });
+
+  test.each([true, 'fresh', false, undefined])(
+    'restart: %j starts no earlier day over, and gives it no fresh budget',
+    restart => {
+      mkdirSync(at('day-2026-01-01.csv.run'), {recursive: true});
+      const {unfinished = []} = job(['in.csv'], at('day-{date}.csv'), {restart});
+      const earlier = unfinished.map(day => day.resolve());
+      expect(earlier.map(({date, restarts, settings}) => [date, restarts, settings.restart])).toEqual([
+        ['2026-01-01', 'never', restart === false ? false : undefined],
+      ]);
+    },
+  );
 });

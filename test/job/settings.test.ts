@@ -6,6 +6,7 @@ import {UsageError} from '../../src/errors.ts';
 import {checkSettings, placeIn, readJobFile} from '../../src/job/parse.ts';
 import {encodingNamed} from '../../src/job/settings/row-settings.ts';
 import {describeSettings, type jobSchema} from '../../src/job/settings.ts';
+import {rejectionTerm} from '../../src/job/values.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-job-'));
 const path = join(folder, 'job.yaml');
@@ -121,6 +122,19 @@ describe('values', () => {
   ])('%s: %j', (name, given, expected) => {
     expect(checkSettings(undefined, {[name]: given})[name as keyof typeof jobSchema.shape]).toEqual(expected);
   });
+});
+
+test.each([
+  [{}, 7],
+  [{ip: 1}, 7],
+  [{all: 1}, 1],
+  [{all: 90}, 7],
+  [{all: 1, rejected: 30}, 30],
+  [{rejected: 0}, 0],
+])('with ages %j in days, a rejection is valid for %i days', (ages, days) => {
+  const DAY_MS = 86_400_000;
+  const given = Object.fromEntries(Object.entries(ages).map(([name, age]) => [name, age * DAY_MS]));
+  expect(rejectionTerm(given)).toBe(days * DAY_MS);
 });
 
 const CHARGES = {rejected: 'maybe', throttled: 'free'};

@@ -49,6 +49,11 @@ test('a phone number beside a token and a column of numbers have each their own 
   );
 });
 
+test('a column of numbers that the user names has no country unless the user names that too', async () => {
+  const {becomes} = await looked('x ▸ [--phone Phone] Phone,Country ⏎ 6× 030 2312500{n},DE');
+  expect(becomes).toBe('phone=Phone → | 6×country_unknown');
+});
+
 test('a column that is empty in the first rows is kept in the command that is offered', async () => {
   const {becomes} = await looked('x ▸ ip,email,phone ⏎ 6× yes,p{n}@example.com,');
   expect(becomes).toBe('column_unsure --email email --phone phone');

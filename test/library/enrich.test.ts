@@ -226,6 +226,65 @@ it('failIf is judged once all rows are out', async () => {
   expect(out).toEqual([0, 1, 2]);
 });
 
+it('limit holds for rows that come in groups', async () => {
+  await using program = await startProgram();
+  const given = Array.from({length: 600}, (_, id) => ({id, ip: `192.0.2.${id < 300 ? 1 : 2}`}));
+  const enriched = await all(enrich(given, {...settings, limit: 300}, program.options));
+  expect(enriched.map(({id}) => id)).toEqual(given.slice(0, 300).map(({id}) => id));
+  expect(program.api.ledger.calls).toBe(1);
+});
+
+it('maxErrors ends the calls, as it ends those of a run', async () => {
+  await using program = await startProgram({script: () => reply.error(400, 'invalid_request')});
+  const asked = {...settings, maxErrors: 2, concurrency: 1} as const;
+  await expect(all(enrich(rows(40), asked, program.options))).rejects.toMatchObject({code: 'max_errors'});
+  expect(program.api.ledger.calls).toBeLessThan(20);
+});
+
+it('each column has its own repairs, and only the fields that are chosen', async () => {
+  await using program = await startProgram();
+  const given = {ip: '192.0.2.1', email: "'jo@example.com"};
+  const named = {...settings, email: 'email', fields: ['ip.country', 'email.domain']} as const;
+  const [row] = await all(enrich([given], named, program.options));
+  expect(Object.keys(row?.enrichment.ip ?? {})).toEqual(['status', 'error', 'data']);
+  expect(Object.keys(row?.enrichment.ip.data ?? {})).toEqual(['country']);
+  expect(row?.enrichment.email).toMatchObject({
+    repairs: ['leading_apostrophe'],
+    data: {domain: 'example.com'},
+  });
+});
+
+it('the copy of a frozen row is of the same class', async () => {
+  await using program = await startProgram();
+  class Signup {
+    readonly ip = '192.0.2.1';
+    get host(): string {
+      return `host of ${this.ip}`;
+    }
+  }
+  const frozen = Object.freeze(new Signup());
+  const [copy] = await all(enrich([frozen], settings, program.options));
+  expect(copy).toBeInstanceOf(Signup);
+  expect([copy === frozen, copy?.host]).toEqual([false, 'host of 192.0.2.1']);
+});
+
+it('without a score, a row that is rejected has none either', async () => {
+  await using program = await startProgram();
+  const unscored = {...settings, score: 'none'} as const;
+  const [row] = await all(enrich([null] as unknown as {ip: string}[], unscored, program.options));
+  expect(Object.keys(row?.enrichment ?? {})).toEqual(['ip', 'rejected']);
+});
+
+it('a column that 1,000 rows lack is told in a warning', async () => {
+  await using program = await startProgram();
+  const warnings: string[] = [];
+  const given = Array.from({length: 1_000}, () => ({ip: '192.0.2.1'}));
+  const misspelt = {...settings, ip: ['ip', 'ipp']} as unknown as EnrichSettings<object>;
+  const options = {...program.options, onWarning: (sentence: string) => void warnings.push(sentence)};
+  await expect(all(enrich(given, misspelt, options))).rejects.toMatchObject({code: 'unknown_column'});
+  expect(warnings).toEqual(['ip: the first rows have nothing in "ipp". Did you mean "ip"?']);
+});
+
 it('enrichStream takes and gives rows in object mode', async () => {
   await using program = await startProgram();
   const ids: number[] = [];

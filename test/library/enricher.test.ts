@@ -41,7 +41,12 @@ it('a budget is that of all callers; who comes after its end is told why', async
     code: 'budget',
     message: expect.stringContaining('maxCredits'),
   });
-  expect(await enricher.close()).toMatchObject({exitCode: 7, summary: {credits: {spent: 3}}});
+  expect(await enricher.close()).toMatchObject({
+    exitCode: 7,
+    message: expect.stringContaining('maxCredits'),
+    stop: {message: expect.stringContaining('maxCredits')},
+    summary: {credits: {spent: 3}},
+  });
   expect(program.api.ledger.calls).toBe(3);
 });
 

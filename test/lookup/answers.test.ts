@@ -2,9 +2,9 @@ import {expect, test, vi} from 'vitest';
 import type {LedgerEntry} from '../../src/ledger/entry.ts';
 import type {GivenUp} from '../../src/ledger/given-up.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
-import {intelligenceLookup, type Lookup, lookupOf, type Result} from '../../src/ledger/lookup.ts';
+import {intelligenceLookup, lookupOf, type Result} from '../../src/ledger/lookup.ts';
 import {Answers} from '../../src/lookup/answers.ts';
-import type {Executor, Task} from '../../src/lookup/executor.ts';
+import type {Ended, Executor, Task} from '../../src/lookup/executor.ts';
 import type {Rejections} from '../../src/store/rejections.ts';
 import {type AnswerStore, noStore} from '../../src/store/store.ts';
 import type {Judge, KnownAnswer} from '../../src/store/validity.ts';
@@ -15,10 +15,15 @@ interface Parts {
   readonly store?: Partial<AnswerStore>;
   readonly rejections?: Partial<Rejections>;
   readonly judge?: Judge;
+  /** True in an outage. */
+  readonly isDown?: boolean;
 }
 
 /** Answers of which ledger and store know nothing but what they are given. `tasks` gets the values that need a call. */
-function answersWith(tasks: Task[], {ledger, store, rejections, judge = () => 'fresh'}: Parts): Answers {
+function answersWith(
+  tasks: Task[],
+  {ledger, store, rejections, judge = () => 'fresh', isDown = false}: Parts,
+): Answers {
   return new Answers({
     ledger: whole<Ledger>({
       find: () => new Map(),
@@ -30,7 +35,7 @@ function answersWith(tasks: Task[], {ledger, store, rejections, judge = () => 'f
     store: {...noStore, version: () => 0, find: () => new Map(), ...store},
     rejections: whole<Rejections>({told: (_, outcome) => outcome, ...rejections}),
     executor: whole<Executor>({
-      isDown: false,
+      isDown,
       submit: async task => {
         tasks.push(task);
       },
@@ -331,15 +336,91 @@ test('a value that no row waits for any more is asked for anew by the next row t
   expect([tasks[1]?.isUrgent(), tasks[1]?.rows(), told]).toEqual([true, [3], [answer(9)]]);
 });
 
-test('a token’s next call does not wait for one that is not made', async () => {
-  const {answers, tasks} = await asked({});
-  const [first, second] = ['a@example.com', 'b@example.com'].map(email =>
-    lookupOf('verify', {action_id: 'signup', token: 's-1', email}),
-  ) as [Lookup, Lookup];
-  await answers.ask([first, second].map((lookup, row) => ({lookup, row, tell() {}})));
-  expect(tasks.slice(1).map(({lookup}) => lookup)).toEqual([first]);
-  tasks[1]?.ended('unwanted');
-  expect(tasks.slice(1).map(({lookup}) => lookup)).toEqual([first, second]);
+test.each<Ended>(['unwanted', {unasked: 'budget'}])(
+  'a token’s next call does not wait for one that is not made: %j',
+  async end => {
+    const {answers, tasks} = await asked({});
+    const lookups = ['a@example.com', 'b@example.com', 'c@example.com'].map(email =>
+      lookupOf('verify', {action_id: 'signup', token: 's-1', email}),
+    );
+    await answers.ask(lookups.map((lookup, row) => ({lookup, row, tell() {}})));
+    for (const made of [1, 2, 3]) {
+      expect(tasks.slice(1).map(({lookup}) => lookup)).toEqual(lookups.slice(0, made));
+      tasks[made]?.ended(end);
+    }
+  },
+);
+
+test.each([
+  ['this session got', undefined],
+  ['an earlier session got', {...unanswered(0), outcome: refusal('blocked')}],
+])('rows are told that nobody knows yet if a rejection is of its value: one that %s', async (_, now) => {
+  const tasks: Task[] = [];
+  const unjudged = {...refusal('blocked'), unjudged: key};
+  const answers = answersWith(tasks, {
+    ledger: {find: () => new Map(now && [[key, now]])},
+    rejections: {add() {}, told: (() => unjudged) as unknown as Rejections['told']},
+  });
+  const told: Result[] = [];
+  const lookup = intelligenceLookup('ip', '192.0.2.1');
+  await answers.ask([{lookup, row: 1, tell: outcome => told.push(outcome)}]);
+  tasks[0]?.ended({outcome: refusal('blocked')});
+  expect(told).toEqual([unjudged]);
+});
+
+const token = lookupOf('verify', {action_id: 'signup', token: 's-1'});
+const valid = {status: 'ok', data: '{"verdict":{"redeemed":false}}', boughtAt: 1} as const;
+
+/** The rows, in the order in which they are told, with the token's state that each shows. */
+function redeemed(told: [row: number, result: Result][]) {
+  return told.map(([row, result]) => [row, 'data' in result && result.data?.includes('true')]);
+}
+
+test.each([3, undefined])(
+  'of the rows of a resumed run that have a redeemed token, one shows it as valid: the ledger names row %s',
+  async named => {
+    let firstRow = named;
+    const answers = answersWith([], {
+      ledger: {
+        find: keys => new Map(keys.map(found => [found, {...unanswered(0), outcome: valid}])),
+        firstRow: () => firstRow,
+        setFirstRow(_, row) {
+          firstRow = row;
+        },
+      },
+    });
+    const told: [row: number, result: Result][] = [];
+    for (const rows of [[3, 4], [5], [6]])
+      await answers.ask(rows.map(row => ({lookup: token, row, tell: result => told.push([row, result])})));
+    expect(redeemed(told)).toEqual([
+      [3, false],
+      [4, true],
+      [5, true],
+      [6, true],
+    ]);
+  },
+);
+
+test('a token’s row stays the one that shows it as valid, if the call for it is made again', async () => {
+  const tasks: Task[] = [];
+  const told: [row: number, result: Result][] = [];
+  const answers = answersWith(tasks, {ledger: {firstRow: () => 7}});
+  await answers.ask([3, 7].map(row => ({lookup: token, row, tell: result => told.push([row, result])})));
+  expect(tasks[0]?.firstRow()).toBe(7);
+  tasks[0]?.ended({outcome: valid});
+  expect(redeemed(told)).toEqual([
+    [3, true],
+    [7, false],
+  ]);
+});
+
+test('in an outage a program is told at once, also if rows of a list wait for the same value', async () => {
+  const told: [row: number, result: Result][] = [];
+  const answers = answersWith([], {isDown: true});
+  const lookup = intelligenceLookup('ip', '192.0.2.1');
+  for (const row of [1, 2])
+    await answers.ask([{lookup, row, isUrgent: row === 2, tell: result => told.push([row, result])}]);
+  expect(told).toEqual([[2, {status: 'skipped', error: 'outage'}]]);
 });
 
 test('two that ask for one value while the store is locked wait for the same call, and both are answered', async () => {

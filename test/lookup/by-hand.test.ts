@@ -1,12 +1,17 @@
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
+import type {Sender} from '../../src/client/client.ts';
 import type {Budget} from '../../src/ledger/budget.ts';
 import type {BookedAttempt, Reservation} from '../../src/ledger/entry.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import {intelligenceLookup, type Outcome, type UnaskedCode} from '../../src/ledger/lookup.ts';
 import {emptyTally} from '../../src/ledger/tally.ts';
 import type {Ended, ExecutorStop, Task} from '../../src/lookup/executor.ts';
-import type {Outlet} from '../../src/lookup/outlet.ts';
+import {Lanes} from '../../src/lookup/lane.ts';
+import {localOutlet} from '../../src/lookup/local-outlet.ts';
+import type {Outlet, SharedPermits} from '../../src/lookup/outlet.ts';
+import {RateController} from '../../src/lookup/pace/rate-controller.ts';
+import {policyNumbers} from '../../src/lookup/policy.ts';
 import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import type {QueueExecutorOptions} from '../../src/lookup/queue-options.ts';
 import {whole} from '../support/whole.ts';
@@ -17,7 +22,13 @@ const boughtAt = 9;
 const answered = {status: 'ok', data: '{}', boughtAt} as const;
 const earlier = {...answered, boughtAt: 1};
 
-interface ByHand extends Partial<Pick<QueueExecutorOptions, 'publishOn' | 'concurrency'>> {
+interface ByHand
+  extends Partial<
+    Pick<
+      QueueExecutorOptions,
+      'publishOn' | 'concurrency' | 'isAnswered' | 'now' | 'maxOutageMs' | 'outlastsOutages'
+    >
+  > {
   readonly credits?: number;
   /** Share of the longest backoff that a value waits. */
   readonly random?: number;
@@ -47,6 +58,7 @@ function byHand({concurrency = 4, publishOn = [], random = 0, ...options}: ByHan
     if (charge === 'free') credits += 1;
   });
   const adopt = vi.fn();
+  const requested = vi.fn();
   const executor = new QueueExecutor({
     lanes: [{name: 'all', operations: ['ip'], rate: 'unlimited', concurrency}],
     maxOutageMs: 60_000,
@@ -54,6 +66,7 @@ function byHand({concurrency = 4, publishOn = [], random = 0, ...options}: ByHan
     isAnswered: () => true,
     now: () => boughtAt,
     random: () => random,
+    ...options,
     outlet: {
       send: (_, {ip = ''}) =>
         new Promise(resolve => {
@@ -62,7 +75,7 @@ function byHand({concurrency = 4, publishOn = [], random = 0, ...options}: ByHan
         }),
       pacer: (_lane, _controller, granted) => {
         lease = granted;
-        return {request() {}, sent() {}, stop() {}};
+        return {request: requested, sent() {}, stop() {}};
       },
       ...options.outlet,
     },
@@ -78,7 +91,7 @@ function byHand({concurrency = 4, publishOn = [], random = 0, ...options}: ByHan
   });
   const settle = () => new Promise(resolve => setImmediate(resolve));
   return {
-    ...{executor, sent, ends, stops, reserve, record, adopt},
+    ...{executor, sent, ends, stops, reserve, record, adopt, requested},
     async submit(value: string, task: Partial<Task> = {}) {
       void executor.submit({
         ...unwaited,
@@ -108,7 +121,8 @@ afterEach(() => {
 });
 
 test('once closed, each value without an outcome ends as not asked for, and calls in flight get theirs', async () => {
-  const run = byHand({concurrency: 3, random: 0.9});
+  const withdraw = vi.fn(async () => {});
+  const run = byHand({concurrency: 3, random: 0.9, outlet: {withdraw}});
   for (const value of ['answered', 'no answer', 'backs off']) await run.submit(value);
   await run.permit();
   await run.answer('backs off', reset);
@@ -128,6 +142,8 @@ test('once closed, each value without an outcome ends as not asked for, and call
     'comes later': 'deadline',
   });
   expect([run.ends.length, run.sent.length, run.executor.pace().waiting]).toEqual([6, 3, 0]);
+  // Workers of a fleet must not send any more either.
+  expect(withdraw).toHaveBeenCalledOnce();
   // A timer would keep the process alive.
   expect(vi.getTimerCount()).toBe(0);
 });
@@ -269,4 +285,166 @@ test('the values that wait are those that are not in flight, and a pause is a fl
   for (const value of ['a', 'b', 'c']) await run.submit(value);
   await run.permit(2);
   expect(run.executor.pace()).toMatchObject({inFlight: 2, waiting: 1, pause});
+});
+
+test('a value that another run bought meanwhile leaves its permit to the next one', async () => {
+  const run = byHand();
+  await run.submit('bought', {isAnsweredMeanwhile: () => true});
+  await run.submit('other');
+  run.requested.mockClear();
+  await run.permit(1);
+  expect([run.sent, run.requested.mock.calls.length]).toEqual([[], 1]);
+});
+
+test('as many calls are in flight as a fleet has workers for at the moment', async () => {
+  const run = byHand({concurrency: 1});
+  for (const value of ['a', 'b', 'c', 'd', 'e']) await run.submit(value);
+  run.executor.slots = 3;
+  await run.permit();
+  expect(run.sent).toEqual(['a', 'b', 'c']);
+  run.executor.slots = 1;
+  for (const value of ['a', 'b']) await run.answer(value);
+  await run.permit();
+  expect(run.sent).toHaveLength(3);
+});
+
+test('a value that was rejected so before is rejected again, whatever the others of its kind are', async () => {
+  const run = byHand({isAnswered: () => false});
+  const outcome = {status: 'failed', error: 'not_found', rejected: true, boughtAt: 1} as const;
+  await run.submit('known', {before: {outcome, validity: 'past'}});
+  await run.submit('new');
+  await run.permit();
+  for (const value of ['known', 'new']) await run.answer(value, rejected(404, 'not_found'));
+  expect(Object.fromEntries(run.ends)).toEqual({
+    known: {...outcome, boughtAt},
+    new: {status: 'failed', error: 'not_found'},
+  });
+});
+
+test('a value that a program waits for goes before those of lists', async () => {
+  const run = byHand({concurrency: 1});
+  for (const value of ['a', 'b']) await run.submit(value);
+  await run.submit('urgent', {isUrgent: () => true});
+  await run.permit();
+  await run.answer('a');
+  await run.permit();
+  expect(run.sent).toEqual(['a', 'urgent']);
+});
+
+test.each([
+  ['a program does not wait', true, 3],
+  ['rows of a list wait', false, 2],
+])(
+  '%s a minute for the last call of a value, if nothing else can tell an outage',
+  async (_, isUrgent, calls) => {
+    const run = byHand();
+    await run.submit('a', {isUrgent: () => isUrgent});
+    for (let n = 0; n < 3; n += 1) {
+      await run.permit();
+      await run.answer('a', reset);
+    }
+    expect(run.sent).toHaveLength(calls);
+  },
+);
+
+/** An outage: no call of a list's value can be sent. */
+async function inOutage(options: ByHand = {}) {
+  let time = 0;
+  const run = byHand({now: () => time, ...options});
+  await run.submit('a');
+  for (let unsent = 0; unsent < policyNumbers.unsentStreak; unsent += 1) {
+    await run.permit();
+    await run.answer('a', simulated.refused);
+  }
+  return {
+    ...run,
+    at(now: number) {
+      time = now;
+    },
+  };
+}
+
+test('in an outage one program’s value tests the service, and the others are told at once', async () => {
+  const run = await inOutage();
+  run.at(1_000);
+  const told: string[] = [];
+  for (const value of ['x', 'y'])
+    await run.submit(value, {isUrgent: () => true, heldUp: () => void told.push(value)});
+  expect(told).toEqual([]);
+  await run.permit();
+  expect([run.sent.at(-1), told]).toEqual(['x', ['y']]);
+});
+
+test('rows of a list that come once an outage is overdue are told at once, if it ends no run', async () => {
+  const run = await inOutage({maxOutageMs: 0, outlastsOutages: true});
+  const heldUp = vi.fn();
+  await run.submit('later', {heldUp});
+  expect(heldUp.mock.calls).toEqual([[true]]);
+});
+
+const pacer = () => ({request() {}, sent() {}, stop() {}});
+const lanesOf = (rate: Outlet['rate'], ...rates: readonly number[]) =>
+  new Lanes(
+    rates.map((count, n) => {
+      const name = (['ip', 'email'] as const)[n] ?? 'phone';
+      return {name, operations: [name], rate: {count, perMs: 1_000}, concurrency: 1};
+    }),
+    whole<Outlet>({pacer, rate}),
+    () => {},
+  );
+
+test('a run that ends waits for the calls in flight of each lane', async () => {
+  const lanes = lanesOf(undefined, 9, 9);
+  let end = () => {};
+  void lanes.of('email').inSlot(
+    () =>
+      new Promise(resolve => {
+        end = resolve;
+      }),
+  );
+  const isIdle = vi.fn();
+  const idle = lanes.idleWithin(1_000).then(isIdle);
+  await new Promise(resolve => setImmediate(resolve));
+  expect(isIdle).not.toHaveBeenCalled();
+  end();
+  await idle;
+});
+
+test('the rates of all lanes together are at most the account’s', () => {
+  expect(lanesOf({count: 40, perMs: 1_000}, 30, 20).ratesAt(0)).toEqual({limit: 40, current: 40});
+  expect(lanesOf(undefined, 30, 20).ratesAt(0)).toEqual({limit: 50, current: 50});
+});
+
+test('an answer is dated by its arrival; a call that was not sent gives its permit back; no clock that jumps paces', async () => {
+  let time = 1;
+  const use = {left: vi.fn(), over: vi.fn()};
+  const attempts: Attempt[] = [ok, simulated.refused, reset];
+  const now = vi.fn(() => time);
+  const outlet = localOutlet(
+    whole<Sender>({
+      async send() {
+        time += 1;
+        return attempts[time - 2] as Attempt;
+      },
+    }),
+    now,
+    () => 0,
+    whole<SharedPermits>({use: () => use, rate: {count: 9, perMs: 1_000}}),
+  );
+  const sent = [];
+  for (const _ of attempts) sent.push((await outlet.send('ip', {ip: '192.0.2.1'}, 1)).boughtAt);
+  expect([sent, use.over.mock.calls]).toEqual([
+    [2, 3, 4],
+    [[true], [false], [true]],
+  ]);
+  now.mockClear();
+  const rate = {count: 9, perMs: 1_000};
+  const pacer = outlet.pacer(
+    {name: 'all', operations: ['ip'], rate, concurrency: 1},
+    new RateController(9),
+    () => {},
+  );
+  pacer.request();
+  pacer.stop();
+  expect(now).not.toHaveBeenCalled();
 });

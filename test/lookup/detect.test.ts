@@ -78,6 +78,8 @@ describe('header words', () => {
       'userEmail',
       'email2',
       'billing.email',
+      // A program that writes CSV from JSON names the first entry of a list so.
+      'emails.0',
       'E-Mail-Adresse',
       'e-mailadres',
       'correo electrónico',
@@ -169,6 +171,54 @@ describe('countries', () => {
     ]);
   });
 
+  test.each([
+    ['Phone', 'Accountant Phone'],
+    ['Accountant Phone', 'Manager Phone'],
+  ])('that is right for %s is sure, whatever country %s is of', (own, other) => {
+    const some = csvRows(...Array.from({length: 6}, (_, n) => [`6123 456${n}`, '2025550143', 'SG', 'SG']));
+    const guesses = guessesOf([own, other, 'Country', 'Billing Country'], some);
+    expect(guesses.filter(({operation}) => operation === 'country')).toMatchObject([
+      {column: 'Country', confidence: 'sure'},
+    ]);
+  });
+
+  test('of another address is unsure if the numbers are not valid there', () => {
+    const some = csvRows(...six(['030 23125001', 'US']));
+    expect(guessesOf(['Phone', 'Billing Country'], some)[0]).toMatchObject({
+      operation: 'country',
+      confidence: 'unsure',
+    });
+  });
+
+  test('is sure beside one with which few numbers are valid', () => {
+    const some = csvRows(...six(['2025550143', 'US', 'GB']), ['2079460123', 'US', 'GB']);
+    const guesses = guessesOf(['Phone', 'Country', 'Country/Region'], some);
+    expect(guesses.filter(({operation}) => operation === 'country')).toMatchObject([
+      {column: 'Country', confidence: 'sure'},
+    ]);
+  });
+
+  test('is named with all its phone columns', () => {
+    const some = csvRows(...six(['2025550143', '2025550144', 'US']));
+    expect(guessesOf(['Phone', 'Mobile', 'Country'], some)[0]).toMatchObject({
+      column: 'Country',
+      numbers: ['Phone', 'Mobile'],
+    });
+  });
+
+  test('without phone numbers nothing is said of a country column', () => {
+    const some = csvRows(...six(['jo@example.com', 'US']));
+    expect(guessesOf(['email', 'country'], some).map(({column}) => column)).toEqual(['email']);
+  });
+
+  test('a row without a country has the default one', () => {
+    const some = csvRows(['2025550143', 'US'], ...six(['2025550143', '']));
+    expect(guessesOf(['phone', 'country'], some, {fallback: 'US'})).toMatchObject([
+      {operation: 'country', column: 'country'},
+      {operation: 'phone', confidence: 'sure', share: 1},
+    ]);
+  });
+
   test.each(['United States', 'USA', 'Estados Unidos', 'Vereinigte Staaten', '+1', 'us'])(
     '%s is one',
     name => {
@@ -194,6 +244,44 @@ test('several columns of one kind are all found, in order', () => {
     ['email', 'email'],
     ['ip', 'last_login_ip'],
   ]);
+});
+
+test('numbers of which one is labelled as another person’s are left out, however many are not', () => {
+  const labelled = ['Mobile', 'Home', 'Mobile', 'Spouse', 'Mobile', 'Home'];
+  const rows = csvRows(...labelled.map((label, n) => ['+12025550143', label, `+1202555010${n}`]));
+  expect(guessesOf(['Phone 1 - Value', 'Phone 2 - Label', 'Phone 2 - Value'], rows)).toMatchObject([
+    {column: 'Phone 1 - Value', confidence: 'sure'},
+    {column: 'Phone 2 - Value', confidence: 'unsure', aside: 'another'},
+  ]);
+});
+
+test('an unsure column has its most frequent fault, with the first record that has it', () => {
+  const rows = csvRows(...['192.0.2.1', 'x', ...six('192.0.2.0/24')].map(cell => [cell]));
+  expect(guessesOf(['ip'], rows.slice(1))).toMatchObject([{fault: {code: 'ip_range', row: 3}}]);
+});
+
+test('a column that its header names is kept, however distinct the values of a nameless one are', () => {
+  const rows = csvRows(...Array.from({length: 12}, (_, n) => [`+1202555017${n % 2}`, `+120255501${n + 10}`]));
+  expect(guessesOf(['Phone', 'x'], rows)).toMatchObject([
+    {column: 'Phone', confidence: 'sure'},
+    {column: 'x', confidence: 'unsure', aside: 'values'},
+  ]);
+});
+
+test('NDJSON: a column that may be another party’s is left out beside the first entry of a list', () => {
+  const rows = Array.from({length: 6}, (_, n) =>
+    ndjsonRow(`{"phones":["+1202555010${n}"],"accountant_phone":"+1202555011${n}"}`),
+  );
+  const guesses = guessesOf(['phones', 'accountant_phone'], rows);
+  expect(guesses.map(({column, aside}) => [column, aside])).toEqual([
+    ['accountant_phone', 'strange'],
+    ['phones.0', 'list'],
+  ]);
+});
+
+test('a value is counted once, however it is spelled', () => {
+  const rows = csvRows(['+1 202 555 0143'], ['+12025550143'], ['tel:+1-202-555-0143'], ['+12025550144']);
+  expect(guessesOf(['phone'], rows)).toMatchObject([{values: 4, distinct: 2}]);
 });
 
 test('unsupported addresses count as addresses; a column with mostly fitting values is named if no other fits', () => {

@@ -32,6 +32,29 @@ test('the country column goes before the default country, which fills its gaps',
   expect(gap && params(plan(gap)[0])).toEqual({phone: '+442079460958'});
 });
 
+test('a number that comes again is read with the country of its own row', () => {
+  const plan = createPlan(target('phone', 'phone'), {countryOf: () => cellReader('country', columns)});
+  const rows = ['us', 'us', 'us', 'gb', 'gb', 'us'].map(country => ['', '2079460123', '', country, '', '']);
+  const asked = csvRows(...rows).map(one => params(plan(one)[0]));
+  const [us, gb] = [{phone: '+12079460123'}, {phone: '+442079460123'}];
+  expect(asked).toEqual([us, us, us, gb, gb, us]);
+});
+
+test('a total below the list is not looked up, and its empty cells stay empty; a full row is a row, whatever it says', () => {
+  const people = Array.from({length: 5}, (_, n) => [`Jo ${n}`, `192.0.2.${n}`, 'jo@example.com']);
+  // So short a list is read with all that is below it.
+  const first = csvRows(...people, ['Total', '192.0.2.7', ''], ['Exported by Jo', '192.0.2.8', '']);
+  const names = ['name', 'ip', 'email'];
+  const targets = [
+    ...targetsOf('ip', [{column: 'ip'}], names),
+    ...targetsOf('email', [{column: 'email'}], names),
+  ];
+  const plan = createPlan(targets, {}, first);
+  const [total, person] = csvRows(['Total', '192.0.2.7', ''], ['Total', '192.0.2.7', 'jo@example.com']);
+  expect(total && plan(total)).toEqual([{status: 'skipped', error: 'footer'}, {status: 'empty'}]);
+  expect(person && plan(person).map(({status}) => status)).toEqual(['ask', 'ask']);
+});
+
 test('a cell without a call has its reason', () => {
   const plan = createPlan(
     [...target('ip', 'ip'), ...target('email', 'email'), ...target('phone', 'phone')],

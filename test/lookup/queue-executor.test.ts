@@ -370,6 +370,13 @@ describe('the canary', () => {
     expect([among.stop, among.settled.size]).toEqual([undefined, 50]);
     const all = await simulate({values: valuesUpTo(50), operations: ['verify'], answer: () => stale});
     expect(all.stop).toMatchObject({kind: 'refused', streak: {credentials: true}});
+    // Once an address was answered, the key is known to be right.
+    const beside = await simulate({
+      values: valuesUpTo(60),
+      operations: ['ip', 'verify'],
+      answer: ({operation}) => (operation === 'ip' ? ok : stale),
+    });
+    expect(beside.stop).toMatchObject({kind: 'refused', operation: 'verify', streak: {credentials: false}});
   });
 });
 

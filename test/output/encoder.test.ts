@@ -49,6 +49,18 @@ describe('CSV', () => {
     }
   });
 
+  test('answers of two operations with the same text have each the columns of their own', () => {
+    const columns = [...looked('ip', 'ip', ['city']), ...looked('email', 'email', ['domain', 'is_valid'])];
+    const encoder = createEncoder(csvInput(['ip', 'email']), columns, output());
+    const [row] = csvRows(['192.0.2.1', 'jo@example.com']);
+    const both = ok({city: 'Bonn', domain: 'example.com', is_valid: true});
+    // From the third time on, the encoder remembers the answer's text.
+    for (const _ of [1, 2, 3])
+      expect(encoder.encode([enriched(row as never, [both, both])])).toBe(
+        '192.0.2.1,jo@example.com,ok,,Bonn,ok,,true,example.com\n',
+      );
+  });
+
   test('a line end of any kind inside a cell is quoted, as many readers end a record at it', () => {
     for (const cell of ['a\rb', 'a\nb'])
       expect(encode(['192.0.2.1', cell], {eol: '\r\n'})).toContain(`,"${cell}",`);

@@ -4,6 +4,7 @@ import type {Summary} from '../../src/report/summary.ts';
 import {fullSummary} from './summaries.ts';
 
 const {credits, risk, calls} = fullSummary();
+const counted = risk as NonNullable<Summary['risk']>;
 
 const factOf = (label: string, changes: Partial<Summary>) =>
   buildReport(fullSummary(changes)).facts.find(fact => fact.label === label);
@@ -23,7 +24,7 @@ test('credits stand at the top with those of earlier attempts, doubtful ones inc
 });
 
 test('the share of high risk is one of the rows that have a score', () => {
-  const few = {...(risk as NonNullable<Summary['risk']>), scored: 10_000, high: 1_000};
+  const few = {...counted, scored: 10_000, high: 1_000};
   expect(factOf('High risk', {risk: few})).toMatchObject({value: '1,000', note: '10% of scored rows'});
 });
 
@@ -52,6 +53,21 @@ test('each part of the credits has the name of what saved it', () => {
   });
 });
 
+test('each operation has its calls and credits in the columns of their names', () => {
+  const table = sectionOf('Money').block('Calls and credits by operation');
+  expect(table).toMatchObject({
+    head: ['Operation', 'distinct values', 'from the store', 'calls', 'retries', 'spent', 'perhaps spent'],
+  });
+  expect((table as {rows?: unknown[]}).rows?.[0]).toEqual([
+    'IP addresses',
+    ...['28,102', '3,310', '24,792', '12', '24,792', '30'],
+  ]);
+});
+
+test('credits that conditions saved are a part of all saved ones', () => {
+  expect(sectionOf('Money').note).toContain('57,351 were saved. 4,310 of them by conditions on lookups.');
+});
+
 test('the pace of each stretch is by its own length, at its own time', () => {
   const timeline = {
     ms: [1_000, 2_000, 500],
@@ -61,11 +77,29 @@ test('the pace of each stretch is by its own length, at its own time', () => {
     latency_p95_ms: [2, 2, 2],
     in_flight: [3, 3, 3],
   };
-  expect(sectionOf('Pace and latency', {timeline}).block('Pace')).toMatchObject({
+  const {block} = sectionOf('Pace and latency', {timeline});
+  expect(block('Pace')).toMatchObject({
     ends: [1_000, 3_000, 3_500],
     series: [
       {name: 'calls', values: [10, 5, 20]},
       {name: 'rows', values: [4, 2, 8]},
+    ],
+  });
+  expect(block('Latency')).toMatchObject({
+    series: [
+      {name: 'median', values: [1, 1, 1]},
+      {name: '95%', values: [2, 2, 2]},
+    ],
+  });
+});
+
+test('each share of the calls has its own latency', () => {
+  expect(sectionOf('Pace and latency').block('Latency of all calls')).toMatchObject({
+    rows: [
+      ['half', '84 ms'],
+      ['95%', '311 ms'],
+      ['99%', '902 ms'],
+      ['all', '30 s'],
     ],
   });
 });
@@ -92,11 +126,17 @@ test('counts of names that may be too low are told as such', () => {
   expect([captions(0), captions(1)]).toEqual([['Networks'], ['Networks (counts are at least these)']]);
 });
 
+test('countries of addresses and of phone numbers are told apart', () => {
+  const {block} = sectionOf('Where they come from');
+  expect(block('Countries of IP addresses')).toMatchObject({of: 39_102});
+  expect(block('Countries of phone numbers')).toMatchObject({of: 12_201});
+});
+
 test('reasons that came are a share of the rows of now', () => {
   const counts = {old: 0, new: 0};
   const changes = {
     compared_with: 'last.csv',
-    key: ['ip'],
+    key: ['list', 'ip'],
     rows: {old: 10, new: 40},
     new: 31,
     gone: 1,
@@ -105,12 +145,14 @@ test('reasons that came are a share of the rows of now', () => {
     without_key: counts,
     repeated: counts,
     levels: {},
-    reasons: {came: {vpn: 4}, went: {}},
+    reasons: {came: {vpn: 4}, went: {tor: 3}},
     answers: {},
     columns: {old: [], new: []},
   };
-  const {block} = sectionOf('Since the last output', {changes});
+  const {note, block} = sectionOf('Since the last output', {changes});
+  expect(note).toBe('Compared with last.csv, matched by list, ip.');
   expect(block('Reasons that came')).toMatchObject({of: 40, rows: [{name: 'vpn', count: 4}]});
+  expect(block('Reasons that went')).toMatchObject({rows: [{name: 'tor', count: 3}]});
   expect(block('Rows')).toMatchObject({
     rows: [
       ['new', '31'],
@@ -123,4 +165,68 @@ test('reasons that came are a share of the rows of now', () => {
 
 test('values that can not be looked up are counted over all operations', () => {
   expect(sectionOf('Rows and outcomes').note).toContain(" 1,419 values can't be looked up");
+});
+
+test('a figure that jumped is shown as it is now, then as it usually is', () => {
+  expect(sectionOf('Unlike the last runs').block('What jumped')).toMatchObject({
+    rows: [
+      ['Share of high risk', '4.9%', '2.1%'],
+      ['Mean risk score', '21.4', '9.8'],
+      ['Rows', '40,000', '22,410'],
+      ['ip.is_vpn', '18%', '4.9%'],
+    ],
+  });
+});
+
+test('each level has the count of its own rows, and the last bar ends at the highest score', () => {
+  const {block} = sectionOf('Risk');
+  expect(block('Rows by level')).toMatchObject({
+    keys: [{name: 'low'}, {name: 'medium'}, {name: 'high'}, {name: 'unknown'}],
+    rows: [{counts: [30_942, 6_801, 1_959, 298]}],
+  });
+  const {bins} = block('Rows by score') as {bins: readonly {name: string}[]};
+  expect(bins.slice(-2).map(({name}) => name)).toEqual(['80–89', '90–100']);
+});
+
+test('a rule with an owner or a description is listed; a reason has the words of all its rules', () => {
+  const rule = {reason: 'mine', when: 'ip.is_vpn', add: 5, held: 3, undecided: 0, wrong: 0};
+  const rules = [
+    {...rule, owner: 'fraud team'},
+    {...rule, when: 'ip.is_tor_node', description: 'Seen in March'},
+    {...rule, reason: 'plain'},
+  ];
+  const {block} = sectionOf('Risk', {risk: {...counted, reasons: {mine: 6}, rules}});
+  expect(block('Rules')).toMatchObject({
+    rows: [
+      ['mine', '5', '3', '', 'fraud team'],
+      ['mine', '5', '3', 'Seen in March', ''],
+    ],
+  });
+  expect(block('Reasons, most often first')).toMatchObject({
+    rows: [{name: 'mine: ip.is_vpn or ip.is_tor_node', count: 6}],
+  });
+});
+
+test('a complete run leads with its unreadable rows and the values that were refused in a row', () => {
+  const {ip} = fullSummary().lookups;
+  const lookups = {ip: {...(ip as Summary['lookups'][string]), refused_in_a_row: 10}};
+  const {lead} = buildReport(fullSummary({reason: 'refused_in_a_row', lookups}));
+  expect(lead).toMatch(
+    /^40,000 rows written, 12 rejected as unreadable\. .* 10 ip values in a row were refused/,
+  );
+});
+
+test('a stopped run leads with the next step: the same command, or the time to come back', () => {
+  const lead = (come_back_at?: string) =>
+    buildReport(fullSummary({status: 'interrupted', ...(come_back_at !== undefined && {come_back_at})})).lead;
+  expect(lead()).toContain('The same command resumes it.');
+  expect(lead('2026-01-06T00:00:00.000Z')).toContain('Run again after 6 Jan 2026, 00:00 UTC.');
+});
+
+test('unreadable rows hide no failed lookup, and a run tells how often it was resumed', () => {
+  expect(sectionOf('Rows and outcomes').note).toContain(
+    '12 could not be read. In 129 rows a lookup failed or was not made.',
+  );
+  const {rows} = sectionOf('This run').block('Details') as {rows: readonly (readonly string[])[]};
+  expect(rows).toContainEqual(['Resumed', '1 time, last from row 12,001']);
 });

@@ -76,6 +76,34 @@ test('a run as Prometheus text: names with units, one HELP and TYPE each, the jo
   expect(find(metrics, 'last_run_drifts')).toBe(4);
 });
 
+test('each figure of the summary has its own metric, in the unit of its name', () => {
+  const {credits} = fullSummary();
+  const account = {label: 'a', per_day: {used: 90, limit: 100}, per_month: {used: 700, limit: 900}};
+  const store = {trouble: 'SQLITE_BUSY', not_looked_up: 5, perhaps_paid_again: 3, not_stored: 2};
+  const ended = renderMetrics(fullSummary({store, credits: {...credits, account}}));
+  const metrics = parse(ended);
+  const samples: [number, string, Record<string, string>?][] = [
+    [90, 'run_account_credits', {period: 'day', kind: 'used'}],
+    [100, 'run_account_credits', {period: 'day', kind: 'limit'}],
+    [700, 'run_account_credits', {period: 'month', kind: 'used'}],
+    [28_102, 'run_distinct_values', {operation: 'ip'}],
+    [3_310, 'run_values_from_store', {operation: 'ip'}],
+    [0, 'run_store_usable'],
+    [5, 'run_store_missed', {kind: 'not_looked_up'}],
+    [2, 'run_store_missed', {kind: 'not_stored'}],
+    [192, 'run_paused_seconds'],
+    [40_012, 'run_rows_read'],
+    [13_125, 'run_credits', {kind: 'saved_by_dedupe'}],
+    [24_834, 'run_credits', {kind: 'saved_by_store'}],
+    [19_392, 'run_credits', {kind: 'saved_by_prefilter'}],
+    [271, 'run_retries'],
+    [Date.parse('2026-01-05T02:00:03.120Z') / 1_000, 'run_started_timestamp_seconds'],
+  ];
+  for (const [value, name, labels] of samples) expect(find(metrics, name, labels), name).toBe(value);
+  const live = parse(renderLive(fullSummary(), LIVE));
+  expect(['limit', 'now'].map(kind => find(live, 'run_rate', {kind}))).toEqual([50, 40]);
+});
+
 test.skipIf(lacks('promtool'))('promtool finds nothing wrong', () => {
   const texts = [
     renderMetrics(fullSummary()),

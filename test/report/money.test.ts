@@ -1,9 +1,12 @@
 import {expect, test} from 'vitest';
+import {forecast} from '../../src/cli/terminal/cost.ts';
+import type {PlanReport} from '../../src/estimate/estimate.ts';
 import {amountOf, moneyOf} from '../../src/report/money.ts';
 import type {Spend} from '../../src/report/spend.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
+import {whole} from '../support/whole.ts';
 
 test.each([
   [655, 0.004, '2.62 EUR'],
@@ -16,6 +19,18 @@ test.each([
 
 test('amounts keep no tails of binary fractions', () => {
   expect(amountOf(0.1 + 0.2, 'USD')).toBe('0.30 USD');
+});
+
+test('where conditions may save calls, the forecast in money is the one of all calls', () => {
+  const plan = whole<PlanReport>({
+    credits: {at_least: 2, all_sent_once: 4, at_most: 12},
+    lookups: {ip: {calls: 4, conditional: 2}} as unknown as PlanReport['lookups'],
+    ...{time_ms: 2_000, rate_per_second: 2, price: {per_credit: 0.5, currency: 'EUR'}},
+  });
+  expect(forecast(plan, 'live')).toBe(
+    '2 to 4 calls, 2 to 4 credits (12 at worst), 2.00 EUR (6.00 EUR at worst), about 2 s at 2/s',
+  );
+  expect(forecast(plan, 'embedded')).not.toContain('EUR');
 });
 
 test('with a price in the account, money stands beside credits wherever they are told', async () => {

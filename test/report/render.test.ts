@@ -155,6 +155,16 @@ describe('the HTML page', () => {
     expect(page).toMatch(/<td class="figure" data-label="[^"]+">17,906<\/td>/);
   });
 
+  test('adds up all bars in the legend, each bar in its own row, and gives shares of all that was counted', () => {
+    const {ip, email} = fullSummary().lookups as {[name: string]: Summary['lookups'][string]};
+    const lookups = {ip, email: {...email, answered: 40_000}} as Summary['lookups'];
+    const page = html(fullSummary({lookups}));
+    expect(page).toContain('answered <b>79,602</b>');
+    expect(page).toMatch(/data-label="all">40,000<[\s\S]*data-label="all">40,443</);
+    expect(page).toContain('14,120</td><td class="figure share">36%</td>');
+    expect(page).toContain('1,959</a></dd><dd class="note">4.9% of scored rows</dd>');
+  });
+
   test('of a run that did nothing says that, without empty charts', () => {
     const page = html(bareSummary());
     expect(page).toContain('Stopped: outage (exit code 5), with 0 rows written so far. Run again after');
@@ -224,7 +234,15 @@ describe('Markdown', () => {
       in_flight: points,
     };
     const [, pace = ''] = markdown(fullSummary({timeline})).split('**Pace**');
-    expect(pace.split('**')[0]?.trim().split('\n').length).toBeLessThan(14);
+    const lines = pace.split('**')[0]?.trim().split('\n') ?? [];
+    expect(lines.length).toBeLessThan(14);
+    // Also of stretches that no step ends at.
+    const odd = Object.fromEntries(Object.entries(timeline).map(([name, all]) => [name, all.slice(0, 25)]));
+    const [, short = ''] = markdown(fullSummary({timeline: odd as typeof timeline})).split('**Pace**');
+    expect([lines.at(-1), short]).toEqual([
+      expect.stringMatching(/^\| 4 min 00 s \|/),
+      expect.stringContaining('\n| 25 s |'),
+    ]);
   });
 });
 

@@ -295,6 +295,15 @@ describe('drift', () => {
     });
     expect(sandbox.read('out.csv').split('\n').length).toBeGreaterThan(100);
     expect(existsSync(sandbox.path('out.csv.run'))).toBe(false);
+    // The user's own condition is named first.
+    sandbox.write('job.yaml', JOB('nightly', 'store: false\ndrift: fail 10%\nfail_if: rows.read > 99'));
+    turn();
+    expect((await runJob(sandbox)).code).toBe(4);
+    server.setScript(undefined);
+    expect(sandbox.summary('out.summary.json')).toMatchObject({
+      reason: 'fail_if',
+      drift: expect.arrayContaining([expect.objectContaining({what: 'ip.is_vpn'})]),
+    });
   });
 
   test('drift: off, or a job without a name, is compared with nothing; the share is a part of the setting', async () => {

@@ -10,6 +10,7 @@ import type {RunRecord} from '../../src/report/run-record.ts';
 import {tellBills} from '../../src/run/end/bills.ts';
 import {
   findDrift,
+  isCompared,
   lastOverSameList,
   listKey,
   ownEntry,
@@ -17,6 +18,7 @@ import {
   rememberRun,
 } from '../../src/run/end/history.ts';
 import type {World} from '../../src/run/io.ts';
+import {sampleJob} from '../../src/run/sample-job.ts';
 import {fullSummary} from '../report/summaries.ts';
 
 const HERE = {endpoint: 'https://api.example.com/v1', label: 'default'};
@@ -65,6 +67,13 @@ test('a run is compared with the other runs of its job, never with itself', () =
   expect(jumps('a', 0.9)).toEqual([{what: 'ip.is_vpn', usual: 0.2, runs: 1}]);
   expect(jumps('c', 0.9)).toEqual([{what: 'ip.is_vpn', usual: expect.closeTo(0.15), runs: 2}]);
   expect(warnings).toHaveLength(2);
+});
+
+test('a sample is not compared with the runs of its job', () => {
+  rememberRun(nightly, run('a', 0.1), io);
+  const {job, close} = sampleJob({...nightly, paths: {...nightly.paths, state: undefined}}, new Set([1]));
+  close();
+  expect([isCompared(job), findDrift(job, run('b', 0.9), io)]).toEqual([false, []]);
 });
 
 test('a list is known by its job’s name, also on stdin, else by the paths of its files; each account has its own', () => {

@@ -398,6 +398,16 @@ test('a day that was cut off goes first on the next', async () => {
   }
 });
 
+test('days that were cut off are finished in the order of their dates', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  const daily = {...settings, output: 'out-{date}.csv', store: false};
+  for (const date of ['2026-01-02', '2026-01-01', '2026-01-03']) await cutOff(stage, {...daily, date});
+  const {warnings} = await stage.run(daily);
+  const finished = warnings.flatMap(warning => /^The run of (\S+): 20 rows/.exec(warning)?.[1] ?? []);
+  expect(finished).toEqual(['2026-01-01', '2026-01-02', '2026-01-03']);
+});
+
 test('an earlier day makes no calls after the time limit of the command that finishes it', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(20));

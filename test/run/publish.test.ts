@@ -201,6 +201,19 @@ test('a restart that is cut off before it begins leaves no run that another comm
   expect(stage.api.ledger.calls).toBe(calls + 20 - 15);
 });
 
+test('a restart that is cut off while it collects what the fleet finished leaves no run to resume', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(20));
+  const slow = {...settings, concurrency: 1};
+  expect((await stage.run({...slow, maxCredits: 10})).code).toBe(7);
+  const fleet = {fleet: 'redis://127.0.0.1:1', endpoint: 'live'};
+  expect(await stage.run({...slow, ...fleet, restart: true})).toMatchObject({code: 5});
+  expect(await stage.run(slow)).toMatchObject({
+    code: 0,
+    summary: {resumed: {times: 0}, credits: {spent: 20}},
+  });
+});
+
 test('an interrupted publishing of other settings does not replace a run with --force', async () => {
   await using stage = await openStage();
   await cutShort(stage, 0);
@@ -289,25 +302,45 @@ test('files in place by a dropped publishing survive a power cut, and its record
   ]);
 });
 
+/** Runs `work`, and returns what it removed below a directory, and which directories it brought to the disk, in order. */
+async function lastingSteps(below: string, work: () => Promise<unknown>): Promise<string[]> {
+  const steps: string[] = [];
+  const {fsyncSync, rmSync: rm, unlinkSync: unlink} = fs;
+  fs.fsyncSync = fd => {
+    fsyncSync(fd);
+    steps.push(`sync ${readlinkSync(`/proc/self/fd/${fd}`)}`);
+  };
+  const removed = (path: fs.PathLike) => void (String(path).startsWith(below) && steps.push('remove'));
+  fs.rmSync = (path, options) => {
+    removed(path);
+    rm(path, options);
+  };
+  fs.unlinkSync = path => {
+    removed(path);
+    unlink(path);
+  };
+  syncBuiltinESMExports();
+  try {
+    await work();
+  } finally {
+    Object.assign(fs, {fsyncSync, rmSync: rm, unlinkSync: unlink});
+    syncBuiltinESMExports();
+  }
+  return steps;
+}
+
 test('an output that is said to be there lasts: who put it in place may have been killed before that was sure', async () => {
   await using stage = await openStage();
   stage.write('list.csv', list);
   expect((await stage.run(settings)).code).toBe(3);
-  const synced: string[] = [];
-  const {fsyncSync} = fs;
-  fs.fsyncSync = fd => {
-    synced.push(readlinkSync(`/proc/self/fd/${fd}`));
-    fsyncSync(fd);
-  };
-  syncBuiltinESMExports();
-  try {
-    const again = await stage.run({...settings, state: stage.path('other')});
+  mkdirSync(stage.path('elsewhere'));
+  const steps = await lastingSteps(stage.directory, async () => {
+    const again = await stage.run({...settings, state: stage.path('elsewhere/state')});
     expect(again.found).toBe('complete');
-  } finally {
-    Object.assign(fs, {fsyncSync});
-    syncBuiltinESMExports();
-  }
-  expect(synced).toContain(stage.directory);
+  });
+  // Before its state is made elsewhere, the run syncs the output's directory for other reasons.
+  const since = steps.slice(steps.indexOf(`sync ${stage.path('elsewhere')}`));
+  expect(since).toContain(`sync ${stage.directory}`);
 });
 
 test.each(['out.csv', 'out.csv.gz'])(
@@ -339,6 +372,16 @@ test.each(['out.csv', 'out.csv.gz'])(
   },
 );
 
+test('what a complete run removed of a state directory that stays is gone after a power cut too', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(2));
+  const state = stage.path('state');
+  mkdirSync(state, {mode: 0o700});
+  const steps = await lastingSteps(state, () => stage.run({...settings, state}));
+  expect(steps).toContain('remove');
+  expect(steps.lastIndexOf(`sync ${state}`)).toBeGreaterThan(steps.lastIndexOf('remove'));
+});
+
 test('slow steps without calls are announced with their progress', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(20));
@@ -363,6 +406,12 @@ test('rejected rows in a file that the job names, changed by its user since, are
   stage.write('rej.ndjson', noted);
   expect(await night('')).toMatchObject({code: 0});
   expect(stage.read('rej.ndjson')).toBe(noted);
+  // A copy elsewhere is not the last run's.
+  expect(await night('192.0.2.2\n')).toMatchObject({code: 3});
+  stage.write('copy.ndjson', stage.read('rej.ndjson'));
+  stage.write('list.csv', 'ip,n\n192.0.2.1,1\n');
+  expect(await stage.run({...settings, rejects: stage.path('copy.ndjson')})).toMatchObject({code: 0});
+  expect(existsSync(stage.path('copy.ndjson'))).toBe(true);
   // What is only the last run's goes.
   expect(await night('192.0.2.2\n')).toMatchObject({code: 3});
   expect(await night('')).toMatchObject({code: 0});

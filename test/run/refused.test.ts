@@ -133,6 +133,19 @@ test.each([
   },
 );
 
+test('sends of before a refused run that may have been charged count as one: the value is sent once more', async () => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(12));
+  const once = {ip: 'ip', concurrency: 1, resends: 1};
+  stage.api.setScript(({value}) =>
+    value === '203.0.113.0' ? reply.error(500, 'broken') : reply.error(400, 'insufficient_credits'),
+  );
+  for (const maxCredits of [1, 2]) expect(await stage.run({...once, maxCredits})).toMatchObject({code: 7});
+  expect(await stage.run(once)).toMatchObject({code: 2, summary: {reason: 'refused'}});
+  stage.api.setScript(undefined);
+  expect(await stage.run(once)).toMatchObject({code: 0, summary: {lookups: {ip: {answered: 12}}}});
+});
+
 test('codes that repeat the values are in no summary, and in no history', async () => {
   await using stage = await openStage();
   stage.write('list.csv', ips(5));

@@ -1,7 +1,8 @@
-import {
+import fs, {
   appendFileSync,
   chmodSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -9,6 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import {syncBuiltinESMExports} from 'node:module';
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
@@ -334,6 +336,29 @@ test.each([
   expect(refused).toMatchObject({code: 2, errorCode: 'no_directory'});
   expect(stage.api.ledger.requests).toBe(0);
 });
+
+test.each(['summary', 'rejects', 'changes', 'calls'])(
+  '--%s in a directory that can not be written is refused before the first call',
+  async name => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(3));
+    mkdirSync(stage.path('closed'));
+    const {accessSync} = fs;
+    fs.accessSync = (path, mode) => {
+      if (path === stage.path('closed')) throw Object.assign(new Error('EACCES'), {code: 'EACCES'});
+      accessSync(path, mode);
+    };
+    syncBuiltinESMExports();
+    try {
+      const refused = await stage.run({...settings, [name]: stage.path('closed/file.csv')});
+      expect(refused).toMatchObject({code: 9, message: expect.stringContaining(`--${name}`)});
+    } finally {
+      fs.accessSync = accessSync;
+      syncBuiltinESMExports();
+    }
+    expect(stage.api.ledger.requests).toBe(0);
+  },
+);
 
 test('the output takes the mode of the file it replaces', async () => {
   await using stage = await openStage();

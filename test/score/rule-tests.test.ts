@@ -56,6 +56,7 @@ test('a failed test shows the result, ends with exit 4, and is annotated in GitH
 
 test.each([
   ['  - {answers: {ip: {is_tor: true}}, score: 1}', /^rules\.yaml:8: tests\.0: .*"is_tor_node"/],
+  ['  - {answers: {last_ip: {is_tor: true}}, score: 1}', /^rules\.yaml:8: tests\.0: .*"is_tor_node"/],
   ['  - {answers: {car: {is_tor: true}}, score: 1}', /^rules\.yaml:8: tests\.0: "car"/],
   ['  - {answers: {ip: {is_vpn: true}}}', /^rules\.yaml:8: tests\.0: /],
   ['  - {answer: {}, score: 1}', /^rules\.yaml:8: tests\.0\.answer: /],
@@ -66,6 +67,24 @@ test.each([
     errorCode: 'score_rules',
     message: expect.stringMatching(message),
   });
+});
+
+test('a test knows no more than it says: no answer, and a time long ago; statuses may name single columns', async () => {
+  box.write(
+    'rules.yaml',
+    `rules:
+  - {when: ip.is_vpn, add: 40, reason: vpn}
+  - {when: 'now > timestamp("2020-01-01T00:00:00Z")', add: 1, reason: late}
+  - {when: 'status.email == "failed"', add: 70, reason: down}
+tests:
+  - {score: null, level: unknown, reasons: []}
+  - {answers: {ip: {is_vpn: true}}, score: 40, reasons: [vpn]}
+  - {answers: {ip: {is_vpn: false}}, status: {backup_email: failed}, score: 70, reasons: [down]}
+`,
+  );
+  expect((await runHere(box, ['rules', 'test', 'rules.yaml'])).stdout).toBe(
+    'rules.yaml: 3 of 3 tests passed. No test reaches 1 of 3 rules: late.\n',
+  );
 });
 
 test('two rules of one reason are a mistake unless they are declared', async () => {

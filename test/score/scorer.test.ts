@@ -205,6 +205,8 @@ describe('several columns of one operation', () => {
     const any = scorer([['ip.is_vpn', 25, 'vpn']], two);
     expect(any.score(view({}, failed, mail)).missing).toEqual(['ip.is_vpn', 'ip2']);
     expect(any.score(view({}, {is_vpn: true}, mail)).missing).toEqual([]);
+    const wrong = scorer([['double(ip.country) > 1.0', 25, 'odd']], two);
+    expect(wrong.score(view({country: 'DE'}, {}, mail)).missing).toEqual(['ip.country', 'ip2.country']);
   });
 });
 

@@ -1,5 +1,7 @@
 import {expect, test} from 'vitest';
-import {type RuleSet, shapeOfRules} from '../../src/score/rules.ts';
+import {scoreRules} from '../../src/job/settings/score-rules.ts';
+import {defaultRules} from '../../src/score/default-rules.ts';
+import {type RuleSet, shapeOfRules, withBase} from '../../src/score/rules.ts';
 
 const rule = {when: 'ip.is_vpn', add: 10, reason: 'vpn', place: 'rules.yaml:2', own: true};
 const listOf = (...texts: string[]) => ({known: new Map(texts.map(text => [text, true as const]))});
@@ -31,4 +33,10 @@ test.each<[string, Partial<RuleSet>]>([
 test('words about a rule, and its line, may change in the middle of a run', () => {
   const told = {...rule, place: 'rules.yaml:9', owner: 'fraud team', description: 'Hidden', shadow: false};
   expect(shape({rules: [told, second]})).toBe(shape({}));
+});
+
+test('the reasons of default rules come first, then those of the job', () => {
+  const own = {when: 'ip.is_vpn', add: 1, reason: 'mine'};
+  const {rules: all} = withBase(scoreRules.parse({base: 'default', rules: [own]}), path => path.join('.'));
+  expect(all.map(({reason}) => reason)).toEqual([...defaultRules.map(({reason}) => reason), 'mine']);
 });

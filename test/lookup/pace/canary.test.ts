@@ -129,3 +129,12 @@ test('a streak speaks of the caller where each of its refusals does', () => {
   expect(last(...times(refusalStreak - 1, denied), rejected('invalid_token'))).toBe(true);
   expect(last(...times(refusalStreak, denied), rejected('other'))).toBe(false);
 });
+
+test('each streak after an answer is told, also one of values that were refused before', () => {
+  const canary = open();
+  for (const _ of [1, 2]) {
+    expect(lastOf(canary, refusals.slice(1))).toBeUndefined();
+    expect(canary.ended(rejected('forbidden'), 'tenth')).toMatchObject({count: refusalStreak, isNew: true});
+    canary.ended(answered, 'a');
+  }
+});

@@ -1,7 +1,8 @@
 import {describe, expect, test} from 'vitest';
 import {OutageWatch} from '../../../src/lookup/pace/outage.ts';
-import type {Unsettled} from '../../../src/lookup/pace/unsettled.ts';
+import {Unsettled} from '../../../src/lookup/pace/unsettled.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
+import type {TaskState} from '../../../src/lookup/task-state.ts';
 import {whole} from '../../support/whole.ts';
 
 const MINUTE = policyNumbers.patienceMs;
@@ -281,4 +282,20 @@ describe('values at which the service always breaks', () => {
     expect(get(it)).not.toBe('value for good');
     expect(it.watch.current).toMatchObject({since: 0, probe: undefined});
   });
+});
+
+test('while more values wait to be taken, nobody knows how many sends are left', async () => {
+  const tasks = new Unsettled({resends: 2, cost: {rejected: 'maybe', throttled: 'free'}});
+  tasks.add(whole<TaskState>({doubts: 1}));
+  const counts = () => [tasks.pending, tasks.sendsLeft];
+  let makeRoom = () => {};
+  const taken = tasks.blocked(
+    new Promise(resolve => {
+      makeRoom = resolve;
+    }),
+  );
+  expect(counts()).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
+  makeRoom();
+  await taken;
+  expect(counts()).toEqual([1, 2]);
 });
