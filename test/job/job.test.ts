@@ -156,6 +156,14 @@ describe('files', () => {
     expect([inputs, output.name]).toEqual([[at('unnamed/list.csv')], at('unnamed/list.enriched.ndjson')]);
   });
 
+  test('an output keeps the long names that its files have from an earlier run', () => {
+    writeFileSync(at('kept.csv.summary.json'), '{}');
+    expect(job(['in.csv'], at('kept.csv')).paths).toMatchObject({
+      summary: at('kept.csv.summary.json'),
+      rejects: at('kept.csv.rejects.ndjson'),
+    });
+  });
+
   test('an output has one state, by its own name and by a link to it', () => {
     writeFileSync(at('real.csv'), '');
     symlinkSync('real.csv', at('link.csv'));
@@ -167,7 +175,10 @@ describe('files', () => {
     'restart: %j starts no earlier day over, and gives it no fresh budget',
     restart => {
       mkdirSync(at('day-2026-01-01.csv.run'), {recursive: true});
-      const {unfinished = []} = job(['in.csv'], at('day-{date}.csv'), {restart});
+      const {settings} = job(['in.csv'], 'out.csv', {restart});
+      const placeOf = placeIn(undefined, {});
+      const source = {inputs: ['in.csv'], output: at('day-{date}.csv'), settings, fromFile: false, placeOf};
+      const {unfinished = []} = resolveJob({...source, restartsNow: true}, {}, false);
       const earlier = unfinished.map(day => day.resolve());
       expect(earlier.map(({date, restarts, settings}) => [date, restarts, settings.restart])).toEqual([
         ['2026-01-01', 'never', restart === false ? false : undefined],

@@ -202,6 +202,7 @@ it('a row that is too large, or no object, is a result with its index', async ()
 
 it.each([
   ['of the key that was meant', [{ip: '192.0.2.1'}, {ip: null}], 'Did you mean "ip"?'],
+  ['where there is one row', [{ip: '192.0.2.1'}], 'Did you mean "ip"?'],
   ['where a row lacks it, but not all', [{}, {ipp: '192.0.2.1'}], undefined],
 ])('a column that no row has fails as the command does, %s', async (_, given, message) => {
   await using program = await startProgram();

@@ -6,7 +6,7 @@ import {readCell} from '../../src/operations/cell.ts';
 import {phoneCountry} from '../../src/operations/country.ts';
 import {canonicalEmail} from '../../src/operations/email.ts';
 import {canonicalIp} from '../../src/operations/ip.ts';
-import {canonicalPhone} from '../../src/operations/phone.ts';
+import {canonicalPhone, phoneHabits} from '../../src/operations/phone.ts';
 import {operations} from '../../src/operations/table.ts';
 import {
   besideToken,
@@ -373,6 +373,11 @@ test.each([
 
 test('a phone number in an unassigned range is still looked up', () => {
   expect(shown(canonicalPhone('+1 555 555 0100', undefined))).toBe('+15555550100');
+});
+
+test('a column whose numbers all end in .0 shows that it lost its pluses', () => {
+  const cells = Array.from({length: 6}, (_, n) => [`49171392000${n}.0`, 'DE'] as const);
+  expect(phoneHabits(cells)).toMatchObject({plusLost: true});
 });
 
 describe('a mobile number of each country', () => {
