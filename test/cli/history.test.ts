@@ -215,7 +215,7 @@ test('sessions of two years and two accounts are told apart, and a killed one ha
   };
   const spent = {
     ip: {calls: 5, spent: 5, maybe_spent: 0},
-    email: {calls: 2, spent: 1.4, maybe_spent: 0},
+    email: {calls: 2, spent: 1.4, maybe_spent: 0.7},
   };
   const own: RunRecord = {
     ...recordOfCutOff(facts, '2025-12-31T23:00:00.000Z', spent),
@@ -248,12 +248,12 @@ test('sessions of two years and two accounts are told apart, and a killed one ha
     (await runHere(other, [...args, '--since', '36500d'])).stdout.trimEnd().split('\n');
   expect((await listed('runs')).map(line => line.replaceAll(/ {2,}/g, '|'))).toEqual([
     'run|ended (UTC)|job or list|why|account|exit|rows|calls|credits|money|maybe|saved|known',
-    'aaaaaaaa|2025-12-31 23:00|nightly|lookups failed; without the store; unlike: rows, failed|default|3|7|7|6.4|3.20 EUR|0|4|25%',
+    'aaaaaaaa|2025-12-31 23:00|nightly|lookups failed; without the store; unlike: rows, failed|default|3|7|7|6.4|3.20 EUR|0.7|4|25%',
     'bbbbbbbb|2026-01-01 02:00|nightly|cut off|shop|–|–|3|2|1.00 EUR|0.5|–|–',
   ]);
   expect((await listed('runs', '--csv')).slice(1)).toEqual([
-    'aaaaaaaa-1,2025-12-31T22:00:00.000Z,2025-12-31T23:00:00.000Z,nightly,list.csv,https://api.example.com,default,partial,lookups_failed,3,7,7,6.4,0,4,0.25,true,rows failed,1.4,5',
+    'aaaaaaaa-1,2025-12-31T22:00:00.000Z,2025-12-31T23:00:00.000Z,nightly,list.csv,https://api.example.com,default,partial,lookups_failed,3,7,7,6.4,0.7,4,0.25,true,rows failed,2.1,5',
     'bbbbbbbb-2,2025-12-31T22:00:00.000Z,2026-01-01T02:00:00.000Z,nightly,list.csv,https://api.example.com,shop,interrupted,cut_off,,,3,2,0.5,,,false,,0,2.5',
   ]);
-  expect((await listed('spend', '--by', 'job', '--csv')).slice(1)).toEqual(['nightly,2,10,8.4,0.5,4.20 EUR']);
+  expect((await listed('spend', '--by', 'job', '--csv')).slice(1)).toEqual(['nightly,2,10,8.4,1.2,4.20 EUR']);
 });

@@ -3,7 +3,7 @@ import {UsageError} from '../../errors.ts';
 import {csvTable} from '../../output/csv-table.ts';
 import {percent} from '../../report/format.ts';
 import {moneyOf} from '../../report/money.ts';
-import type {RunRecord} from '../../report/run-record.ts';
+import {exact, type RunRecord} from '../../report/run-record.ts';
 import {count, widthOf} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {columnIn, fitted, type TableColumn} from '../terminal/table.ts';
@@ -136,7 +136,7 @@ function asCsv(runs: readonly RunRecord[]): string {
     ...[credits.maybe_spent, record.saved, record.hit_rate, record.store_trouble, record.drift.join(' ')],
     ...operations.map(name => {
       const {spent = 0, maybe_spent: maybe = 0} = credits.by_operation[name] ?? {};
-      return spent + maybe;
+      return exact(spent + maybe);
     }),
   ]);
   return csvTable(head, rows);
