@@ -397,6 +397,16 @@ test('a new file is read as its run wrote it, whatever its name and its rows wou
   expect(box.read('changes.csv')).toBe(text);
 });
 
+test('an output that a spreadsheet saved with another delimiter is read by its text, not by its summary', async () => {
+  const text = HEAD + row('a');
+  box.write('old.csv', text);
+  box.write('old.summary.json', JSON.stringify({output: {delimiter: ',', bytes: text.length}}));
+  box.write('new.csv', `\uFEFF${text.replaceAll(',', ';')}`);
+  box.write('new.summary.json', box.read('old.summary.json'));
+  const {code, stdout} = await diff('old.csv', 'new.csv', '--key', 'id', '--json');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, {changed: 0, unchanged: 1}]);
+});
+
 test('stdin is refused as one of the outputs', async () => {
   box.write('new.csv', HEAD + row('a'));
   expect(await diff('-', 'new.csv')).toMatchObject({code: 2, errorCode: 'no_file'});
