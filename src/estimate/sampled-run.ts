@@ -98,8 +98,12 @@ function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
     if (found === undefined) continue;
     const seen = summary?.lookups[name];
     const asked = seen === undefined ? 0 : seen.answered + seen.failed + seen.unknown;
-    const considered = asked + (seen?.skipped ?? 0);
-    const held = considered === 0 ? 1 : asked / considered;
+    // The plan's calls leave out cells that need none, such as those of rows that `where` filters. The sample has
+    // about the same share of them.
+    const {values, empty, invalid, filtered} = found;
+    const wanted = 1 - filtered / Math.max(1, values - empty - invalid);
+    const considered = wanted * (asked + (seen?.skipped ?? 0));
+    const held = considered === 0 ? 1 : Math.min(1, asked / considered);
     // If an operation has columns with and without a condition, `held` is the share of both together.
     const calls = found.conditional === 0 ? found.calls : found.calls * held;
     lookups[name] = {

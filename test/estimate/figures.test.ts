@@ -62,3 +62,21 @@ test('calls that a condition may save are those of values without a known answer
   expect(credits).toEqual({at_least: 4, all_sent_once: 5, at_most: 5});
   expect((await plan(1)).credits.at_most).toBe(10);
 });
+
+test('rows that where leaves out are not taken for rows that a condition leaves out', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  const rows = Array.from(
+    {length: 10},
+    (_, n) => `192.0.2.${n},p${n}@example.com,${n % 2 === 0 ? 'yes' : 'no'}\n`,
+  );
+  sandbox.write('list.csv', `ip,email,n\n${rows.join('')}`);
+  sandbox.write(
+    'job.yaml',
+    `input: list.csv\nendpoint: live\nip: ip\nemail: {column: email, when: risk.score < 200}\nwhere: 'row.n == "yes"'\n`,
+  );
+  const args = ['run', '--job', 'job.yaml', '--sample', '10', '--rate', 'unlimited'];
+  const {stdout} = await runHere(sandbox, args, {env: service.env});
+  expect(service.ledger.calls).toBe(10);
+  expect(stdout).toMatch(/All rows cost about 10 credits/);
+});
