@@ -5,6 +5,7 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {describe, expect, test} from 'vitest';
 import {createSandbox, type Sandbox} from '../support/command.ts';
+import {shippedPackages} from '../support/shipped-packages.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const text = readFileSync(`${root}docs/library.md`, 'utf8');
@@ -40,13 +41,11 @@ function installed(): Sandbox {
     symlinkSync(`${root}${from}`, sandbox.path(`node_modules/${to}`));
   mkdirSync(sandbox.path('node_modules/bulk-enrich'), {recursive: true});
   for (const part of ['package.json', 'dist']) link(part, `bulk-enrich/${part}`);
-  const {packages} = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
-    packages: Record<string, {readonly dev?: boolean}>;
-  };
-  const own = ['node_modules/@types/node', 'node_modules/undici-types'];
-  const paths = Object.keys(packages).filter(path => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path));
-  for (const path of paths.filter(each => packages[each]?.dev !== true || own.includes(each))) {
-    if (!existsSync(`${root}${path}`)) continue;
+  // The types of Node are the user's own.
+  const types = ['node_modules/@types/node', 'node_modules/undici-types'];
+  for (const path of [...Object.keys(shippedPackages([])), ...types]) {
+    // A package for another platform is not there, and one within another comes with that.
+    if (!existsSync(`${root}${path}`) || path.lastIndexOf('node_modules/') > 0) continue;
     mkdirSync(dirname(sandbox.path(path)), {recursive: true});
     link(path, path.replace('node_modules/', ''));
   }

@@ -1,4 +1,4 @@
-import fs, {
+import {
   existsSync,
   mkdirSync,
   readdirSync,
@@ -9,7 +9,6 @@ import fs, {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import {syncBuiltinESMExports} from 'node:module';
 import {expect, test} from 'vitest';
 import {digestFiles} from '../../src/disk/digest.ts';
 import {
@@ -21,6 +20,7 @@ import {
 import type {Phase, Reached} from '../../src/run/io.ts';
 import {Stopper} from '../../src/run/stop.ts';
 import {interrupt, ips, openStage, type Stage} from '../support/stage.ts';
+import {withFs} from '../support/with-fs.ts';
 
 const settings = {ip: 'ip'};
 const list = `${ips(20)}1.2.3.4,one too many\n`;
@@ -58,18 +58,16 @@ async function cutShort(stage: Stage, renames: number, limit?: number): Promise<
 
 /** A run whose files wait in its state: the output can't be put in place. */
 async function heldUp(stage: Stage, ...given: Parameters<Stage['run']>): Promise<void> {
-  const {renameSync: rename} = fs;
-  fs.renameSync = (from, to) => {
-    if (to === stage.path('out.csv')) throw new Error('held up');
-    rename(from, to);
-  };
-  syncBuiltinESMExports();
-  try {
-    expect(await stage.run(...given)).toMatchObject({code: 9, summary: {reason: 'publish_failed'}});
-  } finally {
-    fs.renameSync = rename;
-    syncBuiltinESMExports();
-  }
+  const ended = await withFs(
+    real => ({
+      renameSync(from, to) {
+        if (to === stage.path('out.csv')) throw new Error('held up');
+        real.renameSync(from, to);
+      },
+    }),
+    () => stage.run(...given),
+  );
+  expect(ended).toMatchObject({code: 9, summary: {reason: 'publish_failed'}});
 }
 
 test.each([0, 1, 2])(
@@ -184,18 +182,16 @@ test('a restart that is cut off before it begins leaves no run that another comm
   // As its publishing would leave it: the rejects are in place, and the output is not.
   renameSync(`${state}/rejects.partial`, stage.path('out.rejects.ndjson'));
   writeFileSync(`${state}/publish.json`, 'as it was');
-  const {rmSync: remove} = fs;
-  fs.rmSync = (path, options) => {
-    remove(path, options);
-    if (path === `${state}/publish.json`) throw new Error('cut off');
-  };
-  syncBuiltinESMExports();
-  try {
-    await expect(stage.run({...settings, restart: true})).rejects.toThrow('cut off');
-  } finally {
-    fs.rmSync = remove;
-    syncBuiltinESMExports();
-  }
+  const cutOff = withFs(
+    real => ({
+      rmSync(path, options) {
+        real.rmSync(path, options);
+        if (path === `${state}/publish.json`) throw new Error('cut off');
+      },
+    }),
+    () => stage.run({...settings, restart: true}),
+  );
+  await expect(cutOff).rejects.toThrow('cut off');
   const {calls} = stage.api.ledger;
   expect(await stage.run(settings)).toMatchObject({code: 3, summary: {rows: {written: 20, rejected: 1}}});
   expect(stage.api.ledger.calls).toBe(calls + 20 - 15);
@@ -275,26 +271,33 @@ test('files beside a stream are published too: the rejects that its summary name
   expect(existsSync(stage.path('rej.ndjson'))).toBe(false);
 });
 
+/** Runs `work`, and returns what it brought to the disk and what it removed, in order. */
+async function lastingSteps(work: () => unknown): Promise<string[]> {
+  const steps: string[] = [];
+  await withFs(
+    real => ({
+      fsyncSync(fd) {
+        real.fsyncSync(fd);
+        steps.push(`sync ${readlinkSync(`/proc/self/fd/${fd}`)}`);
+      },
+      rmSync(path, options) {
+        steps.push(`remove ${path}`);
+        real.rmSync(path, options);
+      },
+      unlinkSync(path) {
+        steps.push(`remove ${path}`);
+        real.unlinkSync(path);
+      },
+    }),
+    work,
+  );
+  return steps;
+}
+
 test('files in place by a dropped publishing survive a power cut, and its record is gone', async () => {
   await using stage = await openStage();
   await cutShort(stage, 2);
-  const steps: string[] = [];
-  const {fsyncSync, rmSync: remove} = fs;
-  fs.fsyncSync = fd => {
-    steps.push(`sync ${readlinkSync(`/proc/self/fd/${fd}`)}`);
-    fsyncSync(fd);
-  };
-  fs.rmSync = (path, options) => {
-    steps.push(`remove ${path}`);
-    remove(path, options);
-  };
-  syncBuiltinESMExports();
-  try {
-    forgetPublishing(stage.path('out.csv.run'), stage.path('out.csv'));
-  } finally {
-    Object.assign(fs, {fsyncSync, rmSync: remove});
-    syncBuiltinESMExports();
-  }
+  const steps = await lastingSteps(() => forgetPublishing(stage.path('out.csv.run'), stage.path('out.csv')));
   expect(steps).toEqual([
     `sync ${stage.directory}`,
     `remove ${stage.path('out.csv.run/publish.json')}`,
@@ -302,39 +305,12 @@ test('files in place by a dropped publishing survive a power cut, and its record
   ]);
 });
 
-/** Runs `work`, and returns what it removed below a directory, and which directories it brought to the disk, in order. */
-async function lastingSteps(below: string, work: () => Promise<unknown>): Promise<string[]> {
-  const steps: string[] = [];
-  const {fsyncSync, rmSync: rm, unlinkSync: unlink} = fs;
-  fs.fsyncSync = fd => {
-    fsyncSync(fd);
-    steps.push(`sync ${readlinkSync(`/proc/self/fd/${fd}`)}`);
-  };
-  const removed = (path: fs.PathLike) => void (String(path).startsWith(below) && steps.push('remove'));
-  fs.rmSync = (path, options) => {
-    removed(path);
-    rm(path, options);
-  };
-  fs.unlinkSync = path => {
-    removed(path);
-    unlink(path);
-  };
-  syncBuiltinESMExports();
-  try {
-    await work();
-  } finally {
-    Object.assign(fs, {fsyncSync, rmSync: rm, unlinkSync: unlink});
-    syncBuiltinESMExports();
-  }
-  return steps;
-}
-
 test('an output that is said to be there lasts: who put it in place may have been killed before that was sure', async () => {
   await using stage = await openStage();
   stage.write('list.csv', list);
   expect((await stage.run(settings)).code).toBe(3);
   mkdirSync(stage.path('elsewhere'));
-  const steps = await lastingSteps(stage.directory, async () => {
+  const steps = await lastingSteps(async () => {
     const again = await stage.run({...settings, state: stage.path('elsewhere/state')});
     expect(again.found).toBe('complete');
   });
@@ -352,22 +328,20 @@ test.each(['out.csv', 'out.csv.gz'])(
     const partials = () => readdirSync(state).filter(name => name.endsWith('.partial'));
     let lasting: string[] = [];
     const unsure: string[][] = [];
-    const {fsyncSync, renameSync: rename} = fs;
-    fs.fsyncSync = fd => {
-      fsyncSync(fd);
-      if (readlinkSync(`/proc/self/fd/${fd}`) === state) lasting = partials();
-    };
-    fs.renameSync = (from, to) => {
-      if (to === `${state}/publish.json`) unsure.push(partials().filter(name => !lasting.includes(name)));
-      rename(from, to);
-    };
-    syncBuiltinESMExports();
-    try {
-      expect((await stage.run({...settings, output})).code).toBe(3);
-    } finally {
-      Object.assign(fs, {fsyncSync, renameSync: rename});
-      syncBuiltinESMExports();
-    }
+    const {code} = await withFs(
+      real => ({
+        fsyncSync(fd) {
+          real.fsyncSync(fd);
+          if (readlinkSync(`/proc/self/fd/${fd}`) === state) lasting = partials();
+        },
+        renameSync(from, to) {
+          if (to === `${state}/publish.json`) unsure.push(partials().filter(name => !lasting.includes(name)));
+          real.renameSync(from, to);
+        },
+      }),
+      () => stage.run({...settings, output}),
+    );
+    expect(code).toBe(3);
     expect(unsure).toEqual([[]]);
   },
 );
@@ -377,9 +351,10 @@ test('what a complete run removed of a state directory that stays is gone after 
   stage.write('list.csv', ips(2));
   const state = stage.path('state');
   mkdirSync(state, {mode: 0o700});
-  const steps = await lastingSteps(state, () => stage.run({...settings, state}));
-  expect(steps).toContain('remove');
-  expect(steps.lastIndexOf(`sync ${state}`)).toBeGreaterThan(steps.lastIndexOf('remove'));
+  const steps = await lastingSteps(() => stage.run({...settings, state}));
+  const removed = steps.findLastIndex(step => step.startsWith(`remove ${state}/`));
+  expect(removed).toBeGreaterThan(-1);
+  expect(steps.lastIndexOf(`sync ${state}`)).toBeGreaterThan(removed);
 });
 
 test('slow steps without calls are announced with their progress', async () => {

@@ -1,4 +1,4 @@
-import fs, {
+import {
   appendFileSync,
   chmodSync,
   existsSync,
@@ -10,7 +10,6 @@ import fs, {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import {syncBuiltinESMExports} from 'node:module';
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
@@ -19,6 +18,7 @@ import {Stopper} from '../../src/run/stop.ts';
 import type {Call} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {interrupt, ips, openStage, type Stage, type StageOptions} from '../support/stage.ts';
+import {withFs} from '../support/with-fs.ts';
 
 const ROWS = 100;
 const settings = {ip: 'ip', concurrency: 4};
@@ -343,19 +343,16 @@ test.each(['summary', 'rejects', 'changes', 'calls'])(
     await using stage = await openStage();
     stage.write('list.csv', ips(3));
     mkdirSync(stage.path('closed'));
-    const {accessSync} = fs;
-    fs.accessSync = (path, mode) => {
-      if (path === stage.path('closed')) throw Object.assign(new Error('EACCES'), {code: 'EACCES'});
-      accessSync(path, mode);
-    };
-    syncBuiltinESMExports();
-    try {
-      const refused = await stage.run({...settings, [name]: stage.path('closed/file.csv')});
-      expect(refused).toMatchObject({code: 9, message: expect.stringContaining(`--${name}`)});
-    } finally {
-      fs.accessSync = accessSync;
-      syncBuiltinESMExports();
-    }
+    const refused = await withFs(
+      real => ({
+        accessSync(path, mode) {
+          if (path === stage.path('closed')) throw Object.assign(new Error('EACCES'), {code: 'EACCES'});
+          real.accessSync(path, mode);
+        },
+      }),
+      () => stage.run({...settings, [name]: stage.path('closed/file.csv')}),
+    );
+    expect(refused).toMatchObject({code: 9, message: expect.stringContaining(`--${name}`)});
     expect(stage.api.ledger.requests).toBe(0);
   },
 );

@@ -1,11 +1,11 @@
-import fs, {chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync} from 'node:fs';
-import {syncBuiltinESMExports} from 'node:module';
+import {chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import {afterEach, beforeEach, expect, test} from 'vitest';
 import {SharedDate} from '../../src/disk/shared-date.ts';
 import type {Answer} from '../../src/ledger/lookup.ts';
 import {openStoreFile, STORE_FILE, StoreFile} from '../../src/store/store-file.ts';
+import {withFs} from '../support/with-fs.ts';
 
 const NOW = Date.parse('2031-05-06T02:00:00Z');
 let directory: string;
@@ -81,13 +81,12 @@ test.each([
   ['SMB', 0x517b],
   ['CIFS', 0xff534d42],
   ['SMB2', 0xfe534d42],
-])('a store on %s is not used: two runs could write to it at once', (_, type) => {
-  const spy = vi.spyOn(fs, 'statfsSync').mockReturnValue({type} as never);
-  // Makes src see the change.
-  syncBuiltinESMExports();
-  expect(() => open()).toThrow('network file system');
-  spy.mockRestore();
-  syncBuiltinESMExports();
+])('a store on %s is not used: two runs could write to it at once', async (_, type) => {
+  const statfsSync = () => ({type}) as never;
+  await withFs(
+    () => ({statfsSync}),
+    () => expect(() => open()).toThrow('network file system'),
+  );
   expect(existsSync(join(directory, STORE_FILE))).toBe(false);
 });
 
