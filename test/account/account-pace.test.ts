@@ -94,7 +94,7 @@ describe('its file', () => {
     try {
       const [local, fleet] = [open(1), open(1)];
       await fleet.holdAll();
-      // What a process had that is gone counts as used when that is noticed.
+      // Permits of a process that is gone count as used from the moment at which another process notices.
       for (const ms of [70_000, 1_100]) {
         vi.advanceTimersByTime(ms);
         expect(local.take(1).permits).toBe(0);

@@ -3,26 +3,19 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {checkWritable, existingPart, makeDirectory, makePrivateDirectory} from '../../src/disk/directory.ts';
 import {inTemporary, temporaryDirectory} from '../../src/disk/temporary.ts';
 import {userDirectory} from '../../src/disk/user-directory.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-let here: string;
-beforeEach(() => {
-  here = mkdtempSync(join(tmpdir(), 'bulk-enrich-directory-'));
-});
-afterEach(() => rmSync(here, {recursive: true}));
-const at = (...names: readonly string[]) => join(here, ...names);
+const at = newDirectory();
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 test('a directory is made with its parents, for its owner alone; the topmost new one is told', () => {
@@ -85,16 +78,16 @@ describe.skipIf(process.geteuid === undefined)('a private directory that others 
 
 test('a path is checked by its nearest part that exists, and nothing is made for that', () => {
   writeFileSync(at('file'), '');
-  for (const path of [here, at('file'), at('new'), at('new', 'deep', 'er')]) checkWritable(path);
+  for (const path of [at(), at('file'), at('new'), at('new', 'deep', 'er')]) checkWritable(path);
   expect(() => checkWritable(at('file', 'below'))).toThrow(expect.objectContaining({code: 'ENOTDIR'}));
-  expect(existingPart(at('new', 'deep'))).toBe(here);
-  expect(readdirSync(here)).toEqual(['file']);
+  expect(existingPart(at('new', 'deep'))).toBe(at());
+  expect(readdirSync(at())).toEqual(['file']);
 });
 
 test('a relative or empty directory in the environment is ignored, as the XDG specification says', () => {
-  const local = join(here, '.local', 'state', 'bulk-enrich');
+  const local = at('.local', 'state', 'bulk-enrich');
   for (const XDG_STATE_HOME of ['state', './state', '', undefined])
-    expect(userDirectory('state', {HOME: here, XDG_STATE_HOME}, 'linux')).toBe(local);
+    expect(userDirectory('state', {HOME: at(), XDG_STATE_HOME}, 'linux')).toBe(local);
   expect(() => userDirectory('state', {HOME: at('none')}, 'linux')).toThrow('does not exist');
 });
 

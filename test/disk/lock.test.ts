@@ -1,22 +1,19 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {hostname, tmpdir} from 'node:os';
+import {rmSync, writeFileSync} from 'node:fs';
+import {hostname} from 'node:os';
 import {join} from 'node:path';
 import Database from 'libsql';
-import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import {expect, test, vi} from 'vitest';
 import {takeLock} from '../../src/disk/lock.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-let here: string;
-beforeEach(() => {
-  here = mkdtempSync(join(tmpdir(), 'bulk-enrich-lock-'));
-});
-afterEach(() => rmSync(here, {recursive: true}));
+const at = newDirectory();
 
 const take = (directory: string) => takeLock(directory, {ours: true, busy: who => `in use by ${who}`});
 
 test('a lock keeps others out until its release, and tells who has it and what was made for it', () => {
-  const directory = join(here, 'a', 'out.csv.run');
+  const directory = at('a', 'out.csv.run');
   const lock = take(directory);
-  expect(lock.made).toBe(join(here, 'a'));
+  expect(lock.made).toBe(at('a'));
   expect(() => take(directory)).toThrow(
     expect.objectContaining({
       exitCode: 11,
@@ -30,7 +27,7 @@ test('a lock keeps others out until its release, and tells who has it and what w
 });
 
 test('the lock is of the file that is there, not of one that the run before has removed meanwhile', () => {
-  const directory = join(here, 'out.csv.run');
+  const directory = at('out.csv.run');
   const path = join(directory, 'lock.db');
   const {exec} = Database.prototype;
   vi.spyOn(Database.prototype, 'exec').mockImplementationOnce(function (this: Database.Database, sql) {

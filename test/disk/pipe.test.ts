@@ -1,12 +1,11 @@
 import {execFileSync} from 'node:child_process';
 import {once} from 'node:events';
-import {closeSync, constants, mkdtempSync, openSync, rmSync, writeSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {closeSync, constants, openSync, writeSync} from 'node:fs';
 import {text} from 'node:stream/consumers';
 import {Worker} from 'node:worker_threads';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {openPipe, writeStream} from '../../src/disk/pipe.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
 /** Reads a pipe that is open already, from its first byte to its end, and tells the text. */
 const READER = `
@@ -27,14 +26,12 @@ const READER = `
   parentPort.postMessage(text);`;
 
 describe.skipIf(process.platform === 'win32')('a named pipe', () => {
-  let here: string;
+  const at = newDirectory();
   let path: string;
   beforeEach(() => {
-    here = mkdtempSync(join(tmpdir(), 'bulk-enrich-pipe-'));
-    path = join(here, 'pipe');
+    path = at('pipe');
     execFileSync('mkfifo', [path]);
   });
-  afterEach(() => rmSync(here, {recursive: true}));
 
   test('gets all of a text, also where its reader is slower', async () => {
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -2,25 +2,19 @@ import {execFileSync} from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {dirname} from 'node:path';
+import {expect, test} from 'vitest';
 import {besideOf, moveAtomically, replaceFile, writeAtomically} from '../../src/disk/replace.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-let here: string;
-beforeEach(() => {
-  here = mkdtempSync(join(tmpdir(), 'bulk-enrich-replace-'));
-});
-afterEach(() => rmSync(here, {recursive: true}));
+const at = newDirectory();
 
 /** Both ways to put a file in place; the second is that of an output. */
 const ways: readonly (readonly [string, (path: string, text: string) => void])[] = [
@@ -28,7 +22,7 @@ const ways: readonly (readonly [string, (path: string, text: string) => void])[]
   [
     'moved',
     (path, text) => {
-      const from = join(here, 'partial');
+      const from = at('partial');
       writeFileSync(from, text, {mode: 0o600});
       moveAtomically(from, path);
     },
@@ -36,33 +30,33 @@ const ways: readonly (readonly [string, (path: string, text: string) => void])[]
 ];
 
 test.each(ways)('a file that is %s has the mode of the file before, else that of a new file', (_, put) => {
-  const path = join(here, 'out.csv');
+  const path = at('out.csv');
   put(path, 'new');
   expect(statSync(path).mode & 0o777).toBe(0o666 & ~process.umask());
   chmodSync(path, 0o640);
   put(path, 'newer');
   expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['newer', 0o640]);
-  expect(readdirSync(here)).toEqual(['out.csv']);
+  expect(readdirSync(at())).toEqual(['out.csv']);
 });
 
 test.each(ways)('a file that is %s to a link replaces the file that the link leads to', (_, put) => {
-  mkdirSync(join(here, 'real'));
-  const [link, target] = [join(here, 'latest.csv'), join(here, 'real', 'out.csv')];
+  mkdirSync(at('real'));
+  const [link, target] = [at('latest.csv'), at('real', 'out.csv')];
   symlinkSync('real/out.csv', link);
   for (const text of ['new', 'newer']) {
     put(link, text);
     expect([readlinkSync(link), readFileSync(target, 'utf8')]).toEqual(['real/out.csv', text]);
   }
-  // What is in the way until then is on the same disk as the file.
+  // The file in the way is on the same disk.
   expect(dirname(besideOf(link))).toBe(dirname(target));
-  expect([readdirSync(here).sort(), readdirSync(dirname(target))]).toEqual([
+  expect([readdirSync(at()).sort(), readdirSync(dirname(target))]).toEqual([
     ['latest.csv', 'real'],
     ['out.csv'],
   ]);
 });
 
 test.each(ways)('a file is never %s in the place of a directory or a named pipe', (_, put) => {
-  const [directory, pipe] = [join(here, 'd'), join(here, 'p')];
+  const [directory, pipe] = [at('d'), at('p')];
   mkdirSync(directory);
   execFileSync('mkfifo', [pipe]);
   expect(() => put(directory, 'new')).toThrow(/d can't be written .*is a directory/);
@@ -71,8 +65,8 @@ test.each(ways)('a file is never %s in the place of a directory or a named pipe'
 });
 
 test('what can’t be written leaves the file before, and nothing beside it', () => {
-  const path = join(here, 'out.csv');
+  const path = at('out.csv');
   writeAtomically(path, 'old');
   expect(() => replaceFile(path, {} as never)).toThrow('must be of type string');
-  expect([readdirSync(here), readFileSync(path, 'utf8')]).toEqual([['out.csv'], 'old']);
+  expect([readdirSync(at()), readFileSync(path, 'utf8')]).toEqual([['out.csv'], 'old']);
 });

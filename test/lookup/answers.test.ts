@@ -354,7 +354,7 @@ test.each<Ended>(['unwanted', {unasked: 'budget'}])(
 test.each([
   ['this session got', undefined],
   ['an earlier session got', {...unanswered(0), outcome: refusal('blocked')}],
-])('rows are told that nobody knows yet if a rejection is of its value: one that %s', async (_, now) => {
+])('rows are told that a rejection may not be of its value: one that %s', async (_, now) => {
   const tasks: Task[] = [];
   const unjudged = {...refusal('blocked'), unjudged: key};
   const answers = answersWith(tasks, {

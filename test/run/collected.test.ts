@@ -32,7 +32,7 @@ const run = whole<Running>({
   io: whole<RunIo>({log: pino({level: 'silent'})}),
 });
 
-/** What a session knows once it has found, with the fleet, a call that the killed session had requested. */
+/** The ledger's entry of a value whose call the killed session sent and this session found with the fleet. */
 async function collected(found: AskedOf, {isDoubtful = false, dispatch = 2} = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
   try {

@@ -158,7 +158,7 @@ test('an answer that is dated ahead is dated by the run before its purchase, unl
   expect(kept()).toEqual([`ip ${-minute}`, 'ip 1', 'ip 62']);
 });
 
-test('upkeep makes no store where there is none', async () => {
+test('upkeep does not make a store that is missing', async () => {
   expect(await run(1)).toBe(0);
   expect(existsSync(join(directory, STORE_FILE))).toBe(false);
 });

@@ -13,7 +13,7 @@ const FIRST: Readonly<Record<number, string>> = {
 export interface NextCommand {
   readonly command: string;
   /**
-   * The condition to meet before running the command, as words to follow "To continue"; empty if there is none.
+   * The condition to meet before running the command, as words that follow "To continue"; empty without a condition.
    */
   readonly first: string;
 }

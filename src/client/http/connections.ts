@@ -144,7 +144,7 @@ export class Connections {
     }
   }
 
-  /** Takes a usable connection from `#rested`; undefined if there is none. */
+  /** Takes a usable connection from `#rested`; undefined if it has no such connection. */
   #take(): Socket | undefined {
     for (let link = this.#rested.pop(); link !== undefined; link = this.#rested.pop()) {
       const {socket, goodUntil} = link;

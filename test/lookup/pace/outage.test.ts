@@ -284,7 +284,7 @@ describe('values at which the service always breaks', () => {
   });
 });
 
-test('while more values wait to be taken, nobody knows how many sends are left', async () => {
+test('while more values wait to be taken, the number of sends left is not known', async () => {
   const tasks = new Unsettled({resends: 2, cost: {rejected: 'maybe', throttled: 'free'}});
   tasks.add(whole<TaskState>({doubts: 1}));
   const counts = () => [tasks.pending, tasks.sendsLeft];
