@@ -1,7 +1,8 @@
 import type {Sqlite, SqlRow, SqlValue} from '../disk/sqlite.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from './entry.ts';
-import {guarded, INTERRUPTED, saved} from './ledger-file.ts';
+import {guarded, saved} from './ledger-file.ts';
+import {INTERRUPTED} from './value-history.ts';
 
 /**
  * The table of calls is created when a run first records them. `scope` (endpoint and account) becomes NULL when a

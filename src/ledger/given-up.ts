@@ -1,6 +1,7 @@
 import type {Sqlite, SqlRow} from '../disk/sqlite.ts';
-import {answersOf, type KeptAnswer, type LedgerEntry, outcomeOf} from './entry.ts';
-import {COPY_AT_ONCE, DOUBTS, guarded, INTERRUPTED, saved, stateOf, toSaved, WAITING} from './ledger-file.ts';
+import type {KeptAnswer, LedgerEntry} from './entry.ts';
+import {guarded, saved, toSaved} from './ledger-file.ts';
+import {answersOf, COPY_AT_ONCE, DOUBTS, outcomeOf, stateOf, WAITING} from './ledger-rows.ts';
 import type {Outcome} from './lookup.ts';
 import {
   beginningWith,
@@ -11,6 +12,7 @@ import {
   type Tally,
   withAnswersAlone,
 } from './tally.ts';
+import {INTERRUPTED} from './value-history.ts';
 
 /** Cost of this run's earlier attempts, which a restart gave up. */
 export interface Earlier {

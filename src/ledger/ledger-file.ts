@@ -1,6 +1,6 @@
 import {rmSync} from 'node:fs';
 import {crc32} from 'node:zlib';
-import {IN_LIST, isDamage, listOf, Sqlite, type SqlRow} from '../disk/sqlite.ts';
+import {isDamage, Sqlite} from '../disk/sqlite.ts';
 import {isOfDisk, OutputError, StateError, systemReason} from '../errors.ts';
 import {damageOf} from './sound.ts';
 
@@ -45,25 +45,6 @@ const SCHEMA = `
 /** Suffix of the file that reserves disk space, so that the ledger can still be written when the disk is full. */
 export const SPARE = '-spare';
 
-/** State of a value that waits for its first or next call. Other states: `SENT`, and the final ones in `stateOf`. */
-export const WAITING = 0;
-const SENT = 1;
-export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
-
-/** Error of a value whose session ended before the outcome was known. The service may have carried the call out. */
-export const INTERRUPTED = 'interrupted';
-
-/**
- * SQL for the number of a value's sends that may have been charged and brought no answer. If `dispatch` is 0, the
- * run's current attempt never sent the value: its error is from an earlier attempt, and is not counted.
- */
-export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
-
-/** Maximum keys per statement: all rows that a statement finds are one JSON text in memory. */
-const FIND_AT_ONCE = 64;
-/** Answers per read when they are copied out of the ledger. */
-export const COPY_AT_ONCE = 500;
-
 /**
  * Opens a ledger's file, or creates it. `full`: reservations survive a power cut, as a budget needs. Otherwise they
  * survive only the end of the process.
@@ -106,65 +87,6 @@ function ofVersion(version: number): StateError {
     'state_version',
     `The saved state has version ${version}; this program needs ${VERSION}. Finish the run with the program that began it, or start over with --restart.`,
   );
-}
-
-/** Number of known answers that one statement writes: a fifth faster than one answer per statement. */
-export const ADOPTED_AT_ONCE = 64;
-
-/** Binding a value takes time, so values that all answers share are written into the statement. */
-const ADOPTED_ANSWERS = `(?, ?, ${stateOf.ok}, 0, NULL, ?, ?)`;
-
-function adoption(rows: string): string {
-  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at) VALUES ${rows} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
-}
-
-export type LedgerStatements = ReturnType<typeof ledgerStatements>;
-
-export function ledgerStatements(db: Sqlite) {
-  const entry = ['key', 'state', 'dispatch', 'ambiguous', 'error', 'data', 'bought_at'];
-  return {
-    any: db.query(['id'], 'FROM lookup LIMIT 1'),
-    find: db.query(entry, `FROM lookup WHERE key ${IN_LIST}`),
-    reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, first_row = excluded.first_row, ambiguous = ambiguous + (error IS '${INTERRUPTED}'), error = nullif(error, '${INTERRUPTED}')`,
-    ),
-    settle: db.prepare(
-      `UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = coalesce(?, nullif(error, '${INTERRUPTED}')), data = ?, bought_at = ?, nth = ? WHERE key = ?`,
-    ),
-    firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
-    setFirstRow: db.prepare('UPDATE lookup SET first_row = ? WHERE key = ?'),
-    forgetRowsAfter: db.prepare('UPDATE lookup SET first_row = NULL WHERE first_row > ?'),
-    keepRejection: db.prepare(`UPDATE lookup SET nth = ? WHERE key = ? AND state = ${stateOf.rejected}`),
-    unjudged: db.query(
-      ['key', 'operation', 'state', 'error', 'bought_at'],
-      `FROM lookup WHERE state = ${stateOf.rejected} AND nth IS NULL AND dispatch <> 0 ORDER BY id`,
-    ),
-    dropRejection: db.prepare(
-      `UPDATE lookup SET state = ${stateOf.failed}, bought_at = NULL WHERE key = ? AND state = ${stateOf.rejected}`,
-    ),
-    adopt: db.prepare(adoption('(?, ?, ?, 0, ?, ?, ?)')),
-    adoptAnswers: db.prepare(adoption(Array(ADOPTED_AT_ONCE).fill(ADOPTED_ANSWERS).join(', '))),
-    setMeta: db.prepare(
-      'INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    ),
-    getMeta: db.query(['value'], 'FROM meta WHERE name = ?'),
-    sent: db.query(
-      ['operation', 'count(*) AS n', 'sum(cost) AS cost'],
-      `FROM lookup WHERE state = ${SENT} GROUP BY operation`,
-    ),
-    lose: db.prepare(`UPDATE lookup SET state = ${WAITING}, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
-    answered: db.query(
-      ['id', 'key', 'operation', 'state', 'error', 'data', 'bought_at'],
-      `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
-    ),
-  };
-}
-
-export function findRows(sql: LedgerStatements, keys: readonly string[]): SqlRow[] {
-  const rows: SqlRow[] = [];
-  for (let from = 0; from < keys.length; from += FIND_AT_ONCE)
-    rows.push(...sql.find.all(listOf(keys.slice(from, from + FIND_AT_ONCE))));
-  return rows;
 }
 
 /** Runs `work`, and turns errors of SQLite and the file system into errors that tell the user what to do. */

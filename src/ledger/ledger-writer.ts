@@ -2,9 +2,10 @@ import type {Spare} from '../disk/spare.ts';
 import {isFull, type Sqlite} from '../disk/sqlite.ts';
 import {systemReason} from '../errors.ts';
 import type {CallRecords} from './call-records.ts';
-import {entryOf, type LedgerEntry, type Reservation} from './entry.ts';
+import type {LedgerEntry, Reservation} from './entry.ts';
 import {KeyFilter} from './key-filter.ts';
-import {findRows, guarded, type LedgerStatements, unwritable} from './ledger-file.ts';
+import {guarded, unwritable} from './ledger-file.ts';
+import {entryOf, findRows, type LedgerStatements} from './ledger-rows.ts';
 import {type Adopted, afterNextSends, Unwritten} from './unwritten.ts';
 
 /** Outcomes without a call are written in groups of this size. Keys are random: smaller groups rewrite more pages. */

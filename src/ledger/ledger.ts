@@ -4,25 +4,10 @@ import type {Operation} from '../operations/table.ts';
 import {Bills, type SavedBills} from './bills.ts';
 import {Budget, type Holding, type Limits} from './budget.ts';
 import {type CallRecord, CallRecords} from './call-records.ts';
-import {
-  answerOf,
-  answersOf,
-  type BookedAttempt,
-  type KeptAnswer,
-  type LedgerEntry,
-  type Reservation,
-} from './entry.ts';
+import type {BookedAttempt, KeptAnswer, LedgerEntry, Reservation} from './entry.ts';
 import {GivenUp, type StartOver} from './given-up.ts';
-import {
-  guarded,
-  type LedgerStatements,
-  ledgerStatements,
-  openLedgerFile,
-  removeNames,
-  SPARE,
-  saved,
-  toSaved,
-} from './ledger-file.ts';
+import {guarded, openLedgerFile, removeNames, SPARE, saved, toSaved} from './ledger-file.ts';
+import {answerOf, answersOf, type LedgerStatements, ledgerStatements} from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
 import {isKept, type Outcome} from './lookup.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';

@@ -1,7 +1,7 @@
 import type {Attempt} from '../client/attempt.ts';
 import {type Operation, perOperation} from '../operations/table.ts';
 import type {BookedAttempt} from './entry.ts';
-import {INTERRUPTED} from './ledger-file.ts';
+import {INTERRUPTED} from './value-history.ts';
 
 /** Distinct values refused in a row, without an answer in between. */
 export interface Refusals {

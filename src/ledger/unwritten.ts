@@ -1,9 +1,10 @@
 import type {SqlValue} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
 import type {CallRecords} from './call-records.ts';
-import {attemptColumns, type BookedAttempt, columnsOf, type LedgerEntry} from './entry.ts';
-import {ADOPTED_AT_ONCE, type LedgerStatements} from './ledger-file.ts';
+import type {BookedAttempt, LedgerEntry} from './entry.ts';
+import {ADOPTED_AT_ONCE, attemptColumns, columnsOf, type LedgerStatements} from './ledger-rows.ts';
 import type {Outcome} from './lookup.ts';
+import {noAttempts} from './value-history.ts';
 
 /** An outcome that settles a value without a new call, such as an answer from the store. */
 export interface Adopted {
@@ -34,8 +35,7 @@ export class Unwritten {
     const found = new Map<string, LedgerEntry>();
     for (const key of keys) {
       const outcome = this.adopted.get(key)?.outcome ?? this.outcomes.get(key);
-      if (outcome !== undefined)
-        found.set(key, {mayBeCarriedOut: false, doubts: 0, lastCode: '', interrupted: undefined, outcome});
+      if (outcome !== undefined) found.set(key, {...noAttempts, interrupted: undefined, outcome});
     }
     return found;
   }

@@ -1,6 +1,5 @@
 import type {LedgerEntry} from '../ledger/entry.ts';
 import type {Ledger} from '../ledger/ledger.ts';
-import {INTERRUPTED} from '../ledger/ledger-file.ts';
 import {
   type Answer,
   isKept,
@@ -9,6 +8,7 @@ import {
   type Result,
   type UnaskedCode,
 } from '../ledger/lookup.ts';
+import {addedUp} from '../ledger/value-history.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import type {Rejections} from '../store/rejections.ts';
 import type {AnswerStore} from '../store/store.ts';
@@ -214,14 +214,11 @@ export class Answers {
       Object.assign(pending, {before, version, firstRow: this.#firstRow(lookup)});
       this.#pending.set(key, pending);
       const {again} = operations[lookup.operation];
-      const entries = [known.get(key), carried.get(key)].filter(entry => entry !== undefined);
       const task: Task = {
         lookup,
         cost,
         known: known.has(key),
-        mayBeCarriedOut: entries.some(entry => entry.mayBeCarriedOut),
-        doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),
-        lastCode: entries.find(({doubts}) => doubts > 0)?.lastCode ?? INTERRUPTED,
+        history: addedUp(known.get(key), carried.get(key)),
         before,
         firstRow: () => again && pending.chooseFirstRow(),
         rows: () => pending.rows,

@@ -1,5 +1,5 @@
-import type {History} from '../ledger/entry.ts';
 import type {Lookup, Outcome, UnaskedCode} from '../ledger/lookup.ts';
+import type {ValueHistory} from '../ledger/value-history.ts';
 import type {Operation} from '../operations/table.ts';
 import type {KnownAnswer} from '../store/validity.ts';
 import type {Streak} from './pace/canary.ts';
@@ -12,8 +12,9 @@ import type {Pause, StopReason} from './pace/pause.ts';
 export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode} | 'unwanted';
 
 /** A lookup that must be paid for: neither ledger nor store has its outcome. */
-export interface Task extends History {
+export interface Task {
   readonly lookup: Lookup;
+  readonly history: ValueHistory;
   /** Cost of one call, in thousandths of a credit. */
   readonly cost: number;
   /** True if the ledger has an entry for the lookup. */

@@ -1,7 +1,7 @@
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
-import type {Charge} from '../job/settings/cost.ts';
-import type {History} from '../ledger/entry.ts';
+import type {Charge, Cost} from '../job/settings/cost.ts';
 import type {Outcome} from '../ledger/lookup.ts';
+import type {ValueHistory} from '../ledger/value-history.ts';
 import {isStored, type Operation, operations} from '../operations/table.ts';
 import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 
@@ -62,10 +62,9 @@ export const policyNumbers = {
 
 export interface PolicySettings {
   readonly resends: number;
+  readonly cost: Cost;
   /** True if a value without sends left fails even in an outage, instead of waiting for the outage's end. */
   readonly failsInOutage?: boolean | undefined;
-  /** How the service charges rejected and throttled calls. */
-  readonly cost: {readonly rejected: Charge; readonly throttled: Charge};
 }
 
 /**
@@ -90,7 +89,8 @@ export function backoffMs(retry: number, capMs: number, random: number): number 
   return Math.round(random * bound);
 }
 
-export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
+/** `cost` says how the service charges rejected and throttled calls. */
+export function chargeOf(attempt: Attempt, cost: Cost): Charge {
   switch (attempt.kind) {
     case 'answered':
     case 'unreadable':
@@ -99,11 +99,11 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
     case 'rekeyed':
       return 'free';
     case 'throttled':
-      return settings.cost.throttled;
+      return cost.throttled;
     case 'ambiguous':
       return 'maybe';
     case 'rejected':
-      return attempt.status >= 400 ? settings.cost.rejected : 'spent';
+      return attempt.status >= 400 ? cost.rejected : 'spent';
     case 'fatal':
       // No status: nothing was sent. 4xx: the account has no access or credits, so nothing is charged. Any other
       // status may be charged.
@@ -116,8 +116,8 @@ export function chargeOf(attempt: Attempt, settings: PolicySettings): Charge {
 }
 
 /** True if an attempt brought no answer and may have been charged. */
-export function leavesDoubt(attempt: Attempt, settings: PolicySettings): boolean {
-  return attempt.kind !== 'answered' && chargeOf(attempt, settings) !== 'free';
+export function leavesDoubt(attempt: Attempt, charge: Charge): boolean {
+  return attempt.kind !== 'answered' && charge !== 'free';
 }
 
 /** Maximum number of sends of a value, whatever fails. `plan` shows the cost of this worst case. */
@@ -126,7 +126,7 @@ export function mostSends({resends}: PolicySettings): number {
 }
 
 /** Number of sends that a value still has. An attempt without an answer uses one up if it may have been charged. */
-export function sendsLeft({doubts}: History, settings: PolicySettings): number {
+export function sendsLeft({doubts}: ValueHistory, settings: PolicySettings): number {
   return Math.max(0, mostSends(settings) - doubts);
 }
 
@@ -137,7 +137,7 @@ export function sendsLeft({doubts}: History, settings: PolicySettings): number {
 export function nextStep(
   operation: Operation,
   attempt: TimedAttempt,
-  history: History,
+  history: ValueHistory,
   settings: PolicySettings,
   blame: Blame,
   isTrusted: boolean,
@@ -169,7 +169,7 @@ export function nextStep(
 }
 
 /** Ends a value that has used up its sends: immediately, or after the outage in which its last resend failed. */
-export function usedUp({lastCode: error}: History, settings: PolicySettings, blame: Blame): Step {
+export function usedUp({lastCode: error}: ValueHistory, settings: PolicySettings, blame: Blame): Step {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error}};
   if (blame === 'service' && settings.failsInOutage !== true) return {next: 'hold'};
   return {next: 'settle', outcome: {status: 'failed', error}};
@@ -181,7 +181,7 @@ export function usedUp({lastCode: error}: History, settings: PolicySettings, bla
  * no other value can show that this is an outage, and an outage at the end of a list must not fail its last rows.
  */
 export function retryMs(
-  history: History,
+  history: ValueHistory,
   onlyFailingLeft: boolean,
   settings: PolicySettings,
   random: number,
@@ -214,7 +214,7 @@ function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolea
 function answered(
   operation: Operation,
   {data, exact, boughtAt}: Extract<TimedAttempt, {kind: 'answered'}>,
-  history: History,
+  history: ValueHistory,
 ): Outcome {
   const text = exact ?? JSON.stringify(data);
   if (history.mayBeCarriedOut && operations[operation].isReplay(data))

@@ -8,10 +8,10 @@ import {retryMs, sendsLeft, usedUp} from './policy.ts';
 import type {QueueExecutorOptions} from './queue-options.ts';
 import {
   concluded,
+  counted,
   firstDispatch,
   isKnownRejection,
   keptInstead,
-  noteDoubt,
   renews,
   reservationOf,
   type TaskState,
@@ -145,7 +145,7 @@ export class QueueExecutor implements Executor {
     if (this.#stopped) return;
     if (!task.isWanted()) this.#settle(task, 'unwanted');
     else if (this.#closed !== undefined) this.#settle(task, {unasked: this.#closed});
-    else if (sendsLeft(task, this.#options.policy) === 0) this.#useUp(task);
+    else if (sendsLeft(task.history, this.#options.policy) === 0) this.#useUp(task);
     else if (this.#isOverBudget(task)) this.#settle(task, {unasked: 'budget'});
     else if (await lane.permit(task)) await this.#send(task, lane);
   }
@@ -218,15 +218,15 @@ export class QueueExecutor implements Executor {
     const sending = outlet.send(task.lookup.operation, task.lookup.params, task.dispatch);
     lane.sent(sentAt);
     const attempt = await sending;
-    noteDoubt(task, attempt, policy);
+    const booked = counted(task, attempt, policy.cost);
     const isKnown = isKnownRejection(task, attempt);
     const blame = this.#flow.ended(task.lookup, attempt, isKnown);
     this.#tellWhenDown();
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const isTrusted = isKnown || (attempt.kind === 'rejected' && this.#flow.trusts(task.lookup.operation));
-    const {step, booked} = concluded(task, attempt, policy, blame, isTrusted);
+    const {step, outcome} = concluded(task, attempt, policy, blame, isTrusted);
     // Does not wait until the booking is written: so one transaction contains the booking and the next send.
-    ledger.record(booked).catch(error => this.#fail(error));
+    ledger.record({...booked, outcome}).catch(error => this.#fail(error));
     if (step.next === 'settle') this.#settle(task, step);
     else if (this.#stopped) return;
     else if (this.#closed !== undefined) this.#settle(task, {unasked: this.#closed});
@@ -242,7 +242,7 @@ export class QueueExecutor implements Executor {
     const {policy, random} = this.#options;
     const everybodyWaits = attempt.kind === 'throttled' || this.#flow.pause !== undefined;
     const isLast = !task.isUrgent() && this.#flow.onlyFailingLeft;
-    const delayMs = everybodyWaits ? 0 : retryMs(task, isLast, policy, random());
+    const delayMs = everybodyWaits ? 0 : retryMs(task.history, isLast, policy, random());
     if (delayMs === 0) this.#enqueue(task, lane);
     else this.#unsettled.backOff(task, delayMs, () => this.#enqueue(task, lane));
   }
@@ -257,7 +257,7 @@ export class QueueExecutor implements Executor {
   /** queued or held → settled, or held while an outage lasts: the task has used up its sends. */
   #useUp(task: TaskState): void {
     const {policy, ledger} = this.#options;
-    const next = usedUp(task, policy, this.#flow.outage === undefined ? 'value' : 'service');
+    const next = usedUp(task.history, policy, this.#flow.outage === undefined ? 'value' : 'service');
     const step = keptInstead(next, task) ?? next;
     if (step.next === 'settle') {
       ledger.adopt(task.lookup.operation, task.lookup.key, step.outcome, task.known);

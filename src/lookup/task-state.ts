@@ -1,21 +1,29 @@
 import {randomInt} from 'node:crypto';
 import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {PublishedLimit} from '../job/settings/call-settings.ts';
+import type {Cost} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from '../ledger/entry.ts';
-import {isKept, type Result, type UnaskedCode} from '../ledger/lookup.ts';
+import {isKept, type Lookup, type Outcome, type Result, type UnaskedCode} from '../ledger/lookup.ts';
+import {type ValueHistory, withDoubt} from '../ledger/value-history.ts';
 import type {Task} from './executor.ts';
 import {type Blame, chargeOf, leavesDoubt, nextStep, type PolicySettings, type Step} from './policy.ts';
 
-/** A task under way, with its attempts. */
-export interface TaskState extends Task {
-  known: boolean;
-  mayBeCarriedOut: boolean;
-  doubts: number;
-  lastCode: string;
-  /** Number of attempts that reached the service, or may have. */
+/** A value with its attempts. */
+export interface Attempted {
+  readonly lookup: Lookup;
+  /** Cost of one call, in thousandths of a credit. */
+  readonly cost: number;
+  history: ValueHistory;
+  /** Number of attempts of this session that reached the service, or may have. */
   calls: number;
-  /** Number of the task's last reservation; 0 before the first. */
+  /** Number of the value's last reservation; 0 before the first. */
   dispatch: number;
+}
+
+/** A task under way. */
+export interface TaskState extends Task, Attempted {
+  history: ValueHistory;
+  known: boolean;
   /** Ends the task's wait for a permit. `granted`: the task is sent now. */
   permit: (granted: boolean) => void;
 }
@@ -28,13 +36,6 @@ export function taskState(task: Task): TaskState {
 /** True if a task renews a usable answer, and the run is published at its credit limit: then other tasks go first. */
 export function renews({before}: Task, publishOn: readonly PublishedLimit[]): boolean {
   return before !== undefined && before.validity !== 'past' && publishOn.includes('budget');
-}
-
-/** Counts the attempt as a doubt if it may have been charged and brought no answer. */
-export function noteDoubt(task: TaskState, attempt: Attempt, policy: PolicySettings): void {
-  if (!leavesDoubt(attempt, policy)) return;
-  task.doubts += 1;
-  if ('code' in attempt) task.lastCode = attempt.code;
 }
 
 /** The first dispatch number of a session. Random, so that no two sessions of a run use the same numbers. */
@@ -55,27 +56,30 @@ export function reservationOf(
   return {key, operation, cost, known, dispatch, renews, sentAt, rows: task.rows, firstRow: task.firstRow()};
 }
 
-/** Counts an attempt that ended. Returns the next step, and the attempt as the ledger records it. */
+/** Counts an attempt that ended. Returns it as the ledger books it, without an outcome. */
+export function counted(value: Attempted, attempt: TimedAttempt, charges: Cost): BookedAttempt {
+  const {cost, dispatch, calls, history} = value;
+  const {operation, key} = value.lookup;
+  const charge = chargeOf(attempt, charges);
+  const doubt = leavesDoubt(attempt, charge);
+  if (attempt.kind !== 'not_sent') value.calls += 1;
+  if (doubt) value.history = withDoubt(history, attempt);
+  const retry = calls > 0 || history.mayBeCarriedOut;
+  return {operation, key, cost, dispatch, attempt, charge: cost === 0 ? 'free' : charge, doubt, retry};
+}
+
+/** The step after an attempt that is {@link counted}, and the outcome that this attempt bought, if any. */
 export function concluded(
   task: TaskState,
   attempt: TimedAttempt,
   policy: PolicySettings,
   blame: Blame,
   isTrusted: boolean,
-): {readonly step: Step; readonly booked: BookedAttempt} {
-  const {operation, key} = task.lookup;
-  const next = nextStep(operation, attempt, task, policy, blame, isTrusted);
+): {readonly step: Step; readonly outcome: Outcome | undefined} {
+  const next = nextStep(task.lookup.operation, attempt, task.history, policy, blame, isTrusted);
   const kept = keptInstead(next, task);
-  const step = kept ?? next;
-  // An earlier answer that is kept is not booked: this attempt did not buy it.
   const outcome = kept === undefined && next.next === 'settle' ? next.outcome : undefined;
-  const charge = task.cost === 0 ? 'free' : chargeOf(attempt, policy);
-  const retry = task.calls > 0 || task.mayBeCarriedOut;
-  const doubt = leavesDoubt(attempt, policy);
-  if (attempt.kind !== 'not_sent') task.calls += 1;
-  task.mayBeCarriedOut ||= doubt;
-  const {cost, dispatch} = task;
-  return {step, booked: {operation, key, cost, dispatch, attempt, charge, doubt, retry, outcome}};
+  return {step: kept ?? next, outcome};
 }
 
 /** True if the service refuses the value with the same code as before. This says nothing new about the service. */

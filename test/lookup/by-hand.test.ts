@@ -6,6 +6,7 @@ import type {BookedAttempt, Reservation} from '../../src/ledger/entry.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import {intelligenceLookup, type Outcome, type UnaskedCode} from '../../src/ledger/lookup.ts';
 import {emptyTally} from '../../src/ledger/tally.ts';
+import {noAttempts} from '../../src/ledger/value-history.ts';
 import type {Ended, ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {Lanes} from '../../src/lookup/lane.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
@@ -96,7 +97,7 @@ function byHand({concurrency = 4, publishOn = [], random = 0, ...options}: ByHan
       void executor.submit({
         ...unwaited,
         ...{lookup: intelligenceLookup('ip', value), cost: 1, known: false},
-        ...{mayBeCarriedOut: false, doubts: 0, lastCode: 'interrupted'},
+        history: noAttempts,
         ended: end => ends.push([value, endOf(end)]),
         ...task,
       });
@@ -229,7 +230,8 @@ test.each([
   async (_, validity, outcome) => {
     const run = byHand();
     await run.submit('a', {
-      ...{doubts: 3, lastCode: 'timeout', mayBeCarriedOut: true, known: true},
+      known: true,
+      history: {doubts: 3, lastCode: 'timeout', mayBeCarriedOut: true},
       ...(validity && {before: {outcome: earlier, validity}}),
     });
     await run.permit();

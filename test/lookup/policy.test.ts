@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Attempt, PaceHeaders} from '../../src/client/attempt.ts';
+import type {Cost} from '../../src/job/settings/cost.ts';
 import {
   askedMs,
   type Blame,
@@ -61,21 +62,23 @@ test.each([
   ['brokenToken', 'maybe'],
   ['odd', 'maybe'],
 ] as const)('%s is %s', (kind, charge) => {
-  expect(chargeOf(kinds[kind], settings)).toBe(charge);
+  expect(chargeOf(kinds[kind], settings.cost)).toBe(charge);
 });
 
 test('a call that may have been charged without an answer leaves a doubt', () => {
-  const doubtful = (own: Partial<PolicySettings> = {}) =>
-    Object.entries(kinds).flatMap(([name, kind]) => (leavesDoubt(kind, {...settings, ...own}) ? [name] : []));
+  const doubtful = (own: Partial<Cost> = {}) =>
+    Object.entries(kinds).flatMap(([name, kind]) =>
+      leavesDoubt(kind, chargeOf(kind, {...settings.cost, ...own})) ? [name] : [],
+    );
   const always = ['reset', 'broken', 'unreadable', 'denied', 'brokenToken', 'odd', 'redirect'];
   const rejections = ['rejected', 'bad'];
   expect(doubtful().toSorted()).toEqual([...always, ...rejections].toSorted());
-  expect(doubtful({cost: {rejected: 'free', throttled: 'free'}})).toEqual(always);
-  expect(doubtful({cost: {rejected: 'free', throttled: 'maybe'}})).toEqual(['throttled', ...always]);
+  expect(doubtful({rejected: 'free', throttled: 'free'})).toEqual(always);
+  expect(doubtful({rejected: 'free', throttled: 'maybe'})).toEqual(['throttled', ...always]);
 });
 
 test('the cost of throttled and rejected calls is a setting', () => {
-  const own: PolicySettings = {...settings, cost: {throttled: 'spent', rejected: 'free'}};
+  const own: Cost = {throttled: 'spent', rejected: 'free'};
   expect([chargeOf(kinds.throttled, own), chargeOf(kinds.rejected, own)]).toEqual(['spent', 'free']);
   expect([chargeOf(kinds.notSent, own), chargeOf(kinds.rekeyed, own)]).toEqual(['free', 'free']);
 });

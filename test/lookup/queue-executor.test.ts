@@ -226,7 +226,7 @@ describe('resends', () => {
     const doubts = 3;
     const run = await simulate({
       values: valuesUpTo(2),
-      before: {doubts, lastCode: 'http_502'},
+      before: {mayBeCarriedOut: true, doubts, lastCode: 'http_502'},
       answer: () => ok,
     });
     expect([run.calls.length, [...run.settled.values()]]).toEqual([0, Array(2).fill(failed('http_502'))]);

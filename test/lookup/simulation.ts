@@ -4,6 +4,7 @@ import type {Budget} from '../../src/ledger/budget.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import type {Result} from '../../src/ledger/lookup.ts';
 import {emptyTally} from '../../src/ledger/tally.ts';
+import {noAttempts} from '../../src/ledger/value-history.ts';
 import type {ExecutorStop, Task} from '../../src/lookup/executor.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
 import type {Streak} from '../../src/lookup/pace/canary.ts';
@@ -35,7 +36,7 @@ export interface SimulationOptions
   readonly failsInOutage?: boolean;
   readonly throttledCost?: PolicySettings['cost']['throttled'];
   /** All values' attempts in earlier sessions of the run. */
-  readonly before?: Pick<Task, 'doubts' | 'lastCode'>;
+  readonly before?: Task['history'];
   readonly answer: (call: SimulatedCall) => Attempt;
   /** Told of a streak of refusals. */
   readonly refused?: (streak: Streak) => void;
@@ -191,7 +192,7 @@ export const unwaited = {
 
 async function submitAll(
   executor: QueueExecutor,
-  {values, operations = ['ip'], before = {doubts: 0, lastCode: ''}}: SimulationOptions,
+  {values, operations = ['ip'], before = noAttempts}: SimulationOptions,
   isEnded: (key: string, outcome: Result) => void,
 ) {
   for (const [index, key] of values.entries()) {
@@ -199,7 +200,7 @@ async function submitAll(
     const params = {[specs[operation].field]: key};
     const task: Task = {
       ...unwaited,
-      ...{lookup: {operation, key, params}, cost: 1, known: false, mayBeCarriedOut: false, ...before},
+      ...{lookup: {operation, key, params}, cost: 1, known: false, history: before},
       ended(end) {
         if (end === 'unwanted') return;
         isEnded(key, 'outcome' in end ? end.outcome : {status: 'skipped', error: end.unasked});

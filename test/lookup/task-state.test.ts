@@ -1,13 +1,14 @@
 import {describe, expect, test} from 'vitest';
 import type {Attempt} from '../../src/client/attempt.ts';
 import {intelligenceLookup, type Outcome} from '../../src/ledger/lookup.ts';
+import {noAttempts} from '../../src/ledger/value-history.ts';
 import {Pending, type Waiter} from '../../src/lookup/pending.ts';
 import type {Step} from '../../src/lookup/policy.ts';
 import {
   concluded,
+  counted,
   isKnownRejection,
   keptInstead,
-  noteDoubt,
   renews,
   taskState,
   withoutAsking,
@@ -27,7 +28,7 @@ const stateOf = ({before, cost = 1_000, carriedOut = false}: Given = {}) =>
   taskState({
     ...unwaited,
     ...{lookup: intelligenceLookup('ip', '192.0.2.1'), cost, known: false, before},
-    ...{mayBeCarriedOut: carriedOut, doubts: 0, lastCode: 'interrupted'},
+    history: {...noAttempts, mayBeCarriedOut: carriedOut},
     ended() {},
   });
 interface Given {
@@ -38,8 +39,9 @@ interface Given {
 
 describe('an attempt, as it is booked', () => {
   const book = (state: ReturnType<typeof stateOf>, attempt: Attempt) => {
-    noteDoubt(state, attempt, policy);
-    return concluded(state, {...attempt, boughtAt}, policy, 'value', true).booked;
+    const timed = {...attempt, boughtAt};
+    const booked = counted(state, timed, policy.cost);
+    return {...booked, outcome: concluded(state, timed, policy, 'value', true).outcome};
   };
 
   test('is a retry after one that may have reached the service, in this session or before; not after one that was not sent', () => {
@@ -57,7 +59,10 @@ describe('an attempt, as it is booked', () => {
   test('in doubt names the failure, also after a later one that was not sent', () => {
     const state = stateOf();
     for (const attempt of [simulated.reset, simulated.refused]) book(state, attempt);
-    expect(state).toMatchObject({doubts: 1, lastCode: 'econnreset', mayBeCarriedOut: true, calls: 1});
+    expect(state).toMatchObject({
+      history: {doubts: 1, lastCode: 'econnreset', mayBeCarriedOut: true},
+      calls: 1,
+    });
   });
 
   test('a free call costs nothing, and still leaves its doubt', () => {

@@ -1,4 +1,5 @@
 import type {Attempt} from '../../client/attempt.ts';
+import type {ValueHistory} from '../../ledger/value-history.ts';
 import {type Blame, backoffMs, blamesValue, policyNumbers as numbers} from '../policy.ts';
 import type {OutageState} from './pause.ts';
 import type {Unsettled} from './unsettled.ts';
@@ -15,7 +16,7 @@ export interface OutageOptions {
  */
 export interface ProbeCandidate {
   readonly lookup: {readonly key: string};
-  readonly doubts: number;
+  readonly history: ValueHistory;
 }
 
 /** A value that failed since the last success. */
@@ -91,7 +92,7 @@ export class OutageWatch {
   candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
     const fresh = waiting.find(({lookup}) => !this.#failing.has(lookup.key));
-    return fresh === undefined ? waiting.toSorted((a, b) => a.doubts - b.doubts) : [fresh];
+    return fresh === undefined ? waiting.toSorted((a, b) => a.history.doubts - b.history.doubts) : [fresh];
   }
 
   sent(key: string): void {

@@ -30,7 +30,7 @@ export class Unsettled implements Iterable<TaskState> {
   /** Number of sends that all unsettled tasks together still have; infinity while more tasks wait for room. */
   get sendsLeft(): number {
     if (this.#blocked > 0) return Number.POSITIVE_INFINITY;
-    return [...this.#tasks].reduce((sum, task) => sum + sendsLeft(task, this.#policy), 0);
+    return [...this.#tasks].reduce((sum, task) => sum + sendsLeft(task.history, this.#policy), 0);
   }
 
   /** True if there are unsettled tasks, and an outage holds all of them. */

@@ -10,7 +10,9 @@ import {costOf} from '../../layout/prices.ts';
 import type {Ledger} from '../../ledger/ledger.ts';
 import {isKept, lookupOf} from '../../ledger/lookup.ts';
 import {totalOf} from '../../ledger/tally.ts';
-import {chargeOf, leavesDoubt, nextStep} from '../../lookup/policy.ts';
+import {addedUp, withoutInterrupted} from '../../ledger/value-history.ts';
+import {nextStep} from '../../lookup/policy.ts';
+import {counted} from '../../lookup/task-state.ts';
 import {isStored} from '../../operations/table.ts';
 import type {AnswerStore} from '../../store/store.ts';
 import {endpointName} from '../identity.ts';
@@ -79,34 +81,14 @@ export async function bookCollected(
     // Skips an attempt that was lost. Also skips an attempt after which a later session sent the value again.
     if (known?.interrupted !== ask.dispatch || (attempt.kind === 'ambiguous' && attempt.lost === true))
       continue;
-    const doubt = leavesDoubt(attempt, settings);
-    const carried = ledger.givenUp.find(lookup.key);
-    // The interrupted call counts as one doubt: it may have been charged. Its outcome is known now, so this doubt
-    // is subtracted.
-    const doubts = known.doubts - 1 + Number(doubt) + (carried?.doubts ?? 0);
-    const mayBeCarriedOut = known.doubts > 1 || carried !== undefined;
+    const history = addedUp(withoutInterrupted(known), ledger.givenUp.find(lookup.key));
+    const value = {lookup, cost: cost(lookup), dispatch: ask.dispatch, calls: 0, history};
+    const booked = counted(value, attempt, settings.cost);
     // A rejection may be the account's fault. With `false` (the last argument) it is not kept for other runs, so
     // they call again.
-    const step = nextStep(
-      ask.operation,
-      attempt,
-      {...known, doubts, mayBeCarriedOut},
-      settings,
-      'value',
-      false,
-    );
+    const step = nextStep(ask.operation, attempt, value.history, settings, 'value', false);
     const outcome = step.next === 'settle' ? step.outcome : undefined;
-    const found = ledger.found({
-      key: lookup.key,
-      dispatch: ask.dispatch,
-      operation: ask.operation,
-      cost: cost(lookup),
-      attempt,
-      charge: chargeOf(attempt, settings),
-      doubt,
-      retry: false,
-      outcome,
-    });
+    const found = ledger.found({...booked, retry: false, outcome});
     if (outcome !== undefined && isKept(outcome) && isStored(ask.operation))
       store.put({operation: ask.operation, key: lookup.key, outcome});
     await found;

@@ -136,12 +136,13 @@ function createExecutor(
   outlet: Outlet,
 ): QueueExecutor {
   const {settings} = job;
+  const {resends, cost} = settings;
   return new QueueExecutor({
     outlet,
     ledger,
     lanes,
     concurrency: settings.concurrency,
-    policy: {...settings, failsInOutage: job.output.kind === 'rows'},
+    policy: {resends, cost, failsInOutage: job.output.kind === 'rows'},
     maxOutageMs: settings.maxOutage,
     publishOn: settings.publishOn,
     outlastsOutages: io.outlastsOutages,

@@ -72,7 +72,7 @@ function demand(budgets: readonly PeriodBudget[], allows: (budget: PeriodBudget)
  * foreseen error the call is free: it was not sent. After any other error it may have been charged.
  */
 function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Charge {
-  if (error instanceof ClientError) return chargeOf(error.attempt, settings);
+  if (error instanceof ClientError) return chargeOf(error.attempt, settings.cost);
   return error instanceof BulkEnrichError ? 'free' : 'maybe';
 }
 

@@ -2,6 +2,7 @@ import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import type {Attempt} from '../../../src/client/attempt.ts';
 import {intelligenceLookup, type Lookup, lookupOf} from '../../../src/ledger/lookup.ts';
 import {emptyTally} from '../../../src/ledger/tally.ts';
+import {noAttempts} from '../../../src/ledger/value-history.ts';
 import {FlowControl} from '../../../src/lookup/pace/flow-control.ts';
 import {InFlight} from '../../../src/lookup/pace/in-flight.ts';
 import type {Unsettled} from '../../../src/lookup/pace/unsettled.ts';
@@ -56,12 +57,12 @@ test('a pause does not keep a process alive while nothing waits, and holds for l
   // A lease that was on its way finds nothing.
   expect(flow.admit([], 4)).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);
-  expect(flow.admit([{lookup, doubts: 0, isUrgent: () => false}], 4)).toEqual([]);
+  expect(flow.admit([{lookup, history: noAttempts, isUrgent: () => false}], 4)).toEqual([]);
   vi.advanceTimersByTime(599_000);
   expect(onOpen).not.toHaveBeenCalled();
   vi.advanceTimersByTime(2_000);
   expect(onOpen).toHaveBeenCalledOnce();
-  expect(flow.admit([{lookup, doubts: 0, isUrgent: () => false}], 4)).toHaveLength(1);
+  expect(flow.admit([{lookup, history: noAttempts, isUrgent: () => false}], 4)).toHaveLength(1);
 });
 
 test('a caller that was to give more keeps it, until it has none', () => {
@@ -83,7 +84,7 @@ test('a run that gives up a throttling service at once comes back after half a m
   );
 });
 
-const waiting = (one: Lookup) => ({lookup: one, doubts: 0, isUrgent: () => false});
+const waiting = (one: Lookup) => ({lookup: one, history: noAttempts, isUrgent: () => false});
 const failure = {kind: 'ambiguous', code: 'http_503', latencyMs: 1, status: 503} as const;
 
 /** An outage, and the value whose call is to find out if it is over. */

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {noAttempts} from '../../../src/ledger/value-history.ts';
 import {OutageWatch} from '../../../src/lookup/pace/outage.ts';
 import {Unsettled} from '../../../src/lookup/pace/unsettled.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
@@ -166,7 +167,7 @@ describe('a probe', () => {
     const {watch} = outage();
     const candidates = (...of: string[]) =>
       watch
-        .candidates(of.map(key => ({lookup: {key}, doubts: key === 'v1' ? 2 : 1})))
+        .candidates(of.map(key => ({lookup: {key}, history: {...noAttempts, doubts: key === 'v1' ? 2 : 1}})))
         .map(({lookup}) => lookup.key);
     expect(candidates('v1', 'v9', 'v2')).toEqual(['v9']);
     // Else the one that may be sent more often.
@@ -286,7 +287,7 @@ describe('values at which the service always breaks', () => {
 
 test('while more values wait to be taken, the number of sends left is not known', async () => {
   const tasks = new Unsettled({resends: 2, cost: {rejected: 'maybe', throttled: 'free'}});
-  tasks.add(whole<TaskState>({doubts: 1}));
+  tasks.add(whole<TaskState>({history: {...noAttempts, doubts: 1}}));
   const counts = () => [tasks.pending, tasks.sendsLeft];
   let makeRoom = () => {};
   const taken = tasks.blocked(

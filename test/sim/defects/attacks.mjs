@@ -9,8 +9,8 @@ export const attacks = [
     edits: [
       [
         'src/run/open/open-executor.ts',
-        'policy: {...settings, ',
-        'policy: {...settings, ...(job.redisUrl !== undefined && {resends: 2}), ',
+        'policy: {resends, ',
+        'policy: {resends: job.redisUrl === undefined ? resends : 2, ',
       ],
     ],
   },

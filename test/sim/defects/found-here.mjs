@@ -27,9 +27,7 @@ export const foundHere = [
   },
   {
     name: 'found here: once --resends 0 is said, what is in doubt from before is still sent again',
-    edits: [
-      ['src/lookup/answers.ts', 'doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),', 'doubts: 0,'],
-    ],
+    edits: [['src/ledger/value-history.ts', 'since.doubts + before.doubts,', '0,']],
   },
   {
     name: 'found here: a run with another state takes the partial of an unfinished one for its own',

@@ -134,8 +134,8 @@ export const onceThere = [
     edits: [
       [
         'src/lookup/queue-executor.ts',
-        'noteDoubt(task, attempt, policy);',
-        'if (this.#flow.outage === undefined) noteDoubt(task, attempt, policy);',
+        'const booked = counted(task, attempt, policy.cost);',
+        'const {history} = task; const booked = counted(task, attempt, policy.cost); if (this.#flow.outage !== undefined) task.history = history;',
       ],
     ],
   },
@@ -144,8 +144,8 @@ export const onceThere = [
     edits: [
       [
         'src/lookup/answers.ts',
-        'doubts: entries.reduce((sum, {doubts}) => sum + doubts, 0),',
-        'doubts: Math.min(1, entries.reduce((sum, {doubts}) => sum + doubts, 0)),',
+        'history: addedUp(known.get(key), carried.get(key)),',
+        'history: (sum => ({...sum, doubts: Math.min(1, sum.doubts)}))(addedUp(known.get(key), carried.get(key))),',
       ],
     ],
   },

@@ -76,8 +76,8 @@ export const unnoticed = [
     edits: [
       [
         'src/lookup/task-state.ts',
-        "if (attempt.kind !== 'not_sent') task.calls += 1;",
-        "if (attempt.kind !== 'not_sent' && attempt.kind !== 'throttled') task.calls += 1;",
+        "if (attempt.kind !== 'not_sent') value.calls += 1;",
+        "if (attempt.kind !== 'not_sent' && attempt.kind !== 'throttled') value.calls += 1;",
       ],
     ],
   },

@@ -1,0 +1,40 @@
+import type {Attempt} from '../client/attempt.ts';
+
+/** Error of a value whose session ended before the outcome was known. The service may have carried the call out. */
+export const INTERRUPTED = 'interrupted';
+
+/** A value's attempts until now, as far as they count for its next attempt. */
+export interface ValueHistory {
+  /** True if the service may have carried out an attempt that brought no answer. */
+  readonly mayBeCarriedOut: boolean;
+  /** Number of attempts that brought no answer and may have been charged. `lastCode`: error code of the last. */
+  readonly doubts: number;
+  readonly lastCode: string;
+}
+
+export const noAttempts: ValueHistory = {mayBeCarriedOut: false, doubts: 0, lastCode: INTERRUPTED};
+
+/** The history after an attempt that brought no answer and may have been charged. */
+export function withDoubt({doubts, lastCode}: ValueHistory, attempt: Attempt): ValueHistory {
+  return {
+    mayBeCarriedOut: true,
+    doubts: doubts + 1,
+    lastCode: 'code' in attempt ? attempt.code : lastCode,
+  };
+}
+
+/** The history without its interrupted call, whose end is known by now: that call counted as one doubt. */
+export function withoutInterrupted(history: ValueHistory): ValueHistory {
+  const doubts = history.doubts - 1;
+  return {...history, doubts, mayBeCarriedOut: doubts > 0};
+}
+
+/** Adds the attempts from before the run's restart to those since. Either is undefined if there were none. */
+export function addedUp(since: ValueHistory | undefined, before: ValueHistory | undefined): ValueHistory {
+  if (since === undefined || before === undefined) return since ?? before ?? noAttempts;
+  return {
+    mayBeCarriedOut: since.mayBeCarriedOut || before.mayBeCarriedOut,
+    doubts: since.doubts + before.doubts,
+    lastCode: since.doubts > 0 ? since.lastCode : before.lastCode,
+  };
+}
