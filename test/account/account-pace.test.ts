@@ -1,14 +1,13 @@
 import {execFile} from 'node:child_process';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {promisify} from 'node:util';
-import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {describe, expect, test, vi} from 'vitest';
 import {AccountPace} from '../../src/account/account-pace.ts';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import {busiestWindow} from '../lookup/dispatches.ts';
 import {bundle} from '../support/bundle.mjs';
+import {newDirectory} from '../support/new-directory.ts';
 
 const perSecond = (count: number) => ({count, perMs: 1_000});
 
@@ -35,11 +34,11 @@ console.log(JSON.stringify(left));
 `;
 
 describe('its file', () => {
-  let directory: string;
+  const within = newDirectory();
   const troubles: Error[] = [];
   const open = (
     count = 1,
-    place = directory,
+    place = within(),
     warn: (sentence: string) => void = () => {},
     account = 'https://api.example.com default',
   ) =>
@@ -50,11 +49,6 @@ describe('its file', () => {
       onTrouble: error => troubles.push(error),
       warn,
     });
-
-  beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-pace-'));
-  });
-  afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
   test('is shared: two processes never have the same permit, and unused ones come back', async () => {
     using a = Object.assign(open(), {[Symbol.dispose]: () => a.close()});
@@ -109,7 +103,7 @@ describe('its file', () => {
     // Compiled to where it finds the packages that are not bundled.
     const compiled = mkdtempSync(new URL('../../node_modules/.account-pace-', import.meta.url).pathname);
     await bundle(['account/account-pace'], compiled);
-    const args = [directory, `${compiled}/account/account-pace.js`];
+    const args = [within(), `${compiled}/account/account-pace.js`];
     const processes = [1, 2].map(() =>
       promisify(execFile)(process.execPath, ['--input-type=module', '-e', LOOP, ...args]),
     );
@@ -125,7 +119,7 @@ describe('its file', () => {
     vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout']});
     try {
       const warnings: string[] = [];
-      const waits = open(1, directory, sentence => warnings.push(sentence));
+      const waits = open(1, within(), sentence => warnings.push(sentence));
       const holds = open(1);
       /** The other takes every permit, and uses it, for so many seconds. */
       const starved = (seconds: number) => {
@@ -205,7 +199,7 @@ describe('its file', () => {
   });
 
   test('has a rate for each account', () => {
-    const accounts = ['default', 'other'].map(account => open(1, directory, undefined, account));
+    const accounts = ['default', 'other'].map(account => open(1, within(), undefined, account));
     expect(accounts.map(pace => pace.take(1).permits)).toEqual([1, 1]);
     expect(accounts.map(pace => pace.take(1).permits)).toEqual([0, 0]);
     for (const pace of accounts) pace.close();
@@ -261,7 +255,7 @@ describe('its file', () => {
 
   test('is told of a call that left while another process had it locked', () => {
     vi.useFakeTimers({toFake: ['hrtime', 'setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout']});
-    const db = new Sqlite(join(directory, 'pace.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
+    const db = new Sqlite(within('pace.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
     try {
       const [one, other] = [open(1), open(1)];
       expect(one.take(1).permits).toBe(1);
@@ -292,7 +286,7 @@ describe('its file', () => {
   });
 
   test('damaged by a power cut, it begins anew; one that is something else is refused', () => {
-    writeFileSync(join(directory, 'pace.db'), 'SQLite format 3\0'.repeat(400));
+    writeFileSync(within('pace.db'), 'SQLite format 3\0'.repeat(400));
     const pace = open();
     expect(pace.take(1).permits).toBe(1);
     pace.close();

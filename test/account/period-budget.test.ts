@@ -1,24 +1,20 @@
 import {randomUUID} from 'node:crypto';
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import {beforeEach, expect, test, vi} from 'vitest';
 import {giveBackBlocks, PeriodBudget, type PeriodBudgetOptions} from '../../src/account/period-budget.ts';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import {OutputError} from '../../src/errors.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-let directory: string;
+const within = newDirectory();
 let now: number;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-daily-'));
   now = Date.parse('2031-05-06T23:59:00Z');
 });
-afterEach(() => rmSync(directory, {recursive: true, force: true}));
 
 const open = (maxCredits: number, owner = 'nightly', more: Partial<PeriodBudgetOptions> = {}) =>
   new PeriodBudget({
-    directory,
+    directory: within(),
     owner,
     holder: randomUUID(),
     period: 'day',
@@ -94,7 +90,8 @@ test('unspent credits of a killed session are given back, once', () => {
     ['account 2031-05-07', 20],
     ['account 2031-05', 320],
   ]);
-  const giveBack = () => giveBackBlocks({directory, now: () => now}, 'killed', name => taken.get(name) ?? 0);
+  const giveBack = () =>
+    giveBackBlocks({directory: within(), now: () => now}, 'killed', name => taken.get(name) ?? 0);
   giveBack();
   const left = () => [next.used, open(200_000, 'account', {period: 'month'}).used];
   expect(left()).toEqual([20 + 1_000, 320]);
@@ -110,10 +107,12 @@ test('nothing is given back of a session that has ended, and of a killed one wha
   ended.close();
   open(100_000, 'another', {holder: 'killed'}).take('a', 300);
   const next = open(100_000, 'account');
-  giveBackBlocks({directory, now: () => now}, 'ended', () => 0);
+  giveBackBlocks({directory: within(), now: () => now}, 'ended', () => 0);
   expect([next.used, open(100_000, 'another').used]).toEqual([300, 1_000]);
-  giveBackBlocks({directory: join(directory, 'none'), now: () => now}, 'killed', () => 0);
-  giveBackBlocks({directory, now: () => now}, 'killed', name => (name === 'another 2031-05-06' ? 300 : 0));
+  giveBackBlocks({directory: within('none'), now: () => now}, 'killed', () => 0);
+  giveBackBlocks({directory: within(), now: () => now}, 'killed', name =>
+    name === 'another 2031-05-06' ? 300 : 0,
+  );
   expect([next.used, open(100_000, 'another').used]).toEqual([300, 300]);
 });
 
@@ -168,7 +167,7 @@ test("one job's credits are not another's", () => {
 
 test('a file of another version is refused', () => {
   open(1).close();
-  const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
+  const db = new Sqlite(within('daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
   db.exec('PRAGMA user_version = 999');
   db.close();
   expect(() => open(7_000)).toThrow(/daily-credits\.db.*has version 999/);
@@ -219,7 +218,7 @@ test('a session that was killed when it had closed one of its two budgets has th
   const month = open(200_000, 'account', {holder: 'killed', period: 'month'});
   for (const budget of [day, month]) budget.take('a', 300);
   day.close();
-  giveBackBlocks({directory, now: () => now}, 'killed', () => 300);
+  giveBackBlocks({directory: within(), now: () => now}, 'killed', () => 300);
   const used = [open(100_000, 'account'), open(200_000, 'account', {period: 'month'})].map(one => one.used);
   expect(used).toEqual([300, 300]);
 });
@@ -231,7 +230,7 @@ test('periods that are over are forgotten', () => {
     budget.take('a', 1);
     budget.close();
   }
-  const db = new Sqlite(join(directory, 'daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
+  const db = new Sqlite(within('daily-credits.db'), {synchronous: 'FULL', busyTimeoutMs: 0});
   expect(db.query(['period'], 'FROM used').all()).toEqual(
     ['2031-06-05', '2031-07-05', '2031-08-04', '2031-08-14'].map(period => ({period})),
   );

@@ -1,16 +1,13 @@
-import {chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {chmodSync, existsSync, mkdirSync, statSync, symlinkSync} from 'node:fs';
+import {beforeEach, expect, test} from 'vitest';
 import {keepCompiledCode} from '../../src/cli/code-cache.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-let home: string;
+const within = newDirectory();
 let own: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'bulk-enrich-code-'));
-  own = join(home, '.cache/bulk-enrich/code');
+  own = within('.cache/bulk-enrich/code');
 });
-afterEach(() => rmSync(home, {recursive: true}));
 
 /** The directories that Node was given. */
 function kept(env: Readonly<Record<string, string>>): string[] {
@@ -20,9 +17,9 @@ function kept(env: Readonly<Record<string, string>>): string[] {
 }
 
 test('compiled code is kept in a directory that only its owner can read', () => {
-  expect(kept({HOME: home})).toEqual([own]);
+  expect(kept({HOME: within()})).toEqual([own]);
   expect(statSync(own).mode & 0o777).toBe(0o700);
-  expect(kept({HOME: home})).toEqual([own]);
+  expect(kept({HOME: within()})).toEqual([own]);
 });
 
 test.each([
@@ -31,23 +28,23 @@ test.each([
 ])('no code is kept where %s', (_, change) => {
   mkdirSync(own, {recursive: true, mode: 0o700});
   change();
-  expect(kept({HOME: home})).toEqual([]);
+  expect(kept({HOME: within()})).toEqual([]);
 });
 
 test('no code is kept by way of a link', () => {
-  mkdirSync(join(home, 'other'), {mode: 0o700});
-  mkdirSync(join(home, '.cache/bulk-enrich'), {recursive: true});
-  symlinkSync(join(home, 'other'), own);
-  expect(kept({HOME: home})).toEqual([]);
+  mkdirSync(within('other'), {mode: 0o700});
+  mkdirSync(within('.cache/bulk-enrich'), {recursive: true});
+  symlinkSync(within('other'), own);
+  expect(kept({HOME: within()})).toEqual([]);
 });
 
 test('no code is kept for a user without a home, and nothing is made', () => {
-  const missing = join(home, 'missing');
+  const missing = within('missing');
   expect(kept({HOME: missing})).toEqual([]);
   expect(existsSync(missing)).toBe(false);
 });
 
 test('a Node that keeps no code makes no directory', () => {
-  keepCompiledCode({HOME: home}, undefined);
-  expect(existsSync(join(home, '.cache'))).toBe(false);
+  keepCompiledCode({HOME: within()}, undefined);
+  expect(existsSync(within('.cache'))).toBe(false);
 });

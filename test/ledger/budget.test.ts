@@ -1,11 +1,9 @@
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {type Period, PeriodBudget} from '../../src/account/period-budget.ts';
 import {OutputError} from '../../src/errors.ts';
 import {Budget} from '../../src/ledger/budget.ts';
 import {emptyTally, type Tally} from '../../src/ledger/tally.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
 describe('a limit of the run', () => {
   const limited = (maxCredits: number | undefined, spent = 0) => {
@@ -43,21 +41,19 @@ describe('a limit of the run', () => {
 });
 
 describe('limits that are shared', () => {
-  let directory: string;
+  const within = newDirectory();
   let opened: PeriodBudget[];
   let now: number;
   beforeEach(() => {
     now = Date.parse('2031-05-06T07:08:09Z');
-    directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-budget-'));
     opened = [];
   });
   afterEach(() => {
     for (const budget of opened) budget.close();
-    rmSync(directory, {recursive: true, force: true});
   });
   const shared = (period: Period, maxCredits: number) => {
     return new PeriodBudget({
-      directory,
+      directory: within(),
       owner: 'nightly',
       period,
       limit: 'a limit',

@@ -1,23 +1,17 @@
-import {mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {readdirSync, writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
 import {SharedDate} from '../../src/disk/shared-date.ts';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import {type HistoryEntry, leaveForHistory, RunHistory} from '../../src/ledger/history.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2031-05-06T02:00:00Z');
 
-let directory: string;
-
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-history-'));
-});
-afterEach(() => rmSync(directory, {recursive: true, force: true}));
+const within = newDirectory();
 
 function tell(...entries: readonly HistoryEntry[]): RunHistory {
-  const history = new RunHistory(directory, (known, told) => (known === told ? known : `${known}+${told}`));
+  const history = new RunHistory(within(), (known, told) => (known === told ? known : `${known}+${told}`));
   // By a clock that is right.
   for (const entry of entries)
     history.add(
@@ -81,29 +75,29 @@ test('a bill told again is merged into its line, with its summary', () => {
 });
 
 test('lines left while the file is locked are added by the next process that opens it', () => {
-  const locked = new RunHistory(directory);
-  const db = new Sqlite(join(directory, 'runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  const locked = new RunHistory(within());
+  const db = new Sqlite(within('runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.exec('BEGIN EXCLUSIVE');
-  leaveForHistory(directory, [night(1), night(2)]);
-  expect(() => new RunHistory(directory, undefined, 'adding')).toThrow(
+  leaveForHistory(within(), [night(1), night(2)]);
+  expect(() => new RunHistory(within(), undefined, 'adding')).toThrow(
     expect.objectContaining({code: 'SQLITE_BUSY'}),
   );
   db.exec('ROLLBACK');
   db.close();
   expect(locked.lines(0)).toEqual([]);
-  const history = new RunHistory(directory);
+  const history = new RunHistory(within());
   expect(history.lines(0)).toEqual(['line1', 'line2']);
-  expect(readdirSync(join(directory, 'runs.waiting'))).toEqual([]);
+  expect(readdirSync(within('runs.waiting'))).toEqual([]);
   for (const one of [locked, history]) one.close();
 });
 
 test('lines that several runs left are added in the order in which their sessions ended', () => {
   for (const nights of [[4, 3], [1], [2]])
     leaveForHistory(
-      directory,
+      within(),
       nights.map(n => night(n)),
     );
-  const history = new RunHistory(directory);
+  const history = new RunHistory(within());
   expect(history.lines(0)).toEqual(['line1', 'line2', 'line3', 'line4']);
   expect(history.summaryOf('run')).toBe('summary4');
   history.close();
@@ -111,7 +105,7 @@ test('lines that several runs left are added in the order in which their session
 
 test('of more than 20,000 lines the latest are kept', () => {
   tell(night(1)).close();
-  const db = new Sqlite(join(directory, 'runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  const db = new Sqlite(within('runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   // As if lines had been added since.
   db.exec('UPDATE sqlite_sequence SET seq = 19999');
   db.close();
@@ -124,16 +118,16 @@ test('of more than 20,000 lines the latest are kept', () => {
 });
 
 test('a line that was left and is damaged keeps no other from being taken in', () => {
-  leaveForHistory(directory, [night(1)]);
-  writeFileSync(join(directory, 'runs.waiting', 'torn.json'), '[{"bill":');
-  const history = new RunHistory(directory);
+  leaveForHistory(within(), [night(1)]);
+  writeFileSync(within('runs.waiting', 'torn.json'), '[{"bill":');
+  const history = new RunHistory(within());
   expect(history.lines(0)).toEqual(['line1']);
   history.close();
 });
 
 test('a history of a later version is left alone', () => {
-  const db = new Sqlite(join(directory, 'runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  const db = new Sqlite(within('runs.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.exec('PRAGMA user_version = 9');
   db.close();
-  expect(() => new RunHistory(directory)).toThrow('runs.db has version 9');
+  expect(() => new RunHistory(within())).toThrow('runs.db has version 9');
 });

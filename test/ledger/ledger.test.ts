@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import {expect, test, vi} from 'vitest';
 import {giveBackBlocks, PeriodBudget} from '../../src/account/period-budget.ts';
 import {Sqlite} from '../../src/disk/sqlite.ts';
 import type {BookedAttempt} from '../../src/ledger/entry.ts';
@@ -22,16 +22,11 @@ import {Ledger} from '../../src/ledger/ledger.ts';
 import {peek} from '../../src/ledger/ledger-file.ts';
 import type {Outcome} from '../../src/ledger/lookup.ts';
 import {isAnswered} from '../../src/ledger/tally.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-let directory: string;
+const within = newDirectory();
 
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-ledger-'));
-});
-afterEach(() => rmSync(directory, {recursive: true, force: true}));
-
-const open = (options: Partial<LedgerOptions> = {}, name = 'ledger.db') =>
-  new Ledger(join(directory, name), options);
+const open = (options: Partial<LedgerOptions> = {}, name = 'ledger.db') => new Ledger(within(name), options);
 
 const undoubted = {mayBeCarriedOut: false, doubts: 0, interrupted: undefined, lastCode: expect.any(String)};
 
@@ -101,7 +96,7 @@ test('an outcome is not written where the reservation that would write it with i
 test('a ledger that no run resumes has no file that a kill would leave, and tells that the disk is full', () => {
   const ledger = open({temporary: true});
   ledger.reserve([call('a')]);
-  expect(readdirSync(directory)).toEqual([]);
+  expect(readdirSync(within())).toEqual([]);
   vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
     throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
   });
@@ -112,7 +107,7 @@ test('a ledger that no run resumes has no file that a kill would leave, and tell
 test('on a full disk, what was paid for is written in the space of the spare file, and nothing more is reserved', async () => {
   const ledger = open();
   ledger.reserve([call('a'), call('b'), call('c')]);
-  const spare = join(directory, 'ledger.db-spare');
+  const spare = within('ledger.db-spare');
   expect(statSync(spare).size).toBe(1_048_576);
   vi.spyOn(Sqlite.prototype, 'transaction').mockImplementationOnce(() => {
     throw Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'});
@@ -152,7 +147,7 @@ test('a reservation that a full disk refuses is in no books, and what was booked
 
 test('a disk without space for the outcomes of calls takes none, and the message says so', () => {
   const ledger = open();
-  mkdirSync(join(directory, 'ledger.db-spare'));
+  mkdirSync(within('ledger.db-spare'));
   expect(() => ledger.reserve([call('a')])).toThrow(/can't be written \(E\w+/);
   expect(ledger.tally.operations.ip).toMatchObject({distinct: 0});
   ledger.close();
@@ -160,7 +155,7 @@ test('a disk without space for the outcomes of calls takes none, and the message
 
 test('a batch whose shared budget can not be written is not sent: nothing of it is reserved', () => {
   const day = new PeriodBudget({
-    directory,
+    directory: within(),
     owner: 'o',
     holder: 'h',
     period: 'day',
@@ -231,18 +226,18 @@ test.each([
         maxCredits: 1_000_000,
         now: () => Date.parse('2031-05-06T07:08:09Z'),
       });
-    const first = open({shared: [day(directory)]});
+    const first = open({shared: [day(within())]});
     first.reserve([call('z', 50)]);
     await first.record({...answered('z'), cost: 50});
     first.close();
-    const killed = open({shared: [day(directory)]});
+    const killed = open({shared: [day(within())]});
     if (isFirst) killed.restart('a scope', {freshBudget: true});
     killed.reserve([call('a', 300), call('b', 40), call('c', 7)]);
     await killed.record({...answered('a'), cost: 300});
     const attempt = {kind: 'not_sent', code: 'ECONNREFUSED'} as never;
     await killed.record({...call('c', 7), attempt, charge: 'free', doubt: false, retry: false});
     const left = mkdtempSync(join(tmpdir(), 'bulk-enrich-ledger-'));
-    cpSync(directory, left, {recursive: true});
+    cpSync(within(), left, {recursive: true});
     killed.close();
     for (const isOver of [false, true]) {
       const next = new Ledger(join(left, 'ledger.db'), {
@@ -447,7 +442,7 @@ test('a resumed run forgets the first rows after the row where it resumes, and n
 
 test('reservations outlive a power cut wherever a limit counts on them: the runâ€™s, or one that is shared', () => {
   const day = new PeriodBudget({
-    directory,
+    directory: within(),
     owner: 'account',
     holder: 'session',
     period: 'day',
@@ -474,7 +469,7 @@ test('reservations outlive a power cut wherever a limit counts on them: the runâ
 });
 
 test('a ledger that a restart emptied still knows that calls were sent', () => {
-  const sent = () => peek(join(directory, 'ledger.db')).hasCalls;
+  const sent = () => peek(within('ledger.db')).hasCalls;
   const ledger = open();
   ledger.restart('here');
   ledger.adopt('ip', 'known', {status: 'ok', data: '{}', boughtAt: 1_000});
@@ -540,7 +535,7 @@ test('calls in flight are perhaps spent in the books of a session that gives up 
 test('a session that gives up its ledger gives the unspent rest of its block back to the day', () => {
   const day = (holder: string) =>
     new PeriodBudget({
-      ...{directory, owner: 'account', holder, period: 'day', limit: 'a limit'},
+      ...{directory: within(), owner: 'account', holder, period: 'day', limit: 'a limit'},
       ...{maxCredits: 1_000_000, now: Date.now},
     });
   const ledger = open({shared: [day('given up')]});
@@ -803,7 +798,7 @@ test.each(['lookup', 'carried'])(
     }
     ledger.close();
     const damage = (sql: string) => {
-      const db = new Sqlite(join(directory, 'ledger.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
+      const db = new Sqlite(within('ledger.db'), {synchronous: 'OFF', busyTimeoutMs: 0});
       db.exec(sql);
       db.close();
     };
@@ -815,7 +810,7 @@ test.each(['lookup', 'carried'])(
 );
 
 test('a ledger of another version is refused, with advice', async () => {
-  const db = new Sqlite(join(directory, 'other.db'), {
+  const db = new Sqlite(within('other.db'), {
     synchronous: 'NORMAL',
     exclusive: true,
     busyTimeoutMs: 0,
@@ -851,7 +846,7 @@ test.each([
     await ledger.record(answered('a'));
     ledger.close();
   }
-  const db = new Sqlite(join(directory, 'ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  const db = new Sqlite(within('ledger.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
   db.exec(change);
   db.close();
   expect(() => open()).toThrow(expect.objectContaining({code: 'state_damaged', exitCode: 10}));
@@ -859,7 +854,7 @@ test.each([
 
 test('damage beside all values is found when the ledger is opened', () => {
   open().close();
-  const file = openSync(join(directory, 'ledger.db'), 'r+');
+  const file = openSync(within('ledger.db'), 'r+');
   // The header's number of free pages: https://www.sqlite.org/fileformat.html
   writeSync(file, Buffer.from([0, 0, 0, 5]), 0, 4, 36);
   closeSync(file);

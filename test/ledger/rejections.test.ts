@@ -1,22 +1,17 @@
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {rmSync} from 'node:fs';
+import {expect, test} from 'vitest';
 import {Ledger} from '../../src/ledger/ledger.ts';
 import {Rejections} from '../../src/store/rejections.ts';
 import {noStore} from '../../src/store/store.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
-let directory = '';
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-rejections-'));
-});
-afterEach(() => rmSync(directory, {recursive: true}));
+const within = newDirectory();
 
 const KEYS = ['a', 'b', 'c'];
 
 /** A ledger with rejections that were heard of, in a session that was killed before it judged any. */
 async function leftByKill(): Promise<Ledger> {
-  const path = join(directory, 'ledger.db');
+  const path = within('ledger.db');
   const killed = new Ledger(path, {});
   const attempt = {kind: 'rejected', code: 'odd', status: 400, latencyMs: 5, boughtAt: 1_000} as never;
   const outcome = {status: 'failed', error: 'odd', rejected: true, boughtAt: 1_000} as const;
@@ -83,7 +78,7 @@ test('at the end, rejections are kept where a value was answered; else they are 
     expect([put, dropped]).toEqual(isAnswered ? [KEYS, []] : [[], [['ip', 3]]]);
     expect(rejections.isRejected({operation: 'ip', key: 'a'})).toBe(isAnswered);
     ledger.close();
-    rmSync(join(directory, 'ledger.db'));
+    rmSync(within('ledger.db'));
   }
 });
 
@@ -102,7 +97,7 @@ test.each([
   ['kept', true],
   ['dropped', false],
 ])('a rejection is known as %s from the moment it is judged, before it is in the file', async (_, isKept) => {
-  const ledger = new Ledger(join(directory, 'ledger.db'), {});
+  const ledger = new Ledger(within('ledger.db'), {});
   const rejections = new Rejections(noStore, ledger);
   const call = {operation: 'ip', key: 'a', cost: 1, dispatch: 1} as const;
   const attempt = {kind: 'rejected', code: 'odd', status: 400, latencyMs: 5, boughtAt: 1_000} as never;

@@ -1,30 +1,16 @@
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import {existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import {PassThrough, Writable} from 'node:stream';
-import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {afterEach, describe, expect, test, vi} from 'vitest';
 import {headerLine, isRejectsFile} from '../../src/output/rejects.ts';
 import {FileSink, StreamSink} from '../../src/output/sink.ts';
 import {writeWhole} from '../../src/output/whole-file.ts';
+import {newDirectory} from '../support/new-directory.ts';
 import {csvInput, ndjsonInput} from './formats.ts';
 
-let directory = '';
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-sink-'));
-});
-afterEach(() => rmSync(directory, {recursive: true}));
+const within = newDirectory();
 
-const at = (name: string) => join(directory, name);
+const at = (name: string) => within(name);
 const read = (name: string) => readFileSync(at(name), 'utf8');
 
 async function written(name: string, bytes: number, ...texts: readonly string[]) {
@@ -142,7 +128,7 @@ describe('a whole file', () => {
       yield 'b\n';
     }
     await writeWhole(at('changes.csv'), texts());
-    expect([readdirSync(directory), read('changes.csv')]).toEqual([['changes.csv'], 'a\nb\n']);
+    expect([readdirSync(within()), read('changes.csv')]).toEqual([['changes.csv'], 'a\nb\n']);
   });
 
   test('that ends early leaves the last one, and nothing beside it', async () => {
@@ -152,7 +138,7 @@ describe('a whole file', () => {
       throw new Error('stop');
     }
     await expect(writeWhole(at('changes.csv'), texts())).rejects.toThrow('stop');
-    expect([readdirSync(directory), read('changes.csv')]).toEqual([['changes.csv'], 'before\n']);
+    expect([readdirSync(within()), read('changes.csv')]).toEqual([['changes.csv'], 'before\n']);
   });
 
   test('that can’t be written is named as the user named it', async () => {
@@ -175,7 +161,7 @@ describe('rejected rows', () => {
   ])('take the place of rejected rows and of nothing else: %j', (content, isTheirs) => {
     if (content !== undefined) writeFileSync(at('out.rejects.ndjson'), content);
     expect(isRejectsFile(at('out.rejects.ndjson'))).toBe(isTheirs);
-    expect(isRejectsFile(directory)).toBe(false);
+    expect(isRejectsFile(within())).toBe(false);
   });
 
   test('have the header as the list has it', () => {

@@ -1,7 +1,5 @@
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join, resolve} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {resolve} from 'node:path';
+import {beforeEach, expect, test} from 'vitest';
 import {resolveJob} from '../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../src/job/parse.ts';
 import {RunHistory} from '../../src/ledger/history.ts';
@@ -20,20 +18,19 @@ import {
 import type {World} from '../../src/run/io.ts';
 import {sampleJob} from '../../src/run/sample-job.ts';
 import {fullSummary} from '../report/summaries.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
 const HERE = {endpoint: 'https://api.example.com/v1', label: 'default'};
 
-let home: string;
+const within = newDirectory();
 let warnings: string[];
 let io: World;
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'bulk-enrich-home-'));
   warnings = [];
   const warn = (sentence: string) => void warnings.push(sentence);
-  io = {env: {XDG_STATE_HOME: home}, now: () => Date.parse('2026-01-06T00:00:00.000Z'), warn};
+  io = {env: {XDG_STATE_HOME: within()}, now: () => Date.parse('2026-01-06T00:00:00.000Z'), warn};
 });
-afterEach(() => rmSync(home, {recursive: true, force: true}));
 
 function jobOf(inputs: readonly string[], name?: string, url = HERE.endpoint) {
   const {name: _, input: __, output: ___, ...settings} = checkSettings(undefined, {endpoint: 'live'});
@@ -146,7 +143,7 @@ test('what a sample cost is told, and is never what its list cost the last time'
 test('a line that is damaged gives way to the one of the same session', () => {
   const entry = ownEntry(nightly, run('a', 0.1));
   for (const line of ['damaged', entry.line]) remember(io, () => [{...entry, line}]);
-  const history = new RunHistory(join(home, 'bulk-enrich'));
+  const history = new RunHistory(within('bulk-enrich'));
   expect(history.lines(0)).toEqual([entry.line]);
   history.close();
 });

@@ -1,18 +1,13 @@
-import {chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {chmodSync, existsSync, renameSync, statSync} from 'node:fs';
+import {expect, test} from 'vitest';
 import {SharedDate} from '../../src/disk/shared-date.ts';
 import type {Answer} from '../../src/ledger/lookup.ts';
 import {openStoreFile, STORE_FILE, StoreFile} from '../../src/store/store-file.ts';
+import {newDirectory} from '../support/new-directory.ts';
 import {withFs} from '../support/with-fs.ts';
 
 const NOW = Date.parse('2031-05-06T02:00:00Z');
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-store-file-'));
-});
-afterEach(() => rmSync(directory, {recursive: true}));
+const within = newDirectory();
 
 const DAY = 86_400_000;
 const open = (scope = 'here', now = NOW) => {
@@ -20,7 +15,7 @@ const open = (scope = 'here', now = NOW) => {
     () => now,
     () => {},
   );
-  return new StoreFile(directory, scope, date, 0);
+  return new StoreFile(within(), scope, date, 0);
 };
 const answer = (boughtAt: number): Answer => ({status: 'ok', data: `{"at":${boughtAt}}`, boughtAt});
 const rejection = (boughtAt: number): Answer => ({status: 'failed', error: 'odd', rejected: true, boughtAt});
@@ -69,7 +64,7 @@ test('what belongs to another account is found by that account alone: answers an
 test('nothing is written to a file that was removed or replaced', () => {
   const file = open();
   file.write(of('a', answer(NOW)));
-  renameSync(join(directory, STORE_FILE), join(directory, 'moved.db'));
+  renameSync(within(STORE_FILE), within('moved.db'));
   expect(() => file.write(of('b', answer(NOW)))).toThrow('it was removed while it was in use');
   open().close();
   expect(() => file.write(of('b', answer(NOW)))).toThrow('it was removed while it was in use');
@@ -87,12 +82,12 @@ test.each([
     () => ({statfsSync}),
     () => expect(() => open()).toThrow('network file system'),
   );
-  expect(existsSync(join(directory, STORE_FILE))).toBe(false);
+  expect(existsSync(within(STORE_FILE))).toBe(false);
 });
 
 test('a store that others could read is closed to them', () => {
   open().close();
-  const path = join(directory, STORE_FILE);
+  const path = within(STORE_FILE);
   chmodSync(path, 0o644);
   open().close();
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -102,7 +97,7 @@ test.each(['null', '3', '{"cut', 'true'])('what is neither an answer nor a code 
   const file = open();
   file.write(of('a', answer(NOW)));
   file.write(of('b', answer(NOW)));
-  const db = openStoreFile(directory, 0);
+  const db = openStoreFile(within(), 0);
   db.prepare("UPDATE answer SET data = ? WHERE key = 'a'").run(data);
   db.close();
   expect([...file.find(['a', 'b'], NOW).keys()]).toEqual(['b']);

@@ -1,20 +1,15 @@
-import {mkdtempSync, renameSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {renameSync} from 'node:fs';
+import {expect, test} from 'vitest';
 import {SharedDate} from '../../src/disk/shared-date.ts';
 import type {KeptAnswer} from '../../src/ledger/entry.ts';
 import type {GivenUp} from '../../src/ledger/given-up.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import {type AnswerStore, openStore} from '../../src/store/store.ts';
 import {STORE_FILE} from '../../src/store/store-file.ts';
+import {newDirectory} from '../support/new-directory.ts';
 import {whole} from '../support/whole.ts';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-store-'));
-});
-afterEach(() => rmSync(directory, {recursive: true}));
+const within = newDirectory();
 
 const NOW = Date.parse('2031-05-06T02:00:00Z');
 
@@ -23,7 +18,7 @@ function open({stored = 0} = {}) {
   const bought: KeptAnswer[] = [];
   /** `meanwhile` is called once, while the store reads the ledger. */
   const reading = {meanwhile() {}};
-  const store = openStore(() => directory, {
+  const store = openStore(() => within(), {
     scope: 'here',
     judge: () => 'fresh',
     date: new SharedDate(
@@ -72,7 +67,7 @@ test('answers wait for no flush: they are written when the store closes', () => 
 test('a store that is away for a moment gets all answers that it missed, once it is back', async () => {
   const {store, buy} = open();
   await store.flush();
-  const path = join(directory, STORE_FILE);
+  const path = within(STORE_FILE);
   renameSync(path, `${path}.away`);
   buy('a', 'b');
   expect(await store.flush()).toBe(false);
@@ -84,7 +79,7 @@ test('a store that is away for a moment gets all answers that it missed, once it
 });
 
 test('answers that can’t be written while a run catches up with earlier ones are written after those', async () => {
-  const path = join(directory, STORE_FILE);
+  const path = within(STORE_FILE);
   const {store, reading, buy} = open();
   const late = numbered('late', 500);
   buy('early');

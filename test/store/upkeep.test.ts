@@ -1,24 +1,19 @@
-import {existsSync, mkdtempSync, readFileSync, rmSync, statSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import {existsSync, readFileSync, statSync} from 'node:fs';
+import {expect, test, vi} from 'vitest';
 import {SharedDate} from '../../src/disk/shared-date.ts';
 import {type Operation, perOperation} from '../../src/operations/table.ts';
 import {StoreAdmin} from '../../src/store/store-admin.ts';
 import {openStoreFile, STORE_FILE} from '../../src/store/store-file.ts';
 import {keepUp} from '../../src/store/upkeep.ts';
+import {newDirectory} from '../support/new-directory.ts';
 
 const DAY = 86_400_000;
 const NOW = 20_000 * DAY;
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-upkeep-'));
-});
-afterEach(() => rmSync(directory, {recursive: true}));
+const within = newDirectory();
 
 /** Answers of these ages, in days, of one operation; each with so many bytes. */
 function fill(operation: string, ages: readonly number[], bytes = 10): void {
-  const db = openStoreFile(directory, 0);
+  const db = openStoreFile(within(), 0);
   const put = db.prepare(
     'INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, ?, ?, ?)',
   );
@@ -31,7 +26,7 @@ function fill(operation: string, ages: readonly number[], bytes = 10): void {
 }
 
 function kept(): string[] {
-  const db = openStoreFile(directory, 0);
+  const db = openStoreFile(within(), 0);
   const rows = db.query(['operation', 'bought_at'], 'FROM answer ORDER BY operation, bought_at DESC').all();
   db.close();
   return rows.map(({operation, bought_at}) => `${operation} ${(NOW - Number(bought_at)) / DAY}`);
@@ -43,7 +38,7 @@ const run = (days: number, later = 0, maxBytes?: number) => {
     () => NOW + later * DAY,
     () => {},
   );
-  return keepUp(directory, {ages: perOperation(() => days * DAY), maxBytes, date});
+  return keepUp(within(), {ages: perOperation(() => days * DAY), maxBytes, date});
 };
 
 test('answers past every age in use are removed; an age counts for five weeks after its last run', async () => {
@@ -100,12 +95,12 @@ test('beyond a size the oldest go, and the file gets smaller', async () => {
     Array.from({length: 600}, (_, n) => (n * 7) % 300),
     4_000,
   );
-  const before = statSync(join(directory, STORE_FILE)).size;
+  const before = statSync(within(STORE_FILE)).size;
   expect(await run(365, 0, 1_000_000)).toBeGreaterThan(300);
   const left = kept().map(line => Number(line.slice(line.indexOf(' '))));
   expect(left.length).toBeGreaterThan(150);
   expect(Math.max(...left)).toBeLessThan(150);
-  const after = statSync(join(directory, STORE_FILE)).size;
+  const after = statSync(within(STORE_FILE)).size;
   expect([after < 1_100_000, before > 2_400_000]).toEqual([true, true]);
   expect(await run(365, 0, 1_000_000)).toBe(0);
 });
@@ -118,12 +113,12 @@ test('space that a reduction left free counts for no later run: its answers stay
     Array.from({length: 300}, (_, n) => n),
     4_000,
   );
-  const {size} = statSync(join(directory, STORE_FILE));
+  const {size} = statSync(within(STORE_FILE));
   const limit = Math.floor(size * 0.97);
   const removed = await run(365, 0, limit);
   expect(removed).toBeGreaterThan(0);
   // Few pages: they wait in the file for the next answers.
-  expect(statSync(join(directory, STORE_FILE)).size).toBeGreaterThan(limit);
+  expect(statSync(within(STORE_FILE)).size).toBeGreaterThan(limit);
   expect(await run(365, 0, limit)).toBe(0);
   expect(kept()).toHaveLength(301 - removed);
 });
@@ -139,7 +134,7 @@ test('each operation has ages of its own: a job that keeps one for a month keeps
     () => NOW,
     () => {},
   );
-  await keepUp(directory, {ages: perOperation(name => (days[name] ?? 0) * DAY), maxBytes: undefined, date});
+  await keepUp(within(), {ages: perOperation(name => (days[name] ?? 0) * DAY), maxBytes: undefined, date});
   expect(kept()).toEqual(['email 5', 'ip 0', 'phone 5']);
 });
 
@@ -148,7 +143,7 @@ test('an answer that is dated ahead is dated by the run before its purchase, unl
   fill('ip', [1]);
   for (const later of [-62, -31, -1]) await run(365, later);
   fill('ip', [-2, -minute]);
-  const db = openStoreFile(directory, 0);
+  const db = openStoreFile(within(), 0);
   db.exec(`UPDATE answer SET after = ${NOW - 62 * DAY}`);
   db.close();
   // Under a clock that is far behind, all of them are dated ahead.
@@ -160,14 +155,14 @@ test('an answer that is dated ahead is dated by the run before its purchase, unl
 
 test('upkeep does not make a store that is missing', async () => {
   expect(await run(1)).toBe(0);
-  expect(existsSync(join(directory, STORE_FILE))).toBe(false);
+  expect(existsSync(within(STORE_FILE))).toBe(false);
 });
 
 test('upkeep does not wait for a run that writes, and does not stop one that reads', async () => {
   fill('ip', [0]);
   await run(1, -1);
   fill('ip', [5]);
-  const other = openStoreFile(directory, 0);
+  const other = openStoreFile(within(), 0);
   other.exec('BEGIN IMMEDIATE');
   await expect(run(1)).rejects.toMatchObject({code: expect.stringMatching(/^SQLITE_BUSY/)});
   other.exec('COMMIT');
@@ -179,7 +174,7 @@ test('upkeep does not wait for a run that writes, and does not stop one that rea
 test('store prune uses the clock, unless it leaps: then the certain date', async () => {
   fill('ip', [1, 40]);
   for (const later of [-2, -1]) await run(365, later);
-  const admin = StoreAdmin.open(directory);
+  const admin = StoreAdmin.open(within());
   const told: string[] = [];
   const today = (later: number) =>
     admin?.today(
@@ -200,13 +195,13 @@ test('store prune uses the clock, unless it leaps: then the certain date', async
 test('store prune removes answers and rejections each by its own age, and nothing of other operations', async () => {
   fill('ip', [1, 5, 20]);
   fill('email', [300]);
-  const db = openStoreFile(directory, 0);
+  const db = openStoreFile(within(), 0);
   const put = db.prepare(
     "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, 's rejected', ?, ?, ?)",
   );
   for (const age of [3, 8]) put.run(`rejected ${age}`, 'ip', NOW - age * DAY, '"odd"');
   db.close();
-  const admin = StoreAdmin.open(directory);
+  const admin = StoreAdmin.open(within());
   expect(await admin?.prune('ip', {answers: 10 * DAY, rejections: 7 * DAY}, NOW)).toBe(2);
   expect(kept()).toEqual(['email 300', 'ip 1', 'ip 3', 'ip 5']);
   expect(await admin?.prune('ip', {answers: 10 * DAY, rejections: 2 * DAY}, NOW)).toBe(1);
@@ -215,7 +210,7 @@ test('store prune removes answers and rejections each by its own age, and nothin
 });
 
 test('store purge removes a value of every account, answered or rejected, and nothing else', () => {
-  const db = openStoreFile(directory, 0);
+  const db = openStoreFile(within(), 0);
   const put = db.prepare(
     "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, ?, 'ip', ?, ?)",
   );
@@ -223,7 +218,7 @@ test('store purge removes a value of every account, answered or rejected, and no
     for (const scope of ['s', 'another', 's rejected'])
       put.run(key, scope, NOW, scope === 's rejected' ? '"odd"' : '{}');
   db.close();
-  const admin = StoreAdmin.open(directory);
+  const admin = StoreAdmin.open(within());
   expect([admin?.purge(['a', 'c']), admin?.purge(['a'])]).toEqual([6, 0]);
   expect(admin?.stats()).toMatchObject([{operation: 'ip', answers: 3}]);
   admin?.close();
@@ -232,7 +227,7 @@ test('store purge removes a value of every account, answered or rejected, and no
 test('store stats tells the oldest and the newest answer of each operation', () => {
   fill('ip', [3, 1, 9]);
   fill('email', [2]);
-  const admin = StoreAdmin.open(directory);
+  const admin = StoreAdmin.open(within());
   const ages = admin?.stats().map(each => ({
     ...each,
     oldest: (NOW - each.oldest) / DAY,
@@ -252,10 +247,10 @@ test('store prune lets runs write in between, gives space back, and leaves nothi
     300,
   );
   fill('ip', [1, 2]);
-  const path = join(directory, STORE_FILE);
+  const path = within(STORE_FILE);
   const before = statSync(path).size;
-  const admin = StoreAdmin.open(directory);
-  const run = openStoreFile(directory, 0);
+  const admin = StoreAdmin.open(within());
+  const run = openStoreFile(within(), 0);
   const put = run.prepare(
     "INSERT INTO answer (key, scope, operation, bought_at, data) VALUES (?, 's', 'ip', ?, '{}')",
   );
