@@ -80,10 +80,7 @@ async function* enrichAll(
     );
 }
 
-/**
- * Opens the run; undefined if the caller left meanwhile. Reads the first rows before, unless settings name
- * columns.
- */
+/** Opens the run; undefined if the caller left meanwhile. Unless settings name columns, first reads some rows. */
 async function opened(
   groups: RowGroups,
   settings: object,

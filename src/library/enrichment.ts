@@ -7,13 +7,10 @@ import type {Risk} from '../score/risk.ts';
 import type {LookupResult, RejectedRow} from './enriched.ts';
 
 const ENRICHMENT = 'enrichment';
-/**
- * Marks results that a run of this program put on a row. A later run may replace them, but not a property of the
- * same name that the row had itself.
- */
+/** Marks results that a run put on a row. A later run may replace them, but not a row's own `enrichment`. */
 const OURS = Symbol('bulk-enrich');
 
-/** Puts results on the rows themselves, as the property `enrichment`. Changes nothing else in the rows. */
+/** Adds results to the caller's own rows, as the property `enrichment`. */
 export class Enrichments {
   readonly #columns: readonly TargetColumns[];
   readonly #isScored: boolean;
@@ -35,8 +32,8 @@ export class Enrichments {
   }
 
   /**
-   * Adds the enrichment to the row. A sealed or frozen row comes back as a copy. An entry that is not an object becomes
-   * an empty object.
+   * Adds the enrichment to the row and returns it. Returns a copy of a sealed or frozen row, and a new object for an
+   * entry that is not an object.
    */
   attach({given, row}: FedRow, index: number): object {
     const enrichment = 'type' in row ? this.#ofReject(row, index) : this.#ofRow(row);
@@ -52,9 +49,10 @@ export class Enrichments {
 
   #ofRow({results, repairs, answers, risk}: Exclude<FedRow['row'], {type: 'reject'}>): object {
     const found = this.#columns.map((column, index) => {
-      const shown = column.whole ? answers[index] : picked(answers[index], column);
-      const told = repairs?.[index]?.length ? {repairs: repairs[index]} : {};
-      return [column.key, {...lookupResult(results[index] as Result, shown, column), ...told}] as const;
+      const answer = answers[index];
+      const data = column.whole || answer === undefined ? answer : pickFields(answer, column.fields);
+      const repaired = repairs?.[index]?.length ? {repairs: repairs[index]} : {};
+      return [column.key, {...lookupResult(results[index] as Result, data, column), ...repaired}] as const;
     });
     return {...Object.fromEntries(found), ...(risk === undefined ? {} : {risk})};
   }
@@ -75,10 +73,6 @@ export class Enrichments {
 function lookupResult(result: Result, data: unknown, {said}: TargetColumns): LookupResult {
   const members = said.map(column => [column.name, column.of(result, data)]);
   return {...Object.fromEntries(members), data: data ?? null};
-}
-
-function picked(answer: unknown, {fields}: TargetColumns): unknown {
-  return answer === undefined ? undefined : pickFields(answer, fields);
 }
 
 function copyOf(row: object): object {

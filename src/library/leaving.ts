@@ -10,14 +10,14 @@ export const NOT_WANTED: Stop = {
   message: 'The caller did not want the other rows.',
 };
 
-/** True if the caller itself ended the run. Then the caller takes nothing more, not even finished rows. */
+/** True if the caller left the loop or aborted. Such a caller takes nothing more, not even finished rows. */
 export function isLeft({reason}: Stopper): boolean {
   return reason === NOT_WANTED || reason?.error instanceof AbortError;
 }
 
 /**
- * Makes `return()` and `throw()` of the generator call `leave` immediately. A generator's own methods wait for the
- * requested row. A destroyed stream would then pay for that row, and for all that is sent meanwhile.
+ * Makes `return()` and `throw()` of the generator call `leave` at once. By themselves, they wait until the requested
+ * row is done, and the run would pay for that row and for all calls made meanwhile.
  */
 export function leavable<Rows extends AsyncGenerator<unknown, unknown, unknown>>(
   rows: Rows,

@@ -1,11 +1,12 @@
 import type {Mapping} from '../layout/mapping.ts';
 import {holdsColumn, nothingIn, requireColumn} from '../lookup/targets.ts';
 
+/** Number of rows after which a warning names the columns that no row had. */
 const DOUBTFUL_AFTER = 1_000;
 
 /**
- * Checks that rows have the columns that settings name. Rows come one by one, so a column is certainly missing
- * only after the last row.
+ * Checks that rows have the columns that settings name. A later row may still have a column, so a column is
+ * certainly missing only after the last row.
  */
 export class ExpectedColumns {
   readonly #warn: (sentence: string) => void;

@@ -10,7 +10,7 @@ export class AbortError extends BulkEnrichError {
   }
 }
 
-/** Functions that wait for one signal, behind one listener: Node.js warns of a leak if there are over ten listeners. */
+/** All functions that one signal calls. They share one listener: Node.js 20 warns of a leak above ten listeners. */
 class AbortListeners {
   readonly all = new Set<() => void>();
 
@@ -19,13 +19,10 @@ class AbortListeners {
   }
 }
 
-/**
- * The listeners of each signal. They last as long as the signal, since a program may use one signal for many calls
- * and runs.
- */
+/** The listeners of each signal, for the whole process: a program may use one signal for many calls and runs. */
 const waitingFor = new WeakMap<AbortSignal, AbortListeners>();
 
-/** Calls `then` when the signal is aborted, or immediately if it already is. Returns a function that cancels this. */
+/** Calls `then` when the signal is aborted, or now if it already is. Returns a function that removes `then`. */
 export function onAbort(signal: AbortSignal | undefined, then: () => void): () => void {
   if (signal === undefined) return () => {};
   if (signal.aborted) {
@@ -34,7 +31,7 @@ export function onAbort(signal: AbortSignal | undefined, then: () => void): () =
   }
   const waiting = waitingFor.get(signal) ?? new AbortListeners();
   waitingFor.set(signal, waiting);
-  // Changes nothing if the listener is already there.
+  // Does nothing if the listener is already added.
   signal.addEventListener('abort', waiting);
   waiting.all.add(then);
   return () => {
@@ -43,7 +40,7 @@ export function onAbort(signal: AbortSignal | undefined, then: () => void): () =
   };
 }
 
-/** Stops `stopper` when the signal is aborted. Returns a function that cancels this. */
+/** Stops `stopper` when the signal is aborted. Returns a function that ends the watch. */
 export function stopOnAbort(stopper: Stopper, signal: AbortSignal | undefined): () => void {
   return onAbort(signal, () => {
     if (signal === undefined) return;

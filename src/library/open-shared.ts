@@ -7,7 +7,7 @@ import type {Session} from '../run/session.ts';
 import {Stopper} from '../run/stop.ts';
 import {AbortError, stopOnAbort} from './on-abort.ts';
 import {inSettings, prepareRun, type RunJobOptions} from './run-job.ts';
-import {Shared, type SharedRun} from './shared-run.ts';
+import {SharedRun} from './shared-run.ts';
 import {ofSettings} from './spoken.ts';
 
 interface Opening {
@@ -34,11 +34,10 @@ export async function openShared(
     if (stopper.reason?.error instanceof AbortError) throw stopper.reason.error;
     refuseOthers(settings);
     const sample = first.map((row, index) => objectRecord(row, index + 1, Number.POSITIVE_INFINITY));
-    const prepared = prepareRun({...settings, input: '-', output: '-'}, options, givenRows(sample));
+    const {job, io} = prepareRun({...settings, input: '-', output: '-'}, options, givenRows(sample));
     return await new Promise<SharedRun>((resolve, reject) => {
-      const {job, io} = prepared;
       const work = (session: Session) => {
-        const shared = new Shared(session, () => outcome);
+        const shared = new SharedRun(session, () => outcome);
         resolve(shared);
         return shared.untilClosed();
       };
@@ -53,7 +52,7 @@ export async function openShared(
   }
 }
 
-/** True if settings name the columns to look up. If not, the run finds columns in the rows. */
+/** True if settings name a column to look up. If not, the run searches for columns in the rows. */
 export function namesColumns(settings: object): boolean {
   const given = new Map<string, unknown>(Object.entries(settings));
   return operationNames.some(name => given.get(operations[name].setting) !== undefined);

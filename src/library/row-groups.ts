@@ -1,9 +1,9 @@
 import type {Stopper} from '../run/stop.ts';
 import type {Turns} from './turns.ts';
 
-/** A program's rows in groups. A group has the rows that are available in one turn of the event loop. */
+/** A program's rows in groups: rows that are available without waiting, up to the end of a turn. */
 export interface RowGroups {
-  /** Limits how long rows are pulled in one turn of the event loop. The consumer of results shares this object. */
+  /** Limits the time for rows in one turn of the event loop. The consumer of results shares it. */
   readonly turns: Turns;
   /**
    * Returns the next rows; undefined after the last. If the source throws, returns all rows before, and then
@@ -40,7 +40,7 @@ function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {
     close() {
       if (ended) return;
       ended = true;
-      // Does not wait until the iterator has ended, which may never happen. Its errors no longer matter.
+      // Does not wait for the iterator's end, which may never come. Its errors no longer matter.
       Promise.resolve(iterator.return?.()).catch(() => {});
     },
   };
@@ -78,8 +78,8 @@ function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
 }
 
 /**
- * Reads groups until it has at least `count` rows, the rows end, or `stopper` has stopped. Returns the rows read,
- * and a source that delivers all rows from the start.
+ * Reads groups until it has at least `count` rows, the rows end, or `stopper` stops. Returns these `first` rows,
+ * and `all` rows from the start.
  */
 export async function readAhead(
   groups: RowGroups,

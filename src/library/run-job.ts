@@ -45,8 +45,8 @@ export async function runJob(settings: JobInput, options: RunJobOptions = {}): P
   }
 }
 
-/** Prepares the run. If the settings are not valid, writes the metrics anyway, and throws. */
-async function prepared(settings: JobInput, options: RunJobOptions): Promise<PreparedRun> {
+/** {@link prepareRun}. If the settings are not valid, also writes the metrics, which say that the run failed. */
+async function prepared(settings: JobInput, options: RunJobOptions): Promise<ReturnType<typeof prepareRun>> {
   try {
     return prepareRun(settings, options);
   } catch (error) {
@@ -56,7 +56,7 @@ async function prepared(settings: JobInput, options: RunJobOptions): Promise<Pre
   }
 }
 
-/** Returns the outcome with messages that name settings instead of flags. */
+/** The outcome with messages that name settings instead of flags. */
 export function inSettings(outcome: RunOutcome): RunOutcome {
   const {stop, message} = outcome;
   return {
@@ -66,25 +66,24 @@ export function inSettings(outcome: RunOutcome): RunOutcome {
   };
 }
 
-interface PreparedRun {
-  readonly job: Job;
-  readonly io: RunIo;
-}
-
 /**
  * Checks the settings and resolves the job. `source`: the program's own rows, instead of the job's input.
  *
  * @throws {UsageError} if a setting is not valid.
  */
-export function prepareRun(given: object, options: RunJobOptions, source?: Source): PreparedRun {
+export function prepareRun(
+  given: object,
+  options: RunJobOptions,
+  source?: Source,
+): {readonly job: Job; readonly io: RunIo} {
   const {name, input, output, ...settings} = checkSettings(undefined, {...given}, asProperties);
   const {env = process.env, graceMs} = options;
   if (graceMs !== undefined && !(graceMs >= 0 && graceMs <= LONGEST_GRACE_MS))
     throw new UsageError('settings', `graceMs: expected 0 to ${LONGEST_GRACE_MS} milliseconds.`);
   const {placeOf} = asProperties;
-  const rows = {givenRows: source !== undefined};
+  const givenRows = source !== undefined;
   const job = resolveJob(
-    {name, inputs: input, output, settings, fromFile: false, placeOf, ...rows},
+    {name, inputs: input, output, settings, fromFile: false, placeOf, givenRows},
     env,
     false,
     options.onWarning,

@@ -16,22 +16,11 @@ import {AbortError, stopOnAbort} from './on-abort.ts';
 import type {RowGroups} from './row-groups.ts';
 import {ofSettings} from './spoken.ts';
 
-/** A run that lasts until it is closed. Its callers share its answers, pace, budget and counts. */
-export interface SharedRun {
-  one(row: object, options?: OneOptions): Promise<object>;
-  many(rows: RowGroups): AsyncGenerator<object>;
-  /** Summary of the run until now; after {@link close}, of the whole run. */
-  summary(): Summary;
-  /** @throws {UsageError} for a column that settings name and that no row had. */
-  demandColumns(): void;
-  /** Ends the run. Calls in flight have `graceMs` to finish: see {@link RunJobOptions}. */
-  close(): Promise<RunOutcome>;
-}
-
 const OUT_OF_TIME = {status: 'unknown', error: 'out_of_time'} as const;
 const LONGEST_BUDGET_MS = 2 ** 31 - 1;
 
-export class Shared implements SharedRun {
+/** A run that lasts until it is closed. Its callers share its answers, pace, budget and counts. */
+export class SharedRun {
   readonly #session: Session;
   readonly #outcome: () => Promise<RunOutcome>;
   readonly #enrichments: Enrichments;
@@ -54,7 +43,7 @@ export class Shared implements SharedRun {
     });
   }
 
-  /** The run's work. Resolves once the run is closed or stopped and calls in flight have had time to end. */
+  /** Resolves once the run is closed or stopped, and calls in flight have ended or used up their time. */
   async untilClosed(): Promise<void> {
     const {stopper} = this.#session;
     await stopper.unlessStopped(this.#closed);
@@ -64,6 +53,7 @@ export class Shared implements SharedRun {
     for (const feed of this.#feeds) feed.leave();
   }
 
+  /** Enriches one row, without waiting for the end of an outage. */
   async one(row: object, {budgetMs, signal}: OneOptions = {}): Promise<object> {
     if (budgetMs !== undefined && !(budgetMs >= 0 && budgetMs <= LONGEST_BUDGET_MS))
       throw new UsageError('settings', `budgetMs: expected 0 to ${LONGEST_BUDGET_MS} milliseconds.`);
@@ -93,6 +83,7 @@ export class Shared implements SharedRun {
     throw reasonOf(caller);
   }
 
+  /** Enriches the rows of one caller, in their order. */
   many(groups: RowGroups): AsyncGenerator<object> {
     const caller = this.#session.stopper.child();
     return leavable(this.#takeAll(groups, caller), () => caller.stop(NOT_WANTED));
@@ -131,6 +122,7 @@ export class Shared implements SharedRun {
     }
   }
 
+  /** Summary of the run until now; after {@link close}, of the whole run. */
   summary(): Summary {
     if (this.#ended?.summary !== undefined) return this.#ended.summary;
     const {job, asking, output} = this.#session;
@@ -143,6 +135,7 @@ export class Shared implements SharedRun {
     return summarize(this.#session, {exitCode, reason, status}, {output: null, rejects: null});
   }
 
+  /** @throws {UsageError} for a column that settings name and that no row had. */
   demandColumns(): void {
     try {
       this.#columns.demandSeen();
@@ -151,6 +144,7 @@ export class Shared implements SharedRun {
     }
   }
 
+  /** Ends the run. Calls in flight have `graceMs` to finish: see {@link RunJobOptions}. */
   async close(): Promise<RunOutcome> {
     this.#isClosed = true;
     this.#close();
@@ -174,8 +168,8 @@ export class Shared implements SharedRun {
   }
 
   /**
-   * Hands rows to the feed. `index`: index of the first of them among all rows of this caller. If a row's check
-   * throws, hands on only the rows before it.
+   * Hands rows to the feed. `index`: index of the first one among all rows of this caller. If the check of a row
+   * throws, hands over only the rows before it.
    */
   async #give(feed: Feed, rows: readonly unknown[], index: number): Promise<void> {
     let fitting = 0;
@@ -198,15 +192,12 @@ export class Shared implements SharedRun {
     const feed = new Feed(this.#session, isRequest);
     this.#feeds.add(feed);
     caller.onStop(() => {
-      // Ends the feed only if the caller leaves: if the run stops, the caller can still take its finished rows.
-      if (isLeft(caller)) this.#leave(feed);
+      // If the run stops but the caller stays, the caller can still take its finished rows.
+      if (!isLeft(caller)) return;
+      feed.leave();
+      this.#feeds.delete(feed);
     });
     return feed;
-  }
-
-  #leave(feed: Feed): void {
-    feed.leave();
-    this.#feeds.delete(feed);
   }
 }
 

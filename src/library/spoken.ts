@@ -2,7 +2,7 @@ import {BulkEnrichError} from '../errors.ts';
 import {spelled} from '../job/setting-names.ts';
 import {describeSettings} from '../job/settings.ts';
 
-/** Messages name the flags of the command line. For programs, this file replaces flags with settings. */
+/** Messages name flags of the command line. Programs get the names of settings instead. */
 
 const FLAG = /(?<![\w-])--(no-)?([a-z][a-z-]*)( (?:"[^"]*"|fresh\b|[A-Z]\w*(?:=\w+)?))?/g;
 
@@ -28,7 +28,7 @@ export function spoken(message: string): string {
     );
 }
 
-/** The error with a message that names settings instead of flags. Errors of other kinds stay unchanged. */
+/** Makes the message of a {@link BulkEnrichError} name settings instead of flags. Returns the error. */
 export function ofSettings(error: unknown): unknown {
   if (!(error instanceof BulkEnrichError)) return error;
   const before = error.message;

@@ -1,19 +1,16 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/**
- * Maximum milliseconds for which a turn takes rows. Other work may wait twice as long, since the rows are then
- * also planned.
- */
+/** A turn takes rows for at most this time. It may last twice as long, since it also plans the rows. */
 const LONGEST_TURN_MS = 10;
 
 /**
- * Divides work that never waits into turns of the event loop. With promises alone, a list of known answers would block
- * the program's timers, requests and signals until the list's end.
+ * Divides work into turns of the event loop. Otherwise, a list whose answers are all known would block the
+ * program's timers, requests and signals until its end, since it never waits for I/O.
  */
 export class Turns {
   #began = performance.now();
 
-  /** True if this turn is long enough: other work should come before more is done. */
+  /** True if this turn has lasted long enough. The caller should then await {@link next}. */
   get isOver(): boolean {
     return performance.now() - this.#began >= LONGEST_TURN_MS;
   }
