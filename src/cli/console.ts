@@ -24,10 +24,7 @@ export interface Console {
   readonly log: Logger;
 }
 
-export type ConsoleSettings = Pick<Settings, 'quiet' | 'log'>;
-
-export function createConsole(settings: ConsoleSettings): Console {
-  const {quiet, log: {format, level} = {}} = settings;
+export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings, 'quiet' | 'log'>): Console {
   const forMachine = format === 'json';
   const paint = painter(process.stderr, process.env);
   const line = (text: string) => print('stderr', `${text}\n`);
@@ -94,15 +91,6 @@ export function logFailure(error: unknown): number {
   return exitCode;
 }
 
-const levels: Readonly<Record<number, string>> = {
-  10: 'TRACE',
-  20: 'DEBUG',
-  30: 'INFO',
-  40: 'WARN',
-  50: 'ERROR',
-  60: 'FATAL',
-};
-
 /** A JSON log line as text: time, level, event, message, and `name=value`. */
 function textLine(json: string): string {
   const {level, time, event, msg, ...fields} = JSON.parse(json) as Record<string, unknown>;
@@ -111,7 +99,7 @@ function textLine(json: string): string {
   );
   const words = [
     new Date(Number(time)).toISOString(),
-    levels[Number(level)] ?? String(level),
+    pino.levels.labels[Number(level)]?.toUpperCase() ?? String(level),
     event,
     msg,
     ...pairs,

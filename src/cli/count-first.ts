@@ -1,5 +1,5 @@
 import {BulkEnrichError, exitCodes} from '../errors.ts';
-import {makePlan, type PlanReport} from '../estimate/estimate.ts';
+import {makePlan, type PlanIo, type PlanReport} from '../estimate/estimate.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
@@ -16,8 +16,8 @@ import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
  * Counts a run's calls, for the progress bar. If the user has to agree to the cost, shows it and waits for a yes.
- * Returns undefined if the number is not needed, or if it can't be known, as for a list that can be read only
- * once. `warn` receives the plan's warnings before the question.
+ * Returns undefined if no one needs the number, or if it can't be counted: then the input can be read only once, or
+ * some lookups have conditions. `warn` receives the plan's warnings before the question.
  *
  * @throws {BulkEnrichError} with exit code 130 if the user does not agree to the cost.
  */
@@ -32,12 +32,10 @@ export async function countFirst(
   if (job.settings.offline || !(asks || hasBar(job, console))) return undefined;
   // The plan's warnings are shown only before a question. Without a question, the run itself shows warnings and errors.
   const doubts: string[] = [];
-  const plan = await planOf(
-    job,
-    console,
-    doubt => doubts.push(doubt),
-    () => stopper.reason === undefined,
-  );
+  const plan = await planOf(job, console, {
+    warn: doubt => doubts.push(doubt),
+    isWanted: () => stopper.reason === undefined,
+  });
   if (plan === undefined || stopper.reason !== undefined) return undefined;
   if (asks && plan.credits.at_most > 0) {
     for (const doubt of doubts) warn(doubt);
@@ -46,19 +44,18 @@ export async function countFirst(
   return conditionalOf(plan) > 0 ? undefined : callsOf(plan);
 }
 
+/** Undefined if the plan can't be made: the run itself reports the error. */
 async function planOf(
   job: Job,
   console: Console,
-  warn: (sentence: string) => void = () => {},
-  isWanted?: () => boolean,
+  caller: Pick<PlanIo, 'warn' | 'isWanted'>,
 ): Promise<PlanReport | undefined> {
   if (job.inputs.some(isReadOnce)) return undefined;
-  const io = {env: process.env, stdin: process.stdin, now: Date.now, warn};
-  const watched = {phase: phasesOn(job, console), ...(isWanted && {isWanted})};
-  return makePlan(job, {...io, ...watched}).catch(() => undefined);
+  const io = {env: process.env, stdin: process.stdin, now: Date.now, phase: phasesOn(job, console)};
+  return makePlan(job, {...io, ...caller}).catch(() => undefined);
 }
 
-/** True if the user is asked before the first spend: at a terminal, for a live service, without a credit limit. */
+/** True if the user has to agree to the cost: at a terminal, for a live service, without a credit limit. */
 function isQuestion({settings: {maxCredits}, endpoint}: Job): boolean {
   return isInteractive() && endpoint.kind === 'live' && maxCredits === undefined;
 }
@@ -84,16 +81,15 @@ export async function creditsNeeded(
 ): Promise<number | undefined> {
   const isOwnLimit = stop?.reason === 'budget' && stop.comeBackMs === undefined;
   if (!isOwnLimit || summary === undefined || console.quiet) return undefined;
-  const plan = await planOf(job, console);
+  const plan = await planOf(job, console, {warn: () => {}});
   if (plan === undefined) return undefined;
   const {spent, maybe_spent: maybe, by_operation: byOperation} = summary.credits;
   const price = priceOf(job);
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * inCredits(price(name));
-    // The plan also counts calls that this run has already made, if the store does not keep their answers:
-    // verdicts, and all calls with --no-store. A resumed run does not repeat those calls, so their credits are
-    // subtracted.
+    // The plan counts calls again whose answers the store does not keep: verdicts, and all calls with --no-store.
+    // A resumed run does not repeat these calls, so their credits are subtracted.
     const isKept = job.settings.store !== false && isStored(name);
     if (!isKept) need -= byOperation[name]?.spent ?? 0;
   }

@@ -1,4 +1,4 @@
-import {type ExitCode, exitCodes} from '../errors.ts';
+import {exitCodes} from '../errors.ts';
 import type {Stopper} from '../run/stop.ts';
 import type {Console} from './console.ts';
 import {broken} from './terminal/lines.ts';
@@ -10,8 +10,10 @@ const codes = {
   SIGHUP: exitCodes.terminated,
 } as const;
 
-/** The signals at which a command finishes its work in progress, and then ends. */
-export const endSignals = Object.keys(codes) as readonly (keyof typeof codes)[];
+/** The signals that ask a command to finish its work in progress and end. */
+export const endSignals = Object.keys(codes) as readonly EndSignal[];
+
+type EndSignal = keyof typeof codes;
 
 const STOPPING =
   'Stopping: calls in flight get 5 seconds, and no new ones are made. Press Ctrl-C again to stop now.';
@@ -21,16 +23,27 @@ const STOPPING =
  * immediately. The files are consistent in both cases. Returns a function that ends the watch.
  */
 export function watchSignals(stopper: Stopper, console: Console): () => void {
-  let asked = false;
-  const listener = (signal: keyof typeof codes) => {
-    const exitCode: ExitCode = codes[signal];
-    if (asked) {
-      console.draw('');
-      process.exit(exitCode);
-    }
-    asked = true;
+  const stop = (signal: EndSignal) => {
     console.say(broken(STOPPING));
-    stopper.stop({status: 'interrupted', reason: 'signal', exitCode, message: `Interrupted by ${signal}.`});
+    const message = `Interrupted by ${signal}.`;
+    stopper.stop({status: 'interrupted', reason: 'signal', exitCode: codes[signal], message});
+  };
+  return onEndSignals(stop, signal => {
+    console.draw('');
+    process.exit(codes[signal]);
+  });
+}
+
+/** Calls `first` at the first signal and `again` at every later one. Returns a function that ends the watch. */
+export function onEndSignals(
+  first: (signal: EndSignal) => void,
+  again: (signal: EndSignal) => never,
+): () => void {
+  let isFirst = true;
+  const listener = (signal: EndSignal) => {
+    if (!isFirst) again(signal);
+    isFirst = false;
+    first(signal);
   };
   for (const signal of endSignals) process.on(signal, listener);
   return () => {

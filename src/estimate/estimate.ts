@@ -29,8 +29,8 @@ import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
 import type {AnswerStore} from '../store/store.ts';
-import {judgeBy, type KnownAnswer} from '../store/validity.ts';
-import {Forecast} from './forecast.ts';
+import {judgeBy} from '../store/validity.ts';
+import {DAY_MS, Forecast} from './forecast.ts';
 
 /** The report of `plan`: the calls, credits and time that a run would need. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
@@ -39,11 +39,11 @@ export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 export interface PlanIo extends World {
   readonly stdin: RunIo['stdin'];
   readonly phase?: RunIo['phase'];
-  /** Returns false once the caller no longer needs the plan. Then the work ends. */
+  /** Returns false once the caller no longer needs the plan. Reading then ends, and the counts are incomplete. */
   readonly isWanted?: () => boolean;
 }
 
-/** Reads the whole input like a run. Counts the calls of today and of `ahead` coming days. Sends and stores nothing. */
+/** Reads the whole input like a run, and counts the calls of today and of `ahead` coming days. Makes no calls. */
 export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
@@ -95,7 +95,7 @@ function shareRead({position, bytesTotal, recordsRead}: Source): Reached {
   return {share, rows: recordsRead};
 }
 
-/** Rows, calls and credits of the last complete run over the same list; null if they are not known. */
+/** Rows, calls and credits of the last complete run over the same list; null without such a run. */
 function lastTime(job: Job, env: World['env']) {
   const lines = lastOverSameList(job, env) ?? [];
   const end = lines.findLast(isOwn);
@@ -163,8 +163,6 @@ class CellCount {
   }
 }
 
-const NONE: ReadonlyMap<string, KnownAnswer> = new Map();
-
 /** Counts distinct lookups, and the calls that they need. */
 class CallCount {
   /** Cost of the calls, in thousandths of a credit. */
@@ -173,14 +171,15 @@ class CallCount {
   readonly operations = perOperation(() => ({distinct: 0, known: 0, calls: 0}));
   readonly #keys: DistinctKeys;
   readonly #store: AnswerStore;
-  readonly #forecast: Forecast | undefined;
   readonly #costOf: (lookup: Lookup) => number;
+  readonly #forecast: Forecast | undefined;
 
-  constructor(path: string, store: AnswerStore, costOfCall: (lookup: Lookup) => number, forecast?: Forecast) {
-    this.#forecast = forecast;
+  /** `path`: temporary file for keys that memory can't hold. `costOf`: cost of a call in thousandths of a credit. */
+  constructor(path: string, store: AnswerStore, costOf: (lookup: Lookup) => number, forecast?: Forecast) {
     this.#keys = new DistinctKeys(path);
     this.#store = store;
-    this.#costOf = costOfCall;
+    this.#costOf = costOf;
+    this.#forecast = forecast;
   }
 
   add(lookups: readonly Lookup[]): void {
@@ -189,16 +188,17 @@ class CallCount {
       const some = fresh.filter(lookup => lookup.operation === operation);
       if (some.length === 0) continue;
       const keys = some.map(lookup => lookup.key);
-      const stored = isStored(operation) ? (this.#store.find(keys, operation) ?? NONE) : NONE;
+      const stored = isStored(operation) ? this.#store.find(keys, operation) : undefined;
       const counts = this.operations[operation];
       counts.distinct += some.length;
       for (const lookup of some) {
-        const known = stored.get(lookup.key);
-        this.#forecast?.add(lookup, known, this.#costOf(lookup));
+        const known = stored?.get(lookup.key);
+        const cost = this.#costOf(lookup);
+        this.#forecast?.add(lookup, known, cost);
         if (known?.validity === 'fresh') counts.known += 1;
         else {
           counts.calls += 1;
-          this.cost += this.#costOf(lookup);
+          this.cost += cost;
         }
       }
     }
@@ -212,13 +212,16 @@ class CallCount {
 /** An entry for each coming day, in UTC, from tomorrow on. */
 function daysOf({days}: Forecast, now: number) {
   return days.map(({calls, cost}, index) => ({
-    date: utcDate(now + (index + 1) * 86_400_000),
+    date: utcDate(now + (index + 1) * DAY_MS),
     calls,
     credits: inCredits(cost),
   }));
 }
 
-/** `columns`: columns in use, even if a call only carries their values. `left_out`: guessed, but not used. */
+/**
+ * `columns`: columns that the run uses, also those whose values are only sent along. `left_out`: columns that the
+ * run guessed but does not use.
+ */
 function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
   type Used = {readonly operation: Operation | 'country'; readonly column: string};
   const described = ({operation, column}: Used) => ({
@@ -264,7 +267,7 @@ function countsOf(
   };
 }
 
-/** `countries of the phone numbers`, with the names of the phone columns unless all use this country column. */
+/** `countries of the phone numbers`. Names the phone columns unless all of them use this country column. */
 function belongsTo(country: string, countries: Mapping['countries']): string {
   const phones = [...countries].filter(([, column]) => column === country).map(([phone]) => `"${phone}"`);
   const isAll = phones.length === 0 || phones.length === countries.size;
@@ -281,7 +284,7 @@ function howFound(guesses: readonly Guess[], operation: Operation, column: strin
   return `${guess.confidence}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
 }
 
-/** Time for all calls; null without a rate. Lanes call in parallel; `shared` is the maximum rate of all lanes. */
+/** Time for all calls; null without a rate. Lanes make calls in parallel. `shared`: maximum rate of all together. */
 function timeAt(
   lanes: readonly LaneSettings[],
   shared: Rate | undefined,

@@ -2,7 +2,7 @@ import type {Lookup} from '../ledger/lookup.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import {dueAge, endOf, type KnownAnswer, type Term} from '../store/validity.ts';
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /** The calls of one coming day, and their cost. */
 export interface DayAhead {
@@ -11,7 +11,7 @@ export interface DayAhead {
   cost: number;
 }
 
-/** Counts the lookups that fall due on each coming day, if the same list runs every day at this time. */
+/** Counts the answers to renew on each coming day, if the same list runs every day at this time. */
 export class Forecast {
   readonly days: readonly DayAhead[];
   readonly #terms: Readonly<Record<Operation, Term>>;
@@ -24,7 +24,7 @@ export class Forecast {
     this.#now = now;
   }
 
-  /** Adds a lookup on the days when it falls due. If it has no fresh answer, today's call is not counted. */
+  /** Adds a lookup on each coming day that has to renew its answer. Today's call is not counted. */
   add({operation, key}: Lookup, known: KnownAnswer | undefined, cost: number): void {
     const isFresh = known?.validity === 'fresh';
     const term = endOf(known?.outcome.status ?? 'ok', this.#terms[operation]);

@@ -87,8 +87,8 @@ async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySe
 const SEED = 20_260_101;
 
 /**
- * Combines the plan, which knows every distinct value, with the sample, which knows how often conditions hold and what
- * a value really costs.
+ * Estimates calls and credits for all rows. The plan counts the distinct values. The sample shows how often conditions
+ * are true, and the real cost of a value.
  */
 function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
   const lookups: Record<string, {calls: number; answered: number | null}> = {};
@@ -97,7 +97,7 @@ function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
     const found = plan.lookups[name];
     if (found === undefined) continue;
     const seen = summary?.lookups[name];
-    const asked = seen === undefined ? 0 : seen.answered + seen.failed + seen.unknown;
+    const asked = askedIn(seen);
     // The plan's calls leave out cells that need none, such as those of rows that `where` filters. The sample has
     // about the same share of them.
     const {values, empty, invalid, filtered} = found;
@@ -115,15 +115,18 @@ function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
   return {credits: {expected: exact(expected), at_most: plan.credits.at_most}, lookups};
 }
 
-type SampleSpending = Summary['credits']['by_operation'][string];
+/** Cells of the sample whose lookup was made, or answered from the store. */
+function askedIn(seen: Summary['lookups'][string] | undefined): number {
+  return seen === undefined ? 0 : seen.answered + seen.failed + seen.unknown;
+}
 
-function creditsOf(spending: SampleSpending | undefined): number {
+function creditsOf(spending: Summary['credits']['by_operation'][string] | undefined): number {
   return exact((spending?.spent ?? 0) + (spending?.maybe_spent ?? 0));
 }
 
 /**
- * Returns the sample's credits that a run pays again: without a store, all of them. With a store, those of
- * verdicts, of failed lookups, and of answers that could not be stored.
+ * The sample's credits that a run pays again. Without a store, these are all credits. With a store, these are the
+ * credits of verdicts, of failed lookups, and of answers that could not be stored.
  */
 function paidAgain({settings}: Job, summary: Summary | undefined): number {
   if (summary === undefined) return 0;
@@ -132,20 +135,15 @@ function paidAgain({settings}: Job, summary: Summary | undefined): number {
   if (settings.store === false) return all;
   const notKept = operationNames.map(name => {
     const seen = lookups[name];
-    const asked = seen === undefined ? 0 : seen.answered + seen.failed + seen.unknown;
     const lost = seen === undefined ? 0 : seen.failed + seen.unknown - seen.rejected;
-    return creditsOf(credits.by_operation[name]) * (isStored(name) ? lost / Math.max(1, asked) : 1);
+    return creditsOf(credits.by_operation[name]) * (isStored(name) ? lost / Math.max(1, askedIn(seen)) : 1);
   });
-  const notTaken = ((store?.not_stored ?? 0) * all) / Math.max(1, calls.total);
-  return exact(
-    Math.min(
-      all,
-      notKept.reduce((sum, each) => sum + each, notTaken),
-    ),
-  );
+  const notStored = ((store?.not_stored ?? 0) * all) / Math.max(1, calls.total);
+  const again = notKept.reduce((sum, credits) => sum + credits, notStored);
+  return exact(Math.min(all, again));
 }
 
-/** Credits per value in the sample, repeated calls included; the operation's price if the sample made no call. */
+/** Credits per value in the sample, with repeated calls; the operation's price if the sample made no call. */
 function perValue(operation: Operation, job: Job, summary: Summary | undefined): number {
   const seen = summary?.lookups[operation];
   const paid = summary?.credits.by_operation[operation];

@@ -13,7 +13,10 @@ export async function runCommand(
   {yes = false, ...flags}: JobFlags & {readonly yes?: boolean},
 ): Promise<number> {
   try {
-    return await runJobOf(inputs, flags, yes);
+    const {job, console} = await jobOrMetrics(inputs, flags);
+    // Checked here, before the slow import of a run's code.
+    refuseMistyped(job);
+    return await (await import('./run-job.ts')).runJob(job, console, yes);
   } catch (error) {
     const code = said(error, flags);
     if (code === undefined) throw error;
@@ -36,16 +39,7 @@ function said(error: unknown, flags: JobFlags): number | undefined {
   return isForMachine(log) ? logFailure(error) : undefined;
 }
 
-/**
- * Runs the job. Looks for missing files first, so that they are reported before the slow import of a run's code.
- */
-async function runJobOf(inputs: readonly string[], flags: JobFlags, yes: boolean): Promise<number> {
-  const {job, console} = await jobOrMetrics(inputs, flags);
-  refuseMistyped(job);
-  return (await import('./run-job.ts')).runJob(job, console, yes);
-}
-
-/** Returns the job. If the job can't be made, the metrics say that it did not run, and the error is thrown. */
+/** Makes the job. If that fails, the metrics say that the job did not run. */
 async function jobOrMetrics(inputs: readonly string[], flags: JobFlags): Promise<ReturnType<typeof jobFrom>> {
   try {
     return jobFrom(inputs, flags);
@@ -64,15 +58,16 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Refuses a missing input before a run begins. If the job comes from a file, has metrics or a ping, or has files of
- * an earlier run, the run itself refuses it: only a run tells metrics and pings, and cares for those files.
+ * Refuses a missing input before a run begins. If the job comes from a file, has metrics or a ping URL, or has files
+ * of an earlier run, the run itself refuses the input: only a run reports to metrics and ping URLs, and handles such
+ * files.
  *
  * @throws {InputError} if an input is missing.
  */
 function refuseMistyped({inputs, output, paths, fromFile, settings, unfinished = []}: Job): void {
-  const isTold = settings.metrics !== undefined || settings.pingUrl !== undefined;
+  const isReported = settings.metrics !== undefined || settings.pingUrl !== undefined;
   const isBegun = [output.name, paths.state].some(path => path !== undefined && existsSync(path));
-  if (fromFile || isTold || isBegun || unfinished.length > 0) return;
+  if (fromFile || isReported || isBegun || unfinished.length > 0) return;
   const missing = inputs.find(path => path !== '-' && isMissing(path));
   if (missing !== undefined) throw missingFile(missing);
 }

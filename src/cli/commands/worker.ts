@@ -13,7 +13,7 @@ import {DEFAULT_CONCURRENCY} from '../../run/open/lanes.ts';
 import {warningOfUnasked} from '../../run/session.ts';
 import {type Console, createConsole, isInteractive} from '../console.ts';
 import {cleaned} from '../job-from-flags.ts';
-import {endSignals} from '../signals.ts';
+import {onEndSignals} from '../signals.ts';
 import {parseAddress, serveMetrics} from '../worker-metrics.ts';
 
 type WorkerFlags = RawSettings & {
@@ -69,9 +69,7 @@ export function demandRedisUrl(given: string | undefined): string {
   );
 }
 
-/**
- * Milliseconds by which clocks may differ without a warning: the 2% of each second that the fleet leaves unused.
- */
+/** Clocks may differ by this much without a warning: the fleet leaves 2% of each second unused. */
 const CLOCKS_AGREE_MS = 20;
 
 function warnOfClock(aheadMs: number, console: Console): void {
@@ -82,9 +80,7 @@ function warnOfClock(aheadMs: number, console: Console): void {
   );
 }
 
-/**
- * Range of --lost-after. A worker must be able to renew its lock on a chunk of values several times in this time.
- */
+/** Range of --lost-after. In this time, a worker must be able to renew its lock on a chunk several times. */
 const lostAfterRange = durationFrom('2s', '1h');
 
 function parseLostAfter(text: string): number {
@@ -93,9 +89,7 @@ function parseLostAfter(text: string): number {
   throw new UsageError('settings', '--lost-after: expected a duration from 2s to 1h, such as 30s.');
 }
 
-/**
- * Returns a function that gives the client for a run's timeout. The embedded service has one client for all runs.
- */
+/** Runs with the same timeout share a client. With the embedded service, all runs share one client. */
 function clientsOf(
   endpoint: Endpoint,
   connection: Connection,
@@ -112,7 +106,7 @@ function clientsOf(
   };
 }
 
-/** Warns, and ends the process at once: requests that still wait for an answer of Redis would keep it alive. */
+/** Warns, and ends the process at once: requests that still wait for Redis would keep it alive. */
 function endUnheard(console: Console): never {
   console.warn(
     'Redis is away, so the results of the last calls could not be returned. Their runs count them as lost.',
@@ -126,19 +120,13 @@ function watchForEnd(console: Console) {
   let forget = () => {};
   const ended = new Promise<void>((resolve, reject) => {
     fail = reject;
-    let asked = false;
-    const listener = () => {
-      if (asked) process.exit(exitCodes.terminated);
-      asked = true;
+    const stop = () => {
       console.say(
         'Stopping: calls in flight are finished, other values go back to the fleet. Press Ctrl-C again to stop now.',
       );
       resolve();
     };
-    for (const signal of endSignals) process.on(signal, listener);
-    forget = () => {
-      for (const signal of endSignals) process.off(signal, listener);
-    };
+    forget = onEndSignals(stop, () => process.exit(exitCodes.terminated));
   });
   ended.catch(() => {});
   return {ended, fail, forget};

@@ -95,49 +95,42 @@ function whyOf({reason, drift, store_trouble: trouble}: RunRecord): string {
   ].join('; ');
 }
 
+type CsvColumn = readonly [name: string, cellOf: (run: RunRecord) => string | number | boolean | null];
+
+const CSV_COLUMNS: readonly CsvColumn[] = [
+  ['run_id', run => run.run_id],
+  ['started_at', run => run.started_at],
+  ['ended_at', run => run.ended_at],
+  ['job', run => run.job],
+  ['list', run => run.list],
+  ['endpoint', run => run.account.endpoint],
+  ['account', run => run.account.label],
+  ['status', run => run.status],
+  ['reason', run => run.reason],
+  ['exit_code', run => run.exit_code],
+  ['rows', run => run.rows],
+  ['calls', run => run.calls],
+  ['credits_spent', run => run.credits.spent],
+  ['credits_maybe_spent', run => run.credits.maybe_spent],
+  ['saved', run => run.saved],
+  ['hit_rate', run => run.hit_rate],
+  ['store_trouble', run => run.store_trouble],
+  ['drift', run => run.drift.join(' ')],
+];
+
 function asCsv(runs: readonly RunRecord[]): string {
   const operations = [...new Set(runs.flatMap(({credits}) => Object.keys(credits.by_operation)))].sort();
-  const head = [
-    ...[
-      'run_id',
-      'started_at',
-      'ended_at',
-      'job',
-      'list',
-      'endpoint',
-      'account',
-      'status',
-      'reason',
-      'exit_code',
-    ],
-    ...[
-      'rows',
-      'calls',
-      'credits_spent',
-      'credits_maybe_spent',
-      'saved',
-      'hit_rate',
-      'store_trouble',
-      'drift',
-    ],
-    ...operations.map(name => `credits_${name}`),
-  ];
-  const rows = runs.map(({account, credits, ...record}) => [
-    ...[
-      record.run_id,
-      record.started_at,
-      record.ended_at,
-      record.job,
-      record.list,
-      account.endpoint,
-      account.label,
-    ],
-    ...[record.status, record.reason, record.exit_code, record.rows, record.calls, credits.spent],
-    ...[credits.maybe_spent, record.saved, record.hit_rate, record.store_trouble, record.drift.join(' ')],
-    ...operations.map(name => {
-      const {spent = 0, maybe_spent: maybe = 0} = credits.by_operation[name] ?? {};
-      return exact(spent + maybe);
-    }),
-  ]);
-  return csvTable(head, rows);
+  const columns = [...CSV_COLUMNS, ...operations.map(creditsColumn)];
+  return csvTable(
+    columns.map(([name]) => name),
+    runs.map(run => columns.map(([, cellOf]) => cellOf(run))),
+  );
+}
+
+function creditsColumn(operation: string): CsvColumn {
+  const cellOf = ({credits}: RunRecord) => {
+    const {spent = 0, maybe_spent: maybe = 0} = credits.by_operation[operation] ?? {};
+    return exact(spent + maybe);
+  };
+  return [`credits_${operation}`, cellOf];
 }

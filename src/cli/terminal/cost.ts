@@ -11,7 +11,7 @@ export function forecast(plan: PlanReport, kind: EndpointKind): string {
   const {at_least: least, all_sent_once: most, at_most: worst} = credits;
   const price = between(least, most, 'credit');
   const atWorst = worst === most ? '' : `${count(worst)} at worst`;
-  const ofLive = ['at a live service: ', price, atWorst === '' ? '' : `, ${atWorst}`].join('');
+  const ofLive = `at a live service: ${price}${atWorst === '' ? '' : `, ${atWorst}`}`;
   return [
     between(callsOf(plan) - conditionalOf(plan), callsOf(plan), 'call'),
     kind === 'embedded'

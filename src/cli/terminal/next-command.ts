@@ -1,5 +1,6 @@
 import {type ExitCode, exitCodes} from '../../errors.ts';
 import {defaultOutput, type Job} from '../../job/job.ts';
+import {spelled} from '../../job/setting-names.ts';
 import type {Counted, Stop} from '../../run/stop.ts';
 import {shellWord} from './lines.ts';
 
@@ -41,7 +42,7 @@ export function toContinue(
   const name = stop.comeBackMs === undefined ? own[stop.reason as keyof typeof own] : undefined;
   const limit = name && raised(settings[name], stop.counted, name === 'maxCredits' ? need : undefined);
   if (name !== undefined && limit !== undefined)
-    return {command: sameAgain(given, date, [flagOf[name], limit]), first: ''};
+    return {command: sameAgain(given, date, [`--${spelled(name, '-')}`, limit]), first: ''};
   if (exitCode === exitCodes.input || exitCode === exitCodes.state || exitCode === exitCodes.limit)
     return undefined;
   return {
@@ -49,8 +50,6 @@ export function toContinue(
     first: stop.comeBackMs === undefined ? (FIRST[exitCode] ?? '') : '',
   };
 }
-
-const flagOf = {maxCredits: '--max-credits', maxErrors: '--max-errors', maxRejects: '--max-rejects'} as const;
 
 /**
  * The needed limit if it is known. Else twice the old limit, or twice the count that exceeded it if that is more.
