@@ -104,25 +104,19 @@ function programPath(): string {
 }
 
 /**
- * The credits that a run of the list costs at least, as `plan` counts them. Prints the plan's warnings. Values
- * with a stored answer are counted too, since their answers may have expired when the job runs.
+ * The minimum credits of a run, as `plan` counts them. Prints the plan's warnings. Counts values with a stored answer
+ * too, since these answers may have expired when the job runs.
  *
  * @throws {UsageError} if no run could start with the chosen settings.
  */
 async function costOfList(input: string, reading: RawSettings, answers: Chosen): Promise<number> {
   const env = envOfCounting(process.env);
-  // Counts with the embedded service: counting makes no calls, and a live service may not be configured yet.
-  const flags = {...reading, ...camelCased(columnSettings(answers)), endpoint: 'embedded', store: false};
+  // Counting makes no calls. The embedded service needs no configuration; a live one may not have it yet.
+  const flags = {...reading, ...cleaned(columnSettings(answers)), endpoint: 'embedded', store: false};
   const {job} = jobFrom([input], flags, '-', env);
   const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: say});
   return credits.at_least;
 }
-
-const camelCased = ({
-  default_country: defaultCountry,
-  ip_from_list: ipFromList,
-  ...rest
-}: ReturnType<typeof columnSettings>) => cleaned({...rest, defaultCountry, ipFromList});
 
 /** A job's name from its list: `my list.csv.gz` → `my-list`, `signups-{date}.csv` → `signups`. */
 function jobName(input: string): string {

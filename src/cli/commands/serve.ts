@@ -43,7 +43,7 @@ export async function serveCommand(flags: ServeFlags): Promise<number> {
   return 0;
 }
 
-/** Shows the loopback address for a service on all addresses: not every program can connect to 0.0.0.0. */
+/** Replaces "all addresses" by the loopback address: not every program can connect to 0.0.0.0. */
 function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
@@ -71,9 +71,8 @@ async function start(flags: ServeFlags, apiKey: string | undefined): Promise<Ser
 const latency = durationFrom('0s', '10m');
 
 function serviceOptions(flags: ServeFlags): ServiceOptions {
-  const port = number('--port', flags.port);
   return {
-    port,
+    port: number('--port', flags.port),
     host: flags.host,
     maxConnections: number('--max-connections', flags.maxConnections),
     pages: flags.pages,

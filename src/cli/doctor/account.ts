@@ -10,7 +10,7 @@ import type {Console} from '../console.ts';
 import {count, many} from '../terminal/lines.ts';
 import {type Check, failed, failure, passed} from './check.ts';
 
-/** Shows the limits that the account's file sets for all its jobs, and what is left of them. */
+/** Shows the limits in the account's file, and the credits left. Fails if none are left. */
 export function checkAccount(endpoint: Endpoint, settings: JobSettings, {warn}: Console): Check {
   try {
     const account = findAccount(scopeOf(endpoint, settings), process.env, warn);

@@ -1,14 +1,12 @@
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 
-/**
- * One check. `failed`: a run would fail, too. `warning`: a run works anyway. `skipped`: the check was not made.
- */
+/** A check's result. `failed`: a run would fail, too. `warning`: a run works anyway. `skipped`: nothing was checked. */
 export interface Check {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
   /** The finding with what to do about it, or the reason why the check was skipped. */
   readonly detail: string;
-  /** Exit code of a run that fails for this reason; failures only. */
+  /** Exit code of a run that fails for this reason; only of a failed check. */
   readonly exitCode?: ExitCode;
 }
 
@@ -22,18 +20,13 @@ export const failed = (name: string, detail: string, exitCode: ExitCode): Check 
   exitCode,
 });
 
-/** True if at least one of these checks failed. A check that builds on them is then skipped. */
-export function hasFailed(checks: readonly Check[]): boolean {
-  return checks.some(({state}) => state === 'failed');
-}
-
 /** Turns a foreseen error (`CodedError`) into a failed check; rethrows any other. */
 export function failure(name: string, error: unknown): Check {
   if (!(error instanceof CodedError)) throw error;
   return failed(name, error.message, error.exitCode);
 }
 
-/** Exit code of the first failed check, which a run would meet first; 0 if no check failed. */
+/** Exit code of the first failed check, as a run would meet it first; 0 if no check failed. */
 export function exitCodeOfAll(checks: readonly Check[]): ExitCode {
   return checks.find(({state}) => state === 'failed')?.exitCode ?? exitCodes.ok;
 }

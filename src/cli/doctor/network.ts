@@ -1,14 +1,12 @@
 import {isIP} from 'node:net';
-import {type Client, checkedBaseUrl} from '../../client/client.ts';
+import {checkedBaseUrl} from '../../client/client.ts';
 import {PROXY_CREDENTIALS, PROXY_CREDENTIALS_ADVICE} from '../../client/http/proxy.ts';
 import {type Reach, reach} from '../../client/reach.ts';
 import {exitCodes} from '../../errors.ts';
 import {duration} from '../terminal/lines.ts';
-import {type Check, failed, failure, passed, skipped, warning} from './check.ts';
+import {type Check, failed, passed, skipped, warning} from './check.ts';
 
-/**
- * Clock difference above which doctor warns: valid certificates may look expired, and logs are hard to compare.
- */
+/** Clock difference above which doctor warns: valid certificates may look expired, and times in logs mislead. */
 const SKEW_MS = 60_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -34,7 +32,7 @@ function dnsCheck(base: URL, {dns}: Reach): Check {
   return failed('dns', detail, exitCodes.temporary);
 }
 
-/** Checks connection, TLS and clock by the service's response, or by the error if the service did not answer. */
+/** Checks connection, TLS and clock, by the service's response or the error that came instead. */
 export function answerChecks(base: URL, {answer}: Reach): Check[] {
   if ('error' in answer) {
     const detail = `${base.host} does not answer (${answer.error})`;
@@ -72,16 +70,4 @@ function clockCheck(skewMs: number | undefined): Check {
   return Math.abs(skewMs) > SKEW_MS
     ? warning('clock', `this machine's clock is ${skew}: set it`)
     : passed('clock', `within ${duration(SKEW_MS)} of the service's`);
-}
-
-/** Makes one real lookup of an address that is reserved for documentation. */
-export async function checkCall(
-  make: <Answer>(call: (client: Client) => Promise<Answer>) => Promise<Answer>,
-): Promise<Check> {
-  try {
-    const answer = await make(client => client.ip('192.0.2.1'));
-    return passed('call', `ip 192.0.2.1 was answered with ${Object.keys(answer).length} fields`);
-  } catch (error) {
-    return failure('call', error);
-  }
 }

@@ -20,21 +20,21 @@ export interface JobFacts {
   readonly account: {readonly path: string; readonly endpoint: string};
 }
 
-/** Settings by their names in a job file, such as `skip_lines`. */
-function settingsOf(raw: RawSettings): Record<string, unknown> {
+/** Settings with their names in a job file, such as `skip_lines`. */
+function inSnakeCase(raw: RawSettings): Record<string, unknown> {
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [spelled(name, '_'), value]));
 }
 
-/** Settings of a job file for the chosen columns. */
-export function columnSettings({columns, defaultCountry, ipFromList}: Chosen) {
-  // In settings, `COLUMN=PREFIX` names a column and its prefix. So a name with `=` needs the form `{column}`.
+/** Settings for the chosen columns. */
+export function columnSettings({columns, defaultCountry, ipFromList}: Chosen): RawSettings {
+  // A setting such as `ip=last` means the column `ip` with the prefix `last`. So a name with `=` is given as `{column}`.
   const choice = (column: string) => (column.includes('=') ? {column} : column);
   const one = (names: readonly string[]) => (names.length > 1 ? names.map(choice) : names.map(choice)[0]);
   return {
     ...perIntelligence(name => one(columns[name])),
     country: columns.country.length > 1 ? columns.country : columns.country[0],
-    default_country: defaultCountry,
-    ip_from_list: ipFromList,
+    defaultCountry,
+    ipFromList,
   };
 }
 
@@ -52,12 +52,12 @@ export function jobFile(
 # To run it every night, from cron:  15 2 * * *  ${command}
 # cron has no variables of your shell: put PATH, and those of the service (below), above that line.
 # Paths start at the directory where the command runs. All settings: bulk-enrich run --help-all, here with _ for -.
-${stringify({name, input, ...settingsOf(reading), output})}# The last output is replaced once the new one is complete.
+${stringify({name, input, ...inSnakeCase(reading), output})}# The last output is replaced once the new one is complete.
 force: true
 
 # embedded: answers from open data. live: the service in BULK_ENRICH_BASE_URL, with BULK_ENRICH_API_KEY (or BULK_ENRICH_API_KEY_FILE).
 ${stringify({endpoint})}
-${stringify(columnSettings(answers))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
+${stringify(inSnakeCase(columnSettings(answers)))}${leftOut.map(({column, why}) => `# Left out: ${JSON.stringify(column)}, ${why}.\n`).join('')}
 ${maxCredits > 0 ? stringify({max_credits: maxCredits}) : '# max_credits: 5000            # maximum of credits for one run\n'}# restart: fresh               # start over with all of max_credits if the list changed
 # To limit all runs of the account by day, write these two lines to ${account.path}
 #   endpoint: ${account.endpoint}

@@ -87,21 +87,20 @@ async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): 
 
 const NUMBER_WIDTH = 9;
 
-/**
- * Prints the rows of a level while it reads the output: a long list may have too many of them to hold in memory.
- */
+/** Prints each row of a level as soon as it is read: memory may not hold all rows of a long list. */
 async function listLevel(file: EnrichedFile, level: string, json: boolean): Promise<void> {
   const explain = explainerOf(file);
-  const [at, score, reasons] = ['level', 'score', 'reasons'].map(name => file.names.indexOf(`risk_${name}`));
+  const riskCell = (cells: readonly string[], name: string) => cells[file.names.indexOf(`risk_${name}`)];
   let found = 0;
   for await (const {row, number} of rowsOf(file)) {
     const cells = file.cellsOf(row);
-    if (cells[at ?? -1] !== level) continue;
+    if (riskCell(cells, 'level') !== level) continue;
     found += 1;
     if (json) printJsonLine(explain(row, number)?.explanation ?? null);
     else {
       if (found === 1) print('stdout', lineOf('row', 'score', 'reasons'));
-      print('stdout', lineOf(String(number), cells[score ?? -1] ?? '', listIn(cells[reasons ?? -1] ?? '[]')));
+      const reasons = listIn(riskCell(cells, 'reasons') ?? '');
+      print('stdout', lineOf(String(number), riskCell(cells, 'score') ?? '', reasons));
     }
   }
   if (json) return;
