@@ -12,8 +12,6 @@ export interface Console {
   readonly quiet: boolean;
   /** True if the `log` setting asks for JSON: a program reads stderr, so each message is a JSON log line. */
   readonly forMachine: boolean;
-  /** True if a person at the terminal can answer questions. */
-  readonly interactive: boolean;
   /** Characters that fit in a line; infinite without a terminal. */
   readonly width: number;
   readonly paint: Paint;
@@ -48,7 +46,6 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
   return {
     quiet,
     forMachine,
-    interactive: isInteractive(),
     get width() {
       return widthOf('stderr');
     },
@@ -59,7 +56,7 @@ export function createConsole({quiet, log: {format, level} = {}}: Pick<Settings,
   };
 }
 
-/** True if a person is at the terminal. A CI runner may provide a terminal too, but sets CI. */
+/** True if a person at the terminal can answer questions. A CI runner may provide a terminal too, but sets CI. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? '') === '';
 }

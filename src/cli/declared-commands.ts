@@ -6,16 +6,18 @@ import type {RiskCounts} from '../report/summary.ts';
 /** A command's work, which returns the exit code. It is loaded on demand, so that other commands start fast. */
 export type Action = (...given: never[]) => Promise<number>;
 
+/** Makes the function that Commander calls for a command. `load` imports the command's code. */
 export type RunCommand = (load: () => Promise<Action>) => (...given: unknown[]) => Promise<void>;
 
+/** Adds the flags of all settings with this use to a command, and returns the command. */
 export type WithSettings = (command: Command, use: Use) => Command;
 
 /** Empty help texts, for command lines that need no help about operations (ip, phone, email, verify). */
 export const NOTHING_SAID = {lookups: '', values: '', ages: ''};
 
-/** Needed to declare commands: the function that adds the flags of settings, and the help texts about operations. */
 export interface CommandSettings {
   readonly withSettings: WithSettings;
+  /** Help texts about operations. */
   readonly said: typeof NOTHING_SAID;
 }
 
@@ -38,9 +40,7 @@ export function addCommands(program: Command, run: RunCommand, {withSettings, sa
   addFleet(program, run);
   program.commandsGroup('More:');
   addVerify(addWith, run);
-  addServe(add('serve', 'Run the embedded service, which has open data.')).action(
-    run(async () => (await import('./commands/serve.ts')).serveCommand),
-  );
+  addServe(add, run);
   // The completion scripts pass the words that the user has typed, so `completion` allows further arguments.
   add('completion', 'Print a completion script for a shell.')
     .argument('<shell>', 'bash, zsh or fish')
@@ -193,8 +193,8 @@ function addInit(addWith: AddWith, run: RunCommand): void {
     .action(run(async () => (await import('./commands/init.ts')).initCommand));
 }
 
-function addServe(command: Command): Command {
-  return command
+function addServe(add: Add, run: RunCommand): void {
+  add('serve', 'Run the embedded service, which has open data.')
     .option('--port <N>', 'Port; 0 takes any free one', '8787')
     .option('--host <ADDRESS>', 'Address to listen on', '127.0.0.1')
     .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
@@ -210,7 +210,8 @@ function addServe(command: Command): Command {
     .option('--latency <TIME>', 'Wait this long before each answer, such as 50ms')
     .option('--rate-limit <RATE>', 'Throttle beyond this rate, such as 20/s')
     .option('--error-rate <SHARE>', 'Share of calls that fail, such as 5%')
-    .option('--seed <N>', 'Seed of the faults: the same seed gives the same faults');
+    .option('--seed <N>', 'Seed of the faults: the same seed gives the same faults')
+    .action(run(async () => (await import('./commands/serve.ts')).serveCommand));
 }
 
 function addHistory(add: Add, run: RunCommand): void {

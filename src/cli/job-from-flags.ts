@@ -1,23 +1,22 @@
 import type {z} from 'zod';
 import {UsageError} from '../errors.ts';
 import type {Env} from '../job/endpoint.ts';
-import type {Job} from '../job/job.ts';
-import {resolveJob} from '../job/job.ts';
+import {type Job, resolveJob} from '../job/job.ts';
 import {checkSettings, placeIn, type RawSettings, readJobFile, salvageJobFile} from '../job/parse.ts';
 import {keyVariables} from '../job/secrets/api-key.ts';
 import {type Console, createConsole, isInteractive} from './console.ts';
 
-/** A command's flags as commander passes them: settings of a job, --output and --job. */
+/** A command's flags as Commander passes them: settings of a job, --output and --job. */
 export type JobFlags = RawSettings & {readonly output?: string; readonly job?: string};
 
-/** Makes a checked job, and its console, from job file and flags. `fallback`: the output if neither names one. */
+/** Makes a job and its console from a job file and flags. `fallback`: the output if neither names one. */
 export function jobFrom(
   inputs: readonly string[],
   flags: JobFlags,
   fallback?: string,
   env: Env = process.env,
 ): {readonly job: Job; readonly console: Console} {
-  const {output, job: path, ...given} = flags as Record<string, unknown> & JobFlags;
+  const {output, job: path, ...given} = flags;
   const file = path === undefined ? undefined : readJobFile(path);
   const raw = cleaned(given);
   const settings = checkSettings(file, inputs.length === 0 ? raw : {...raw, input: [...inputs]});
@@ -61,13 +60,13 @@ export function unchecked({job: path, ...flags}: JobFlags): {said: RawSettings; 
   }
 }
 
-/** The flags that were given, without those that commander left undefined. */
+/** Only the flags that the user gave: Commander sets others to undefined. */
 export function cleaned(flags: RawSettings): RawSettings {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
 
 /**
- * Reads the value of a flag that belongs to a command only, such as `--lost-after`, and is not a setting of a job.
+ * Reads the value of a flag that is not a setting of a job, such as `--max-age`.
  *
  * @throws {UsageError} if the value is wrong. The message names the flag and the expected value.
  */

@@ -10,6 +10,7 @@ import {anyOf, intelligenceNames, operationNames, operations} from '../../operat
 import {bytes as sized} from '../../report/format.ts';
 import {defaultStoreDirectory} from '../../store/store.ts';
 import {StoreAdmin} from '../../store/store-admin.ts';
+import {STORE_FILE} from '../../store/store-file.ts';
 import {createConsole} from '../console.ts';
 import {readFlag} from '../job-from-flags.ts';
 import {count, many} from '../terminal/lines.ts';
@@ -30,23 +31,21 @@ interface StoreReport {
 }
 
 /** `bulk-enrich store stats`: shows how many answers are stored, and how old they are. */
-export async function storeStats(flags: StoreFlags & {readonly json?: boolean}): Promise<number> {
-  const show = (stats: StoreReport) =>
-    flags.json === true ? printJson(stats) : print('stdout', renderStats(stats));
-  const none = (directory: string) =>
-    flags.json === true ? show({directory, bytes: 0, answers: []}) : sayNone(directory);
-  return withStore(
-    flags,
-    (store, directory) => {
-      const bytes = statSync(join(directory, 'answers.db')).size;
-      const time = (at: number) => new Date(at).toISOString();
-      const answers = store
-        .stats()
-        .map(({oldest, newest, ...counted}) => ({...counted, oldest: time(oldest), newest: time(newest)}));
-      show({directory, bytes, answers});
-    },
-    none,
-  );
+export async function storeStats({
+  json = false,
+  ...flags
+}: StoreFlags & {readonly json?: boolean}): Promise<number> {
+  const show = (stats: StoreReport) => (json ? printJson(stats) : print('stdout', renderStats(stats)));
+  const none = (directory: string) => (json ? show({directory, bytes: 0, answers: []}) : sayNone(directory));
+  const work = (store: StoreAdmin, directory: string) => {
+    const bytes = statSync(join(directory, STORE_FILE)).size;
+    const time = (at: number) => new Date(at).toISOString();
+    const answers = store
+      .stats()
+      .map(({oldest, newest, ...counted}) => ({...counted, oldest: time(oldest), newest: time(newest)}));
+    show({directory, bytes, answers});
+  };
+  return withStore(flags, work, none);
 }
 
 function renderStats({directory, bytes, answers}: StoreReport): string {

@@ -128,6 +128,7 @@ function watchForEnd(console: Console) {
     };
     forget = onEndSignals(stop, () => process.exit(exitCodes.terminated));
   });
+  // Until the worker runs, nothing awaits `ended`: Node.js would end the process at a rejection.
   ended.catch(() => {});
   return {ended, fail, forget};
 }

@@ -96,7 +96,7 @@ export async function interview(seen: Seen, ask: Ask, say: (sentence: string) =>
   return {...answers, maxCredits};
 }
 
-/** True if this column is surely the country column of another phone column. Then the user need not be asked. */
+/** True if this column is surely the country column of another phone column, so the user need not decide. */
 function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
   return guesses.some(
     other => other.operation === 'country' && other.column === column && other.confidence === 'sure',
@@ -104,8 +104,8 @@ function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
 }
 
 /**
- * Phone columns that may belong to several country columns, and those country columns, except the ones that
- * another phone column surely uses. Empty if no phone column has a sure country column.
+ * Phone columns whose country column is not clear, and the country columns that they may use. Leaves out a country
+ * column that surely belongs to another phone column. Empty if no country column is sure.
  */
 function betweenCountries(guesses: readonly Guess[]): Set<string> {
   const countries = guesses.filter(({operation}) => operation === 'country');

@@ -33,7 +33,7 @@ export async function explainCommand(output: string, flags: ExplainFlags): Promi
   try {
     const filter = where === undefined ? undefined : filterOf(where, file);
     if (level !== undefined) await listLevel(file, level, flags.json === true);
-    else await explainRows(file, {wanted, filter, json: flags.json === true});
+    else await explainRows(file, wanted, filter, flags.json === true);
   } finally {
     await file.close();
   }
@@ -57,13 +57,13 @@ function filterOf(where: string, file: EnrichedFile): RowFilter {
   return createRowFilter(where, file.own, background, () => '--where');
 }
 
-interface Wanted {
-  readonly wanted: number | undefined;
-  readonly filter: RowFilter | undefined;
-  readonly json: boolean;
-}
-
-async function explainRows(file: EnrichedFile, {wanted, filter, json}: Wanted): Promise<void> {
+/** Explains the row with the number `wanted`, or else all rows that `filter` selects. */
+async function explainRows(
+  file: EnrichedFile,
+  wanted: number | undefined,
+  filter: RowFilter | undefined,
+  json: boolean,
+): Promise<void> {
   const {path} = file;
   const explain = explainerOf(file);
   let found = 0;
@@ -171,14 +171,11 @@ function nextLine({level, points, rules}: Explained['explanation']['next'][numbe
   return `To be ${level}: ${change} (${alone}).`;
 }
 
-interface NumberedRow {
-  readonly row: TextRow;
-  /** The row's number in the list, from 1. Unreadable rows have a number too, but are not in the output. */
-  readonly number: number;
-}
-
-/** The rows of an output, with the numbers that they have in the summary and the log. */
-async function* rowsOf(file: EnrichedFile): AsyncGenerator<NumberedRow> {
+/**
+ * The rows of an output, with their numbers in the input, from 1. Unreadable rows of the input have a number too, but
+ * are not in the output.
+ */
+async function* rowsOf(file: EnrichedFile): AsyncGenerator<{row: TextRow; number: number}> {
   const rejected = rejectedBeside(file.path);
   let number = 0;
   for await (const rows of file.batches())

@@ -3,10 +3,8 @@ import {inBrackets, moneyOf, type Price} from '../../report/money.ts';
 import type {Summary} from '../../report/summary.ts';
 import {count, duration, many, moment} from './lines.ts';
 
-type EndpointKind = 'embedded' | 'live';
-
 /** The forecast of a run: `655 calls, 655 credits (1,965 at worst), about 33 s at 20/s`. */
-export function forecast(plan: PlanReport, kind: EndpointKind): string {
+export function forecast(plan: PlanReport, kind: 'embedded' | 'live'): string {
   const {credits, time_ms: ms, rate_per_second: rate, price: each} = plan;
   const {at_least: least, all_sent_once: most, at_most: worst} = credits;
   const price = between(least, most, 'credit');
@@ -28,7 +26,7 @@ function inMoney(most: number, worst: number, price: Price): string {
   return moneyOf(most, price) + atWorst;
 }
 
-/** A number of calls or credits: `4 calls`; `2 to 4 calls` if it depends on conditions of lookups (`when`). */
+/** `4 calls`; `2 to 4 calls` if the number depends on conditions of lookups (`when`). */
 function between(least: number, most: number, one: string): string {
   return least === most ? many(most, one) : `${count(least)} to ${many(most, one)}`;
 }
@@ -69,7 +67,7 @@ function savedOf({credits: {saved}}: Summary): string {
   return ` Saved: ${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')}.`;
 }
 
-/** The number of calls and the time. A resumed run shows its start, since it may have paused for days. */
+/** The number of calls and the time. For a resumed run, this is its start: it may have paused for days. */
 function callsAndTime({calls, duration_ms: ms, started_at: start, resumed: {times}}: Summary): string {
   const time = times === 0 ? `in ${duration(ms)}` : `in ${many(times + 1, 'session')} since ${moment(start)}`;
   return `${many(calls.total, 'call')} ${time}`;

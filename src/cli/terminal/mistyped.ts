@@ -5,34 +5,34 @@ import {examplesOf} from '../examples.ts';
 import {remedied} from './remedied.ts';
 
 /**
- * Flags that other programs have, with advice (`says`). With `isLeftOut`, a corrected command is suggested:
- * `command` replaces `run`, and `flag` replaces the wrong flag. Without `flag`, the wrong flag is left out.
+ * Flags that other programs have, with advice (`says`). If `isFixable` is true, a corrected command is suggested, in
+ * which `command` replaces `run`, and `flag` replaces the wrong flag. Without `flag`, the wrong flag is removed.
  */
 const others: Readonly<
   Record<
     string,
-    {readonly says: string; readonly command?: string; readonly flag?: string; readonly isLeftOut: boolean}
+    {readonly says: string; readonly command?: string; readonly flag?: string; readonly isFixable: boolean}
   >
 > = {
-  '-f': {says: 'To replace an output: --force. Name the list without a flag.', isLeftOut: false},
-  '-i': {says: 'Name the list without a flag.', isLeftOut: true},
-  '--dry-run': {says: 'plan shows what run would do, and sends nothing.', command: 'plan', isLeftOut: true},
-  '--input': {says: 'Name the list without a flag.', isLeftOut: true},
-  '--file': {says: 'Name the list without a flag.', isLeftOut: true},
+  '-f': {says: 'To replace an output: --force. Name the list without a flag.', isFixable: false},
+  '-i': {says: 'Name the list without a flag.', isFixable: true},
+  '--dry-run': {says: 'plan shows what run would do, and sends nothing.', command: 'plan', isFixable: true},
+  '--input': {says: 'Name the list without a flag.', isFixable: true},
+  '--file': {says: 'Name the list without a flag.', isFixable: true},
   // No corrected command is suggested, since it would show the key that the user typed.
   '--api-key': {
     says: 'The key is never on the command line: set BULK_ENRICH_API_KEY, or BULK_ENRICH_API_KEY_FILE.',
-    isLeftOut: false,
+    isFixable: false,
   },
-  '--verbose': {says: 'Log lines say more.', flag: '--log=debug', isLeftOut: true},
-  '--resume': {says: 'The same command resumes by itself.', isLeftOut: true},
+  '--verbose': {says: 'Log lines say more.', flag: '--log=debug', isFixable: true},
+  '--resume': {says: 'The same command resumes by itself.', isFixable: true},
 };
 
 const UNKNOWN_FLAG = /^error: unknown option '([^'=]+)/;
 
 const LONG = Object.keys(others).filter(flag => flag.startsWith('--'));
 
-/** Adds to Commander's sentence on a wrong command line: the likely word and a command that works, or examples. */
+/** Adds to Commander's error message: the word that was probably meant and a command that works, or examples. */
 export function explained(text: string, argv: readonly string[], program: Command): string {
   const [sentence = ''] = text.split('\n');
   const [, flag] = UNKNOWN_FLAG.exec(sentence) ?? [];
@@ -51,12 +51,12 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
   const now = writtenInstead(sentence);
   if (now !== undefined) return `${sentence}\n(${now})\n`;
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
-  // Of other programs' flags, only long ones are suggested: flags of a single letter are too similar.
+  // Only long flags of other programs are suggested: flags of a single letter are too similar.
   const near = Object.hasOwn(others, flag) ? flag : closest(flag, [...own, ...LONG]);
   const other = near === undefined ? undefined : others[near];
   if (other === undefined) return meant(sentence, flag, own, argv);
   const words = argv.map(word => (word === 'run' ? (other.command ?? word) : word));
-  const command = other.isLeftOut
+  const command = other.isFixable
     ? remedied(words, {instead: {given: flag, meant: other.flag ?? ''}})
     : undefined;
   return `${sentence}\n(${other.says})\n${tried(command)}`;

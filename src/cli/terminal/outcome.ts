@@ -16,8 +16,8 @@ import {table} from './table.ts';
 import {troubleLines} from './trouble.ts';
 
 /**
- * Tells the user how a run ended. The last lines matter most: the output and its path, the cost, and the next step.
- * `need`: the credit limit that all rows need, for a run that stopped at a lower one.
+ * Prints how a run ended. The last lines matter most: the output and its path, the cost, and the next step. `need`: the
+ * credit limit that all rows need, for a run that stopped at a lower one.
  */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, need?: number): void {
   const {summary, stop, found} = outcome;
@@ -65,7 +65,7 @@ function repairedLine(repairs: Summary['repairs']): string[] {
   return told.length === 0 ? [] : [broken(`Repaired before the lookup: ${told.join(', ')}.`)];
 }
 
-/** Tells how the run ended. `--quiet` does not hide a failure, nor that answers were not stored and cost again. */
+/** Prints how the run ended. `--quiet` hides neither a failure, nor that answers were not stored and cost again. */
 function tellEnd({message, exitCode, summary}: RunOutcome, console: Console): void {
   const colour = colourOf(exitCode);
   const said = broken(console.paint(colour, message));
@@ -136,7 +136,7 @@ function repairCommand(job: Job, rejects: string): string {
   return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(job, path)}`;
 }
 
-/** Logs `run_stopped`, with the command that continues the run. The run itself logs its end as another event. */
+/** Logs `run_stopped`, with the command that continues the run. The run itself has logged another event at its end. */
 function logStopped(
   job: Job,
   outcome: RunOutcome,
@@ -173,7 +173,7 @@ function lookupTable(summary: Summary): string {
   ]);
 }
 
-/** A sentence on the work that is saved. Rows written to a stream are not: a stream can't be resumed. */
+/** A sentence on the work that is saved. Rows of a stream do not count, since a stream can't be resumed. */
 function safeLine({output, paths, settings}: Job, {safeRows, stop, lostAnswers}: RunOutcome): string {
   const rows = output.lasts ? [many(safeRows, 'row')] : [];
   const paidFor = lostAnswers === true ? 'every answer that could be written' : 'every answer paid for';

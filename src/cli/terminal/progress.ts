@@ -15,7 +15,7 @@ const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 30_000;
 const HINT_EVERY_MS = 500;
 
-/** Calls per second below which the status line says that the run waits, if also no call is in flight. */
+/** Calls per second below which the status line says that the run waits, unless a call is in flight. */
 const IDLE_BELOW = 0.5;
 
 /** True if progress is shown on a line that is redrawn. */
@@ -60,7 +60,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
       console.draw(phaseLine('re-reading finished rows', {share: again}, console.width));
       return;
     }
-    const status = statusOf(session, speed, session.clock(), before);
+    const status = statusOf(session, speed, before);
     if (console.forMachine) logProgress(status, console);
     else if (bar) console.draw(statusLine(status, console.width));
     else console.say(statusLine(status));
@@ -124,8 +124,9 @@ interface Before extends ReturnType<typeof madeIn> {
   readonly counted: number | undefined;
 }
 
-function statusOf(session: Session, speed: Speedometer, now: number, before: Before): Status {
+function statusOf(session: Session, speed: Speedometer, before: Before): Status {
   const {startedAt, job, input, asking, output} = session;
+  const now = session.clock();
   const {source, checkpoint} = input;
   const {ledger, executor} = asking;
   const {writer, window} = output;
