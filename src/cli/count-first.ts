@@ -16,8 +16,8 @@ import {hasBar, phasesOn} from './terminal/progress.ts';
 
 /**
  * Counts a run's calls, for the progress bar. If the user has to agree to the cost, shows it and waits for a yes.
- * Returns undefined if no one needs the number, or if it can't be counted: then the input can be read only once, or
- * some lookups have conditions. `warn` receives the plan's warnings before the question.
+ * Returns undefined if the number is not needed, or can't be counted: the input can be read only once, or lookups
+ * have conditions. `warn` receives the plan's warnings before the question.
  *
  * @throws {BulkEnrichError} with exit code 130 if the user does not agree to the cost.
  */
@@ -30,7 +30,8 @@ export async function countFirst(
 ): Promise<number | undefined> {
   const asks = !isAgreed && isQuestion(job);
   if (job.settings.offline || !(asks || hasBar(job, console))) return undefined;
-  // The plan's warnings are shown only before a question. Without a question, the run itself shows warnings and errors.
+  // The plan's warnings are shown only before a question. Without a question, the run itself shows
+  // warnings and errors.
   const doubts: string[] = [];
   const plan = await planOf(job, console, {
     warn: doubt => doubts.push(doubt),

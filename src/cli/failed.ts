@@ -38,7 +38,7 @@ function misuse({message}: CommanderError, argv: readonly string[], program: Com
   return explained(`${message}\n`, argv, program).replace(/^error:/, inRed('Error:'));
 }
 
-/** True if the flags ask for a log in JSON. A job file's `log` does not count: the file is not read after a failure. */
+/** True if flags ask for a log in JSON. A job file does not count: it is not read after a failure. */
 function asksForJson(argv: readonly string[]): boolean {
   const given = argv.flatMap((word, at) =>
     word === '--log' ? (argv[at + 1] ?? []) : (word.split('--log=')[1] ?? []),

@@ -1,7 +1,6 @@
 import {appendFileSync, statSync} from 'node:fs';
 import {notFile} from '../disk/path.ts';
 import {CodedError, exitCodes, LockedError, systemReason} from '../errors.ts';
-import type {Env} from '../job/endpoint.ts';
 import {annotation, fitStepSummary} from '../report/render/step-summary.ts';
 import {driftSentence} from '../report/sections/drift-section.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
@@ -9,11 +8,11 @@ import type {Console} from './console.ts';
 import {printCommand} from './terminal/printable.ts';
 
 /** In GitHub Actions: adds the report to the step summary, and shows errors and warnings as annotations. */
-export async function tellGitHub(env: Env, outcome: RunOutcome, console: Console): Promise<void> {
-  if (!inGitHubActions(env)) return;
+export async function tellGitHub(outcome: RunOutcome, console: Console): Promise<void> {
+  if (!inGitHubActions()) return;
   for (const line of annotations(outcome))
     if (!console.quiet || line.startsWith('::error')) printCommand(line);
-  const path = env.GITHUB_STEP_SUMMARY ?? '';
+  const path = process.env.GITHUB_STEP_SUMMARY ?? '';
   if (outcome.summary === undefined || path === '') return;
   try {
     const kind = notFile(path);
@@ -28,15 +27,15 @@ export async function tellGitHub(env: Env, outcome: RunOutcome, console: Console
 }
 
 /** In GitHub Actions: shows the error that kept a run from starting as an annotation. */
-export function tellGitHubOfError(env: Env, error: unknown): void {
-  if (!inGitHubActions(env)) return;
+export function tellGitHubOfError(error: unknown): void {
+  if (!inGitHubActions()) return;
   // The message of an unexpected error may contain a key or values from rows, so it is not shown.
   const message = error instanceof CodedError ? error.message : 'Internal error: see the log.';
   printCommand(annotation(error instanceof LockedError ? 'notice' : 'error', 'bulk-enrich', message));
 }
 
-export function inGitHubActions(env: Env): boolean {
-  return env.GITHUB_ACTIONS === 'true';
+export function inGitHubActions(): boolean {
+  return process.env.GITHUB_ACTIONS === 'true';
 }
 
 function annotations({exitCode, stop, summary, message}: RunOutcome): string[] {

@@ -14,7 +14,7 @@ import {
 import {examplesOf} from './examples.ts';
 import {canRedraw, draw, print} from './terminal/printable.ts';
 
-/** Runs a command line, and returns its exit code. `heard` receives an error of the command before the user sees it. */
+/** Runs a command line, and returns its exit code. `heard` receives an error before the user sees it. */
 export async function main(
   given: readonly string[],
   heard: (error: unknown) => void = () => {},

@@ -5,7 +5,6 @@ import type {InputRecord} from '../input/row.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
-import {utcDate} from '../job/paths.ts';
 import type {Rate} from '../job/values.ts';
 import {layOut, operationsOf} from '../layout/layout.ts';
 import type {Mapping} from '../layout/mapping.ts';
@@ -30,7 +29,7 @@ import {withoutUnusable} from '../run/open/unusable-directories.ts';
 import {limited} from '../run/rows/which-records.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
-import {DAY_MS, Forecast} from './forecast.ts';
+import {Forecast} from './forecast.ts';
 
 /** The report of `plan`: the calls, credits and time that a run would need. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
@@ -78,7 +77,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
       ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
       ...(account?.price && {price: account.price}),
       last: lastTime(job, io.env),
-      ...(ahead === 0 ? {} : {ahead: daysOf(forecast, now)}),
+      ...(ahead === 0 ? {} : {ahead: forecast.byDate()}),
     };
   } finally {
     counted?.();
@@ -174,7 +173,7 @@ class CallCount {
   readonly #costOf: (lookup: Lookup) => number;
   readonly #forecast: Forecast | undefined;
 
-  /** `path`: temporary file for keys that memory can't hold. `costOf`: cost of a call in thousandths of a credit. */
+  /** `path`: file for keys that memory can't hold. `costOf`: cost of a call, in thousandths of a credit. */
   constructor(path: string, store: AnswerStore, costOf: (lookup: Lookup) => number, forecast?: Forecast) {
     this.#keys = new DistinctKeys(path);
     this.#store = store;
@@ -207,15 +206,6 @@ class CallCount {
   close(): void {
     this.#keys.close();
   }
-}
-
-/** An entry for each coming day, in UTC, from tomorrow on. */
-function daysOf({days}: Forecast, now: number) {
-  return days.map(({calls, cost}, index) => ({
-    date: utcDate(now + (index + 1) * DAY_MS),
-    calls,
-    credits: inCredits(cost),
-  }));
 }
 
 /**
@@ -284,7 +274,7 @@ function howFound(guesses: readonly Guess[], operation: Operation, column: strin
   return `${guess.confidence}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
 }
 
-/** Time for all calls; null without a rate. Lanes make calls in parallel. `shared`: maximum rate of all together. */
+/** Time for all calls; null without a rate. Lanes make calls in parallel. `shared`: maximum rate of all lanes. */
 function timeAt(
   lanes: readonly LaneSettings[],
   shared: Rate | undefined,

@@ -1,8 +1,10 @@
+import {inCredits} from '../job/money.ts';
+import {utcDate} from '../job/paths.ts';
 import type {Lookup} from '../ledger/lookup.ts';
 import {isStored, type Operation} from '../operations/table.ts';
 import {dueAge, endOf, type KnownAnswer, type Term} from '../store/validity.ts';
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** The calls of one coming day, and their cost. */
 export interface DayAhead {
@@ -37,5 +39,14 @@ export class Forecast {
       day.calls += 1;
       day.cost += cost;
     }
+  }
+
+  /** An entry for each coming day, in UTC, from tomorrow on. */
+  byDate(): {date: string; calls: number; credits: number}[] {
+    return this.days.map(({calls, cost}, index) => ({
+      date: utcDate(this.#now + (index + 1) * DAY_MS),
+      calls,
+      credits: inCredits(cost),
+    }));
   }
 }

@@ -23,7 +23,7 @@ export interface SampleReport {
   readonly rows: number;
   readonly sampled: number;
   readonly outcome: RunOutcome;
-  /** Credits of a run over all rows, as if there had been no sample. `expected` assumes the sample's cost per value. */
+  /** Credits of a run over all rows, as if without a sample. `expected`: by the sample's cost per value. */
   readonly credits: {readonly expected: number; readonly at_most: number};
   /** `once`: credits that the sample cost. `again`: the part that a run pays again, since it is not stored. */
   readonly paid: {readonly once: number; readonly again: number};
@@ -87,8 +87,8 @@ async function chooseRows(job: Job, io: RunIo, size: number): Promise<ReadonlySe
 const SEED = 20_260_101;
 
 /**
- * Estimates calls and credits for all rows. The plan counts the distinct values. The sample shows how often conditions
- * are true, and the real cost of a value.
+ * Estimates calls and credits for all rows. The plan counts the distinct values. The sample shows how often
+ * conditions are true, and the real cost of a value.
  */
 function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
   const lookups: Record<string, {calls: number; answered: number | null}> = {};

@@ -62,8 +62,8 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
 export type OnlyKnown<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof Settings>]: never};
 
 /**
- * The keys that a row must have: of each column that settings name, the first part of its path, such as `user` of
- * `user.ip`.
+ * The keys that a row must have: of each column that settings name, the first part of its path, such as
+ * `user` of `user.ip`.
  */
 type NamedBy<S> = {
   [Name in NamingSetting & keyof S]: FirstKey<EachOf<S[Name]>>;

@@ -16,10 +16,11 @@ import {Turns} from './turns.ts';
 const FIRST_ROWS = 1_000;
 
 /**
- * Enriches rows in order. Each distinct value is paid for once; calls are paced and retried; known answers come from
- * the answer store. The caller's own objects come back with `enrichment` added. An entry that is not an object, or is
- * too large, comes with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. Without files, nothing is resumed.
- * Leaving the loop, `return()` and `throw()` end the run immediately: nothing is sent afterwards.
+ * Enriches rows in order. Each distinct value is paid for once; calls are paced and retried; known answers
+ * come from the answer store. The caller's own objects come back with `enrichment` added. An entry that is
+ * not an object, or is too large, comes with `enrichment.rejected`. Up to 64 MiB of rows are read ahead.
+ * Without files, nothing is resumed. Leaving the loop, `return()` and `throw()` end the run immediately:
+ * nothing is sent afterwards.
  *
  * @throws {BulkEnrichError} if the run can't start, or stops before all rows are done; {@link AbortError} when the
  * signal is aborted; an error of the source, unchanged, after the rows before it.

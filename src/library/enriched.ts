@@ -49,8 +49,8 @@ type ColumnKey<Column> = Column extends {readonly prefix: infer Prefix}
 type WithoutEnd<Prefix> = Prefix extends `${infer Key}_` ? Key : Prefix;
 
 /**
- * Lookups that the settings certainly name. {@link Perhaps}: those that they may name, as the setting may be
- * undefined.
+ * Lookups that the settings certainly name. {@link Perhaps}: those that they may name, as the setting
+ * may be undefined.
  */
 type NamedAnswers<S> = {
   readonly [Name in Operation as SettingOf<Name> extends infer K extends keyof S

@@ -15,11 +15,12 @@ export type EnricherSettings = Omit<EnrichSettings<Readonly<Record<string, unkno
 /** One run for many callers, who share connections, answers, calls in flight, rate, budget and counts. */
 export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
   /**
-   * Enriches one row and returns it with `enrichment` added. Does not wait in an outage: a value that can't be looked
-   * up is `skipped` with `outage`, or gets the last answer if the setting `stale` allows it. Each session token makes
-   * its own call, so that a token that is used twice is noticed.
+   * Enriches one row and returns it with `enrichment` added. Does not wait in an outage: a value that can't be
+   * looked up is `skipped` with `outage`, or gets the last answer if the setting `stale` allows it. Each session
+   * token makes its own call, so that a token that is used twice is noticed.
    *
-   * @throws {BulkEnrichError} once the enricher has stopped or was closed; {@link AbortError} when a signal is aborted.
+   * @throws {BulkEnrichError} once the enricher has stopped or was closed; {@link AbortError} when a
+   * signal is aborted.
    */
   one<Row extends object>(row: RowFor<Row, S>, options?: OneOptions): Promise<Enriched<Row, S>>;
   /**
@@ -33,7 +34,9 @@ export interface Enricher<S = EnricherSettings> extends AsyncDisposable {
   ): AsyncGenerator<Enriched<Row, S>, void, undefined>;
   /** Summary until now: rows, lookups, calls, credits. */
   summary(): Summary;
-  /** Takes no more rows, gives calls in flight time to finish, and ends the run. Resolves with the run's outcome. */
+  /**
+   * Takes no more rows, gives calls in flight time to finish, and ends the run. Resolves with the run's outcome.
+   */
   close(): Promise<RunOutcome>;
 }
 

@@ -32,8 +32,8 @@ export class Enrichments {
   }
 
   /**
-   * Adds the enrichment to the row and returns it. Returns a copy of a sealed or frozen row, and a new object for an
-   * entry that is not an object.
+   * Adds the enrichment to the row and returns it. Returns a copy of a sealed or frozen row, and a new object for
+   * an entry that is not an object.
    */
   attach({given, row}: FedRow, index: number): object {
     const enrichment = 'type' in row ? this.#ofReject(row, index) : this.#ofRow(row);

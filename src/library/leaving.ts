@@ -16,8 +16,8 @@ export function isLeft({reason}: Stopper): boolean {
 }
 
 /**
- * Makes `return()` and `throw()` of the generator call `leave` at once. By themselves, they wait until the requested
- * row is done, and the run would pay for that row and for all calls made meanwhile.
+ * Makes `return()` and `throw()` of the generator call `leave` at once. By themselves, they wait until the
+ * requested row is done, and the run would pay for that row and for all calls made meanwhile.
  */
 export function leavable<Rows extends AsyncGenerator<unknown, unknown, unknown>>(
   rows: Rows,

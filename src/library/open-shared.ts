@@ -27,7 +27,7 @@ interface Opening {
 export async function openShared(
   settings: object,
   options: RunJobOptions,
-  {stopper = new Stopper(), first = [], outlastsOutages = false}: Opening = {},
+  {stopper = new Stopper(), first = [], outlastsOutages = false}: Opening,
 ): Promise<SharedRun> {
   const release = stopOnAbort(stopper, options.signal);
   try {

@@ -57,8 +57,8 @@ const columnFlags: ReadonlySet<string> = new Set(
 );
 
 /**
- * `bulk-enrich completion bash|zsh|fish`: prints a script for the shell, made from the declared commands. The script
- * calls `bulk-enrich completion columns -- WORDS` to list the names of columns.
+ * `bulk-enrich completion bash|zsh|fish`: prints a script for the shell, made from the declared commands. The
+ * script calls `bulk-enrich completion columns -- WORDS` to list the names of columns.
  */
 export async function completionCommand(
   program: Command,
@@ -110,7 +110,7 @@ function completed(above: Command, parent?: string): Completed[] {
   });
 }
 
-/** Replaces straight quotes: all three scripts have descriptions in single quotes, which a straight quote would end. */
+/** Replaces straight quotes, which would end the single-quoted descriptions of all three scripts. */
 function quoted(text: string): string {
   return text.replaceAll("'", '’');
 }

@@ -19,7 +19,7 @@ import {checkAccount} from '../doctor/account.ts';
 import {type Check, exitCodeOfAll, failed, failure, passed, skipped, warning} from '../doctor/check.ts';
 import {checkNetwork} from '../doctor/network.ts';
 import {cleaned, type JobFlags} from '../job-from-flags.ts';
-import {type Paint, painter} from '../terminal/colour.ts';
+import {painter} from '../terminal/colour.ts';
 import {many, shellWord, shownWidth, widthOf, wrapped} from '../terminal/lines.ts';
 import {print, printJson} from '../terminal/printable.ts';
 import {table} from '../terminal/table.ts';
@@ -38,7 +38,7 @@ export async function doctorCommand(flags: DoctorFlags): Promise<number> {
     ...checkPaths(settings, output),
   ];
   if (json) printJson({checks});
-  else print('stdout', render(checks, painter(process.stdout, process.env)));
+  else print('stdout', render(checks));
   return exitCodeOfAll(checks);
 }
 
@@ -150,7 +150,8 @@ function checkStore(store: JobSettings['store']): Check {
 const marks = {ok: 'ok', warning: 'WARNING', failed: 'FAILED', skipped: 'skipped'} as const;
 const colours = {ok: 'green', warning: 'yellow', failed: 'red', skipped: undefined} as const;
 
-function render(checks: readonly Check[], paint: Paint): string {
+function render(checks: readonly Check[]): string {
+  const paint = painter(process.stdout, process.env);
   const painted = (state: Check['state']) => {
     const colour = colours[state];
     return colour === undefined ? marks[state] : paint(colour, marks[state]);

@@ -23,7 +23,7 @@ import {print} from '../terminal/printable.ts';
 
 type InitFlags = RawSettings & {readonly output?: string; readonly force?: boolean};
 
-/** `bulk-enrich init LIST`: reads a list and writes a job file for it. Asks only for what the list does not show. */
+/** `bulk-enrich init LIST`: writes a job file for a list. Asks only for what the list does not show. */
 export async function initCommand(input: string, given: InitFlags): Promise<number> {
   const {output, force = false, ...flags} = given;
   let reading = cleaned(flags);
@@ -80,7 +80,7 @@ export async function initCommand(input: string, given: InitFlags): Promise<numb
   return 0;
 }
 
-/** Path and endpoint of an account file, which a comment in the job file suggests. Secrets in the URL are left out. */
+/** Path and endpoint of the account file that the job file suggests, without secrets of the URL. */
 function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
   const baseUrl = process.env.BULK_ENRICH_BASE_URL || EXAMPLE.endpoint;
   try {
@@ -104,8 +104,8 @@ function programPath(): string {
 }
 
 /**
- * The minimum credits of a run, as `plan` counts them. Prints the plan's warnings. Counts values with a stored answer
- * too, since these answers may have expired when the job runs.
+ * The minimum credits of a run, as `plan` counts them. Prints the plan's warnings. Counts values with a stored
+ * answer too, since these answers may have expired when the job runs.
  *
  * @throws {UsageError} if no run could start with the chosen settings.
  */

@@ -48,7 +48,7 @@ export async function runJob(job: Job, console: Console, yes: boolean): Promise<
     };
     const outcome = await run(job, {...io, mayBegin}, stopper, watch);
     renderOutcome(job, outcome, console, await creditsNeeded(job, outcome, console));
-    await tellGitHub(process.env, outcome, console);
+    await tellGitHub(outcome, console);
     return outcome.exitCode;
   } finally {
     unwatch();

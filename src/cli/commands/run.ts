@@ -24,7 +24,7 @@ export async function runCommand(
   }
 }
 
-/** Reports a wrong command line as a failed run. Returns the exit code; undefined if the caller must show the error. */
+/** Reports a wrong command line as a failed run. Returns the exit code; undefined if the caller shows the error. */
 export async function refuseRun(error: UsageError, flags: JobFlags): Promise<number | undefined> {
   await deliverWithoutJob(error, flags);
   return said(error, flags);
@@ -32,7 +32,7 @@ export async function refuseRun(error: UsageError, flags: JobFlags): Promise<num
 
 /** Reports why a run could not begin, and returns the exit code. Undefined if `main` has to show the error. */
 function said(error: unknown, flags: JobFlags): number | undefined {
-  tellGitHubOfError(process.env, error);
+  tellGitHubOfError(error);
   // With --quiet, nothing is printed if another run is active, so that cron sends no mail.
   const {quiet, log} = unchecked(flags).said;
   if (error instanceof LockedError && quiet === true) return error.exitCode;
@@ -58,9 +58,9 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Refuses a missing input before a run begins. If the job comes from a file, has metrics or a ping URL, or has files
- * of an earlier run, the run itself refuses the input: only a run reports to metrics and ping URLs, and handles such
- * files.
+ * Refuses a missing input before a run begins. If the job comes from a file, has metrics or a ping URL, or has
+ * files of an earlier run, the run itself refuses the input: only a run reports to metrics and ping URLs, and
+ * handles such files.
  *
  * @throws {InputError} if an input is missing.
  */

@@ -8,9 +8,9 @@ import {fieldPaths} from '../../lookup/field-paths.ts';
 import {cleaned, type JobFlags} from '../job-from-flags.ts';
 
 /**
- * Returns the columns of the list that a command line names, each as a value for the flag at the end of that line.
- * Empty if the list is missing or can't be read. `words`: the words after the program's name, perhaps quoted as in
- * a shell.
+ * Returns the columns of the list that a command line names, each as a value for the flag at the end of that
+ * line. Empty if the list is missing or can't be read. `words`: the words after the program's name, perhaps
+ * quoted as in a shell.
  */
 export async function columnsFor(program: Command, words: readonly string[]): Promise<string[]> {
   const [name, ...given] = words;

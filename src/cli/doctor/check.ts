@@ -1,8 +1,8 @@
 import {CodedError, type ExitCode, exitCodes} from '../../errors.ts';
 
-/** A check's result. `failed`: a run would fail, too. `warning`: a run works anyway. `skipped`: nothing was checked. */
 export interface Check {
   readonly name: string;
+  /** `failed`: a run would fail, too. `warning`: a run works anyway. `skipped`: nothing was checked. */
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
   /** The finding with what to do about it, or the reason why the check was skipped. */
   readonly detail: string;

@@ -10,7 +10,7 @@ import {type Check, failed, passed, skipped, warning} from './check.ts';
 const SKEW_MS = 60_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** Checks the way to a live service: proxy, DNS, connection and TLS, clock. Sends no key, so nothing can be charged. */
+/** Checks the way to a live service: proxy, DNS, connection, TLS, clock. Sends no key, so nothing is charged. */
 export async function checkNetwork(baseUrl: string, timeoutMs: number): Promise<Check[]> {
   const base = checkedBaseUrl(baseUrl);
   const found = await reach(base, Math.min(timeoutMs, PROBE_TIMEOUT_MS));

@@ -18,7 +18,7 @@ export interface Chosen {
   /** Columns that may be worth a lookup but get none, each with the reason. */
   readonly leftOut: readonly {readonly column: string; readonly why: string}[];
   readonly defaultCountry: string | undefined;
-  /** The choice among several IP addresses in a cell: first, last or only. Undefined if no column has such cells. */
+  /** The choice among several IP addresses in a cell: first, last or only. Undefined without such cells. */
   readonly ipFromList?: string | undefined;
   readonly endpoint: 'live' | 'embedded';
 }

@@ -27,7 +27,8 @@ function inSnakeCase(raw: RawSettings): Record<string, unknown> {
 
 /** Settings for the chosen columns. */
 export function columnSettings({columns, defaultCountry, ipFromList}: Chosen): RawSettings {
-  // A setting such as `ip=last` means the column `ip` with the prefix `last`. So a name with `=` is given as `{column}`.
+  // A setting such as `ip=last` means the column `ip` with the prefix `last`. So a name with `=` is
+  // given as `{column}`.
   const choice = (column: string) => (column.includes('=') ? {column} : column);
   const one = (names: readonly string[]) => (names.length > 1 ? names.map(choice) : names.map(choice)[0]);
   return {

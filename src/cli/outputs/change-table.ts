@@ -3,6 +3,7 @@ import {ranked} from '../../report/format.ts';
 import {broken, count, many, widthOf} from '../terminal/lines.ts';
 import {table} from '../terminal/table.ts';
 
+/** Changes as text for people. `old` and `fresh`: names of the compared files. */
 export function changeTable(changes: Changes, [old, fresh]: readonly [string, string]): string {
   const {levels, reasons, answers, columns} = changes;
   const {names, rows} = levelGrid(levels);
@@ -10,7 +11,7 @@ export function changeTable(changes: Changes, [old, fresh]: readonly [string, st
     some.length === 0 ? [] : [`Only ${path} has ${some.join(', ')}: not compared.`];
   return [
     sentenceOf(changes),
-    ...toldOf(changes, [old, fresh]),
+    ...keyTroubles(changes, [old, fresh]),
     ...only(old, columns.old),
     ...only(fresh, columns.new),
     ...(rows.length === 0 ? [] : ['', table([['from \\ to', ...names], ...rows])]),
@@ -28,7 +29,7 @@ function sentenceOf({new: added, gone, changed, unchanged, key}: Changes): strin
 }
 
 /** Sentences on rows without a key, and on rows with the key of an earlier row. */
-function toldOf({without_key: without, repeated}: Changes, paths: readonly [string, string]): string[] {
+function keyTroubles({without_key: without, repeated}: Changes, paths: readonly [string, string]): string[] {
   return paths.flatMap((path, at) => {
     const side = at === 0 ? 'old' : 'new';
     return [

@@ -157,7 +157,7 @@ function forWhom(rules: Explained['explanation']['rules']): string {
     .join(' ');
 }
 
-/** The values that the rules used. They are personal data, so only a terminal shows them: other outputs may be logs. */
+/** The values that rules used. They are personal data, so only a terminal shows them: a file may be a log. */
 function valuesOf(used: Explained['used']): string[] {
   if (process.stdout.isTTY !== true) return [];
   const values = new Map(used.flatMap(one => [...one]));
@@ -172,8 +172,8 @@ function nextLine({level, points, rules}: Explained['explanation']['next'][numbe
 }
 
 /**
- * The rows of an output, with their numbers in the input, from 1. Unreadable rows of the input have a number too, but
- * are not in the output.
+ * The rows of an output, with their numbers in the input, from 1. Unreadable rows of the input have a number too,
+ * but are not in the output.
  */
 async function* rowsOf(file: EnrichedFile): AsyncGenerator<{row: TextRow; number: number}> {
   const rejected = rejectedBeside(file.path);

@@ -35,7 +35,7 @@ function testFile(path: string): number {
 function tell({name, place, failures}: TestedRule): void {
   const what = failures.join('; ');
   print('stdout', `FAILED ${place}: ${name}: ${what}.\n`);
-  if (!inGitHubActions(process.env)) return;
+  if (!inGitHubActions()) return;
   const [, file = '', line = '1'] = /^(.*?):(\d+)/.exec(place) ?? [];
   printCommand(annotation('error', `bulk-enrich: ${name}`, what, {file, line: Number(line)}));
 }

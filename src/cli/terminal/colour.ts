@@ -6,8 +6,8 @@ import {markOf} from './printable.ts';
 export type Paint = (colour: 'green' | 'yellow' | 'red', text: string) => string;
 
 /**
- * True to show colours. NO_COLOR (no-color.org), if it is set, turns them off. FORCE_COLOR, if it is set, turns them
- * on, or off by `0` or `false`. If neither is set, terminals show colours, except for TERM=dumb.
+ * True to show colours. NO_COLOR (no-color.org), if it is set, turns them off. FORCE_COLOR, if it is set, turns
+ * them on, or off by `0` or `false`. If neither is set, terminals show colours, except for TERM=dumb.
  */
 export function showsColours(isTerminal: boolean, {NO_COLOR, FORCE_COLOR, TERM}: Env): boolean {
   if ((NO_COLOR ?? '') !== '') return false;

@@ -5,8 +5,8 @@ import {examplesOf} from '../examples.ts';
 import {remedied} from './remedied.ts';
 
 /**
- * Flags that other programs have, with advice (`says`). If `isFixable` is true, a corrected command is suggested, in
- * which `command` replaces `run`, and `flag` replaces the wrong flag. Without `flag`, the wrong flag is removed.
+ * Flags that other programs have, with advice (`says`). If `isFixable` is true, a corrected command is suggested,
+ * in which `command` replaces `run`, and `flag` replaces the wrong flag. Without `flag`, the wrong flag is removed.
  */
 const others: Readonly<
   Record<

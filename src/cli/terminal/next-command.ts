@@ -13,9 +13,7 @@ const FIRST: Readonly<Record<number, string>> = {
 
 export interface NextCommand {
   readonly command: string;
-  /**
-   * The condition to meet before running the command, as words that follow "To continue"; empty without a condition.
-   */
+  /** The condition to meet first, in words that follow "To continue"; empty without a condition. */
   readonly first: string;
 }
 
@@ -25,8 +23,8 @@ type CommandWords = readonly string[];
 const ownWords = (): CommandWords => process.argv.slice(2);
 
 /**
- * The command that continues where this run stopped. Undefined if no command does: the output is a stream, or a fault
- * of input, settings or state must be fixed first. `need`: the credit limit that all rows need, if known.
+ * The command that continues where this run stopped. Undefined if no command does: the output is a stream, or a
+ * fault of input, settings or state must be fixed first. `need`: the credit limit that all rows need, if known.
  */
 export function toContinue(
   {output, date, settings}: Job,
@@ -37,8 +35,8 @@ export function toContinue(
 ): NextCommand | undefined {
   if (!output.lasts || exitCode === exitCodes.usage) return undefined;
   const own = {budget: 'maxCredits', max_errors: 'maxErrors', max_rejects: 'maxRejects'} as const;
-  // `comeBackMs` is set if the account's budget of a day or month is used up. No flag raises it, only the account
-  // file.
+  // `comeBackMs` is set if the account's budget of a day or month is used up. No flag raises it, only
+  // the account file.
   const name = stop.comeBackMs === undefined ? own[stop.reason as keyof typeof own] : undefined;
   const limit = name && raised(settings[name], stop.counted, name === 'maxCredits' ? need : undefined);
   if (name !== undefined && limit !== undefined)
@@ -67,8 +65,8 @@ function raised(
 }
 
 /**
- * Repeats the given command with a new `limit`. If a path has `{date}`, adds --date: the next run may be days
- * later.
+ * Repeats the given command with a new `limit`. If a path has `{date}`, adds --date: the next run may
+ * be days later.
  */
 function sameAgain(given: CommandWords, date: string | undefined, limit: readonly string[] = []): string {
   const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart']});

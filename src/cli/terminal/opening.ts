@@ -15,18 +15,21 @@ export function opening({job, input: {layout, checkpoint}, asking: {executor, le
   const paced = job.endpoint.kind === 'embedded' ? `. The embedded service answers, ${pace}.` : `, ${pace}.`;
   const first =
     columns === '' ? 'No column is looked up, so no calls are made.' : `Looking up ${columns}${paced}`;
-  const said = [
+  const sentences = [
     ...(job.endpoint.kind === 'embedded' && job.endpoint.byDefault ? [NOT_CONFIGURED] : []),
     first,
+    ...(checkpoint === undefined ? [] : [resuming(checkpoint.record + 1, ledger)]),
   ];
-  if (checkpoint === undefined) return said.map(sentence => broken(sentence));
+  return sentences.map(sentence => broken(sentence));
+}
+
+function resuming(row: number, {tally, interrupted}: Session['asking']['ledger']): string {
   const lost =
-    ledger.interrupted === 0
+    interrupted === 0
       ? ''
-      : ` ${many(ledger.interrupted, 'call')} in flight when the last session ended may have been charged.`;
-  const made = many(totalOf(ledger.tally, 'calls'), 'call');
-  const resuming = `Resuming at row ${count(checkpoint.record + 1)}: the ${made} made before are not repeated.${lost}`;
-  return [...said, resuming].map(sentence => broken(sentence));
+      : ` ${many(interrupted, 'call')} in flight when the last session ended may have been charged.`;
+  const made = many(totalOf(tally, 'calls'), 'call');
+  return `Resuming at row ${count(row)}: the ${made} made before are not repeated.${lost}`;
 }
 
 /** Columns, each with its kind unless the name shows it: `last_ip (IP), phone (country from "land"), email`. */

@@ -16,8 +16,8 @@ import {table} from './table.ts';
 import {troubleLines} from './trouble.ts';
 
 /**
- * Prints how a run ended. The last lines matter most: the output and its path, the cost, and the next step. `need`: the
- * credit limit that all rows need, for a run that stopped at a lower one.
+ * Prints how a run ended. The last lines matter most: the output and its path, the cost, and the next step. `need`:
+ * the credit limit that all rows need, for a run that stopped at a lower one.
  */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, need?: number): void {
   const {summary, stop, found} = outcome;
@@ -136,7 +136,7 @@ function repairCommand(job: Job, rejects: string): string {
   return `bulk-enrich rejects ${shellWord(rejects)} > ${list} && \${EDITOR:-vi} ${list} && ${runAgain(job, path)}`;
 }
 
-/** Logs `run_stopped`, with the command that continues the run. The run itself has logged another event at its end. */
+/** Logs `run_stopped`, with the command that continues the run. The run itself logs its end as another event. */
 function logStopped(
   job: Job,
   outcome: RunOutcome,

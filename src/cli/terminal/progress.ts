@@ -72,7 +72,7 @@ export function startProgress(session: Session, console: Console, counted?: numb
   });
 }
 
-/** Share of the finished rows that a resumed run has re-read, from 0 to 1. Undefined once all of them are re-read. */
+/** Share of the finished rows that a resumed run has re-read, from 0 to 1. Undefined once all are re-read. */
 function readAgain({input: {checkpoint, source}}: Session): number | undefined {
   if (checkpoint === undefined || source.recordsRead >= checkpoint.record) return undefined;
   return source.position.bytes / checkpoint.bytes;
@@ -162,9 +162,9 @@ function statusOf(session: Session, speed: Speedometer, before: Before): Status 
 }
 
 /**
- * Values looked up so far (`made`) and at the end (`total`), over all sessions. `counted` includes the values of
- * earlier sessions only without an answer store. With a store, it leaves them out as known, so this function adds
- * them.
+ * Values looked up so far (`made`) and at the end (`total`), over all sessions. `counted` includes the values
+ * of earlier sessions only without an answer store. With a store, it leaves them out as known, so this
+ * function adds them.
  */
 function callsOf(
   {job, input: {checkpoint}}: Session,
@@ -176,7 +176,7 @@ function callsOf(
   return {made: base + values - earlier, total: counted + (job.settings.store === false ? 0 : base)};
 }
 
-/** Estimated number of records, at most `limit`. Assumes that unread records are on average as long as those read. */
+/** Estimated number of records, at most `limit`, if unread records are as long on average as those read. */
 function rowsIn({recordsRead, position, bytesTotal}: Source, limit: number | undefined): number | undefined {
   if (bytesTotal === undefined || position.bytes === 0) return limit;
   const total = Math.ceil(recordsRead * Math.max(1, bytesTotal / position.bytes));

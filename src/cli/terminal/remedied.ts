@@ -7,8 +7,8 @@ const OUTPUTS = ['-o', '--output'];
 /** The given command with its fault fixed, quoted for a shell; undefined if no fix is known. */
 export function remedied(argv: readonly string[], {flags = [], pipe, instead}: Remedy): string | undefined {
   const typed = argv.slice(2);
-  // If the command also names the right list, replacing the wrong path would make the run read the right list
-  // twice.
+  // If the command also names the right list, replacing the wrong path would make the run read the
+  // right list twice.
   if (instead !== undefined && /\W/.test(instead.given) && isNamed(instead.meant, typed)) return undefined;
   const words = instead === undefined ? typed : typed.flatMap(word => replaced(word, instead));
   const isSame = words.join('\0') === typed.join('\0');
