@@ -49,7 +49,6 @@ export interface RankingBlock {
   readonly what: string;
   readonly of: number;
   readonly rows: readonly {readonly name: string; readonly count: number}[];
-  readonly tone: Tone;
 }
 
 /** Stacked bars. Each row is one bar, divided into the parts that `keys` names. */
@@ -66,7 +65,7 @@ export interface HistogramBlock {
   readonly kind: 'histogram';
   readonly caption: string;
   readonly what: string;
-  readonly bins: readonly {readonly name: string; readonly count: number; readonly tone: Tone}[];
+  readonly bins: readonly {readonly name: string; readonly count: number}[];
 }
 
 /** Measurements over time. */

@@ -1,5 +1,5 @@
 import {count} from '../format.ts';
-import type {HistogramBlock, LinesBlock, StacksBlock, Tone} from '../model.ts';
+import type {HistogramBlock, LinesBlock, StacksBlock} from '../model.ts';
 import {html, type Markup} from './markup.ts';
 
 /**
@@ -8,8 +8,8 @@ import {html, type Markup} from './markup.ts';
  */
 
 /** A bar that fills a share of its cell, from 0 to 1. */
-export function bar(share: number, tone: Tone): Markup {
-  return html`<svg class="bar" aria-hidden="true"><rect class="fill-${tone}" width="${length(share)}%" height="100%" rx="2"/></svg>`;
+export function bar(share: number): Markup {
+  return html`<svg class="bar" aria-hidden="true"><rect class="fill-known" width="${length(share)}%" height="100%" rx="2"/></svg>`;
 }
 
 /** One line of a stack: its parts side by side. */
@@ -37,9 +37,9 @@ export function stack({keys}: StacksBlock, {name, counts}: StacksBlock['rows'][n
 export function histogram({bins, what, caption}: HistogramBlock): Markup {
   const most = Math.max(1, ...bins.map(bin => bin.count));
   const width = 1 / Math.max(1, bins.length);
-  const columns = bins.map(({count: value, tone}, index) => {
+  const columns = bins.map(({count: value}, index) => {
     const height = value / most;
-    return html`<rect class="fill-${tone}" x="${length((index + 0.08) * width)}%" y="${length(1 - height)}%" width="${length(0.84 * width)}%" height="${length(height)}%"/>`;
+    return html`<rect class="fill-known" x="${length((index + 0.08) * width)}%" y="${length(1 - height)}%" width="${length(0.84 * width)}%" height="${length(height)}%"/>`;
   });
   const label = `${caption}: ${bins.map(bin => `${what} ${bin.name}: ${count(bin.count)}`).join('; ')}`;
   return html`<svg class="columns" role="img" aria-label="${label}">${columns}</svg>`;

@@ -109,11 +109,11 @@ function behind(block: Table, label = 'Figures'): Markup {
   return html`<details><summary>${label}</summary>${table(block)}</details>`;
 }
 
-function ranking({caption, what, of, rows, tone}: RankingBlock): Markup {
+function ranking({caption, what, of, rows}: RankingBlock): Markup {
   const most = Math.max(1, ...rows.map(row => row.count));
   const lines = rows.map(
     ({name, count: times}) =>
-      html`<tr><th scope="row" class="text">${breakable(name)}${bar(times / most, tone)}</th><td class="figure">${count(times)}</td><td class="figure share">${percent(times, of)}</td></tr>
+      html`<tr><th scope="row" class="text">${breakable(name)}${bar(times / most)}</th><td class="figure">${count(times)}</td><td class="figure share">${percent(times, of)}</td></tr>
 `,
   );
   return html`<table class="ranking">

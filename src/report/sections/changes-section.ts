@@ -1,32 +1,13 @@
 import {levelGrid} from '../changes.ts';
-import {count, ranked} from '../format.ts';
-import type {RankingBlock, Section} from '../model.ts';
+import {count} from '../format.ts';
+import type {Section} from '../model.ts';
 import type {Summary} from '../summary.ts';
-
-const MOST = 12;
+import {rankingOf} from './ranking.ts';
 
 /** Changes since the job's last output; undefined without a comparison. */
 export function changesSection({changes}: Summary): Section | undefined {
   if (changes === undefined) return undefined;
   const {rows, new: added, gone, changed, unchanged, compared_with: old, reasons, answers, key} = changes;
-  const ranking = (
-    caption: string,
-    what: string,
-    counts: Readonly<Record<string, number>>,
-  ): RankingBlock[] => {
-    const found = ranked(counts).slice(0, MOST);
-    if (found.length === 0) return [];
-    return [
-      {
-        kind: 'ranking',
-        caption,
-        what,
-        of: rows.new,
-        tone: 'known',
-        rows: found.map(([name, times]) => ({name, count: times})),
-      },
-    ];
-  };
   return {
     title: 'Since the last output',
     note:
@@ -42,9 +23,9 @@ export function changesSection({changes}: Summary): Section | undefined {
         small: true,
       },
       ...levelTable(changes.levels),
-      ...ranking('Reasons that came', 'Reason', reasons.came),
-      ...ranking('Reasons that went', 'Reason', reasons.went),
-      ...ranking('Answers that changed', 'Column', answers),
+      ...rankingOf('Reasons that came', 'Reason', reasons.came, rows.new),
+      ...rankingOf('Reasons that went', 'Reason', reasons.went, rows.new),
+      ...rankingOf('Answers that changed', 'Column', answers, rows.new),
     ],
   };
 }

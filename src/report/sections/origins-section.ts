@@ -27,7 +27,6 @@ function ranking(facts: TopNames | undefined, caption: string, what: string): Ra
       caption: facts.missed_at_most === 0 ? caption : `${caption} (counts are at least these)`,
       what,
       of: facts.counted,
-      tone: 'known',
       rows: facts.names.map(({name, count}) => ({name: named(name), count})),
     },
   ];

@@ -1,6 +1,7 @@
-import {count, many, percent, ranked, shellWord} from '../format.ts';
-import type {HistogramBlock, RankingBlock, Section, StacksBlock, TableBlock} from '../model.ts';
+import {count, many, percent, shellWord} from '../format.ts';
+import type {HistogramBlock, Section, StacksBlock, TableBlock} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
+import {rankingOf} from './ranking.ts';
 
 /** The meanings of the default rules' reasons. */
 export const reasonCodes: Readonly<Record<string, string>> = {
@@ -27,8 +28,6 @@ export const reasonCodes: Readonly<Record<string, string>> = {
   token_invalid: 'not a possible session token',
 };
 
-const MOST_REASONS = 12;
-
 /** Title of the section with the rows of high risk. */
 export const RISK = 'Risk';
 
@@ -44,8 +43,8 @@ export function riskSection({risk, output}: Summary): Section | undefined {
       levels(risk),
       scores(risk),
       ...highRows(risk, output.path),
-      ...ranking(inWords(risk), 'Reasons, most often first', 'Reason', scored),
-      ...ranking(risk.missing, 'Signals that were missing', 'Signal', scored + unknown),
+      ...rankingOf('Reasons, most often first', 'Reason', inWords(risk), scored),
+      ...rankingOf('Signals that were missing', 'Signal', risk.missing, scored + unknown),
       ...declaredRules(risk),
       ...warnings(risk),
     ],
@@ -128,21 +127,8 @@ function scores({histogram}: RiskCounts): HistogramBlock {
   const bins = histogram.map((rows, index) => ({
     name: `${index * 10}–${index === last ? 100 : index * 10 + 9}`,
     count: rows,
-    tone: 'known' as const,
   }));
   return {kind: 'histogram', caption: 'Rows by score', what: 'Score', bins};
-}
-
-function ranking(
-  counts: Readonly<Record<string, number>>,
-  caption: string,
-  what: string,
-  of: number,
-): RankingBlock[] {
-  const rows = ranked(counts)
-    .slice(0, MOST_REASONS)
-    .map(([name, times]) => ({name, count: times}));
-  return rows.length === 0 ? [] : [{kind: 'ranking', caption, what, of, tone: 'known', rows}];
 }
 
 /** By field: the share of answers with the field, and the share of those answers in which the field is true. */
