@@ -1,5 +1,5 @@
 import type {RiskColumn} from '../output/columns.ts';
-import {type Changes, type RowKind, rowKinds} from '../report/changes.ts';
+import type {Changes} from '../report/changes.ts';
 import {parsed} from './read-answers.ts';
 import {type ResultNames, riskFrom} from './result-columns.ts';
 
@@ -18,7 +18,7 @@ const MOST_KEPT = 1_000;
 const NO_LEVEL = 'none';
 
 export class ChangeCounts {
-  readonly rows: Record<RowKind, number>;
+  readonly rows = {new: 0, gone: 0, changed: 0, unchanged: 0};
   readonly #answers: readonly Common[];
   readonly #risk: Readonly<Partial<Record<RiskColumn, Common>>>;
   readonly #columns: Changes['columns'];
@@ -29,7 +29,6 @@ export class ChangeCounts {
   readonly #changed = new Map<string, number>();
 
   constructor(before: ResultNames, after: ResultNames) {
-    this.rows = Object.fromEntries(rowKinds.map(kind => [kind, 0])) as Record<RowKind, number>;
     const [old, now] = [before, after].map(comparedIn) as [string[], string[]];
     const common = old.flatMap((name, at) =>
       now.includes(name) ? [{name, old: at, new: now.indexOf(name)}] : [],

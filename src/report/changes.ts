@@ -27,9 +27,6 @@ export const changesSchema = z.object({
 
 export type Changes = z.output<typeof changesSchema>;
 
-export const rowKinds = ['new', 'gone', 'changed', 'unchanged'] as const;
-export type RowKind = (typeof rowKinds)[number];
-
 const LEVELS = ['low', 'medium', 'high', 'unknown', 'none'];
 
 /** A table of row counts: old levels go down, new levels go across. It has only the levels that occur. */

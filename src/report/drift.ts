@@ -70,40 +70,36 @@ export function compareRuns(now: RunProfile, history: readonly RunProfile[], thr
   const jumps: Drift[] = [];
   const judge = (
     what: string,
-    value: number | undefined,
     of: (run: RunProfile) => number | undefined,
-    jumped: (usual: number) => boolean,
+    jumped: (value: number, usual: number) => boolean,
   ) => {
+    const value = of(now);
     const known = before.map(of).filter(earlier => earlier !== undefined);
     if (value === undefined || known.length === 0) return;
     const usual = median(known);
-    if (jumped(usual)) jumps.push({what, now: value, usual, runs: known.length});
+    if (jumped(value, usual)) jumps.push({what, now: value, usual, runs: known.length});
   };
   judge(
     'rows',
-    now.rows,
     run => run.rows,
-    usual => countJumped(now.rows, usual, threshold),
+    (rows, usual) => countJumped(rows, usual, threshold),
   );
   // Credits are reported only if they rise, and the share of known answers (`HIT_RATE`) only if it falls.
   judge(
     'credits',
-    now.credits,
     run => run.credits,
-    usual => now.credits > usual && countJumped(now.credits, usual, threshold),
+    (credits, usual) => credits > usual && countJumped(credits, usual, threshold),
   );
   judge(
     'risk.mean',
-    now.mean,
     run => run.mean,
-    usual => shareJumped((now.mean ?? 0) / 100, usual / 100, now.rows, threshold),
+    (mean, usual) => shareJumped(mean / 100, usual / 100, now.rows, threshold),
   );
-  for (const [name, {share, of}] of Object.entries(now.shares)) {
+  for (const [name, {of}] of Object.entries(now.shares)) {
     judge(
       name,
-      share,
       run => run.shares[name]?.share,
-      usual => (name !== HIT_RATE || share < usual) && shareJumped(share, usual, of, threshold),
+      (share, usual) => (name !== HIT_RATE || share < usual) && shareJumped(share, usual, of, threshold),
     );
   }
   return jumps;

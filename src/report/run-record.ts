@@ -70,7 +70,7 @@ export function recordOf(summary: Summary, endpoint: string): RunRecord {
     reason: summary.reason,
     exit_code: summary.exit_code,
     rows: rows.written,
-    ...moneyOf(session.by_operation),
+    ...spendingOf(session.by_operation),
     saved: exact(saved.dedupe + saved.store + saved.prefilter),
     hit_rate: distinct === 0 ? null : Math.round((known / distinct) * 1e6) / 1e6,
     store_trouble: typeof store?.trouble === 'string',
@@ -87,7 +87,7 @@ export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: 
     reason: CUT_OFF,
     exit_code: null,
     rows: null,
-    ...moneyOf(spent),
+    ...spendingOf(spent),
     saved: null,
     hit_rate: null,
     store_trouble: false,
@@ -109,7 +109,7 @@ export function isOwn({reason}: RunRecord): boolean {
   return reason !== CUT_OFF;
 }
 
-function moneyOf(by_operation: SpentBy) {
+function spendingOf(by_operation: SpentBy) {
   const sum = (of: (each: SpentBy[string]) => number) =>
     exact(Object.values(by_operation).reduce((total, each) => total + of(each), 0));
   return {

@@ -8,7 +8,6 @@ export function renderMarkdown({title, status, lead, facts, sections}: Report): 
   const figures = tableOf(
     ['', ''],
     facts.map(({label, value, note}) => [label, note === undefined ? value : `${value} (${note})`]),
-    [],
   );
   return withoutControls([head, figures, ...sections.map(sectionText)].join('\n'));
 }
@@ -25,7 +24,7 @@ function blockText(block: Block): string {
 function blockTable(block: Block): string {
   switch (block.kind) {
     case 'table':
-      return tableOf(block.head, block.rows, block.texts ?? []);
+      return tableOf(block.head, block.rows, block.texts);
     case 'ranking':
       return tableOf(
         [block.what, 'count', 'share'],

@@ -5,23 +5,18 @@ import type {Summary} from '../summary.ts';
 /** Details of the run, which a user can quote in a question about it. */
 export function runSection(summary: Summary): Section {
   const {endpoint, input, output, resumed} = summary;
-  const details: [string, string][] = [
+  const details = [
     ['Run', summary.run_id],
     ['Started', moment(summary.started_at)],
     ['Finished', moment(summary.finished_at)],
     ['Service', endpoint.base_url === null ? endpoint.kind : `${endpoint.kind}, ${endpoint.base_url}`],
     ['Input', `${input.paths.join(', ')} (${bytes(input.bytes)})`],
     ['SHA-256 of the input', input.sha256],
-    ['Output', `${output.path}${output.bytes === null ? '' : ` (${bytes(output.bytes)})`}`],
-    ...(output.sha256 === null ? [] : [['SHA-256 of the output', output.sha256] as [string, string]]),
+    ['Output', output.bytes === null ? output.path : `${output.path} (${bytes(output.bytes)})`],
+    ...(output.sha256 === null ? [] : [['SHA-256 of the output', output.sha256]]),
     ...(resumed.times === 0
       ? []
-      : [
-          ['Resumed', `${many(resumed.times, 'time')}, last from row ${count(resumed.from_row ?? 1)}`] as [
-            string,
-            string,
-          ],
-        ]),
+      : [['Resumed', `${many(resumed.times, 'time')}, last from row ${count(resumed.from_row ?? 1)}`]]),
   ];
   return {
     title: 'This run',
