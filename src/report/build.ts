@@ -37,7 +37,6 @@ export function buildReport(summary: Summary): Report {
   };
 }
 
-/** The report's title: the job and its list. */
 function titleOf({job, input: {paths}}: Summary): string {
   const [first, ...others] = paths;
   if (first === undefined) return job ?? 'Enrichment run';

@@ -48,7 +48,6 @@ const CUT_OFF = 'cut_off';
 /** Fields of a session that are known at its start. */
 export type RecordedSession = Pick<RunRecord, 'run_id' | 'started_at' | 'job' | 'list' | 'account' | 'price'>;
 
-/** Calls and credits, by operation. */
 type SpentBy = RunRecord['credits']['by_operation'];
 
 /** A session's line in the history, from the summary. `endpoint`: the name of the service that it called. */

@@ -213,21 +213,18 @@ const drift = z.object({
   runs: whole,
 });
 
-/** The answer fields of an operation for which shares are counted. */
-type FieldsOf = (operation: Operation) => readonly {readonly name: string}[];
-
 /** The schema of counts by these names; by any names if `names` is undefined. */
 function countsBy(names: readonly string[] | undefined): typeof counts {
   return names === undefined ? counts : (z.partialRecord(z.enum(names), whole) as unknown as typeof counts);
 }
 
 /**
- * The summary's schema for these operations and reasons. Without `fieldsOf` it allows fields of any name, without
- * `reasons` any reason.
+ * The summary's schema for these operations. It allows only the answer fields of `fieldsOf`, and the risk's
+ * `reasons`; if one of them is undefined, any names.
  */
 export function summaryOf(
   operations: readonly Operation[],
-  fieldsOf?: FieldsOf,
+  fieldsOf?: (operation: Operation) => readonly {readonly name: string}[],
   reasons?: readonly string[],
 ) {
   const byOperation = <T extends z.ZodType>(schemaOf: (operation: Operation) => T) =>

@@ -77,7 +77,7 @@ function path(
       drawing = false;
       continue;
     }
-    const start = index === 0 ? 0 : (ends[index - 1] ?? 0);
+    const start = ends[index - 1] ?? 0;
     const x = (BOX * (start + (ends[index] ?? start))) / 2 / span;
     const y = BOX * (1 - value / most);
     // A point between two gaps is a stroke without length. It shows as a dot, since the line has round caps.
