@@ -1,5 +1,4 @@
 import type {TextRow} from '../input/row.ts';
-import {operationNames} from '../operations/table.ts';
 import type {RiskColumn} from '../output/columns.ts';
 import type {Explanation} from '../report/explanation.ts';
 import type {Summary} from '../report/summary.ts';
@@ -73,8 +72,8 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
  */
 function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);
-  const subjects = subjectsOf(targets, operationNames);
-  const read = rowReaderOf(file, targets);
+  const subjects = subjectsOf(targets);
+  const read = rowReaderOf(file);
   const background = backgroundOf(undefined, startOf(file) || 0);
   const check = subjectsChecker(subjects, file.own, background);
   const ready = rules.map(({when}) => {

@@ -4,7 +4,7 @@ import type {TextRow} from '../input/row.ts';
 import {cellReader, type Target} from '../lookup/targets.ts';
 import {type FieldType, fieldTypes} from '../operations/field-types.ts';
 import type {Operation} from '../operations/table.ts';
-import {type AnswerField, formulaSafe, valueAt} from '../output/columns.ts';
+import {type AnswerField, formulaSafe, putAt, valueAt} from '../output/columns.ts';
 import {ENRICHMENT} from '../output/encoder.ts';
 import type {LookupStatus, RowView} from '../score/subjects.ts';
 import type {EnrichedFile} from './enriched-file.ts';
@@ -29,14 +29,13 @@ export function targetsIn({path, results}: EnrichedFile): Target[] {
 }
 
 /** Makes a reader of an output's rows. Rules then see the same answers as in the run that wrote the output. */
-export function rowReaderOf(file: EnrichedFile, targets: readonly Target[]): ReadRow {
-  const {results, own, source} = file;
+export function rowReaderOf({results, own, source}: EnrichedFile): ReadRow {
   const width = own.columns.length;
   const isEscaped = source.format.kind === 'csv';
   let at = 0;
   const columns = results.lookups.map(({operation, fields, said, key}) => {
     const reads = fields.map(field => readerOf(operation, field, isEscaped));
-    const column = {status: at, error: at + 1, first: at + said.length, reads, key};
+    const column = {operation, status: at, error: at + 1, first: at + said.length, reads, key};
     at = column.first + fields.length;
     return column;
   });
@@ -45,10 +44,9 @@ export function rowReaderOf(file: EnrichedFile, targets: readonly Target[]): Rea
     return {
       row: row.type === 'csv' ? {...row, fields: row.fields.slice(0, width)} : row,
       results: columns.map(({status, error}) => statusOf(cells[status], cells[error])),
-      answers: columns.map(({first, reads, key, status}, index) => {
+      answers: columns.map(({operation, first, reads, key, status}) => {
         if (nested === undefined) return answerIn(cells, first, reads, cells[status] === 'ok');
         const data = valueAt(nested, [key, 'data']);
-        const operation = targets[index]?.operation;
         return isObject(data) && operation !== undefined ? usedAnswer(operation, data) : undefined;
       }),
     };
@@ -64,8 +62,6 @@ function statusOf(status = '', error = ''): LookupStatus {
 type PutField = (text: string, answer: Record<string, unknown>) => void;
 
 function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, isEscaped: boolean): PutField {
-  const name = path.at(-1) ?? '';
-  const parts = path.slice(0, -1);
   let type: FieldType | undefined = operation && fieldTypes[operation];
   for (const part of path) type = type instanceof Map ? type.get(part) : undefined;
   const read = (text: string): unknown => {
@@ -73,14 +69,7 @@ function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, i
     const value = isEscaped ? unescaped(text) : text;
     return type !== undefined && 'read' in type ? type.read(value) : value;
   };
-  return (text, answer) => {
-    let inner = answer;
-    for (const part of parts) {
-      inner[part] ??= {};
-      inner = inner[part] as Record<string, unknown>;
-    }
-    inner[name] = read(text);
-  };
+  return (text, answer) => putAt(answer, path, read(text));
 }
 
 /** Rebuilds an answer from the cells of its fields. An empty cell means that the answer lacked the field. */

@@ -37,13 +37,16 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
     const {results} = file;
     const risk = results.risk.length > 0 ? results.risk : planRisk(undefined);
     // Compares only the risk: the answers are the same before and after.
-    const compared = {results: {...results, lookups: [], repairs: false, risk}, names: riskNames(risk)};
+    const compared = {
+      results: {...results, lookups: [], repairs: false, risk},
+      names: addedNames([], {risk, repairs: false}),
+    };
     const counts = new ChangeCounts(compared, compared);
     const targets = targetsIn(file);
     const startedAt = now ?? startOf(file);
     const scorer = createScorer(rules, targets, file.own, backgroundOf(rules, startedAt || 0));
     refuseLacking(file, scorer, Number.isNaN(startedAt));
-    const read = rowReaderOf(file, targets);
+    const read = rowReaderOf(file);
     const answers = riskFrom(file);
     let rows = 0;
     const rescored = (row: TextRow) => {
@@ -69,10 +72,6 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
   } finally {
     await file.close();
   }
-}
-
-function riskNames(risk: readonly RiskColumn[]): string[] {
-  return addedNames([], {risk, repairs: false});
 }
 
 /**

@@ -161,15 +161,13 @@ export function planRepairs(only: readonly string[] | undefined): boolean {
 
 /** Repairs by the key of their lookup: `{"phone":["decimal_zero"]}`; undefined if no cell was repaired. */
 export function repairsByKey(
-  repairs: EnrichedRepairs,
+  repairs: readonly (readonly RepairCode[])[] | undefined,
   columns: readonly TargetColumns[],
 ): Readonly<Record<string, readonly RepairCode[]>> | undefined {
   if (repairs === undefined) return undefined;
   const entries = columns.map(({key}, index) => [key, repairs[index] ?? []] as const);
   return Object.fromEntries(entries.filter(([, codes]) => codes.length > 0));
 }
-
-type EnrichedRepairs = readonly (readonly RepairCode[])[] | undefined;
 
 /** Columns of the risk that are always written. Those in `EXPLAINING` are written unless `--fields` leaves them out. */
 const ALWAYS = ['score', 'level', 'reasons'] as const;
@@ -243,24 +241,24 @@ export function resultCells(
   });
 }
 
-/** An answer with only these fields, as JSON text. Numbers are spelled as in the answer (exact-numbers.ts). */
-export function pickedJson(data: unknown, fields: readonly AnswerField[]): string {
-  return unmarkNumbers(JSON.stringify(pickFields(data, fields)));
-}
-
+/** An answer with only these fields, where it has them. */
 export function pickFields(data: unknown, fields: readonly AnswerField[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const {path} of fields) {
     const value = valueAt(data, path);
-    if (value === undefined) continue;
-    let inner = picked;
-    for (const key of path.slice(0, -1)) {
-      inner[key] ??= {};
-      inner = inner[key] as Record<string, unknown>;
-    }
-    inner[path.at(-1) as string] = value;
+    if (value !== undefined) putAt(picked, path, value);
   }
   return picked;
+}
+
+/** Sets the field at `path` of an answer, and makes the objects around it. */
+export function putAt(answer: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  let inner = answer;
+  for (const key of path.slice(0, -1)) {
+    inner[key] ??= {};
+    inner = inner[key] as Record<string, unknown>;
+  }
+  inner[path.at(-1) as string] = value;
 }
 
 export function valueAt(data: unknown, path: readonly string[]): unknown {

@@ -12,7 +12,7 @@ import {
   addedNames,
   columnsOf,
   formulaSafe,
-  pickedJson,
+  pickFields,
   type RiskColumn,
   repairsByKey,
   resultCells,
@@ -241,7 +241,10 @@ function flatAnswers(
 function resultJson(result: Result, column: TargetColumns, repairs: readonly RepairCode[] = []): string {
   const said = column.said.map(one => `"${one.name}":${JSON.stringify(one.of(result, undefined))},`).join('');
   const data = textOf(result);
-  const shown = data === undefined || column.whole ? data : pickedJson(asItCame(result), column.fields);
+  const shown =
+    data === undefined || column.whole
+      ? data
+      : unmarkNumbers(JSON.stringify(pickFields(asItCame(result), column.fields)));
   const repaired = repairs.length === 0 ? '' : `"repairs":${JSON.stringify(repairs)},`;
   return `{${said}${repaired}"data":${shown ?? 'null'}}`;
 }

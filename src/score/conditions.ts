@@ -2,7 +2,6 @@ import {UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import type {PlaceOf} from '../job/parse.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
-import {operationNames} from '../operations/table.ts';
 import type {Background} from './given.ts';
 import {type Condition, compile} from './language/condition.ts';
 import {conditionChecker} from './language/expression.ts';
@@ -92,10 +91,10 @@ export function createConditions(
     stages: stagesOf(ready, index => keyOf(targets, index)),
     asks: view => {
       const facts = {...readFacts(view), risk: scorer?.soFar(view)};
-      return index =>
-        ready[index]?.combinations.some(
-          combination => ready[index]?.condition.decide(chosen(facts, view, combination)) === true,
-        ) === true;
+      return index => {
+        const {condition, combinations} = ready[index] as ReadyCondition;
+        return combinations.some(combination => condition.decide(chosen(facts, view, combination)) === true);
+      };
     },
   };
 }
@@ -105,7 +104,7 @@ export function createConditions(
  * has a `when`, the name means all of them.
  */
 function readableSubjects(targets: readonly Target[]): Subjects {
-  const subjects = [...subjectsOf(targets, operationNames)].map(([name, {operation, targets: own}]) => {
+  const subjects = [...subjectsOf(targets)].map(([name, {operation, targets: own}]) => {
     const always = own.filter(index => targets[index]?.when === undefined);
     return [name, {operation, targets: always.length > 0 ? always : own}] as const;
   });

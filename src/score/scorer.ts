@@ -1,6 +1,6 @@
 import type {InputFormat} from '../input/row.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
-import {operationNames, operations} from '../operations/table.ts';
+import {operations} from '../operations/table.ts';
 import type {Background} from './given.ts';
 import {type Condition, compile, type Decision, type Lacking} from './language/condition.ts';
 import type {Reference} from './language/expression.ts';
@@ -53,7 +53,7 @@ export function createScorer(
   format: InputFormat,
   background: Background,
 ): Scorer {
-  const subjects = subjectsOf(targets, operationNames);
+  const subjects = subjectsOf(targets);
   const ready = compileRules(rules, subjects, format, background);
   const conditions = ready.map(({condition}) => condition);
   const readFacts = factsReader(subjects, conditions, format.columns, background.facts);
@@ -63,14 +63,10 @@ export function createScorer(
     subjects,
   );
   const nameSignal = signalNames(targets, subjects);
-  const isListFault: IsListFault = (index, code) => {
-    const target = targets[index];
-    return target !== undefined && !operations[target.operation].personFaults.some(fault => fault === code);
-  };
   const verdict = (held: readonly ReadyRule[], view: RowView) => {
     const sum = held.reduce((all, {add}) => all + add, 0);
     const score = Math.min(100, Math.max(0, sum));
-    return {score, level: levelOf(score, levels, isBlind(view, relevant, isListFault))};
+    return {score, level: levelOf(score, levels, isBlind(view, relevant, targets))};
   };
   return {
     reads: conditions.flatMap(({references}) => references),
@@ -249,24 +245,26 @@ function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolea
   return blind ? 'unknown' : 'low';
 }
 
-/** True if the error code of lookup `index` is a fault of the list, and says nothing about the row's person. */
-export type IsListFault = (index: number, code: string) => boolean;
-
 /**
  * True if too little is known to call a row's risk low. One case: a lookup that the rules read failed, is unknown,
  * has a fault of the list, or was skipped for another reason than its condition. The other case: of the lookups
  * that the rules read, none has an answer or a fault of the person, such as a malformed address.
  */
-function isBlind({results}: RowView, relevant: readonly number[], isListFault: IsListFault): boolean {
+function isBlind({results}: RowView, relevant: readonly number[], targets: readonly Target[]): boolean {
   let heard = relevant.length === 0;
   for (const index of relevant) {
     const result = results[index];
     if (result === undefined || result.status === 'empty') continue;
     if (result.status === 'failed' || result.status === 'unknown') return true;
-    if (result.status === 'invalid' && isListFault(index, result.error ?? '')) return true;
+    if (result.status === 'invalid' && isListFault(targets[index] as Target, result.error)) return true;
     if (result.status === 'skipped') {
       if (result.error !== 'condition') return true;
     } else heard = true;
   }
   return !heard;
+}
+
+/** True if the error code of an invalid cell is a fault of the list, and says nothing about the row's person. */
+function isListFault({operation}: Target, code: string | undefined): boolean {
+  return !operations[operation].personFaults.some(fault => fault === code);
 }

@@ -1,7 +1,7 @@
 import type {InputFormat, Row} from '../input/row.ts';
 import type {Result} from '../ledger/lookup.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
-import type {Operation} from '../operations/table.ts';
+import {type Operation, operationNames} from '../operations/table.ts';
 import type {Background} from './given.ts';
 import type {Condition} from './language/condition.ts';
 import {type CheckCondition, conditionChecker} from './language/expression.ts';
@@ -40,9 +40,10 @@ const RESERVED = new Set([
   ...['has', 'size', 'in', 'true', 'false', 'null'],
 ]);
 
-export function subjectsOf(targets: readonly Target[], operations: readonly Operation[]): Subjects {
+/** The names of all operations, also of those without a column, and of all columns that are looked up. */
+export function subjectsOf(targets: readonly Target[]): Subjects {
   const subjects = new Map<string, Subject>();
-  for (const operation of operations) {
+  for (const operation of operationNames) {
     const own = targets.flatMap((target, index) => (target.operation === operation ? [index] : []));
     subjects.set(operation, {operation, targets: own});
   }
