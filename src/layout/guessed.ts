@@ -23,15 +23,16 @@ export function isLookup(only: readonly Operation[] | undefined) {
 const LEAST_WORTH_NAMING = 0.1;
 
 /** The flags with which a suggested command names the guessed columns, sure and unsure ones. */
-export function flagsOf(guesses: readonly Guess[], {columns, rows}: Looked): string[] {
+export function flagsOf(guesses: readonly Guess[], list: FirstRows): string[] {
   const named = guesses.filter(({share, ofKind}) => share === undefined || ofKind >= LEAST_WORTH_NAMING);
   const flags = named.flatMap(({operation, column}) => [`--${operation}`, asChoice(operation, column)]);
   const national = named.filter(lacksCountry).map(({column}) => column);
   const isKnown = named.some(({operation}) => operation === 'country');
-  return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national, columns, rows)];
+  return national.length === 0 || isKnown ? flags : [...flags, ...countryFlags(national, list)];
 }
 
-interface Looked {
+/** A list's columns and first rows. */
+export interface FirstRows {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
 }
@@ -40,11 +41,7 @@ interface Looked {
  * The flag that gives the country of these phone columns: `--country` with the column that fits. If no column
  * fits, it is `--default-country COUNTRY`, and the user replaces COUNTRY.
  */
-function countryFlags(
-  phones: readonly string[],
-  columns: readonly string[],
-  rows: readonly Row[],
-): [string, string] {
+function countryFlags(phones: readonly string[], {columns, rows}: FirstRows): [string, string] {
   const column = countryColumnOf(phones, columns, rows);
   return column === undefined ? ['--default-country', 'COUNTRY'] : ['--country', column];
 }
@@ -65,8 +62,7 @@ function asChoice(operation: Guess['operation'], column: string): string {
 export function demandSure(
   all: readonly Guess[],
   lookups: readonly LookupGuess[],
-  columns: readonly string[],
-  rows: readonly Row[],
+  list: FirstRows,
   path: string,
 ): void {
   const countries = all.filter(({operation}) => operation === 'country');
@@ -76,31 +72,32 @@ export function demandSure(
       ({operation, column}) => operation === 'phone' && (numbers.length === 0 || numbers.includes(column)),
     );
   const torn = countries.filter(guess => guess.confidence === 'unsure' && isMeant(guess));
-  if (torn.length > 0) throw tornCountries(torn, countries, meant, {columns, rows});
+  if (torn.length > 0) throw tornCountries(torn, countries, meant, list);
   const unsure = meant.find(({confidence}) => confidence === 'unsure');
   if (unsure !== undefined) {
     const others = meant.filter(guess => guess !== unsure);
-    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], {columns, rows});
+    if (lacksCountry(unsure)) throw nationalForm(unsure, [...others, ...countries], list);
     if (lacksChoice(unsure)) throw listedForm(unsure);
-    throw mayHold(unsure, flagsOf([...meant, ...countries], {columns, rows}));
+    throw mayHold(unsure, flagsOf([...meant, ...countries], list));
   }
   if (meant.length > 0) return;
+  const {columns, rows} = list;
   const [first] = rows;
-  const list = first?.type === 'ndjson' ? listIn(first.value) : undefined;
-  if (list !== undefined && rows.length === 1 && path !== '-')
+  const inner = first?.type === 'ndjson' ? listIn(first.value) : undefined;
+  if (inner !== undefined && rows.length === 1 && path !== '-')
     throw new UsageError(
       'no_columns',
-      `${path} is one JSON object. Its rows seem to be in the property "${list}".`,
+      `${path} is one JSON object. Its rows seem to be in the property "${inner}".`,
       {
-        pipe: {command: `jq -c '.${list}[]'`, input: path},
+        pipe: {command: `jq -c '.${inner}[]'`, input: path},
         flags: ['-o', defaultOutput([path])],
       },
     );
   if (lookups.length > 0)
     throw new UsageError(
       'column_unsure',
-      `No column is looked up for sure. ${lookups.map(guess => passedOver(guess, {columns, rows})).join(' ')}`,
-      {flags: flagsOf([...lookups.filter(isOffered), ...countries], {columns, rows})},
+      `No column is looked up for sure. ${lookups.map(guess => passedOver(guess, list)).join(' ')}`,
+      {flags: flagsOf([...lookups.filter(isOffered), ...countries], list)},
     );
   throw new UsageError(
     'no_columns',
@@ -122,7 +119,7 @@ const reasons: Readonly<Record<Aside, string>> = {
 };
 
 /** A sentence on a column that is not looked up although its values or its name fit, with the flag that adds it. */
-export function passedOver(guess: LookupGuess, {columns, rows}: Looked): string {
+export function passedOver(guess: LookupGuess, {columns, rows}: FirstRows): string {
   const {operation, column, ofKind, national, aside = 'values'} = guess;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
   const choice = asChoice(operation, column);
@@ -165,7 +162,7 @@ function tornCountries(
   torn: readonly Guess[],
   countries: readonly Guess[],
   others: readonly Guess[],
-  list: Looked,
+  list: FirstRows,
 ): UsageError {
   const names = torn.map(({column}) => `"${column}"`).join(' and ');
   const [first] = torn;
@@ -192,14 +189,6 @@ function tornCountries(
   );
 }
 
-/** The error for a column of phone numbers that several country columns fit, if a number differs between them. */
-export function tornFor(phone: string, countries: readonly string[]): UsageError {
-  return new UsageError(
-    'column_unsure',
-    `The numbers in "${phone}" may belong to the countries in ${countries.map(name => `"${name}"`).join(' or ')}. Name one of them: --country COLUMN.`,
-  );
-}
-
 /** The name of the property that holds the rows. Exports often wrap rows in an object: `{"rows": [{…}, {…}]}`. */
 function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
   const isRows = (some: unknown) => Array.isArray(some) && typeof some[0] === 'object' && some[0] !== null;
@@ -210,9 +199,9 @@ function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
  * The error for a column of phone numbers in national form. It first says how to add their country, since the user may
  * need this column. At the end it says how to leave the column out.
  */
-function nationalForm({column, national}: Guess, others: readonly Guess[], list: Looked): UsageError {
+function nationalForm({column, national}: Guess, others: readonly Guess[], list: FirstRows): UsageError {
   const phones = others.filter(lacksCountry).map(other => other.column);
-  const flags = countryFlags([column, ...phones], list.columns, list.rows);
+  const flags = countryFlags([column, ...phones], list);
   const add =
     flags[0] === '--country'
       ? `Column "${flags[1]}" has their country: add --country ${shellWord(flags[1])}.`

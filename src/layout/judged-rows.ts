@@ -9,6 +9,7 @@ import type {PlanRow} from '../lookup/plan-row.ts';
 import type {CellReader, Target} from '../lookup/targets.ts';
 import {phoneCountry, saysNoCountry} from '../operations/country.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
+import {isValueOf} from './values-as-header.ts';
 
 /** Minimum number of rows on which a list is judged. With fewer rows, one bad row would decide. */
 const FEW_ROWS = 5;
@@ -17,20 +18,11 @@ const MOSTLY = 0.9;
 /** Maximum number of rows that a message names. */
 const SHOWN = 5;
 
-/**
- * Refuses a list if nearly all of its first rows are unreadable, as with a wrong delimiter or encoding. `isBorne`:
- * true if the job sets `max_rejects`. That limit then decides instead of this check.
- *
- * @throws {InputError} for such a list.
- */
-export function refuseMostlyRejected(
-  sample: readonly InputRecord[],
-  format: InputFormat,
-  isBorne: boolean,
-): void {
+/** @throws {InputError} if nearly all first rows are unreadable, as with a wrong delimiter or encoding. */
+export function refuseMostlyRejected(sample: readonly InputRecord[], format: InputFormat): void {
   const rejects = sample.filter(record => record.type === 'reject');
-  if (!isBorne) refuseTrailing(sample, format);
-  if (isBorne || sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length) return;
+  refuseTrailing(sample, format);
+  if (sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length) return;
   const reason = mostFrequent(rejects.map(reject => reject.reason));
   const example = rejects.find(reject => reject.reason === reason);
   const short =
@@ -121,10 +113,7 @@ function footersIn(rows: readonly Row[], planned: readonly ReturnType<PlanRow>[]
 /** The operation for which all of the column's values are valid, if they show it even without a header. */
 function kindOf({cell}: Target, rows: readonly Row[]): Intelligence | undefined {
   const texts = rows.map(row => cell(row) ?? '').filter(text => text.trim() !== '');
-  return intelligenceNames.find(name => {
-    const {canonical, isTelling} = operations[name];
-    return texts.every(text => isTelling?.(text) !== false && canonical(text).state === 'value');
-  });
+  return intelligenceNames.find(name => texts.every(text => isValueOf(name, text)));
 }
 
 function mostFrequent(codes: readonly string[]): string | undefined {
@@ -134,13 +123,9 @@ function mostFrequent(codes: readonly string[]): string | undefined {
 }
 
 /** A sentence on the first cell of the country column that is not a country; undefined if all are countries. */
-export function doubtCountries(
-  column: string | undefined,
-  cell: CellReader | undefined,
-  rows: readonly Row[],
-): string | undefined {
+export function doubtCountries(column: string, cell: CellReader, rows: readonly Row[]): string | undefined {
   const unknown = rows.flatMap(row => {
-    const text = cell?.(row)?.trim() ?? '';
+    const text = cell(row)?.trim() ?? '';
     return text === '' || saysNoCountry(text) || phoneCountry(text) !== undefined ? [] : [{text, row}];
   });
   const [first] = unknown;
@@ -174,7 +159,7 @@ export function refuseSecondTable(rows: readonly Row[], targets: readonly Target
       })
     );
   });
-  if (second === undefined || found.length === 0) return;
+  if (second === undefined) return;
   const names = found.map(({cell}) => `"${cell(second) ?? ''}"`).join(', ');
   throw new InputError(
     'input_header',

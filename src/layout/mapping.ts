@@ -14,7 +14,7 @@ import {besideNames, perBeside} from '../operations/verify.ts';
 import {shellWord} from '../report/format.ts';
 import {createRowFilter} from '../score/conditions.ts';
 import type {Background} from '../score/given.ts';
-import {demandSure, flagsOf, isLookup, passedOver, repeatedNames, tornFor} from './guessed.ts';
+import {demandSure, type FirstRows, flagsOf, isLookup, passedOver, repeatedNames} from './guessed.ts';
 import {doubtCountries, judgeValues, refuseMostlyRejected, refuseSecondTable} from './judged-rows.ts';
 import {refuseValuesAsHeader} from './values-as-header.ts';
 
@@ -45,7 +45,9 @@ export function resolveMapping(
 ): Mapping {
   const {settings} = job;
   const rows = sample.filter((record): record is Row => record.type !== 'reject');
-  refuseMostlyRejected(sample, format, settings.maxRejects !== undefined);
+  const list = {columns: format.columns, rows};
+  // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
+  if (settings.maxRejects === undefined) refuseMostlyRejected(sample, format);
   if (format.kind === 'csv' && format.header !== undefined)
     refuseValuesAsHeader(format.header, rows, settings.defaultCountry);
   const named = namedColumns(job);
@@ -57,9 +59,9 @@ export function resolveMapping(
     ipFromList: settings.ipFromList,
   };
   const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
+  const lookups = all.filter(isLookup(settings.only));
   const guesses = detect ? all : [];
-  if (detect && rows.length > 0)
-    demandSure(all, all.filter(isLookup(settings.only)), format.columns, rows, job.inputs[0] ?? '-');
+  if (detect && rows.length > 0) demandSure(all, lookups, list, job.inputs[0] ?? '-');
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
   refuseSecondTable(rows, targets);
   const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
@@ -69,15 +71,13 @@ export function resolveMapping(
   const isMentioned = ({column}: Guess) => named.mentioned.some(([, name]) => name === column);
   const doubts = [
     ...judgeValues(targets, rows, planAll, settings),
-    ...(job.fromFile || named.choices.has('verify') ? [] : all)
-      .filter(isLookup(settings.only))
-      .flatMap(guess =>
-        guess.aside === undefined || isMentioned(guess) || (guess.aside === 'nothing' && !detect)
-          ? []
-          : [passedOver(guess, {columns: format.columns, rows})],
-      ),
-    ...repeatedNames(guesses.filter(isLookup(settings.only)), format),
-    detect || job.fromFile ? undefined : leftOutBeside(named, all, job, format, rows),
+    ...(job.fromFile || named.choices.has('verify') ? [] : lookups).flatMap(guess =>
+      guess.aside === undefined || isMentioned(guess) || (guess.aside === 'nothing' && !detect)
+        ? []
+        : [passedOver(guess, list)],
+    ),
+    ...repeatedNames(detect ? lookups : [], format),
+    detect || job.fromFile ? undefined : leftOutBeside(named, all, job, list),
     ...named.mentioned.map(([setting, column]) => doubtColumn(column, format.columns, rows, setting)),
     ...[...new Set(countries.values())].map(country =>
       doubtCountries(country, cellReader(country, format.columns), rows),
@@ -102,8 +102,7 @@ function leftOutBeside(
   {choices, mentioned}: MentionedColumns,
   guesses: readonly Guess[],
   {settings}: Job,
-  format: InputFormat,
-  rows: readonly Row[],
+  list: FirstRows,
 ): string | undefined {
   if (choices.has('verify')) return undefined;
   const names = new Set(mentioned.map(([, column]) => column));
@@ -115,7 +114,7 @@ function leftOutBeside(
   if (others.length === 0) return undefined;
   const isPhone = others.some(({operation}) => operation === 'phone');
   const countries = isPhone ? guesses.filter(isSureOf('country')) : [];
-  const flags = flagsOf([...others, ...countries], {columns: format.columns, rows});
+  const flags = flagsOf([...others, ...countries], list);
   const left = others.map(({column}) => `"${column}"`).join(', ');
   return `Not looked up, as you named other columns: ${left}. To look them up too, add ${flags.map(shellWord).join(' ')}.`;
 }
@@ -195,11 +194,13 @@ function countriesOf(phones: readonly string[], choices: CountryChoices): Map<st
   const found = new Map<string, string>();
   for (const phone of phones) {
     const choice = countryFor(choices, phone);
-    if (choice !== undefined && 'torn' in choice)
-      throw tornFor(
-        phone,
-        choice.torn.map(({column}) => column.name),
+    if (choice !== undefined && 'torn' in choice) {
+      const names = choice.torn.map(({column}) => `"${column.name}"`).join(' or ');
+      throw new UsageError(
+        'column_unsure',
+        `The numbers in "${phone}" may belong to the countries in ${names}. Name one of them: --country COLUMN.`,
       );
+    }
     if (choice !== undefined) found.set(phone, choice.found.column.name);
   }
   return found;

@@ -14,9 +14,12 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
     kind,
     delimiter,
     eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
-    // Spreadsheets need a byte order mark to recognize UTF-8, so a CSV made from another encoding gets one. NDJSON
-    // gets one only if the NDJSON input has it, since parsers of NDJSON fail on it.
-    bom: settings.bom ?? ((format.bom && kind === format.kind) || (kind === 'csv' && isConverted(format))),
+    // A CSV made from a legacy encoding gets a byte order mark: the user's program, such as an old Excel, would read
+    // UTF-8 without one as that encoding. NDJSON gets one only if the NDJSON input has it, since parsers of NDJSON
+    // fail on it.
+    bom:
+      settings.bom ??
+      ((format.bom && kind === format.kind) || (kind === 'csv' && format.encoding !== 'utf-8')),
     sepLine: kind === 'csv' && format.kind === 'csv' && format.sepLine === true,
     escapeInput: settings.escapeFormulas === 'all',
     escapeAnswers: settings.escapeFormulas !== 'none',
@@ -24,14 +27,6 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
     repairs: planRepairs(settings.fields),
     flatten: settings.flatten,
   };
-}
-
-/**
- * True if the input has a legacy encoding. The user's program, such as an old Excel, would read UTF-8 without a byte
- * order mark as that encoding.
- */
-function isConverted({encoding}: InputFormat): boolean {
-  return encoding !== 'utf-8';
 }
 
 function outputDelimiter(

@@ -4,14 +4,16 @@ import type {Row} from '../input/row.ts';
 import {readHeader} from '../lookup/columns/header.ts';
 import {detectColumns} from '../lookup/detect.ts';
 import {hasPhoneShape} from '../operations/phone-shape.ts';
-import {intelligenceNames, operations} from '../operations/table.ts';
+import {type Intelligence, intelligenceNames, operations} from '../operations/table.ts';
 import {flagsOf} from './guessed.ts';
 
-const isValue = (cell: string) =>
-  intelligenceNames.some(name => {
-    const {canonical, isTelling} = operations[name];
-    return isTelling?.(cell) !== false && canonical(cell).state === 'value';
-  });
+/** True if the text is a valid value of the operation, and shows so even without a header. */
+export function isValueOf(operation: Intelligence, text: string): boolean {
+  const {canonical, isTelling} = operations[operation];
+  return isTelling?.(text) !== false && canonical(text).state === 'value';
+}
+
+const isValue = (cell: string) => intelligenceNames.some(name => isValueOf(name, cell));
 
 /**
  * True if the first line is a row and not a header: one of its cells is a value to look up, or is written as a phone

@@ -23,7 +23,3 @@ test('the first cell that is no country is named with its row, and the others ar
 test('a long cell is cut: a message is no place for a person’s notes', () => {
   expect(doubtOf(`Atlantis${'x'.repeat(60)}`)).toMatch(/^"land" holds "Atlantisx{32}" \(row 1\); /);
 });
-
-test('nothing is doubted without a column of countries', () => {
-  expect(doubtCountries(undefined, undefined, csvRows(['Atlantis']))).toBeUndefined();
-});
