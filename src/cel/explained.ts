@@ -85,12 +85,12 @@ const SENTENCES: readonly (readonly [said: RegExp, meant: (...tokens: string[]) 
   [new RegExp(`^Unexpected token: (${TOKEN})$`), at => `${TOKENS[at]} can't stand where it is`],
   [
     new RegExp(`^Expected (${TOKEN}), got EOF$`),
-    due => `the expression ends where ${TOKENS[due]} must follow`,
+    expected => `the expression ends where ${TOKENS[expected]} must follow`,
   ],
   [/^Expected EOF, got (\w+)$/, at => `the expression should end before ${TOKENS[at]}`],
   [
     new RegExp(`^Expected (${TOKEN}), got (${TOKEN})$`),
-    (due, at) => `${TOKENS[due]} must stand where ${TOKENS[at]} is`,
+    (expected, at) => `${TOKENS[expected]} must stand where ${TOKENS[at]} is`,
   ],
 ];
 

@@ -1,5 +1,5 @@
 import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
-import {childrenOf, LOOPS, pathOf} from './ast.ts';
+import {boundIn, childrenOf, LOOPS, pathOf} from './ast.ts';
 import {convertible} from './convertible.ts';
 
 /** Names that an engine declares. The library reserves `matches` and `list`, so both get other names here. */
@@ -77,7 +77,7 @@ function shaped(node: ASTNode, within: Within): Shape {
   // has() does not read its field, so the field gets no calls that check it.
   if (node.op === 'call' && node.args[0] === 'has')
     return mapped(node, child => shaped(child, {...within, bounded: false}));
-  if (node.op === 'rcall') return method(node.args, within);
+  if (node.op === 'rcall') return method(node, within);
   if (bounded && inLoop && pathOf(node) !== undefined)
     return call(ENGINE_NAMES.read, shaped(node, {...within, inLoop: false}));
   if (node.op === 'id') return node.args === 'list' && !bound.has('list') ? id(ENGINE_NAMES.list) : node;
@@ -133,7 +133,8 @@ function checked(inner: Shape): Shape {
 
 const isConversion = (name: string): name is keyof typeof convertible => Object.hasOwn(convertible, name);
 
-function method([name, receiver, args]: [string, ASTNode, ASTNode[]], within: Within): Shape {
+function method(node: Extract<ASTNode, {op: 'rcall'}>, within: Within): Shape {
+  const [name, receiver, args] = node.args;
   const of = shaped(receiver, within);
   const rcall = (method: string, on: Shape, given: Shape[]) =>
     ({op: 'rcall', args: [method, on, given]}) as Shape;
@@ -146,7 +147,7 @@ function method([name, receiver, args]: [string, ASTNode, ASTNode[]], within: Wi
   }
   const [variable, ...rest] = args;
   if (variable === undefined) return rcall(name, of, []);
-  const bound = variable.op === 'id' ? new Set([...within.bound, variable.args]) : within.bound;
+  const bound = boundIn(node, within.bound);
   const body = rest.map(child => shaped(child, {...within, inLoop: true, bound}));
   if (!within.bounded) return rcall(name, of, [variable as Shape, ...body]);
   const guarded = PAST_ERRORS.has(name) ? body.map(whileWithin) : body;

@@ -1,5 +1,5 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {childrenOf, hasPath, LOOPS, pathOf} from '../../cel/ast.ts';
+import {boundIn, childrenOf, hasPath, LOOPS, pathOf} from '../../cel/ast.ts';
 import {Engine, type Evaluate} from '../../cel/engine.ts';
 import {explained, shown} from '../../cel/explained.ts';
 import {parsed} from '../../cel/written.ts';
@@ -80,8 +80,8 @@ export function referencesOf(
     return [{path, name: path.join('.'), type: typeAt(vocabulary, path), optional: false}];
   }
   if (node.op === 'rcall' && LOOPS.has(node.args[0])) {
-    const [, receiver, [variable, ...rest]] = node.args;
-    const inner = variable?.op === 'id' ? new Set([...bound, variable.args]) : bound;
+    const [, receiver, [, ...rest]] = node.args;
+    const inner = boundIn(node, bound);
     return [
       ...referencesOf(receiver, vocabulary, bound),
       ...rest.flatMap(child => referencesOf(child, vocabulary, inner)),

@@ -1,5 +1,5 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
-import {childrenOf, LOOPS, literalText, pathOf} from '../../cel/ast.ts';
+import {boundIn, childrenOf, literalText, pathOf} from '../../cel/ast.ts';
 import {closest} from '../../job/closest.ts';
 import type {Codes} from './codes.ts';
 import {type RuleVocabulary, typeAt, UnknownName} from './vocabulary.ts';
@@ -23,8 +23,7 @@ export function checkLiterals(
       if (text !== undefined) checkCode(text, type.codes);
     }
   }
-  const named = node.op === 'rcall' && LOOPS.has(node.args[0]) ? node.args[2][0] : undefined;
-  const inner = named?.op === 'id' ? new Set([...bound, named.args]) : bound;
+  const inner = boundIn(node, bound);
   for (const child of childrenOf(node)) checkLiterals(child, vocabulary, inner);
 }
 
