@@ -162,15 +162,12 @@ function countRisk(counts: RiskTally, {score, level, reasons, missing}: Risk, ro
   counts.histogram[tens] = (counts.histogram[tens] ?? 0) + 1;
 }
 
-function countRules(counts: RiskTally['rules'], {held, undecided, wrong}: RuleOutcomes): void {
-  for (const index of held) countRule(counts, index).held += 1;
-  for (const index of undecided) countRule(counts, index).undecided += 1;
-  for (const index of wrong) countRule(counts, index).wrong += 1;
-}
-
-function countRule(counts: RiskTally['rules'], index: number): Record<keyof RuleOutcomes, number> {
-  counts[index] ??= {held: 0, undecided: 0, wrong: 0};
-  return counts[index];
+function countRules(counts: RiskTally['rules'], outcomes: RuleOutcomes): void {
+  for (const outcome of ['held', 'undecided', 'wrong'] as const)
+    for (const index of outcomes[outcome]) {
+      counts[index] ??= {held: 0, undecided: 0, wrong: 0};
+      counts[index][outcome] += 1;
+    }
 }
 
 /** Counts a name. Every object inherits names such as `constructor`, so only own properties are read. */
@@ -186,13 +183,9 @@ function countFields(
   for (const {name, path} of fields) {
     const value = valueAt(answer, path);
     if (value === undefined || value === null) continue;
-    let count = counts[name];
-    if (count === undefined) {
-      count = {present: 0, true: 0};
-      counts[name] = count;
-    }
-    count.present += 1;
-    if (value === true) count.true += 1;
+    counts[name] ??= {present: 0, true: 0};
+    counts[name].present += 1;
+    if (value === true) counts[name].true += 1;
   }
 }
 
@@ -217,11 +210,8 @@ export function countFailure({errors}: Counters, operation: Operation, error: st
 }
 
 export function countError(errors: ErrorCounts, code: string, row: number): void {
-  let entry = errors[code];
-  if (entry === undefined) {
-    entry = {count: 0, rows: []};
-    errors[code] = entry;
-  }
+  errors[code] ??= {count: 0, rows: []};
+  const entry = errors[code];
   entry.count += 1;
   if (entry.rows.length < NAMED_ROWS) entry.rows.push(row);
 }
