@@ -1,6 +1,6 @@
 import type {RiskColumn} from '../output/columns.ts';
 import type {Changes} from '../report/changes.ts';
-import {parsed} from './read-answers.ts';
+import {parsedJson} from './read-answers.ts';
 import {type ResultNames, riskFrom} from './result-columns.ts';
 
 type RowCells = readonly string[];
@@ -105,7 +105,7 @@ function isRisk({name}: Common): boolean {
 }
 
 function reasonsIn(text: string): Set<string> {
-  const reasons = parsed(text);
+  const reasons = parsedJson(text);
   return new Set(Array.isArray(reasons) ? reasons.map(String) : []);
 }
 

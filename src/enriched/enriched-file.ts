@@ -52,7 +52,7 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
     throw new UsageError('no_file', "Outputs are read more than once, so stdin can't be one. Name a file.");
   const summary = summaryBeside(path);
   const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
-  const source = await openSource({...settings, ...formatTold(path, summary), ...known, paths: [path]});
+  const source = await openSource({...settings, ...formatBySummary(path, summary), ...known, paths: [path]});
   try {
     refuseCut(path, summary);
     const layout = layoutOf(source);
@@ -108,7 +108,7 @@ export function startOf({summary}: EnrichedFile): number {
 }
 
 /** The format that the summary gives. Empty if the file's length has changed: its text then shows the format. */
-function formatTold(path: string, summary: Summary | undefined): KnownFormat {
+function formatBySummary(path: string, summary: Summary | undefined): KnownFormat {
   const {delimiter, bytes} = summary?.output ?? {};
   if (typeof delimiter !== 'string' || statSync(path, {throwIfNoEntry: false})?.size !== bytes) return {};
   return {inputFormat: 'csv', delimiter};

@@ -6,10 +6,9 @@ import {defaultLevels, defaultRules} from '../score/default-rules.ts';
 import {backgroundOf} from '../score/given.ts';
 import {compile} from '../score/language/condition.ts';
 import {reader} from '../score/language/read-facts.ts';
-import type {RowView} from '../score/subjects.ts';
 import {chosen, combinationsOf, factsReader, subjectsChecker, subjectsOf} from '../score/subjects.ts';
 import {type EnrichedFile, startOf} from './enriched-file.ts';
-import {parsed, rowReaderOf, targetsIn} from './read-answers.ts';
+import {parsedJson, rowReaderOf, targetsIn} from './read-answers.ts';
 import {riskFrom} from './result-columns.ts';
 
 type WrittenRule = Omit<Explanation['rules'][number], 'reads'>;
@@ -34,7 +33,7 @@ export function explainerOf(file: EnrichedFile): (row: TextRow, number: number) 
   return (row, number) => {
     const cells = file.cellsOf(row);
     const cell = (name: RiskColumn) => cells[first + columns.indexOf(name)] ?? '';
-    const points = parsed(cell('points'));
+    const points = parsedJson(cell('points'));
     if (!columns.includes('points') || typeof points !== 'object' || points === null) return undefined;
     usedBy ??= evaluator(file, rules);
     const used = usedBy(row, cells);
@@ -50,7 +49,7 @@ export function explainerOf(file: EnrichedFile): (row: TextRow, number: number) 
       score: score === '' ? null : Number(score),
       level,
       points: counted,
-      missing: (parsed(cell('missing')) ?? []) as string[],
+      missing: (parsedJson(cell('missing')) ?? []) as string[],
       rules: held.map(({rule, used}) => ({...rule, reads: [...used.keys()]})),
       next: nextLevels(level, counted, rules, levels),
     };
@@ -79,17 +78,18 @@ function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const ready = rules.map(({when}) => {
     try {
       const condition = compile(check(when, ''));
-      const facts = factsReader(subjects, [condition], file.own.columns, background.facts);
-      return {condition, facts, combinations: combinationsOf(condition, subjects) ?? []};
+      return {condition, combinations: combinationsOf(condition, subjects) ?? []};
     } catch {
       return undefined;
     }
   });
+  const conditions = ready.flatMap(rule => rule?.condition ?? []);
+  const readFacts = factsReader(subjects, conditions, file.own.columns, background.facts);
   return (row: TextRow, cells: readonly string[]) => {
-    const view: RowView = read(row, cells);
+    const view = read(row, cells);
+    const facts = readFacts(view);
     return ready.map((rule): Used | undefined => {
-      const facts = rule?.facts(view);
-      if (rule === undefined || facts === undefined) return undefined;
+      if (rule === undefined) return undefined;
       const choices = rule.combinations.map(combination => chosen(facts, view, combination));
       const holding = choices.find(some => rule.condition.decide(some) === true);
       if (holding === undefined) return undefined;

@@ -65,7 +65,7 @@ function readerOf(operation: Operation | undefined, {path, kind}: AnswerField, i
   let type: FieldType | undefined = operation && fieldTypes[operation];
   for (const part of path) type = type instanceof Map ? type.get(part) : undefined;
   const read = (text: string): unknown => {
-    if (kind === 'json') return parsed(text);
+    if (kind === 'json') return parsedJson(text);
     const value = isEscaped ? unescaped(text) : text;
     return type !== undefined && 'read' in type ? type.read(value) : value;
   };
@@ -94,7 +94,7 @@ function unescaped(text: string): string {
 }
 
 /** A cell's JSON; undefined if the text is not JSON. */
-export function parsed(text: string): unknown {
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

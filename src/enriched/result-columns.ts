@@ -1,6 +1,6 @@
 import {type Operation, operationNames, operations} from '../operations/table.ts';
 import {
-  addedNames,
+  columnsOf,
   fieldsOf,
   type NamedColumns,
   planRisk,
@@ -54,7 +54,7 @@ function resultsFrom(names: readonly string[], own: number): ResultColumns | und
   let at = own;
   for (let found = lookupAt(names, at); found !== undefined; found = lookupAt(names, at)) {
     lookups.push(found);
-    at += addedNames([found], {risk: [], repairs: false}).length;
+    at += columnsOf(found).length;
   }
   const risk = planRisk(undefined).filter(name => names[at] === `risk_${name}` && ++at > 0);
   const repairs = names[at] === REPAIRS;
