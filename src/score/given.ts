@@ -44,7 +44,7 @@ function linesOf(path: string, place: string): string[] {
  */
 export function backgroundOf(given: Given | undefined, startedAt: number): Background {
   const {constants = {}, lists = {}} = given ?? {};
-  const constant = Object.entries(constants).map(([name, value]) => [name, typeOf(value)] as const);
+  const constant = Object.entries(constants).map(([name, value]) => [name, constantType(value)] as const);
   const list = Object.keys(lists).map(name => [name, {kind: 'set'}] as const);
   return {
     vocabulary: {
@@ -56,7 +56,7 @@ export function backgroundOf(given: Given | undefined, startedAt: number): Backg
   };
 }
 
-function typeOf(value: number | string | boolean): Type {
+function constantType(value: number | string | boolean): Type {
   if (typeof value === 'string') return {kind: 'string', value};
   return {kind: typeof value === 'number' ? 'double' : 'bool', value};
 }

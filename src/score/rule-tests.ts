@@ -21,8 +21,9 @@ export interface TestedRule {
 
 export interface TestedRules {
   readonly tests: readonly TestedRule[];
-  /** `rules`: number of the file's own rules. `unreached`: the reasons of those that held in no test. */
+  /** Number of the file's own rules. */
   readonly rules: number;
+  /** Reasons of the file's own rules that were true in no test. */
   readonly unreached: readonly string[];
 }
 

@@ -35,6 +35,7 @@ export interface RowView {
   readonly answers: readonly unknown[];
 }
 
+/** Names with another meaning in expressions. A column with such a name is read by its operation's name only. */
 const RESERVED = new Set([
   ...['status', 'error', 'row', 'risk', 'now', 'list', 'constant'],
   ...['has', 'size', 'in', 'true', 'false', 'null'],

@@ -42,15 +42,10 @@ function vocabularyOf(schema: z.ZodObject): RuleVocabulary {
 function withCounts(summary: object, counts: readonly Reference[]): Readonly<Record<string, unknown>> {
   if (counts.length === 0) return summary as Record<string, unknown>;
   const copy = structuredClone(summary) as Record<string, Record<string, Record<string, number>>>;
-  for (const {path} of counts) setDefault(copy, path);
+  for (const {path} of counts) {
+    const [group = '', figure = '', name = ''] = path;
+    const found = copy[group]?.[figure];
+    if (found !== undefined) found[name] ??= 0;
+  }
   return copy;
-}
-
-function setDefault(
-  copy: Record<string, Record<string, Record<string, number>>>,
-  path: Reference['path'],
-): void {
-  const [group = '', counts = '', name = ''] = path;
-  const found = copy[group]?.[counts];
-  if (found !== undefined) found[name] ??= 0;
 }

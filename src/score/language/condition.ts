@@ -73,8 +73,7 @@ function newCondition(node: ASTNode, compiling: Compiling): Part {
 function directMeans({expression: {vocabulary, runnable}, shared}: Compiling): DirectMeans {
   return {
     typeAt: path => typeAt(vocabulary, path),
-    read: path =>
-      readKnown({path, name: path.join('.'), type: typeAt(vocabulary, path), optional: false}, shared),
+    read: path => readKnown({path, type: typeAt(vocabulary, path), optional: false}, shared),
     runnable,
   };
 }
@@ -188,7 +187,10 @@ function everyKnown(references: readonly Reference[], shared: SharedReads): (fac
  * Makes a reader of a field. The reader returns undefined for a value of another type than the interface's. For a field
  * that is used in `has(…)` only, it returns the whole answer.
  */
-function readKnown({path, type, optional}: Reference, shared: SharedReads): (facts: Facts) => unknown {
+function readKnown(
+  {path, type, optional}: Omit<Reference, 'name'>,
+  shared: SharedReads,
+): (facts: Facts) => unknown {
   const expected = optional ? undefined : typeNames[type?.kind ?? ''];
   const read = reader(optional ? path.slice(0, 1) : path);
   return shared.named(`${expected ?? (optional ? 'root' : 'any')} ${JSON.stringify(path)}`, () =>
