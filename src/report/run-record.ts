@@ -98,8 +98,8 @@ export function recordOfCutOff(facts: RecordedSession, ended_at: string, spent: 
  * Merges two lines of one session: one that it wrote itself, and perhaps a `cut_off` line that a later session
  * wrote. Calls and credits come from the `cut_off` line, and all else from the line that the session wrote itself.
  */
-export function merged(known: RunRecord, told: RunRecord): RunRecord {
-  const [own, after] = told.reason === CUT_OFF ? [known, told] : [told, known];
+export function merged(first: RunRecord, second: RunRecord): RunRecord {
+  const [own, after] = second.reason === CUT_OFF ? [first, second] : [second, first];
   return after.reason === CUT_OFF ? {...own, calls: after.calls, credits: after.credits} : own;
 }
 

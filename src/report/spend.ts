@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000;
  * Sums up credits by day (every day from the first to the last), or by job or operation (the highest sum first).
  */
 export function spendOf(records: readonly RunRecord[], since: string, by: Grouping): Spend {
-  const parts = new Map<string, Part[]>(by === 'day' ? daysOf(records).map(day => [day, []]) : []);
+  const parts = new Map<string, Contribution[]>(by === 'day' ? daysOf(records).map(day => [day, []]) : []);
   for (const record of records)
     for (const [name, part] of partsOf(record, by)) {
       const known = parts.get(name);
@@ -45,13 +45,13 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
 }
 
 /** What a record adds to one group. */
-type Part = Pick<RunRecord, 'run_id' | 'price' | 'calls'> & Pick<Spent, 'spent' | 'maybe_spent'>;
+type Contribution = Pick<RunRecord, 'run_id' | 'price' | 'calls'> & Pick<Spent, 'spent' | 'maybe_spent'>;
 
-function wholeOf({run_id, price, calls, credits: {spent, maybe_spent}}: RunRecord): Part {
+function wholeOf({run_id, price, calls, credits: {spent, maybe_spent}}: RunRecord): Contribution {
   return {run_id, price, calls, spent, maybe_spent};
 }
 
-function partsOf(record: RunRecord, by: Grouping): (readonly [group: string, part: Part])[] {
+function partsOf(record: RunRecord, by: Grouping): (readonly [group: string, part: Contribution])[] {
   const whole = wholeOf(record);
   switch (by) {
     case 'day':
@@ -65,7 +65,7 @@ function partsOf(record: RunRecord, by: Grouping): (readonly [group: string, par
   }
 }
 
-function sumOf(parts: readonly Part[]): Spent {
+function sumOf(parts: readonly Contribution[]): Spent {
   const sum = (of: 'calls' | 'spent' | 'maybe_spent') =>
     exact(parts.reduce((total, part) => total + part[of], 0));
   const money: Record<string, number> = {};

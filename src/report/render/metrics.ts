@@ -260,7 +260,7 @@ function riskFamilies({risk}: Summary): Family[] {
     gauge(
       'run_risk_rows',
       'Rows of the run, by risk level.',
-      risk ? by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown}) : [],
+      risk && by('level', {low: risk.low, medium: risk.medium, high: risk.high, unknown: risk.unknown}),
     ),
     gauge('run_risk_score_mean', 'Mean risk score of the run, from 0 to 100.', risk?.mean ?? null),
   ];

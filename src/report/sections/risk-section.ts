@@ -76,11 +76,12 @@ function inWords({reasons, rules}: RiskCounts): Record<string, number> {
     if (own.length > 0) return own.join(' or ');
     return Object.hasOwn(reasonCodes, reason) ? reasonCodes[reason] : undefined;
   };
-  const told = Object.entries(reasons).map(([reason, times]) => {
-    const meaning = words(reason);
-    return [meaning === undefined ? reason : `${reason}: ${meaning}`, times] as const;
-  });
-  return Object.fromEntries(told);
+  return Object.fromEntries(
+    Object.entries(reasons).map(([reason, times]) => {
+      const meaning = words(reason);
+      return [meaning === undefined ? reason : `${reason}: ${meaning}`, times];
+    }),
+  );
 }
 
 /** Rules with a description or an owner, and shadow rules. */

@@ -66,8 +66,8 @@ export const unnoticed = [
     edits: [
       [
         'src/report/spend.ts',
-        'return [[ended_at.slice(0, 10), ',
-        "return [[new Date(ended_at).toLocaleDateString('sv'), ",
+        'return [[record.ended_at.slice(0, 10), ',
+        "return [[new Date(record.ended_at).toLocaleDateString('sv'), ",
       ],
     ],
   },
