@@ -162,7 +162,7 @@ function resultTexts(
     const made = texts(
       fresh.map(({results, answers}) => {
         const result = results[index] as Result;
-        return resultCells(result, exact(result, answers[index], column), all, safe);
+        return resultCells(result, typedAnswer(result, answers[index], column), all, safe);
       }),
     );
     let next = 0;
@@ -226,7 +226,7 @@ function flatAnswers(
   return ({results, repairs, risk}) => {
     const values = columns.flatMap((column, index): unknown[] => {
       const result = results[index] as Result;
-      const answer = asItCame(result);
+      const answer = receivedAnswer(result);
       return columnsOf(column).map(one => one.of(result, answer) ?? null);
     });
     if (risk !== undefined) values.push(...output.risk.map(name => risk[name]));
@@ -244,20 +244,20 @@ function resultJson(result: Result, column: TargetColumns, repairs: readonly Rep
   const shown =
     data === undefined || column.whole
       ? data
-      : unmarkNumbers(JSON.stringify(pickFields(asItCame(result), column.fields)));
+      : unmarkNumbers(JSON.stringify(pickFields(receivedAnswer(result), column.fields)));
   const repaired = repairs.length === 0 ? '' : `"repairs":${JSON.stringify(repairs)},`;
   return `{${said}${repaired}"data":${shown ?? 'null'}}`;
 }
 
 /** A result's parsed answer, without fields of a wrong type. Numbers keep their spelling (exact-numbers.ts). */
-function exact(result: Result, answer: unknown, {target}: TargetColumns): unknown {
+function typedAnswer(result: Result, answer: unknown, {target}: TargetColumns): unknown {
   const text = textOf(result) ?? '';
   const marked = markNumbers(text);
   return marked === text ? answer : usedAnswer(target.operation, JSON.parse(marked));
 }
 
 /** A result's parsed answer, with all its fields. Numbers keep their spelling (exact-numbers.ts). */
-function asItCame(result: Result): unknown {
+function receivedAnswer(result: Result): unknown {
   const text = textOf(result);
   return text === undefined ? undefined : JSON.parse(markNumbers(text));
 }

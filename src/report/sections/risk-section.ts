@@ -1,7 +1,7 @@
 import {count, many, percent, shellWord} from '../format.ts';
 import type {HistogramBlock, Section, StacksBlock, TableBlock} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
-import {rankingOf} from './ranking.ts';
+import {rankingIfAny, tableIfAny} from './blocks.ts';
 
 /** The meanings of the default rules' reasons. */
 export const reasonCodes: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ export const RISK = 'Risk';
 
 export function riskSection({risk, output}: Summary): Section | undefined {
   if (risk === null || risk.scored + risk.unknown === 0) return undefined;
-  const {scored, unknown, mean} = risk;
+  const {scored, unknown, mean, warnings = []} = risk;
   const average = mean === null ? '' : `, ${count(Math.round(mean * 10) / 10)} on average`;
   const without = unknown === 0 ? '' : ` ${many(unknown, 'row')} could not be scored.`;
   return {
@@ -43,10 +43,14 @@ export function riskSection({risk, output}: Summary): Section | undefined {
       levels(risk),
       scores(risk),
       ...highRows(risk, output.path),
-      ...rankingOf('Reasons, most often first', 'Reason', inWords(risk), scored),
-      ...rankingOf('Signals that were missing', 'Signal', risk.missing, scored + unknown),
+      ...rankingIfAny('Reasons, most often first', 'Reason', inWords(risk), scored),
+      ...rankingIfAny('Signals that were missing', 'Signal', risk.missing, scored + unknown),
       ...declaredRules(risk),
-      ...warnings(risk),
+      ...tableIfAny(
+        'Rules to look at',
+        ['Warning'],
+        warnings.map(warning => [warning]),
+      ),
     ],
   };
 }
@@ -97,15 +101,7 @@ function declaredRules({rules}: RiskCounts): TableBlock[] {
       description,
       owner,
     ]);
-  if (rows.length === 0) return [];
-  return [
-    {kind: 'table', caption: 'Rules', head: ['Rule', 'points', 'rows', 'for', 'owner'], texts: [3, 4], rows},
-  ];
-}
-
-function warnings({warnings: found = []}: RiskCounts): TableBlock[] {
-  const rows = found.map(warning => [warning]);
-  return rows.length === 0 ? [] : [{kind: 'table', caption: 'Rules to look at', head: ['Warning'], rows}];
+  return tableIfAny('Rules', ['Rule', 'points', 'rows', 'for', 'owner'], rows, {texts: [3, 4]});
 }
 
 function levels({low, medium, high, unknown}: RiskCounts): StacksBlock {

@@ -1,10 +1,20 @@
 import {ranked} from '../format.ts';
-import type {RankingBlock} from '../model.ts';
+import type {RankingBlock, TableBlock} from '../model.ts';
+
+/** A table of these rows; no block without rows. */
+export function tableIfAny(
+  caption: string,
+  head: TableBlock['head'],
+  rows: TableBlock['rows'],
+  form: Pick<TableBlock, 'texts' | 'small'> = {},
+): TableBlock[] {
+  return rows.length === 0 ? [] : [{kind: 'table', caption, head, rows, ...form}];
+}
 
 const MOST = 12;
 
 /** The most common names of `counts`, with their shares of `of`; no block without names. */
-export function rankingOf(
+export function rankingIfAny(
   caption: string,
   what: string,
   counts: Readonly<Record<string, number>>,
