@@ -1,12 +1,12 @@
 import {describe, expect, it} from 'vitest';
-import type {ServiceError} from '../../src/service/http/error-body.ts';
+import {ServiceError} from '../../src/service/http/error-body.ts';
 import {Practice, type PracticeFault} from '../../src/service/http/practice.ts';
 import {makeServer} from '../../src/service/http/server.ts';
 import {Throttle} from '../../src/service/http/throttle.ts';
 import {askService, running} from './running.ts';
 
 const nameOf = (fault: PracticeFault | undefined): string =>
-  fault === undefined ? 'none' : 'loss' in fault ? fault.loss : fault.refusal.code;
+  fault instanceof ServiceError ? fault.code : (fault ?? 'none');
 
 const draw = (seed: number, errorRate: number, count: number): string[] => {
   const practice = new Practice({seed, errorRate});

@@ -40,7 +40,7 @@ export interface AppParts {
  */
 export function createApp(
   parts: AppParts,
-  {base = '', host = '127.0.0.1', withPages = true} = {},
+  {base, host, withPages = true}: {base: string; host: string; withPages: boolean | undefined},
 ): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>({
     getPath: request => {
@@ -92,10 +92,10 @@ const pages = ({credits, sources}: AppParts): [string, () => object][] => [
   ['/_schemas', describeFiles],
 ];
 
-/** An operation's answer. If a fault from the option `errorRate` loses the answer, `loss` says how. */
+/** An operation's answer. `loss`: the fault, caused by the option `errorRate`, that loses the answer. */
 interface Served {
   reply: Reply;
-  loss?: LosingFault;
+  loss?: LosingFault | undefined;
 }
 
 /** Writes the answer to Node's own response, which takes half the time of a web `Response`. */
@@ -103,9 +103,9 @@ async function answer(
   {env: {incoming, outgoing}}: Context<HttpEnv>,
   operate: (incoming: IncomingMessage) => Promise<Served>,
 ): Promise<Response> {
-  const served = await operate(incoming);
-  if (served.loss === undefined) send(outgoing, served.reply);
-  else lose(served.loss, served.reply, outgoing);
+  const {reply, loss} = await operate(incoming);
+  if (loss === undefined) send(outgoing, reply);
+  else lose(loss, reply, outgoing);
   return RESPONSE_ALREADY_SENT;
 }
 
@@ -118,12 +118,12 @@ async function serve(parts: AppParts, op: Operation, incoming: IncomingMessage):
     key.assert(body);
     const call = calls[op](body);
     const fault = practice.fault();
-    if (fault && 'refusal' in fault) throw fault.refusal;
+    if (fault instanceof ServiceError) throw fault;
     credits.charge(op, call.free);
     const reply = success(call.answer());
     await practice.wait();
-    if (fault) credits.unanswered(op);
-    return {reply, ...(fault && {loss: fault.loss})};
+    if (fault !== undefined) credits.unanswered(op);
+    return {reply, loss: fault};
   });
   if (served.rejected) credits.rejected(op, served.rejected);
   Object.assign(served.reply.headers, throttle?.headers());

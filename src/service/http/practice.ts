@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {seeded} from '../../job/seeded.ts';
-import {ServiceError, type ServiceErrorCode} from './error-body.ts';
+import {ServiceError} from './error-body.ts';
 
 /** Delays, limits and faults, so that users can see how a run copes with them. All are off by default. */
 export interface PracticeOptions {
@@ -14,26 +14,20 @@ export interface PracticeOptions {
   seed?: number;
 }
 
-/**
- * A fault of one call. A refusal charges nothing. A loss charges the call and loses its answer: the connection closes,
- * breaks in the middle of the body, or falls silent.
- */
-export type PracticeFault = {refusal: ServiceError} | {loss: LosingFault};
+/** A fault of one call. An error is the answer instead, and the call is free. */
+export type PracticeFault = ServiceError | LosingFault;
 
+/** A call is charged, but its answer is lost: the connection closes, breaks within the body, or falls silent. */
 export type LosingFault = 'reset' | 'cut-off' | 'stall';
-
-const refusal = (code: ServiceErrorCode, headers: Record<string, string> = {}): PracticeFault => ({
-  refusal: new ServiceError(code, headers),
-});
 
 /** Each fault with its share of all faults, in percent. */
 const faults: readonly [PracticeFault, number][] = [
-  [refusal('practice_error'), 25],
-  [refusal('practice_unavailable', {'Retry-After': '1'}), 25],
-  [refusal('practice_bad_gateway'), 15],
-  [{loss: 'reset'}, 15],
-  [{loss: 'cut-off'}, 15],
-  [{loss: 'stall'}, 5],
+  [new ServiceError('practice_error'), 25],
+  [new ServiceError('practice_unavailable', {'Retry-After': '1'}), 25],
+  [new ServiceError('practice_bad_gateway'), 15],
+  ['reset', 15],
+  ['cut-off', 15],
+  ['stall', 5],
 ];
 
 /** Milliseconds for which a stalled answer keeps its connection open: longer than a client should wait. */

@@ -4,6 +4,7 @@ import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
+import type {ServiceOptions} from '../options.ts';
 import {errorBodyOf, errorStatus, type ServiceErrorCode} from './error-body.ts';
 import {longestAnswerMs} from './practice.ts';
 import {fail} from './reply.ts';
@@ -23,22 +24,10 @@ const MAX_CONNECTIONS = 4096;
 /** Maximum unanswered requests of a connection. The server disconnects a client with more: they take memory. */
 const MAX_PIPELINED = 32;
 
-export interface ServerOptions {
-  /** Milliseconds within which a whole request must arrive. */
-  readonly requestTimeoutMs?: number | undefined;
-  readonly maxConnections?: number | undefined;
-  /** Mean time of an answer in milliseconds. */
-  readonly latencyMs?: number | undefined;
-}
-
 /** Makes an HTTP server that answers malformed requests with the error body, and disconnects slow clients. */
 export function makeServer(
   fetch: Hono<{Bindings: {incoming: IncomingMessage; outgoing: ServerResponse}}>['fetch'],
-  {
-    requestTimeoutMs = REQUEST_TIMEOUT_MS,
-    maxConnections = MAX_CONNECTIONS,
-    latencyMs = 0,
-  }: ServerOptions = {},
+  {requestTimeoutMs = REQUEST_TIMEOUT_MS, maxConnections = MAX_CONNECTIONS, latencyMs = 0}: ServiceOptions,
 ): Server {
   const listener = getRequestListener((request, env) => fetch(request, env as never), {
     overrideGlobalObjects: false,
