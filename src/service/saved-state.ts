@@ -1,5 +1,5 @@
 import type {Credits, LedgerEvent, ServiceLedger} from './credits.ts';
-import {mailboxOf} from './intelligence/email.ts';
+import {type Mailbox, mailboxOf} from './intelligence/email.ts';
 import {Journal} from './journal.ts';
 import type {Accounts} from './verdict/accounts.ts';
 import type {UserSession, UserSessions} from './verdict/user-session.ts';
@@ -16,7 +16,7 @@ export type StateEvent =
 export interface KeptSighting {
   userId: string;
   token?: string;
-  email?: {written: string; normalized: string};
+  email?: Mailbox | undefined;
 }
 
 /** The parts of the state that events restore. */
@@ -91,7 +91,7 @@ function replay(event: StateEvent, {credits, sessions, accounts}: SavedParts): v
   else {
     const {userId, token, email} = event.sighting;
     const session = token === undefined ? undefined : sessions.find(token);
-    accounts.note({userId, session, ...(email && {email})});
+    accounts.note({userId, session, email});
   }
 }
 
@@ -100,5 +100,5 @@ export function addSession(session: UserSession, sessions: UserSessions, account
   sessions.add(session);
   const {user_id: userId, email} = session;
   const mailbox = email === undefined ? undefined : mailboxOf(email);
-  if (userId !== undefined) accounts.note({userId, session, ...(mailbox && {email: mailbox})});
+  if (userId !== undefined) accounts.note({userId, session, email: mailbox});
 }

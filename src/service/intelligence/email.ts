@@ -65,8 +65,14 @@ export function assessMail(data: OpenData, email: string): MailAssessment | unde
   return {parsed, normalized, domainType, flags, trust: Math.max(0, domainTrust[domainType] - cost)};
 }
 
-/** An address as written, and the canonical spelling of its mailbox; undefined if the address is malformed. */
-export function mailboxOf(email: string): {written: string; normalized: string} | undefined {
+/** An address as written, and the spelling that stands for all spellings of its mailbox. */
+export interface Mailbox {
+  written: string;
+  normalized: string;
+}
+
+/** The mailbox of an address; undefined if the address is malformed. */
+export function mailboxOf(email: string): Mailbox | undefined {
   const parsed = parseMailAddress(email);
   return parsed && {written: email, normalized: normalize(parsed).address};
 }

@@ -55,8 +55,6 @@ function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean
   const engine = new Engine(environment => {
     for (const [name, type] of Object.entries(factTypes)) environment.registerVariable(name, type);
   });
-  const problem = (reason: string): ServiceSetupError =>
-    new ServiceSetupError(`${where}: the condition of ${id}: ${explained(reason, when).split('\n')[0]}`);
   try {
     const ast = parsed(when);
     const type = engine.typeOf(ast);
@@ -64,6 +62,7 @@ function compile({id, when}: Rule, where: string): (facts: UserFacts) => boolean
     const run = engine.prepare(ast);
     return facts => run(facts) === true;
   } catch (error) {
-    throw problem((error as Error).message);
+    const [reason] = explained((error as Error).message, when).split('\n');
+    throw new ServiceSetupError(`${where}: the condition of ${id}: ${reason}`);
   }
 }

@@ -1,4 +1,5 @@
 import type {VerifyData} from '../../operations/table.ts';
+import type {Mailbox} from '../intelligence/email.ts';
 import type {UserSession} from './user-session.ts';
 
 type MultiAccounting = NonNullable<VerifyData['multi_accounting']>;
@@ -29,8 +30,7 @@ export interface Sighting {
   userId: string;
   /** Undefined if the restored state has this sighting, but not the session in which it was made. */
   session: UserSession | undefined;
-  /** The address as sent, and the spelling that stands for all spellings of its mailbox. */
-  email?: {written: string; normalized: string};
+  email?: Mailbox | undefined;
 }
 
 interface LinkedAccount {
@@ -45,7 +45,8 @@ export class Accounts {
   readonly #accounts = new Map<string, LinkedAccount>();
   readonly #holders = new Map<string, Set<string>>();
 
-  note({userId, session, email}: Sighting): void {
+  note(sighting: Sighting): void {
+    const {userId, session, email} = sighting;
     const account = this.#account(userId);
     if (email !== undefined) account.email = email.written;
     if (session !== undefined) {
@@ -55,7 +56,7 @@ export class Accounts {
         account.lastActivity = time;
       }
     }
-    for (const [, key] of traits({userId, session, ...(email && {email})})) this.#holdersOf(key).add(userId);
+    for (const [, key] of traits(sighting)) this.#holdersOf(key).add(userId);
   }
 
   /** Other accounts that share a trait with this sighting. */
@@ -132,10 +133,10 @@ function show(
   const {userId, email, sessions, lastActivity} = account;
   return {
     user_id: userId,
-    ...(email !== undefined && {email}),
+    email,
     signals,
     confidence,
     session_count: sessions.size,
-    ...(lastActivity !== undefined && {last_activity: new Date(lastActivity).toISOString()}),
+    last_activity: lastActivity === undefined ? undefined : new Date(lastActivity).toISOString(),
   };
 }

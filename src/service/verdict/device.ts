@@ -26,13 +26,7 @@ export function describeDevice(session: UserSession): Device {
   const {fingerprint, user_agent, languages, timezone} = session;
   const isBot = !user_agent || isbot(user_agent) || !browserAgent.test(user_agent);
   return {
-    shown: {
-      ...(fingerprint !== undefined && {fingerprint}),
-      ...(user_agent !== undefined && {user_agent}),
-      ...(isBot ? {} : browserOf(user_agent)),
-      ...(languages !== undefined && {languages}),
-      ...(timezone !== undefined && {timezone}),
-    },
+    shown: {fingerprint, user_agent, ...(isBot ? {} : browserOf(user_agent)), languages, timezone},
     isBot,
   };
 }

@@ -1,17 +1,17 @@
 import type {z} from 'zod';
-import {operations, type PhoneData, type VerifyData} from '../../operations/table.ts';
+import {operations, type VerifyData} from '../../operations/table.ts';
 import {TEST_ACTION_ALWAYS_PASS, TEST_ACTION_NEVER_PASS} from '../../operations/verify.ts';
 import type {OpenData} from '../data/open-data.ts';
 import {ServiceError} from '../http/error-body.ts';
 import {type Body, checkBody, type ServiceCall} from '../http/request.ts';
-import {assessMail, type MailAssessment, mailboxOf} from '../intelligence/email.ts';
+import {assessMail, mailboxOf} from '../intelligence/email.ts';
 import {sessionIp} from '../intelligence/ip.ts';
 import {phoneIntelligence} from '../intelligence/phone.ts';
 import type {StateEvent} from '../saved-state.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
-import type {Accounts, Sighting} from './accounts.ts';
+import type {Accounts} from './accounts.ts';
 import {describeDevice} from './device.ts';
-import {type Judgement, judge} from './judge.ts';
+import {judge} from './judge.ts';
 import {ipPart, locationPart, mailPart, phonePart, sessionPart} from './show.ts';
 import {factsOf} from './user-facts.ts';
 import type {UserSession, UserSessions} from './user-session.ts';
@@ -61,7 +61,7 @@ function verdict(
   session: UserSession,
   test: TestAction | undefined,
 ): VerifyData {
-  const {data, sessions, keep} = parts;
+  const {data, sessions, rules, keep} = parts;
   const {id, email, phone_number, token} = request;
   const redeemed = test
     ? sessions.isRedeemed(token)
@@ -70,16 +70,22 @@ function verdict(
   const phone = phone_number === undefined ? undefined : phoneIntelligence(data, phone_number);
   const linked = linkAccounts(parts, request, session, test);
   const linkedAccounts = linked?.accounts?.length ?? 0;
-  const seen = look(parts, session, {mail, phone, replayed: redeemed, linkedAccounts});
+  const device = describeDevice(session);
+  const ip = sessionIp(data, session.ip);
+  const facts = factsOf({session, device, ip, mail, phone, replayed: redeemed, linkedAccounts});
+  const {score, canPass, matched} = judge(rules, facts);
   return {
-    ...(id !== undefined && {user_id: id}),
-    score: seen.score,
-    verdict: {can_pass: test?.canPass ?? seen.canPass, redeemed},
-    ...seen.shown,
-    ...(email !== undefined && {email: mailPart(email, mail ?? undefined)}),
-    ...(phone !== undefined && {phone: phonePart(phone)}),
-    rules: seen.matched,
-    ...(linked && {multi_accounting: linked}),
+    user_id: id,
+    score,
+    verdict: {can_pass: test?.canPass ?? canPass, redeemed},
+    device: device.shown,
+    ip: ipPart(session.ip, ip),
+    location: locationPart(ip),
+    session: sessionPart(session),
+    email: email === undefined ? undefined : mailPart(email, mail),
+    phone: phone && phonePart(phone),
+    rules: matched,
+    multi_accounting: linked,
   };
 }
 
@@ -94,38 +100,12 @@ function linkAccounts(
   test: TestAction | undefined,
 ): VerifyData['multi_accounting'] {
   if (id === undefined) return undefined;
-  const mailbox = email === undefined ? undefined : mailboxOf(email);
-  const known = {userId: id, ...(mailbox && {email: mailbox})};
-  const sighting: Sighting = {...known, session};
+  const known = {userId: id, email: email === undefined ? undefined : mailboxOf(email)};
+  const sighting = {...known, session};
   const linked = accounts.linkedWith(sighting);
   if (test === undefined) {
     keep({sighting: {...known, token}});
     accounts.note(sighting);
   }
   return linked;
-}
-
-interface Circumstances {
-  mail: MailAssessment | null | undefined;
-  phone: PhoneData | undefined;
-  replayed: boolean;
-  linkedAccounts: number;
-}
-
-/** Computes a session's facts, and applies the rules to them. */
-function look(
-  {data, rules}: VerdictParts,
-  session: UserSession,
-  circumstances: Circumstances,
-): Judgement & {shown: VerifyData} {
-  const device = describeDevice(session);
-  const ip = sessionIp(data, session.ip);
-  const judgement = judge(rules, factsOf({session, device, ip, ...circumstances}));
-  const shown = {
-    device: device.shown,
-    ip: ipPart(session.ip, ip),
-    location: locationPart(ip),
-    session: sessionPart(session),
-  };
-  return {...judgement, shown};
 }
