@@ -1,9 +1,7 @@
 import {hash} from 'node:crypto';
-import {readFileSync} from 'node:fs';
 import {z} from 'zod';
-import {yamlValue} from '../../job/yaml.ts';
 import {type AnswerData, type Intelligence, operations, perIntelligence} from '../../operations/table.ts';
-import {ServiceSetupError} from '../setup-error.ts';
+import {checked, readYaml, ServiceSetupError} from '../setup-error.ts';
 
 /** Answer fields that the user sets, by operation and value. All other fields of an answer come from open data. */
 export type GivenAnswers = {
@@ -16,11 +14,7 @@ const schema = z.strictObject(
 
 /** @throws {ServiceSetupError} if the file can't be read. Its content is checked when the service starts. */
 export function readAnswers(path: string): GivenAnswers {
-  try {
-    return yamlValue(readFileSync(path, 'utf8')) as GivenAnswers;
-  } catch (error) {
-    throw new ServiceSetupError(`The answers file ${path} can't be read: ${(error as Error).message}`);
-  }
+  return readYaml('answers', path) as GivenAnswers;
 }
 
 /**
@@ -29,11 +23,7 @@ export function readAnswers(path: string): GivenAnswers {
  * @throws {ServiceSetupError} for an unknown operation, an invalid value, or a field of a wrong type.
  */
 export function answersBy(given: GivenAnswers): (name: Intelligence, value: string) => object | undefined {
-  const result = schema.safeParse(given);
-  if (!result.success) {
-    const [issue] = result.error.issues;
-    throw new ServiceSetupError(`answers: ${issue?.path.join('.') || 'the whole'}: ${issue?.message}`);
-  }
+  checked(schema, given, 'answers', 'the whole');
   const byValue = perIntelligence(
     name => new Map(Object.entries(given[name] ?? {}).map(([text, data]) => [canonicalOf(name, text), data])),
   );

@@ -1,10 +1,8 @@
-import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {Engine} from '../../cel/engine.ts';
 import {explained} from '../../cel/explained.ts';
 import {parsed} from '../../cel/written.ts';
-import {yamlValue} from '../../job/yaml.ts';
-import {ServiceSetupError} from '../setup-error.ts';
+import {checked, readYaml, ServiceSetupError} from '../setup-error.ts';
 import {type Rule, rulesSchema} from './access-rule.ts';
 import {factTypes, type UserFacts} from './user-facts.ts';
 
@@ -26,28 +24,14 @@ const SAMPLE = fileURLToPath(new URL('../../../samples/rules.yaml', import.meta.
  */
 export function loadAccessRules(path: string | undefined): ReadyAccessRule[] {
   const where = path ?? 'the default rules';
-  const rules = readRules(path ?? SAMPLE);
+  const file = path ?? SAMPLE;
+  const rules = checked(rulesSchema, readYaml('rules', file), file, 'the file');
   const ids = new Set<string>();
   return rules.map(rule => {
     if (ids.has(rule.id)) throw new ServiceSetupError(`${where}: the rule ${rule.id} occurs twice`);
     ids.add(rule.id);
     return {...rule, matches: compile(rule, where)};
   });
-}
-
-function readRules(path: string): Rule[] {
-  let value: unknown;
-  try {
-    value = yamlValue(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new ServiceSetupError(`The rules file ${path} can't be read: ${(error as Error).message}`);
-  }
-  const result = rulesSchema.safeParse(value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new ServiceSetupError(
-    `${path}: ${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'no rules'}`,
-  );
 }
 
 /** Prepares a rule's condition. Declares the facts, so that a misspelt one is an error at start. */

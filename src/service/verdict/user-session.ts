@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {z} from 'zod';
 import {type Body, checkBody} from '../http/request.ts';
-import {ServiceSetupError} from '../setup-error.ts';
+import {checked, ServiceSetupError} from '../setup-error.ts';
 
 const line = (max: number): z.ZodString => z.string().max(max);
 
@@ -61,11 +61,7 @@ function parseUserSession(text: string, place: string): UserSession {
   } catch {
     throw new ServiceSetupError(`${place} is not a JSON object`);
   }
-  const result = sessionSchema.safeParse(value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const field = issue?.path.join('.') || 'the line';
-  throw new ServiceSetupError(`${place}: ${field}: ${issue?.message ?? 'not a session'}`);
+  return checked(sessionSchema, value, place, 'the line');
 }
 
 /**
@@ -108,9 +104,5 @@ export class UserSessions {
 
   restoreRedeemed(key: string): void {
     this.#redeemed.add(key);
-  }
-
-  redeemed(): Iterable<string> {
-    return this.#redeemed;
   }
 }
