@@ -6,6 +6,7 @@ import {
   isSupportedCountry,
 } from 'libphonenumber-js/max';
 import {isPlaceholder, readCell} from './cell.ts';
+import {once} from './once.ts';
 
 /** Country (or calling code) by which a phone number in national form is read. */
 export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly defaultCallingCode: string};
@@ -68,14 +69,6 @@ export function areStates(texts: readonly string[]): boolean {
   const isMost = states.length > 0 && states.length >= NEARLY_ALL * texts.length;
   return isMost && states.some(text => phoneCountry(text) === undefined);
 }
-
-const once = <T>(make: () => T): (() => T) => {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-};
 
 const callingCodes = once(() => new Set<string>(getCountries().map(code => getCountryCallingCode(code))));
 

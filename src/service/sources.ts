@@ -59,10 +59,7 @@ export function describeLeftOut(): Sources['left_out'][number] | undefined {
   return findCityFile() === undefined ? withoutCity : undefined;
 }
 
-const withoutCity = {
-  fields: cityFields.slice(0, 3),
-  reason: `${cityPackage} is not installed`,
-};
+const withoutCity = {fields: cityFields.slice(0, 3), reason: `${cityPackage} is not installed`};
 
 function describeCity(data: OpenData): DataSet | undefined {
   const table = findCityFile() === undefined ? undefined : data.city();

@@ -1,3 +1,4 @@
+import {once} from '../../operations/once.ts';
 import {dataDirectory, files, readPacked} from './data-dir.ts';
 import {CityTable} from './tables/city-table.ts';
 import {AsnTable, CountryTable} from './tables/ip-tables.ts';
@@ -6,15 +7,6 @@ import {CarrierTable, DisposablePhones} from './tables/phone-tables.ts';
 
 /** ISO 3166 code → the country's name and continent. */
 export type CountryNames = Record<string, {name: string; continent: string} | undefined>;
-
-/** Returns a function that loads on its first call, and keeps the result. */
-function once<T>(load: () => T): () => T {
-  let loaded: {value: T} | undefined;
-  return () => {
-    loaded ??= {value: load()};
-    return loaded.value;
-  };
-}
 
 /** The open data. Each table is loaded on first use, and never changes. */
 export class OpenData {

@@ -7,34 +7,22 @@ import {
 import type {PhoneData} from '../../operations/table.ts';
 import type {OpenData} from '../data/open-data.ts';
 
-/** libphonenumber's types, with our coarser line type for each. */
-const lineTypes: Record<NonNullable<NumberType>, string> = {
-  MOBILE: 'mobile',
-  FIXED_LINE: 'landline',
-  FIXED_LINE_OR_MOBILE: 'landline_or_mobile',
-  VOIP: 'voip',
-  PERSONAL_NUMBER: 'voip',
-  TOLL_FREE: 'toll_free',
-  SHARED_COST: 'shared_cost',
-  PREMIUM_RATE: 'premium',
-  PAGER: 'pager',
-  UAN: 'company',
-  VOICEMAIL: 'voicemail',
-};
-
-/** Risk by type, our own scale from 0 (none) to 100: how unusual such a number is for a signup. */
-const typeRisk: Record<NonNullable<NumberType>, number> = {
-  MOBILE: 10,
-  FIXED_LINE_OR_MOBILE: 15,
-  FIXED_LINE: 20,
-  UAN: 40,
-  TOLL_FREE: 50,
-  SHARED_COST: 50,
-  PAGER: 50,
-  VOICEMAIL: 50,
-  PERSONAL_NUMBER: 60,
-  VOIP: 60,
-  PREMIUM_RATE: 70,
+/**
+ * libphonenumber's types, with our coarser line type for each. `risk` is on our own scale from 0 (none) to 100: how
+ * unusual such a number is for a signup.
+ */
+const types: Record<NonNullable<NumberType>, {line: string; risk: number}> = {
+  MOBILE: {line: 'mobile', risk: 10},
+  FIXED_LINE_OR_MOBILE: {line: 'landline_or_mobile', risk: 15},
+  FIXED_LINE: {line: 'landline', risk: 20},
+  UAN: {line: 'company', risk: 40},
+  TOLL_FREE: {line: 'toll_free', risk: 50},
+  SHARED_COST: {line: 'shared_cost', risk: 50},
+  PAGER: {line: 'pager', risk: 50},
+  VOICEMAIL: {line: 'voicemail', risk: 50},
+  PERSONAL_NUMBER: {line: 'voip', risk: 60},
+  VOIP: {line: 'voip', risk: 60},
+  PREMIUM_RATE: {line: 'premium', risk: 70},
 };
 
 /** The risk of a valid number whose type the numbering plan does not show. */
@@ -58,7 +46,7 @@ export function phoneIntelligence(data: OpenData, written: string): PhoneData {
     is_disposable: disposable,
     ...virtual(type),
     ...originOf(data, number),
-    ...(type !== undefined && {number_type: type.toLowerCase(), line_type: lineTypes[type]}),
+    ...(type !== undefined && {number_type: type.toLowerCase(), line_type: types[type].line}),
     ...carrier(data, number, type),
     risk_score: riskScore(type, disposable),
   };
@@ -68,7 +56,7 @@ export function phoneIntelligence(data: OpenData, written: string): PhoneData {
 const isValid = (number: PhoneNumber, type: NumberType): boolean => type !== undefined || number.isValid();
 
 const riskScore = (type: NumberType, disposable: boolean): number =>
-  disposable ? DISPOSABLE_RISK : type === undefined ? UNKNOWN_TYPE_RISK : typeRisk[type];
+  disposable ? DISPOSABLE_RISK : type === undefined ? UNKNOWN_TYPE_RISK : types[type].risk;
 
 function invalid(data: OpenData, phone: string, number: PhoneNumber | undefined): PhoneData {
   return {

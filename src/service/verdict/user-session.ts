@@ -33,11 +33,10 @@ export type UserSession = z.infer<typeof sessionSchema>;
  * @throws ServiceSetupError that names file, line and field, never a value
  */
 export function readSessions(path: string): UserSession[] {
-  return readText(path)
-    .split('\n')
-    .map((text, index) => ({text: text.trim(), place: `${path}:${index + 1}`}))
-    .filter(({text}) => text !== '')
-    .map(({text, place}) => parseUserSession(text, place));
+  const lines = readText(path).split('\n');
+  return lines.flatMap((line, index) =>
+    line.trim() === '' ? [] : parseUserSession(line.trim(), `${path}:${index + 1}`),
+  );
 }
 
 /** The built-in sample sessions, by token. */
