@@ -76,7 +76,7 @@ const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\
 export function canonicalEmail(raw: string, _country?: string, rules?: CellRules): Canonical<EmailCode> {
   return judgeEntry(raw, rules, (text, repairs) => {
     const judged = judgeAddress(text, repairs);
-    const found = judged.state === 'value' ? judged : judgeWrapped(text, repairs, judged);
+    const found = judged.state === 'value' ? judged : (judgeWrapped(text, repairs) ?? judged);
     const isMalformed = found.state === 'invalid' && found.code === 'email_malformed';
     return isMalformed && (ODD.test(text) || holdsAddress(text)) ? invalid('email_in_text') : found;
   });
@@ -89,19 +89,12 @@ function holdsAddress(text: string): boolean {
   );
 }
 
-/**
- * Judges the address inside mailto: (RFC 6068) or angle brackets. Without such a wrapping, returns `judged`, the
- * judgement of the whole text.
- */
-function judgeWrapped(
-  text: string,
-  repairs: readonly RepairCode[],
-  judged: Canonical<EmailCode>,
-): Canonical<EmailCode> {
+/** Judges the address inside mailto: (RFC 6068) or angle brackets; undefined if the text has neither. */
+function judgeWrapped(text: string, repairs: readonly RepairCode[]): Canonical<EmailCode> | undefined {
   const linked = /^mailto:([^?%]+)(?:\?.*)?$/is.exec(text)?.[1];
   if (linked !== undefined) return judgeAddress(linked, [...repairs, 'uri']);
   const [, name, inner] = /^([^<>]*)<\s*(?:mailto:)?([^<>@\s]+@[^<>\s]+)\s*>$/i.exec(text) ?? [];
-  if (name === undefined || inner === undefined) return judged;
+  if (name === undefined || inner === undefined) return undefined;
   const plainName = name.replace(/["']/g, '').trim().toLowerCase();
   // The display name is another address. Either address may be meant, so neither is taken.
   if (plainName.includes('@') && plainName !== inner.toLowerCase()) return invalid('email_display_name');

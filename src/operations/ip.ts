@@ -73,28 +73,25 @@ export function canonicalIp(raw: string, _country?: string, rules?: CellRules): 
 function judgeIp(
   text: string,
   repairs: readonly RepairCode[],
-  which: CellRules['ipFromList'],
+  which?: CellRules['ipFromList'],
 ): Canonical<IpCode> {
   if (isIPv4(text)) return PRIVATE.test(text) ? invalid('ip_private') : valid(text, repairs);
   if (isScientific(text)) return invalid('scientific_notation');
   if (isIPv6(text)) {
     const address = ipaddr.parse(text) as ipaddr.IPv6;
     return address.isIPv4MappedAddress()
-      ? judgeIp(address.toIPv4Address().toString(), repairs, undefined)
+      ? judgeIp(address.toIPv4Address().toString(), repairs)
       : invalid('ipv6_unsupported');
   }
   const bracketed = /^\[([^[\]]+)\](?::(\d{1,5}))?$/.exec(text);
   const [, address = '', port] = bracketed ?? /^([\d.]+):(\d{1,5})$/.exec(text) ?? [];
   if (isIPv4(address) || isIPv6(address)) {
     if (port !== undefined && Number(port) > MOST_PORT) return invalid('ip_with_port');
-    const taken = [
-      ...(bracketed === null ? [] : ['brackets' as const]),
-      ...(port === undefined ? [] : ['port' as const]),
-    ];
-    return judgeIp(address, [...repairs, ...taken], undefined);
+    const found = bracketed === null ? repairs : [...repairs, 'brackets' as const];
+    return judgeIp(address, port === undefined ? found : [...found, 'port']);
   }
-  const [host] = HOST_MASK.exec(text) ?? [];
-  if (host !== undefined) return judgeIp(text.slice(0, -host.length), [...repairs, 'host_mask'], undefined);
+  const host = text.replace(HOST_MASK, '');
+  if (host !== text) return judgeIp(host, [...repairs, 'host_mask']);
   if (/^[\d.]+\/\d{1,2}$/.test(text)) return invalid('ip_range');
   return judgeList(text, repairs, which) ?? invalid('ip_malformed');
 }
@@ -125,8 +122,8 @@ function areVersions(texts: readonly string[]): boolean {
 
 /**
  * RFC 1122 ("this network", loopback), RFC 1918 (private), RFC 3927 (link-local), RFC 6598 (carriers' own), RFC
- * 5771 (multicast) and RFC 1112 (reserved). If a list has such an address, it is usually that of a load balancer
- * or of a machine in the office: it says nothing about a person.
+ * 5771 (multicast) and RFC 1112 (reserved). In a list, such an address usually belongs to a load balancer or an
+ * office machine, so it says nothing about a person.
  */
 const PRIVATE =
   /^(?:0|10|127|22[4-9]|2[34]\d|25[0-5]|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./;
@@ -151,14 +148,14 @@ function judgeList(
 ): Canonical<IpCode> | undefined {
   const parts = text.split(/[\s,;|]/).filter(part => part !== '');
   if (parts[0] === text) return undefined;
-  const judged = parts.map(part => (isPlaceholder(part) ? empty : judgeIp(part, [], undefined)));
+  const judged = parts.map(part => (isPlaceholder(part) ? empty : judgeIp(part, [])));
   const isList = judged.every(one => one.state !== 'invalid' || LISTED.has(one.code));
   if (!isList) return undefined;
-  const same = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
+  const distinct = new Set(judged.map(one => (one.state === 'value' ? one.value : '')));
+  const isChosen = which === 'only' ? distinct.size === 1 : which !== undefined;
   // If the chosen entry is empty, no other entry is taken: it would be the address of another machine.
-  const meant =
-    which === 'last' ? judged.at(-1) : which === 'first' || same.size === 1 ? judged[0] : undefined;
-  if (which === undefined || meant === undefined || meant.state === 'empty') return invalid('ip_list');
+  const meant = which === 'last' ? judged.at(-1) : judged[0];
+  if (!isChosen || meant === undefined || meant.state === 'empty') return invalid('ip_list');
   return meant.state === 'value'
     ? valid(meant.value, [...repairs, 'list_entry', ...(meant.repairs ?? [])])
     : meant;

@@ -1,13 +1,8 @@
-import {
-  type CountryCode,
-  type PhoneNumber,
-  parsePhoneNumberFromString,
-  validatePhoneNumberLength,
-} from 'libphonenumber-js/max';
+import {type PhoneNumber, parsePhoneNumberFromString, validatePhoneNumberLength} from 'libphonenumber-js/max';
 import {z} from 'zod';
 import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
 import {type CellRules, type RepairCode, readCell} from './cell.ts';
-import {phoneCountry} from './country.ts';
+import {type PhoneCountry, phoneCountry} from './country.ts';
 import {areWrittenWhole, type BareEvidence, bareNumber, evidenceOf, withPlus} from './lost-plus.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
 import {isInPlan} from './phone-plan.ts';
@@ -94,7 +89,7 @@ export function canonicalPhone(raw: string, country?: string, rules?: CellRules)
     const uri = /^(?:tel|callto|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
     const written = text.slice(uri.length).trim().replace(PLUS, '+');
-    return judgePhone(written, found, {...phoneCountry(country), extract: false}, rules);
+    return judgePhone(written, found, phoneCountry(country), rules);
   });
 }
 
@@ -128,22 +123,16 @@ export function phoneHabits(
   return {plusLost: bare.length > 0 && areWrittenWhole(values, bare), zeroLost};
 }
 
-/** A plus to replace with `+`. libphonenumber-js ignores it in brackets or full width and reads a wrong number. */
+/** A plus in brackets or full width. libphonenumber-js would ignore it and read a wrong number. */
 const PLUS = /^[\s(]*[+＋﹢]/;
 
 /** Zeros only, which people type into a form instead of a number. */
 const ZEROS = /^(?:[+\p{P}\p{Z}]*[0０])+[\p{P}\p{Z}]*$/u;
 
-interface ParseOptions {
-  readonly defaultCountry?: CountryCode;
-  readonly defaultCallingCode?: string;
-  readonly extract: boolean;
-}
-
 function judgePhone(
   text: string,
   repairs: readonly RepairCode[],
-  options: ParseOptions,
+  country: PhoneCountry | undefined,
   habits: CellRules | undefined,
 ): Canonical<PhoneCode> {
   if (ZEROS.test(text)) return empty;
@@ -152,15 +141,17 @@ function judgePhone(
   if (listsPhones(text)) return invalid('phone_list');
   const [, glue] = GLUED.exec(text) ?? [];
   if (glue !== undefined) return invalid(glue === '/' ? 'phone_list' : 'phone_in_text');
-  if (DECIMAL.test(text)) return judgeDecimal(text, repairs, options, habits);
-  const number = mayBeNumber(text, options) ? parsePhoneNumberFromString(text, options) : undefined;
+  if (DECIMAL.test(text)) return judgeDecimal(text, repairs, country, habits);
+  const number = mayBeNumber(text, country)
+    ? parsePhoneNumberFromString(text, {...country, extract: false})
+    : undefined;
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
   // `isPossible` accepts a local number without its area code. The length in E.164 form shows that it is incomplete.
   const whole =
     number?.isPossible() === true &&
     // If the text is in E.164 form itself, `isPossible` has already checked its length.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
-  if (!whole) return invalid(phoneFault(text, options));
+  if (!whole) return invalid(phoneFault(text, country));
   if (number.number === text) return valid(text, repairs);
   const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
   return judgeBare(text, number, hasExtension ? [...repairs, 'extension'] : repairs, habits);
@@ -170,12 +161,8 @@ function judgePhone(
  * False for texts in which libphonenumber can't find a number, so that it need not try: texts without digits, and
  * texts in national form without a country.
  */
-function mayBeNumber(text: string, options: ParseOptions): boolean {
-  return /\p{Nd}/u.test(text) && (isPlaced(options) || /[+＋]/.test(text));
-}
-
-function isPlaced({defaultCountry, defaultCallingCode}: ParseOptions): boolean {
-  return defaultCountry !== undefined || defaultCallingCode !== undefined;
+function mayBeNumber(text: string, country: PhoneCountry | undefined): boolean {
+  return /\p{Nd}/u.test(text) && (country !== undefined || /[+＋]/.test(text));
 }
 
 /** A subaddress (RFC 3966), which counts as an extension. libphonenumber drops it, without setting `ext`. */
@@ -223,7 +210,7 @@ function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
 /** Faults of digits that may be right: only their country or calling code is unclear. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/** A decimal number such as 30901820.5: five digits or more, a point or comma, then one or two digits or zeros. */
+/** A decimal number such as 30901820.5: at least five digits, a point or comma, then one or two digits, or zeros. */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
 /** A whole number with `.0` behind it. It has at most 15 digits, the precision of a spreadsheet. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
@@ -235,12 +222,12 @@ const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
 function judgeDecimal(
   text: string,
   repairs: readonly RepairCode[],
-  options: ParseOptions,
+  country: PhoneCountry | undefined,
   habits: CellRules | undefined,
 ): Canonical<PhoneCode> {
   const digits = WHOLE.exec(text)?.[1];
   if (digits === undefined) return invalid('decimal_number');
-  const judged = judgePhone(digits, [...repairs, 'decimal_zero'], options, habits);
+  const judged = judgePhone(digits, [...repairs, 'decimal_zero'], country, habits);
   if (judged.state !== 'value')
     return judged.state === 'invalid' && UNCLEAR.has(judged.code) ? judged : invalid('decimal_number');
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged : invalid('decimal_number');
@@ -249,12 +236,12 @@ function judgeDecimal(
 /** Quotes, and punctuation outside ASCII. */
 const ODD = /["']|[^\P{P}\p{ASCII}]/u;
 
-function phoneFault(text: string, options: ParseOptions): PhoneCode {
+function phoneFault(text: string, country: PhoneCountry | undefined): PhoneCode {
   const holdsNumber = text.replace(/\D/g, '').length >= SHORTEST_LISTED;
   if (!/\d/.test(text) || /[a-z@]{3,}/i.test(text.replace(/ext\w*/i, '')))
     return holdsNumber ? 'phone_in_text' : 'phone_malformed';
-  if (!isPlaced(options) && !text.startsWith('+')) return 'country_unknown';
-  switch (validatePhoneNumberLength(text, options)) {
+  if (country === undefined && !text.startsWith('+')) return 'country_unknown';
+  switch (validatePhoneNumberLength(text, country)) {
     case 'TOO_SHORT':
     case undefined:
       return 'phone_too_short';
