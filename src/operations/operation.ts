@@ -157,10 +157,5 @@ export const throttlingStatuses: Readonly<Record<number, 'always' | 'with Retry-
   503: 'with Retry-After',
 };
 
-/** Statuses that ask to slow down, in words for docs and settings: `429, or 503 with Retry-After`. */
-export const throttledBy = Object.entries(throttlingStatuses)
-  .map(([status, when]) => (when === 'always' ? status : `${status} ${when}`))
-  .join(', or ');
-
 /** The interface's only error code: an invalid credential. */
 export const INVALID_TOKEN = 'invalid_token';

@@ -5,7 +5,7 @@ import {expect, test} from 'vitest';
 import {logEvents} from '../../src/job/monitoring/log-events.ts';
 import {spelled} from '../../src/job/setting-names.ts';
 import {describeSettings} from '../../src/job/settings.ts';
-import {throttledBy} from '../../src/operations/operation.ts';
+import {throttlingStatuses} from '../../src/operations/operation.ts';
 import {createSandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 
@@ -40,7 +40,10 @@ test.each(all)('every link of %s leads somewhere', page => {
 test.each(['README.md', 'docs/guide.md', 'docs/cost-privacy-security.md', 'docs/fleet.md'])(
   '%s says which statuses throttle',
   page => {
-    expect(textOf(page)).toContain(`(${throttledBy})`);
+    const statuses = Object.entries(throttlingStatuses).map(([status, when]) =>
+      when === 'always' ? status : `${status} ${when}`,
+    );
+    expect(textOf(page)).toContain(`(${statuses.join(', or ')})`);
   },
 );
 
