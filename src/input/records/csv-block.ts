@@ -55,7 +55,7 @@ export function recordsOf(
     return undefined;
   }
   if (all.some(fields => fields.length !== fieldCount)) return undefined;
-  const total = countLines(block, 0, block.length, eol);
+  const total = countLines(block, eol);
   // Each record takes at least one line. So if there are as many lines as records, no line is blank, and no record
   // takes two.
   if (all.length === total) return all.map(fields => ({fields, lines: 1}));
@@ -68,9 +68,9 @@ function linesOf(fields: readonly string[], end: string): number {
   return fields.reduce((sum, field) => (field.includes(end) ? sum + field.split(end).length - 1 : sum), 1);
 }
 
-/** Number of lines from byte `start` to byte `end`. The last line counts even without a line end. */
-export function countLines(bytes: Buffer, start: number, end: number, eol: number): number {
+/** Number of lines. The last line counts even without a line end. */
+export function countLines(bytes: Buffer, eol: number): number {
   let ends = 0;
-  for (let at = bytes.indexOf(eol, start); at !== -1 && at < end; at = bytes.indexOf(eol, at + 1)) ends++;
-  return bytes[end - 1] === eol ? ends : ends + 1;
+  for (let at = bytes.indexOf(eol); at !== -1; at = bytes.indexOf(eol, at + 1)) ends++;
+  return bytes.at(-1) === eol ? ends : ends + 1;
 }

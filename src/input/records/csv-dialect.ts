@@ -19,9 +19,7 @@ export function detectDialect(sample: string, delimiter?: string): CsvDialect {
 export function refuseOtherDelimiter(sample: string, delimiter: string, name: string): void {
   const given = detectDialect(sample, delimiter);
   const shown = detectDialect(sample);
-  const columnsWith = (dialect: CsvDialect) =>
-    firstRecords(Buffer.from(sample).subarray(dialect.sepLineBytes), dialect.delimiter, dialect.eol)[0]
-      ?.length ?? 0;
+  const columnsWith = (dialect: CsvDialect) => recordsIn(sample, dialect)[0]?.length ?? 0;
   const columns = columnsWith(shown);
   if (columnsWith(given) !== 1 || columns < 2) return;
   const shownAs = JSON.stringify(shown.delimiter);
@@ -38,12 +36,16 @@ const MOST = 0.5;
  * Number of empty columns after those of the header, as some programs write them. 0 if such a column has a value,
  * or if too few rows have them ({@link MOST}).
  */
-export function emptyColumnsBehind(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect): number {
-  const [header = [], ...rows] = firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
+export function emptyColumnsBehind(sample: string, dialect: CsvDialect): number {
+  const [header = [], ...rows] = recordsIn(sample, dialect);
   const extras = rows.map(row => row.slice(header.length));
   const longer = extras.filter(some => some.length > 0);
   const isEmpty = longer.every(some => some.every(field => field.trim() === ''));
   return isEmpty && longer.length >= MOST * rows.length ? Math.max(0, ...longer.map(some => some.length)) : 0;
+}
+
+function recordsIn(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect) {
+  return firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
 }
 
 /**

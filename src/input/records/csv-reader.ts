@@ -5,13 +5,11 @@ import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
 import {countLines, WholeBlocks} from './csv-block.ts';
 import {type CsvStop, StopParsing, stopOf, stopsBeyond} from './csv-stop.ts';
-import {isHeaderAgain} from './header-again.ts';
-import {CR, LF, type LineBlock, LineBlocks} from './line-blocks.ts';
+import {parserOptions} from './delimiter.ts';
+import {CR, LF, type LineBlock, LineBlocks, QUOTE} from './line-blocks.ts';
 import {looseFields} from './loose-fields.ts';
 import type {CsvLayout, CsvSettings, RecordReader, Rest} from './record-reader.ts';
 import {encodingDetail, reject} from './reject.ts';
-
-const QUOTE = 0x22;
 
 /** An incomplete record above this size is only parsed again once it has doubled: see `#mayBeComplete`. */
 const EAGER_BYTES = 64 * 1024;
@@ -28,6 +26,8 @@ export class CsvReader implements RecordReader {
   readonly #eol: number;
   /** Maximum bytes of a record with its line end. */
   readonly #limit: number;
+  /** Records that are read, but not yet returned by `push` or `end`. */
+  #records: InputRecord[] = [];
   #layout: CsvLayout | undefined;
   #line = 1;
   /** Whole lines that are not parsed yet. They begin with a record, which may be incomplete. */
@@ -48,14 +48,7 @@ export class CsvReader implements RecordReader {
     this.#limit = settings.maxRecordSize + 1;
     this.#blocks = new LineBlocks(this.#eol, settings.maxRecordSize);
     if (dialect.sepLineBytes > 0) this.#line++;
-    this.#options = {
-      bom: false,
-      columns: false,
-      delimiter: dialect.delimiter,
-      record_delimiter: dialect.eol === '\r' ? ['\r'] : ['\r\n', '\n'],
-      relax_column_count: true,
-      skip_empty_lines: true,
-    };
+    this.#options = parserOptions(dialect.delimiter, dialect.eol);
     this.#whole = new WholeBlocks(this.#options, this.#eol);
   }
 
@@ -65,17 +58,21 @@ export class CsvReader implements RecordReader {
   }
 
   push(chunk: Buffer): InputRecord[] {
-    const records: InputRecord[] = [];
-    for (const block of this.#blocks.push(chunk)) this.#read(block, records);
-    return records;
+    for (const block of this.#blocks.push(chunk)) this.#read(block);
+    return this.#takeRecords();
   }
 
   end(): InputRecord[] {
-    const records: InputRecord[] = [];
-    for (const block of this.#blocks.end()) this.#read(block, records);
-    this.#parseOpen(records, true);
+    for (const block of this.#blocks.end()) this.#read(block);
+    this.#parseOpen(true);
     this.#settings.tally.blankLines += this.#blanks;
     this.#blanks = 0;
+    return this.#takeRecords();
+  }
+
+  #takeRecords(): InputRecord[] {
+    const records = this.#records;
+    this.#records = [];
     return records;
   }
 
@@ -94,17 +91,17 @@ export class CsvReader implements RecordReader {
     this.#line = line;
   }
 
-  #read(block: LineBlock, records: InputRecord[]): void {
+  #read(block: LineBlock): void {
     if (block.kind === 'lines') {
       this.#open.push(block.bytes);
       this.#openLength += block.bytes.length;
-      if (this.#mayBeComplete(block.bytes)) this.#parseOpen(records, false);
+      if (this.#mayBeComplete(block.bytes)) this.#parseOpen(false);
       return;
     }
     // Ends an incomplete record before the long line: a record that includes the line would be too long itself.
-    this.#parseOpen(records, true);
+    this.#parseOpen(true);
     const detail = `the line has ${block.length} bytes; the limit is ${this.#settings.maxRecordSize}`;
-    this.#reject('too_large', detail, block.head, records);
+    this.#reject('too_large', detail, block.head);
     this.#line++;
   }
 
@@ -116,7 +113,7 @@ export class CsvReader implements RecordReader {
   }
 
   /** Parses the waiting lines. `closed`: no more lines can complete the last record. */
-  #parseOpen(records: InputRecord[], closed: boolean): void {
+  #parseOpen(closed: boolean): void {
     const bytes = this.#open.length === 1 && this.#open[0] ? this.#open[0] : Buffer.concat(this.#open);
     this.#open = [];
     this.#openLength = 0;
@@ -124,8 +121,8 @@ export class CsvReader implements RecordReader {
     const sound = isUtf8(bytes);
     let start = 0;
     while (start < bytes.length) {
-      if (sound && this.#takeBlock(bytes.subarray(start), records)) break;
-      const [end, stop] = this.#parse(bytes, start, sound, records);
+      if (sound && this.#takeBlock(bytes.subarray(start))) break;
+      const [end, stop] = this.#parse(bytes, start, sound);
       start = end;
       if (stop === undefined) break;
       if (stop === 'layout') continue;
@@ -135,30 +132,25 @@ export class CsvReader implements RecordReader {
         this.#triedLength = this.#openLength;
         break;
       }
-      start = this.#takeLine(bytes, start, stop, records);
+      start = this.#takeLine(bytes, start, stop);
     }
   }
 
   /** Takes all records of these lines at once. Returns false if they must be read one by one. */
-  #takeBlock(bytes: Buffer, records: InputRecord[]): boolean {
+  #takeBlock(bytes: Buffer): boolean {
     const columns = this.#layout?.columns.length ?? 0;
     const block = columns < 2 || bytes.length > this.#limit ? undefined : this.#whole.read(bytes, columns);
     const {header} = this.#layout ?? {};
     if (block === undefined || block.some(({fields}) => isHeaderAgain(fields, header))) return false;
     for (const {fields, lines} of block) {
-      records.push({type: 'csv', record: ++this.#settings.tally.record, line: this.#line, fields});
+      this.#deliver(fields, this.#line);
       this.#line += lines;
     }
     return true;
   }
 
   /** Parses from `start`. Returns the place at which parsing stopped and, if that is before the end, the reason. */
-  #parse(
-    bytes: Buffer,
-    start: number,
-    sound: boolean,
-    records: InputRecord[],
-  ): [number, CsvStop | undefined] {
+  #parse(bytes: Buffer, start: number, sound: boolean): [number, CsvStop | undefined] {
     let cursor = start;
     const singleColumn = this.#layout?.columns.length === 1;
     const take = (fields: string[], info: {bytes: number}): undefined => {
@@ -172,7 +164,7 @@ export class CsvReader implements RecordReader {
         cursor = this.#takeLayout(bytes.subarray(recordStart, end), fields) ? end : recordStart;
         throw new StopParsing('layout');
       }
-      this.#take(bytes, recordStart, end, fields, sound, records);
+      this.#take(bytes.subarray(recordStart, end), fields, sound);
       cursor = end;
     };
     try {
@@ -210,47 +202,40 @@ export class CsvReader implements RecordReader {
     if (!isUtf8(bytes)) throw headerError(file, this.#line, encodingDetail(perhaps), perhaps);
     const header = [...fields, ...Array.from({length: unnamedColumns}, () => '')];
     this.#layout = {header, columns: columnNames(header)};
-    this.#line += countLines(bytes, 0, bytes.length, this.#eol);
+    this.#line += countLines(bytes, this.#eol);
     return true;
   }
 
-  #take(
-    bytes: Buffer,
-    start: number,
-    end: number,
-    fields: readonly string[],
-    sound: boolean,
-    records: InputRecord[],
-  ): void {
+  /** Takes a record's bytes and fields. `sound`: the bytes are surely UTF-8. */
+  #take(bytes: Buffer, fields: readonly string[], sound: boolean): void {
     const expected = this.#layout?.columns.length;
-    const isBlank = fields.length === 1 && fields[0]?.trim() === '' && bytes[start] !== QUOTE;
+    const isBlank = fields.length === 1 && fields[0]?.trim() === '' && bytes[0] !== QUOTE;
     if (isBlank && (expected !== 1 || fields[0] === '')) {
       if (expected === 1) this.#blanks++;
       else this.#settings.tally.blankLines++;
       this.#line++;
       return;
     }
-    const record = bytes.subarray(start, end);
     if (this.#settings.padShortRows && expected !== undefined && fields.length < expected) {
       this.#settings.tally.padded++;
       fields = [...fields, ...Array.from({length: expected - fields.length}, () => '')];
     }
-    if (!sound && !isUtf8(record)) {
-      this.#reject('invalid_encoding', encodingDetail(this.#settings.perhaps), record, records);
+    if (!sound && !isUtf8(bytes)) {
+      this.#reject('invalid_encoding', encodingDetail(this.#settings.perhaps), bytes);
     } else if (fields.length !== expected) {
       const detail = `expected ${expected} ${expected === 1 ? 'field' : 'fields'}, found ${fields.length}`;
-      this.#reject('column_count', detail, record, records);
+      this.#reject('column_count', detail, bytes);
     } else if (isHeaderAgain(fields, this.#layout?.header)) {
-      this.#reject('header_again', 'the line repeats the header', record, records);
+      this.#reject('header_again', 'the line repeats the header', bytes);
     } else {
-      this.#releaseBlanks(records);
-      records.push({type: 'csv', record: ++this.#settings.tally.record, line: this.#line, fields});
+      this.#releaseBlanks();
+      this.#deliver(fields, this.#line);
     }
-    this.#line += countLines(bytes, start, end, this.#eol);
+    this.#line += countLines(bytes, this.#eol);
   }
 
   /** Reads or rejects the physical line at `start` alone. Returns the start of the next record. */
-  #takeLine(bytes: Buffer, start: number, stop: CsvStop, records: InputRecord[]): number {
+  #takeLine(bytes: Buffer, start: number, stop: CsvStop): number {
     const {maxRecordSize} = this.#settings;
     const unclosed = stop !== 'bad_quote' || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
     const detail = unclosed
@@ -265,28 +250,39 @@ export class CsvReader implements RecordReader {
     if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
       if (!line.includes('="')) this.looseLine ??= this.#line;
       if (this.#layout === undefined) return this.#takeLayout(line, fields) ? end : start;
-      this.#take(bytes, start, end, fields, false, records);
+      this.#take(line, fields, false);
       return end;
     }
-    this.#reject(unclosed ? 'unclosed_quote' : 'invalid_quote', detail, line, records);
+    this.#reject(unclosed ? 'unclosed_quote' : 'invalid_quote', detail, line);
     this.#line++;
     return end;
   }
 
-  #reject(reason: RejectReason, detail: string, bytes: Buffer, records: InputRecord[]): void {
+  #deliver(fields: readonly string[], line: number): void {
+    this.#records.push({type: 'csv', record: ++this.#settings.tally.record, line, fields});
+  }
+
+  #reject(reason: RejectReason, detail: string, bytes: Buffer): void {
     const {file, tally} = this.#settings;
     if (this.#layout === undefined && this.#settings.header) throw headerError(file, this.#line, detail);
-    this.#releaseBlanks(records);
-    records.push(reject({record: ++tally.record, line: this.#line, file}, reason, detail, bytes));
+    this.#releaseBlanks();
+    this.#records.push(reject({record: ++tally.record, line: this.#line, file}, reason, detail, bytes));
   }
 
   /** In a file of one column: delivers the blank lines before a record as rows. */
-  #releaseBlanks(records: InputRecord[]): void {
-    for (; this.#blanks > 0; this.#blanks--) {
-      const line = this.#line - this.#blanks;
-      records.push({type: 'csv', record: ++this.#settings.tally.record, line, fields: ['']});
-    }
+  #releaseBlanks(): void {
+    for (; this.#blanks > 0; this.#blanks--) this.#deliver([''], this.#line - this.#blanks);
   }
+}
+
+/** True for a row that repeats a header with letters, as in joined lists. A header without letters may be data. */
+function isHeaderAgain(fields: readonly string[], header: readonly string[] | undefined): boolean {
+  // In joined lists, the second list may begin with a byte order mark.
+  const first = fields[0]?.replace(/^\uFEFF/, '');
+  if (header === undefined || first !== header[0]) return false;
+  const isSame =
+    fields.length === header.length && fields.every((field, at) => at === 0 || field === header[at]);
+  return isSame && header.some(cell => /\p{L}/u.test(cell));
 }
 
 function headerError(file: string, line: number, detail: string, encoding?: string): InputError {

@@ -1,4 +1,5 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
+import {QUOTE} from './line-blocks.ts';
 
 /** Why parsing stopped. `layout`: the columns are known now. Else a record is unclosed, misquoted or too long. */
 export type CsvStop = 'layout' | 'open' | 'bad_quote' | 'too_long';
@@ -16,8 +17,6 @@ export function stopOf(error: unknown): CsvStop {
   if (error instanceof CsvError) return error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'open' : 'bad_quote';
   throw error;
 }
-
-const QUOTE = 0x22;
 
 /**
  * True if a record's bad quote is more than `limit` bytes after the record's start. The record then counts as

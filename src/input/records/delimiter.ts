@@ -1,4 +1,4 @@
-import {CsvError, parse} from 'csv-parse/sync';
+import {CsvError, type Options, parse} from 'csv-parse/sync';
 import {looseFields} from './loose-fields.ts';
 import type {CsvDialect} from './record-reader.ts';
 
@@ -49,6 +49,16 @@ function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
   return best;
 }
 
+/** The options with which csv-parse reads all records of a file. */
+export function parserOptions(delimiter: string, eol: CsvDialect['eol']): Options {
+  return {
+    delimiter,
+    record_delimiter: eol === '\r' ? ['\r'] : ['\r\n', '\n'],
+    relax_column_count: true,
+    skip_empty_lines: true,
+  };
+}
+
 /** The number of fields of each record; 0 for a record that can't be read with this delimiter. */
 function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol'], loose = false): number[] {
   return firstRecords(text, delimiter, eol, loose).map(fields => fields.length);
@@ -68,13 +78,7 @@ export function firstRecords(
   const records: (readonly string[])[] = [];
   let start = 0;
   let end = 0;
-  const options = {
-    delimiter,
-    record_delimiter: eol === '\r' ? ['\r'] : ['\r\n', '\n'],
-    relax_column_count: true,
-    skip_empty_lines: true,
-    to: MOST_RECORDS,
-  };
+  const options = {...parserOptions(delimiter, eol), to: MOST_RECORDS};
   const take = (fields: readonly string[], {bytes}: {bytes: number}): undefined => {
     records.push(fields);
     end = start + bytes;

@@ -1,7 +1,7 @@
 import type {InputRecord} from '../row.ts';
 import {jsonRecord, jsonReject} from './json-record.ts';
 import type {ReaderSettings, RecordReader} from './record-reader.ts';
-import {RAW_LIMIT} from './reject.ts';
+import {HEAD_BYTES} from './reject.ts';
 
 const byte = (character: string) => character.charCodeAt(0);
 const [LF, QUOTE, BACKSLASH, COMMA] = [byte('\n'), byte('"'), byte('\\'), byte(',')];
@@ -112,7 +112,7 @@ export class JsonReader implements RecordReader {
 
   #keep(part: Buffer): void {
     this.#length += part.length;
-    const room = this.#isTooLong ? RAW_LIMIT + 4 - this.#kept : part.length;
+    const room = this.#isTooLong ? HEAD_BYTES - this.#kept : part.length;
     if (room <= 0) return;
     // Copies the bytes: otherwise one short object would keep its whole chunk in memory.
     this.#parts.push(Buffer.from(part.subarray(0, room)));
@@ -141,7 +141,7 @@ export class JsonReader implements RecordReader {
 
   #reject(bytes: Buffer, detail: string): InputRecord {
     const line = this.#isOpen ? this.#startLine : this.#line;
-    return jsonReject(bytes.subarray(0, RAW_LIMIT + 4), line, this.#settings, 'invalid_json', detail);
+    return jsonReject(bytes.subarray(0, HEAD_BYTES), line, this.#settings, 'invalid_json', detail);
   }
 }
 

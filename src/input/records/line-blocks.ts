@@ -1,15 +1,13 @@
-import {RAW_LIMIT} from './reject.ts';
+import {HEAD_BYTES} from './reject.ts';
 
 export const LF = 0x0a;
 export const CR = 0x0d;
+export const QUOTE = 0x22;
 
 /** Whole lines, or the beginning of a line that exceeds the limit. */
 export type LineBlock =
   | {readonly kind: 'lines'; readonly bytes: Buffer}
   | {readonly kind: 'too_long'; readonly head: Buffer; readonly length: number};
-
-/** Slightly more than {@link RAW_LIMIT}, so that `reject` notices that the text was cut. */
-const HEAD_BYTES = RAW_LIMIT + 4;
 
 /**
  * Cuts a stream of bytes into blocks of whole lines. A line has at most `limit` bytes before its line end. Only the
@@ -59,14 +57,8 @@ export class LineBlocks {
   #piece(piece: Buffer, blocks: LineBlock[]): void {
     const first = piece.indexOf(this.#eol);
     const lineLength = first === -1 ? piece.length : first;
-    if (this.#dropping !== undefined) {
-      this.#drop(piece.subarray(0, lineLength));
-      if (first === -1) return;
-      this.#endLongLine(piece, first, blocks);
-    } else if (this.#tailLength + lineLength > this.#limit) {
-      const line = this.#takeTail(piece.subarray(0, lineLength));
-      this.#dropping = {head: Buffer.alloc(0), length: 0};
-      this.#drop(line);
+    if (this.#dropping !== undefined || this.#tailLength + lineLength > this.#limit) {
+      this.#drop(this.#takeTail(piece.subarray(0, lineLength)));
       if (first !== -1) this.#endLongLine(piece, first, blocks);
     } else if (first === -1) {
       this.#tail.push(piece);
@@ -80,11 +72,12 @@ export class LineBlocks {
 
   /** Copies the beginning of a long line, which its reject shows, so that the line itself leaves memory. */
   #drop(part: Buffer): void {
-    if (this.#dropping === undefined) return;
-    const {head} = this.#dropping;
+    const {head, length} = this.#dropping ?? {head: Buffer.alloc(0), length: 0};
     const missing = HEAD_BYTES - head.length;
-    if (missing > 0) this.#dropping.head = Buffer.concat([head, part.subarray(0, missing)]);
-    this.#dropping.length += part.length;
+    this.#dropping = {
+      head: missing > 0 ? Buffer.concat([head, part.subarray(0, missing)]) : head,
+      length: length + part.length,
+    };
   }
 
   #endLongLine(piece: Buffer, eolAt: number, blocks: LineBlock[]): void {

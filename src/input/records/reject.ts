@@ -2,13 +2,12 @@ import {isUtf8} from 'node:buffer';
 import type {Reject, RejectReason} from '../row.ts';
 
 /** Maximum bytes kept of a rejected record's text. */
-export const RAW_LIMIT = 64 * 1024;
+const RAW_LIMIT = 64 * 1024;
 
-export interface RejectPlace {
-  readonly record: number;
-  readonly line: number;
-  readonly file: string;
-}
+/** Bytes that a reader keeps of a record that it will reject: enough for {@link reject} to notice that it cuts. */
+export const HEAD_BYTES = RAW_LIMIT + 4;
+
+type RejectPlace = Pick<Reject, 'record' | 'line' | 'file'>;
 
 /** Makes the reject of a record that can't be read. Its text is `bytes` without the line end. */
 export function reject(place: RejectPlace, reason: RejectReason, detail: string, bytes: Buffer): Reject {
