@@ -1,4 +1,4 @@
-import type {Sqlite, SqlRow} from './sqlite.ts';
+import type {Sqlite} from './sqlite.ts';
 
 const HOUR_MS = 3_600_000;
 /** A run confirms an earlier run's date only if it is this much later: a clock is seldom wrong for so long. */
@@ -69,13 +69,12 @@ export class SharedDate {
       'CREATE TABLE IF NOT EXISTS date (only INTEGER PRIMARY KEY, agreed INTEGER NOT NULL, said INTEGER NOT NULL, claimed INTEGER NOT NULL)',
     );
     const now = Math.floor(this.now());
-    const row = db.query(['agreed', 'said', 'claimed'], 'FROM date').get();
+    const before = storedIn(db);
     const put = db.prepare('INSERT OR REPLACE INTO date VALUES (1, ?, ?, ?)');
-    if (row === undefined) {
+    if (before === undefined) {
       put.run(0, now, 0);
       return {certain: 0, agreed: 0, earlier: 0, leaps: false};
     }
-    const before = dateIn(row);
     const {date, leap} = dateAfter(before, now);
     put.run(date.agreed, date.said, date.claimed);
     if (leap !== undefined) this.#tell(leap, now);
@@ -86,8 +85,8 @@ export class SharedDate {
 
   /** The dates that earlier runs stored in a file. Only reads: this run's date is not stored. */
   knownIn(db: Sqlite): KnownDate {
-    const row = db.hasTable('date') ? db.query(['agreed', 'said', 'claimed'], 'FROM date').get() : undefined;
-    return dateIn(row);
+    const stored = db.hasTable('date') ? storedIn(db) : undefined;
+    return stored ?? {agreed: 0, said: 0, claimed: 0};
   }
 
   #tell(leap: Leap, now: number): void {
@@ -102,6 +101,7 @@ export class SharedDate {
   }
 }
 
-function dateIn(row: SqlRow | undefined): KnownDate {
-  return {agreed: Number(row?.agreed ?? 0), said: Number(row?.said ?? 0), claimed: Number(row?.claimed ?? 0)};
+function storedIn(db: Sqlite): KnownDate | undefined {
+  const row = db.query(['agreed', 'said', 'claimed'], 'FROM date').get();
+  return row && {agreed: Number(row.agreed), said: Number(row.said), claimed: Number(row.claimed)};
 }

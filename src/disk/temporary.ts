@@ -17,17 +17,13 @@ export interface TemporaryDirectory {
  * @throws {OutputError} if the directory can't be created.
  */
 export function temporaryDirectory(): TemporaryDirectory {
-  const path = made();
+  const path = inTemporary(() => mkdtempSync(join(tmpdir(), 'bulk-enrich-')));
   const remove = () => {
     process.off('exit', remove);
     removeDirectory(path);
   };
   process.once('exit', remove);
   return {path, remove};
-}
-
-function made(): string {
-  return inTemporary(() => mkdtempSync(join(tmpdir(), 'bulk-enrich-')));
 }
 
 /**
