@@ -9,15 +9,12 @@ export function columnNames(header: readonly string[]): string[] {
   const next = new Map<string, number>();
   return header.map((cell, index) => {
     const name = cell.trim() === '' ? `column_${index + 1}` : cell;
-    if (name === cell && !seen.has(cell)) {
-      seen.add(cell);
-      return cell;
-    }
-    if (name !== cell && !taken.has(name)) {
-      taken.add(name);
-      return name;
-    }
-    return numbered(name, taken, next);
+    // A cell of the header takes its own name, unless an earlier cell has the same text.
+    const isFree = name === cell ? !seen.has(name) : !taken.has(name);
+    if (!isFree) return numbered(name, taken, next);
+    seen.add(name);
+    taken.add(name);
+    return name;
   });
 }
 

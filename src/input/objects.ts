@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {isObject, kindOf} from './records/json-record.ts';
 import type {InputRecord, ObjectRow, Reject} from './row.ts';
 import type {Source} from './source.ts';
 
@@ -30,15 +31,6 @@ export function givenRows(sample: readonly InputRecord[]): Source {
 
 function reject(record: number, reason: Reject['reason'], detail: string): Reject {
   return {type: 'reject', record, line: record, file: 'rows', reason, detail, raw: ''};
-}
-
-function isObject(given: unknown): given is ObjectRow['value'] {
-  return typeof given === 'object' && given !== null && !Array.isArray(given);
-}
-
-function kindOf(given: unknown): string {
-  if (given === null || given === undefined) return String(given);
-  return Array.isArray(given) ? 'an array' : `a ${typeof given}`;
 }
 
 /** Bytes counted for each number or other small value, and bytes added for each object, list or map. */

@@ -62,14 +62,12 @@ export async function openFile(
     const bytes = await peek(decompress(metered(raw, meter), name, settings.chunkSize), SAMPLE_BYTES);
     const encoding = detectEncoding(bytes.head, settings.encoding);
     const text = await peek(withoutEndMark(transcode(bytes.chunks, encoding)), SAMPLE_BYTES);
-    if (text.head.length === 0) {
+    if (text.head.length === 0)
       throw new InputError('input_empty', `${name} is empty, without a header. Check the export.`);
-    }
     refuseBinary(text.head, name);
     const sample = text.head.toString('utf8');
     refuseMarkup(sample, name);
-    const opened = createReader(sample, path, name, encoding, settings, tally);
-    const {reader, skip, format, looseLine} = opened;
+    const {reader, skip, format, looseLine} = createReader(sample, path, name, encoding, settings, tally);
     const groups = new TextGroups(text.chunks, reader, skip);
     return {
       name,
@@ -187,10 +185,11 @@ function createReader(
   }
   if (named === undefined) refuseValues(sample, path, name);
   const said = settings.delimiter ?? (named === 'tsv' ? '\t' : undefined);
-  const skipped = skipLines(sample, settings.skipLines ?? 0, name);
+  const skippedLines = settings.skipLines ?? 0;
+  const skipped = skipLines(sample, skippedLines, name);
   const dialect = detectDialect(skipped.rest, said);
-  if (header && said === undefined && skipped.lines === 0) refuseLog(sample, name);
-  if (header) refuseTitle(skipped.rest, said, name, skipped.lines);
+  if (header && said === undefined && skippedLines === 0) refuseLog(sample, name);
+  if (header) refuseTitle(skipped.rest, said, name, skippedLines);
   if (settings.delimiter !== undefined) refuseOtherDelimiter(skipped.rest, settings.delimiter, name);
   const {delimiter, eol} = dialect;
   const reader = new CsvReader({
@@ -200,7 +199,7 @@ function createReader(
     tally,
     dialect,
     header,
-    skippedLines: skipped.lines,
+    skippedLines,
     padShortRows: settings.padShortRows === true,
     unnamedColumns: settings.padShortRows === true ? emptyColumnsBehind(skipped.rest, dialect) : 0,
   });

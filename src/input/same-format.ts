@@ -21,9 +21,8 @@ export function demandAgreement(first: NamedFormatOf, other: NamedFormatOf): voi
 
 function findDifference(first: NamedFormatOf, other: NamedFormatOf): string | undefined {
   const [a, b] = [first.format, other.format];
-  if (a.kind !== b.kind) {
+  if (a.kind !== b.kind)
     return `${first.name} is ${a.kind.toUpperCase()}, ${other.name} is ${b.kind.toUpperCase()}`;
-  }
   if (a.kind === 'ndjson') return undefined;
   const index = a.columns.findIndex((name, i) => name !== b.columns[i]);
   if (index !== -1 && index < b.columns.length) {

@@ -24,7 +24,7 @@ export function skipLines(sample: string, lines: number, name: string) {
       .trimEnd()
       .split(/\r\n|\n|\r/)
       .at(-1) ?? '';
-  return {rest: sample.slice(at), bytes: Buffer.byteLength(skipped), lines, last};
+  return {rest: sample.slice(at), bytes: Buffer.byteLength(skipped), last};
 }
 
 /** Lines to inspect, and the maximum number of title lines among them. */

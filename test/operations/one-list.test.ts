@@ -12,6 +12,7 @@ const mayName: Readonly<Record<string, string>> = {
   'error-codes.ts': 'the texts of a page, which name flags',
   'library/job-input.ts': 'written by npm run schema from the settings, which a test holds it to',
   'service/start.ts': 'the answers are registered there; one that is missing is a type error',
+  'service/verdict/verdicts.ts': "a verdict's parts, some of which have the names of operations",
 };
 
 const names = operationNames.join('|');

@@ -75,10 +75,7 @@ const FEW_UNCASED = 2;
 export function likelyUncased(head: Buffer): EncodingName | undefined {
   const bytes = oddWords(head);
   const found = uncased.find(([name, isWord]) => {
-    const words = iconv
-      .decode(bytes, name)
-      .split(NO_LETTERS)
-      .filter(word => /[^\p{ASCII}]/u.test(word));
+    const words = wordsOutsideAscii(iconv.decode(bytes, name));
     const sound = words.filter(word => isWord.test(word)).length;
     return words.length >= FEW_UNCASED && sound >= FITTING * words.length;
   });
@@ -121,9 +118,14 @@ function oddWords(head: Buffer): Buffer {
   return Buffer.from(found.slice(0, MOST_WORDS).join(' '), 'latin1');
 }
 
+/** The words with letters outside ASCII. */
+function wordsOutsideAscii(text: string): string[] {
+  return text.split(NO_LETTERS).filter(word => /[^\p{ASCII}]/u.test(word));
+}
+
 /** `fit`: share of words that fit any of these languages. `score`: `fit` plus the share that fits the best language. */
 function fitOf(text: string, languages: readonly ReadonlySet<string>[]) {
-  const words = text.split(NO_LETTERS).filter(word => /[^\p{ASCII}]/u.test(word));
+  const words = wordsOutsideAscii(text);
   const sound = words.filter(
     word => /^(?:\p{Script=Latin}+|[^\P{L}\p{Script=Latin}]+)$/u.test(word) && !ODD_CASE.test(word),
   );

@@ -44,7 +44,7 @@ export function isReadOnce(path: string): boolean {
  */
 export function openOnce(path: string, {stdin, signal, warn}: Pipes): NodeJS.ReadableStream {
   const stream = path === '-' ? stdin : openWaiting(path, warn);
-  const end = () => 'destroy' in stream && typeof stream.destroy === 'function' && stream.destroy();
+  const end = () => destroy(stream);
   if (signal?.aborted === true) end();
   signal?.addEventListener('abort', end, {once: true});
   return stream;
@@ -134,17 +134,19 @@ function fromStream(name: string, stream: NodeJS.ReadableStream): RawInput {
     again: async () => undefined,
     async close() {
       // Does not call chunks.return(): that would wait for a chunk that may never come.
-      if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy();
+      destroy(stream);
     },
   };
+}
+
+function destroy(stream: NodeJS.ReadableStream): void {
+  if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy();
 }
 
 function readError(path: string, error: unknown): InputError {
   if (error instanceof InputError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return missingFile(path, error);
-  }
+  if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(path, error);
   const why = code === 'EACCES' || code === 'EPERM' ? 'you have no permission to read it' : code;
   return new InputError('input_unreadable', `${path} can't be read: ${why}.`, {cause: error});
 }

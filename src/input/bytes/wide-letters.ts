@@ -31,20 +31,14 @@ const MOST_BYTES = 8_192;
 /** The most likely Chinese, Japanese or Korean encoding of a text that is not UTF-8; undefined if none fits. */
 export function likelyWide(head: Buffer): EncodingName | undefined {
   const bytes = head.subarray(0, MOST_BYTES);
-  const judged = encodings.flatMap(encoding => {
-    const firsts = firstBytes(bytes, encoding.name);
-    return firsts === undefined || firsts.length < FEW_LETTERS ? [] : [{encoding, firsts}];
+  const fitting = encodings.flatMap(encoding => {
+    const firsts = firstBytes(bytes, encoding.name) ?? [];
+    const usual = firsts.filter(first => isIn(first, encoding.common) || isIn(first, encoding.kana));
+    if (firsts.length < FEW_LETTERS || usual.length / firsts.length < MOSTLY) return [];
+    const logs = firsts.reduce((sum, first) => sum + Math.log(chanceOf(first, encoding)), 0);
+    return [{name: encoding.name, likelihood: logs / firsts.length}];
   });
-  const [best] = judged
-    .map(({encoding, firsts}) => ({
-      name: encoding.name,
-      likelihood: firsts.reduce((sum, first) => sum + Math.log(chanceOf(first, encoding)), 0) / firsts.length,
-      common:
-        firsts.filter(first => isIn(first, encoding.common) || isIn(first, encoding.kana)).length /
-        firsts.length,
-    }))
-    .filter(({common}) => common >= MOSTLY)
-    .sort((a, b) => b.likelihood - a.likelihood);
+  const [best] = fitting.sort((a, b) => b.likelihood - a.likelihood);
   return best?.name;
 }
 

@@ -36,11 +36,12 @@ export function jsonReject(
   return reject({record: ++tally.record, line, file}, reason, detail, bytes);
 }
 
-function isObject(value: unknown): value is NdjsonRow['value'] {
+export function isObject(value: unknown): value is NdjsonRow['value'] {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
+/** The kind of a value that is not an object, for a message: `null`, `an array`, `a number`. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
