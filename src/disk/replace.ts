@@ -57,19 +57,26 @@ export function replaceFile(path: string, text: string, beside = besideOf(path))
     return;
   }
   const target = replaceable(path);
-  rmSync(beside, {force: true});
-  try {
+  replaceBy(beside, target, () =>
     withFile(beside, 'wx', file => {
       writeFileSync(file, text);
       dress(file, target);
       fsyncSync(file);
-    });
+    }),
+  );
+}
+
+/** Lets `write` create the file `beside`, then renames it to `target`, durably. If that fails, removes the file. */
+function replaceBy(beside: string, target: string, write: () => void): void {
+  rmSync(beside, {force: true});
+  try {
+    write();
     renameSync(beside, target);
-    syncPath(dirname(target));
   } catch (error) {
     rmSync(beside, {force: true});
     throw error;
   }
+  syncPath(dirname(target));
 }
 
 /** A path for a temporary file in the directory of the real file. Other users can't guess its name. */
@@ -95,16 +102,10 @@ export function moveFile(from: string, to: string, beside: string): void {
   } catch (error) {
     if (systemCode(error) !== 'EXDEV') throw error;
   }
-  rmSync(beside, {force: true});
-  try {
+  replaceBy(beside, target, () => {
     copyFileSync(from, beside, constants.COPYFILE_EXCL);
     makeReady(beside, target);
-    renameSync(beside, target);
-  } catch (error) {
-    rmSync(beside, {force: true});
-    throw error;
-  }
-  syncPath(dirname(target));
+  });
   rmSync(from);
 }
 

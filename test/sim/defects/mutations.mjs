@@ -18,8 +18,8 @@ export const mutations = [
     edits: [
       [
         'src/disk/replace.ts',
-        '    });\n    renameSync(beside, target);\n    syncPath(dirname(target));\n',
-        '    });\n    renameSync(beside, target);\n',
+        '    throw error;\n  }\n  syncPath(dirname(target));\n',
+        '    throw error;\n  }\n',
       ],
     ],
   },
