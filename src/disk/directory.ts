@@ -36,7 +36,7 @@ export function makeDirectory(path: string, tries = MAKING_TRIES): string | unde
       return above ?? here;
     }
   }
-  // Makes the parent's name durable too: the process that created it may have been killed before its own sync.
+  // The parent may be new too, and its name not durable yet.
   if (isMade) syncPath(dirname(dirname(path)));
   syncPath(dirname(path));
   return isMade ? path : undefined;
@@ -48,8 +48,10 @@ const MAKING_TRIES = 3;
 /**
  * Like {@link makeDirectory}, for files that a later run reads and trusts: this user must own the directory, and
  * no other user may be able to write to it. `ours`: the program chose the directory's name, so the error's advice
- * does not mention --state. If `ours`, other users can write (Kubernetes lets a volume's group do so) and all
- * files in it are this user's, sets the mode to 0700 instead of throwing.
+ * does not mention --state.
+ *
+ * Kubernetes lets a volume's group write to the volume's directories. So if `ours` is true, and only this user's
+ * files are in the directory, this function sets the mode to 0700 instead of throwing.
  *
  * @throws {OutputError} `state_not_private` if another user may have put a file there.
  */

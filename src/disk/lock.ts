@@ -58,7 +58,7 @@ export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
       throw error;
     }
     if (inodeOf(path) === inode) {
-      tellHolder(directory);
+      writeHolder(directory);
       return {made, release: () => db.close()};
     }
     db.close();
@@ -80,7 +80,7 @@ function inodeOf(path: string): number | undefined {
   return statSync(path, {throwIfNoEntry: false})?.ino;
 }
 
-function tellHolder(directory: string): void {
+function writeHolder(directory: string): void {
   const holder: Holder = {pid: process.pid, host: hostname(), since: new Date().toISOString()};
   const path = join(directory, HOLDER);
   rmSync(path, {force: true});

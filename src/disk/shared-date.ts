@@ -55,7 +55,7 @@ export interface NotedDate {
 export class SharedDate {
   readonly now: () => number;
   readonly #warn: (sentence: string) => void;
-  #isTold = false;
+  #hasWarned = false;
 
   /** `now` is in milliseconds since the epoch. */
   constructor(now: () => number, warn: (sentence: string) => void) {
@@ -77,7 +77,7 @@ export class SharedDate {
     }
     const {date, leap} = dateAfter(before, now);
     put.run(date.agreed, date.said, date.claimed);
-    if (leap !== undefined) this.#tell(leap, now);
+    if (leap !== undefined) this.#warnOnce(leap, now);
     const {agreed} = date;
     const certain = Math.min(agreed, now);
     return {certain, agreed, earlier: before.said <= now ? before.said : certain, leaps: leap !== undefined};
@@ -89,9 +89,9 @@ export class SharedDate {
     return stored ?? {agreed: 0, said: 0, claimed: 0};
   }
 
-  #tell(leap: Leap, now: number): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  #warnOnce(leap: Leap, now: number): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
     const says = `The clock of this machine says ${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
     this.#warn(
       leap === 'ahead'

@@ -218,15 +218,15 @@ const END = 0x1a;
 
 /** Removes Ctrl-Z bytes at the end of the text, since they are not a row. Ctrl-Z bytes within the text stay. */
 export async function* withoutEndMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let held: Buffer[] = [];
+  let marks: Buffer[] = [];
   for await (const chunk of chunks) {
     let end = chunk.length;
     while (end > 0 && chunk[end - 1] === END) end -= 1;
     if (end > 0) {
-      yield* held;
-      held = [];
+      yield* marks;
+      marks = [];
       yield end === chunk.length ? chunk : chunk.subarray(0, end);
     }
-    if (end < chunk.length) held.push(chunk.subarray(end));
+    if (end < chunk.length) marks.push(chunk.subarray(end));
   }
 }

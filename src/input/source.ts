@@ -82,8 +82,9 @@ class FileSource implements Source {
   #first: NamedFormatOf | undefined;
   readonly #notes = new Set<string>();
   #bytesTotal: number | undefined;
-  /** On a resume: a place at or before the first unfinished record. Text between the sample and it is skipped. */
+  /** On a resume: a place at or before the first unfinished record. Reading skips from the sample to this place. */
   readonly #readOn: ReadOn | undefined;
+  /** The last known place at or before the current batch: a resume would start to read there. */
   #from: ReadOn | undefined;
   #sampled = false;
   #closed = false;
@@ -145,16 +146,17 @@ class FileSource implements Source {
 
   async *batches(): AsyncGenerator<Batch> {
     try {
-      let held: Batch[] = [];
+      // On a resume, no batch is delivered before the meter has compared the input with the checkpoint.
+      let unverified: Batch[] = [];
       for await (const batch of this.#inOrder()) {
         const records =
           this.#done === 0 ? batch.records : batch.records.filter(record => record.record > this.#done);
-        if (records.length > 0) held.push({records, position: batch.position});
+        if (records.length > 0) unverified.push({records, position: batch.position});
         if (!this.#meter.verified) continue;
-        yield* held;
-        held = [];
+        yield* unverified;
+        unverified = [];
       }
-      yield* held;
+      yield* unverified;
     } catch (error) {
       // After the source is closed, a reading error does not matter.
       if (!this.#closed) throw error;
@@ -197,7 +199,7 @@ class FileSource implements Source {
       this.#file = await openFile(path, this.#settings, this.#meter, this.#tally);
       for await (const records of this.#readFile(this.#file)) {
         yield {records, position: {...this.#meter.position, from: this.#from}};
-        this.#goOn(this.#file, index);
+        this.#notePlace(this.#file, index);
       }
       await this.#leaveFile();
     }
@@ -217,7 +219,7 @@ class FileSource implements Source {
   }
 
   /** Notes the place of the next batch. On a resume, skips finished records: only hashes their bytes. */
-  #goOn(file: OpenFile, index: number): void {
+  #notePlace(file: OpenFile, index: number): void {
     const done = this.#readOn;
     if (this.#sampled && done?.file === index && done.soFar.record > this.#tally.record) {
       file.readOn(done);

@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite';
 import {expect, it} from 'vitest';
-import {toldByLetters} from '../../src/input/bytes/alphabets.ts';
+import {guessByLetters} from '../../src/input/bytes/alphabets.ts';
 import {likelyWide} from '../../src/input/bytes/wide-letters.ts';
 
 const list = (encoding: string, names: string) =>
@@ -14,7 +14,7 @@ const list = (encoding: string, names: string) =>
 
 /** The encoding that is guessed for a list. */
 const told = (encoding: string, names: string) => {
-  const found = toldByLetters(list(encoding, names));
+  const found = guessByLetters(list(encoding, names));
   return found?.mayRead === true ? found.name : undefined;
 };
 
@@ -62,7 +62,7 @@ it.each([
   ['macintosh', 'Åsa Öberg|Björn Åkesson|Märta Sjöström'],
   ['cp850', 'José Núñez|María Peña|Ángel Muñoz|Jürgen Müller'],
 ])('%s is named to a person: %s', (encoding, names) => {
-  expect(toldByLetters(list(encoding, names))).toMatchObject({name: encoding, mayRead: false});
+  expect(guessByLetters(list(encoding, names))).toMatchObject({name: encoding, mayRead: false});
 });
 
 it.each([
@@ -90,6 +90,6 @@ it.each([
 });
 
 it('one Hebrew word is too few to name its encoding', () => {
-  expect(toldByLetters(list('windows-1255', 'דוד'))).toBeUndefined();
-  expect(toldByLetters(list('windows-1255', 'דוד כהן'))).toMatchObject({name: 'windows-1255'});
+  expect(guessByLetters(list('windows-1255', 'דוד'))).toBeUndefined();
+  expect(guessByLetters(list('windows-1255', 'דוד כהן'))).toMatchObject({name: 'windows-1255'});
 });

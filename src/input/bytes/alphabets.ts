@@ -90,7 +90,7 @@ export interface EncodingGuess {
 }
 
 /** The encoding in which the words with bytes outside ASCII fit a language; undefined if none or several fit. */
-export function toldByLetters(head: Buffer): EncodingGuess | undefined {
+export function guessByLetters(head: Buffer): EncodingGuess | undefined {
   const bytes = oddWords(head);
   const judged = candidates.map(({name, languages}) => {
     const text = iconv.decode(bytes, name);

@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {likelyUncased, toldByLetters} from './alphabets.ts';
+import {likelyUncased, guessByLetters} from './alphabets.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 import {likelyWide} from './wide-letters.ts';
 
@@ -49,9 +49,9 @@ function guessEncoding(head: Buffer): FoundEncoding {
   const words = head.toString('latin1').match(/[\x80-\xff]+/g) ?? [];
   // If some of these bytes are valid UTF-8, the text is probably damaged UTF-8. Then no other encoding is guessed.
   if (words.some(word => isUtf8(Buffer.from(word, 'latin1')))) return unsure;
-  const told = toldByLetters(head);
-  if (told === undefined) return {...unsure, perhaps: likelyWide(head) ?? likelyUncased(head)};
-  return told.mayRead && told.words >= FEW_WORDS
-    ? {name: told.name, bomBytes: 0, guess: 'sure'}
-    : {...unsure, perhaps: told.name};
+  const guessed = guessByLetters(head);
+  if (guessed === undefined) return {...unsure, perhaps: likelyWide(head) ?? likelyUncased(head)};
+  return guessed.mayRead && guessed.words >= FEW_WORDS
+    ? {name: guessed.name, bomBytes: 0, guess: 'sure'}
+    : {...unsure, perhaps: guessed.name};
 }

@@ -19,6 +19,7 @@ export class WholeBlocks {
   readonly #options: Options;
   readonly #eol: number;
   #failures = 0;
+  /** Number of blocks to leave untried before the next try. */
   #leftOut = 0;
 
   constructor(options: Options, eol: number) {

@@ -33,6 +33,7 @@ export class CsvReader implements RecordReader {
   /** Whole lines that are not parsed yet. They begin with a record, which may be incomplete. */
   #open: Buffer[] = [];
   #openLength = 0;
+  /** Bytes of `#open` when they were last parsed, and the record was incomplete; 0 if they were not parsed yet. */
   #triedLength = 0;
   /** In a file of one column: blank lines after the last record. They are rows if another record follows. */
   #blanks = 0;

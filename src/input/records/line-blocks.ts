@@ -19,6 +19,7 @@ export class LineBlocks {
   readonly #limit: number;
   #tail: Buffer[] = [];
   #tailLength = 0;
+  /** A line that exceeds the limit and has not ended yet: its beginning, and its length so far. */
   #dropping: {head: Buffer; length: number} | undefined;
 
   constructor(eol: number, limit: number) {
