@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {likelyUncased, guessByLetters} from './alphabets.ts';
+import {guessByLetters, likelyUncased} from './alphabets.ts';
 import type {Encoding, EncodingName, InputEncoding} from './transcode.ts';
 import {likelyWide} from './wide-letters.ts';
 
