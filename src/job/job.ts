@@ -18,7 +18,7 @@ import type {Settings} from './settings.ts';
 
 /** Everything a run needs to know, with all defaults in place. */
 export interface Job {
-  readonly name: string | undefined;
+  readonly name?: string | undefined;
   readonly inputs: readonly string[];
   readonly output: Output;
   readonly paths: JobPaths;
@@ -79,8 +79,7 @@ export interface JobPaths {
 }
 
 export interface JobSource
-  extends Partial<Pick<Job, 'name' | 'jobFile'>>,
-    Pick<Job, 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
+  extends Pick<Job, 'name' | 'jobFile' | 'inputs' | 'settings' | 'fromFile' | 'placeOf'> {
   readonly output?: string | undefined;
   /** True if the user demands a restart with `--restart`. If undefined, the settings decide. */
   readonly restartsNow?: boolean;
@@ -103,17 +102,8 @@ export function resolveJob(
   if (inputs.length === 0) throw new UsageError('no_input', 'No input. Name a file, or - for stdin.');
   if (inputs.filter(path => path === '-').length > 1)
     throw new UsageError('stdin_twice', 'stdin (-) can be read only once.');
-  if (settings.requireStore && settings.store === false)
-    throw new UsageError(
-      'no_store',
-      'require_store (--require-store) needs the answer store, but store: false (--no-store) turns it off. Remove one of them.',
-    );
-  if (settings.offline && settings.store === false)
-    throw new UsageError(
-      'no_store',
-      'offline (--offline) uses only the answer store, but store: false (--no-store) turns it off. Remove one of them.',
-    );
-  if (source.fromFile && source.settings.endpoint === undefined) {
+  checkStore(settings);
+  if (source.fromFile && settings.endpoint === undefined) {
     throw new UsageError(
       'job_endpoint',
       `${source.jobFile ?? 'The job file'} names no endpoint. Add a line: "endpoint: live" (from the environment), "endpoint: embedded", or a base URL.`,
@@ -122,7 +112,6 @@ export function resolveJob(
   const output = source.output ?? defaultOutput(inputs, settings.outputFormat);
   return {
     ...source,
-    name: source.name,
     ...resolveOutput(output, settings, given.givenRows),
     endpoint: resolveEndpoint(settings.endpoint, settings.verdict?.action, env, interactive, {
       offline: settings.offline,
@@ -143,6 +132,15 @@ export function resolveJob(
       },
     })),
   };
+}
+
+function checkStore({store, requireStore, offline}: Settings): void {
+  if (store !== false || !(requireStore || offline)) return;
+  const user = requireStore ? 'require_store (--require-store) needs' : 'offline (--offline) uses only';
+  throw new UsageError(
+    'no_store',
+    `${user} the answer store, but store: false (--no-store) turns it off. Remove one of them.`,
+  );
 }
 
 function restartsOf({settings: {restart}, fromFile, restartsNow}: JobSource): Job['restarts'] {

@@ -32,7 +32,7 @@ export function expandPatterns(
     const found = globSync(patternOf(path), {expandDirectories: false, absolute: isAbsolute(path)}).sort();
     if (found.length === 0) return [path];
     const isOwn = ownAmong(found);
-    const others = found.filter(one => !isOwn(one));
+    const others = found.filter(name => !isOwn(name));
     if (others.length === 0)
       throw new UsageError(
         'own_files',
@@ -45,8 +45,8 @@ export function expandPatterns(
 /**
  * The path as a pattern. In patterns, `\` escapes a character. On Windows it separates folders, so it becomes `/`.
  */
-function patternOf(path: string, separator: string = sep): string {
-  return separator === '\\' ? path.replaceAll('\\', '/') : path;
+function patternOf(path: string): string {
+  return sep === '\\' ? path.replaceAll('\\', '/') : path;
 }
 
 /** Returns a test for files at these paths and below them. `{date}` in a path matches any day. */
@@ -63,13 +63,10 @@ function anyDayPattern(path: string): string {
 
 /** Days before `date`, oldest first, for which `path` with that day in place of `{date}` exists. */
 export function earlierDays(path: string, date: string): string[] {
-  const digits = (count: number) => '[0-9]'.repeat(count);
-  const pattern = escapePath(patternOf(path)).replaceAll(
-    escapePath(DATE),
-    `${digits(4)}-${digits(2)}-${digits(2)}`,
-  );
+  const anyDay = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]';
+  const pattern = escapePath(patternOf(path)).replaceAll(escapePath(DATE), anyDay);
   const found = globSync(pattern, {expandDirectories: false, onlyFiles: false, dot: true});
-  const days = found.flatMap(one => /\d{4}-\d{2}-\d{2}/g[Symbol.match](one) ?? []);
+  const days = found.flatMap(name => name.match(/\d{4}-\d{2}-\d{2}/g) ?? []);
   return [...new Set(days)].filter(day => day < date && existsSync(dated(path, day))).sort();
 }
 

@@ -3,6 +3,23 @@ import {type Operation, operationNames, rejectedFor} from '../operations/table.t
 
 /** Values of settings: their spelling (`30s`, `20/s`, `1%`) and meaning. Flags and job files share them. */
 
+/**
+ * Adds a conversion to a schema. `read` returns the converted value. For a value out of bounds it returns an error with
+ * the message. For any other wrong value it returns undefined, and the message is `expected`.
+ */
+export function readAs<Schema extends z.ZodType, Value>(
+  schema: Schema,
+  expected: string,
+  read: (given: z.output<Schema>) => Value | Error | undefined,
+) {
+  return schema.transform((given, context): Value => {
+    const value = read(given);
+    if (value !== undefined && !(value instanceof Error)) return value;
+    context.addIssue(value instanceof Error ? value.message : expected);
+    return z.NEVER;
+  });
+}
+
 /** A value that is text in a flag, and perhaps a number in a job file. */
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
@@ -23,12 +40,11 @@ const DURATION = 'expected a duration such as 500ms, 30s, 15m, 2h or 7d';
 
 /** A length of time from `least` to `most`: `90s`, `15m`, `7d`. The result is in milliseconds. */
 export const durationFrom = (least: Duration, most: Duration) =>
-  textLike<Duration>(DURATION).transform((given, context) => {
+  readAs(textLike<Duration>(DURATION), DURATION, given => {
     const ms = millisecondsOf(given.trim());
-    if (ms !== undefined && ms >= (millisecondsOf(least) ?? 0) && ms <= (millisecondsOf(most) ?? 0))
-      return ms;
-    context.addIssue(ms === undefined ? DURATION : `expected a duration from ${least} to ${most}`);
-    return z.NEVER;
+    if (ms === undefined) return undefined;
+    const isWithin = ms >= (millisecondsOf(least) ?? 0) && ms <= (millisecondsOf(most) ?? 0);
+    return isWithin ? ms : new Error(`expected a duration from ${least} to ${most}`);
   });
 
 type Duration = `${number}${keyof typeof durationUnits}`;
@@ -45,11 +61,10 @@ const sizeUnits = {kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12} as const;
 
 /** A size of at least `least`, such as `500mb` or `2gb`. The result is in bytes. */
 export const size = (least: `${number}${keyof typeof sizeUnits}`) =>
-  textOrNumber(SIZE).transform((given, context) => {
+  readAs(textOrNumber(SIZE), SIZE, given => {
     const bytes = bytesOf(String(given).trim());
-    if (bytes !== undefined && bytes >= (bytesOf(least) ?? 0)) return bytes;
-    context.addIssue(bytes === undefined ? SIZE : `expected a size of ${least} or more`);
-    return z.NEVER;
+    const isTooSmall = bytes !== undefined && bytes < (bytesOf(least) ?? 0);
+    return isTooSmall ? new Error(`expected a size of ${least} or more`) : bytes;
   });
 
 const SIZE = 'expected a size such as 500mb or 2gb';
@@ -83,14 +98,14 @@ type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
 
-function parseRate(text: string): Rate | 'unlimited' | OutOfBounds | undefined {
+function parseRate(text: string): Rate | 'unlimited' | Error | undefined {
   if (text.trim() === 'unlimited') return 'unlimited';
   const match = /^(\d+(?:\.\d+)?)\/(s|m|h)$/.exec(text.trim());
   const perMs = rateUnits[match?.[2] ?? ''];
   const given = Number(match?.[1]);
   if (match === null || perMs === undefined || given <= 0) return undefined;
   if (perMs / given > SLOWEST_MS || given > MOST_IN_A_UNIT)
-    return {bounds: `expected a rate from one call a day to ${MOST_IN_A_UNIT} in the unit`};
+    return new Error(`expected a rate from one call a day to ${MOST_IN_A_UNIT} in the unit`);
   // `count` must be whole: 1.9 calls a second are 2 calls in 1,053 ms.
   const count = Math.ceil(given);
   return {count, perMs: (perMs * count) / given};
@@ -99,21 +114,14 @@ function parseRate(text: string): Rate | 'unlimited' | OutOfBounds | undefined {
 const RATE = 'expected a rate such as 20/s, 300/m or 1000/h';
 
 /** A single rate, not one for each operation. */
-export const rate = z.string(RATE).transform((text, context): Rate => {
+export const rate = readAs(z.string(RATE), RATE, text => {
   const read = parseRate(text);
-  if (typeof read === 'object' && !isOutOfBounds(read)) return read;
-  context.addIssue(isOutOfBounds(read) ? read.bounds : RATE);
-  return z.NEVER;
+  return read === 'unlimited' ? undefined : read;
 });
 
-/** Tells that a value can be read, but is too low or too high. `bounds` is the message. */
-interface OutOfBounds {
-  readonly bounds: string;
-}
-
-/** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]; undefined if the text has no `=`. */
-export function pairsOf(text: string): [string, string][] | undefined {
-  if (!text.includes('=')) return undefined;
+/** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]. A text without `=` is the value of `defaultName`. */
+export function pairsOf(text: string, defaultName: string): [string, string][] {
+  if (!text.includes('=')) return [[defaultName, text]];
   return text.split(',').map(part => {
     const at = part.indexOf('=');
     return [part.slice(0, at).trim(), part.slice(at + 1).trim()];
@@ -134,7 +142,7 @@ export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwis
  */
 function perOperation<T, Given extends string | number, Other extends string = never>(
   one: (error: string) => z.ZodType<Given>,
-  read: (text: string) => T | OutOfBounds | undefined,
+  read: (text: string) => T | Error | undefined,
   expected: string,
   others: readonly Other[] = [],
 ) {
@@ -144,27 +152,22 @@ function perOperation<T, Given extends string | number, Other extends string = n
   type All = Given | `${Operation | Other}=${string}`;
   const all = each as unknown as z.ZodType<All, All>;
   const named = z.partialRecord(z.enum([...operationNames, ...others]), each);
-  return z.union([all, named], {error}).transform((given, context) => {
-    const pairs: [string, string][] =
-      typeof given === 'object'
-        ? Object.entries(given).map(([name, value]) => [name, String(value)])
-        : (pairsOf(String(given)) ?? [['all', String(given)]]);
-    const values: PerOperation<T, Other> = {};
-    for (const [name, text] of pairs) {
-      const value = read(text);
-      const isNamed = name === 'all' || names.includes(name);
-      if (value === undefined || isOutOfBounds(value) || !isNamed) {
-        context.addIssue(isNamed && isOutOfBounds(value) ? value.bounds : error);
-        return z.NEVER;
+  return readAs(
+    z.union([all, named], {error}),
+    error,
+    (given): PerOperation<T, Other> | Error | undefined => {
+      const pairs = typeof given === 'object' ? Object.entries(given) : pairsOf(String(given), 'all');
+      const values: PerOperation<T, Other> = {};
+      for (const [name, text] of pairs) {
+        if (name !== 'all' && !names.includes(name)) return undefined;
+        const value = read(String(text));
+        if (value === undefined) return undefined;
+        if (value instanceof Error) return value;
+        values[name as Operation | Other] = value;
       }
-      values[name as Operation | Other] = value;
-    }
-    return values;
-  });
-}
-
-function isOutOfBounds(value: unknown): value is OutOfBounds {
-  return typeof value === 'object' && value !== null && 'bounds' in value;
+      return values;
+    },
+  );
 }
 
 export const rates = perOperation<Rate | 'unlimited', RateText>(
@@ -178,11 +181,10 @@ const OLDEST = '36500d';
 /** Maximum ages of answers by operation. `rejected` is the maximum age of rejections. */
 export const ages = perOperation<number, Duration, 'rejected'>(
   error => textLike<Duration>(error),
-  (text): number | OutOfBounds | undefined => {
+  text => {
     const ms = millisecondsOf(text.trim());
-    return ms === undefined || ms <= (millisecondsOf(OLDEST) ?? 0)
-      ? ms
-      : {bounds: `expected an age up to ${OLDEST}`};
+    const isTooOld = ms !== undefined && ms > (millisecondsOf(OLDEST) ?? 0);
+    return isTooOld ? new Error(`expected an age up to ${OLDEST}`) : ms;
   },
   'a duration such as 1d or 12h',
   ['rejected'],
@@ -200,24 +202,16 @@ const REJECTED_MS = millisecondsOf(rejectedFor) as number;
 const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%';
 
 /** A count or a share: `100`, `1%`. */
-export const countOrShare = textOrNumber(COUNT_OR_SHARE).transform((given, context) => {
+export const countOrShare = readAs(textOrNumber(COUNT_OR_SHARE), COUNT_OR_SHARE, given => {
   const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(String(given).trim());
-  if (match === null) {
-    context.addIssue(COUNT_OR_SHARE);
-    return z.NEVER;
-  }
+  if (match === null) return undefined;
   return match[2] === '%' ? {share: Number(match[1]) / 100} : {count: Number(match[1])};
 });
 
 const SHARE = 'expected a share such as 10% or 0.1';
 
 /** A share, `10%` or `0.1`. The result is a number from 0 to 1. */
-export const share = textOrNumber(SHARE).transform((given, context) => {
-  const value = shareOf(String(given));
-  if (value !== undefined) return value;
-  context.addIssue(SHARE);
-  return z.NEVER;
-});
+export const share = readAs(textOrNumber(SHARE), SHARE, given => shareOf(String(given)));
 
 /** The share, from 0 to 1, that a text such as `10%` or `0.1` gives; undefined for any other text. */
 export function shareOf(text: string): number | undefined {
@@ -229,12 +223,11 @@ export function shareOf(text: string): number | undefined {
 /** A whole number, also when written as text. */
 export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
   const error = `expected a whole number, ${minimum} or more`;
-  return textOrNumber(error).transform((given, context) => {
+  return readAs(textOrNumber(error), error, given => {
     const value = Number(given);
-    const isWhole = /^\d+(e\+?\d+)?$/i.test(String(given).trim()) && value >= minimum;
-    if (isWhole && value <= maximum) return value;
-    context.addIssue(isWhole ? `expected a whole number, ${maximum} or less` : error);
-    return z.NEVER;
+    const isWhole = /^\d+(e\+?\d+)?$/i.test(String(given).trim());
+    if (!isWhole || value < minimum) return undefined;
+    return value <= maximum ? value : new Error(`expected a whole number, ${maximum} or less`);
   });
 };
 

@@ -1,10 +1,14 @@
 import {z} from 'zod';
-import {only, rate, share, whole} from '../values.ts';
+import {only, rate, readAs, share, whole} from '../values.ts';
 import {storeSettings} from './store-settings.ts';
 
 const ENDPOINT = 'expected embedded, or a base URL such as https://api.example.com';
 
 const PRICE = 'expected an amount and a currency such as 0.004 EUR';
+const price = readAs(z.string(PRICE), PRICE, text => {
+  const [, amount, currency] = /^(\d+(?:\.\d+)?) ?([A-Z]{3})$/.exec(text.trim()) ?? [];
+  return amount && currency ? {per_credit: Number(amount), currency} : undefined;
+});
 
 /** The file of an account, for all jobs that use it: its identity, and its limits. */
 export const accountFileSchema = only({
@@ -18,14 +22,7 @@ export const accountFileSchema = only({
   }),
   max_credits_per_day: whole(0).optional().meta({description: 'Maximum of credits in one day (UTC).'}),
   max_credits_per_month: whole(0).optional().meta({description: 'Maximum of credits in one month (UTC).'}),
-  price: z
-    .string(PRICE)
-    .transform((text, context) => {
-      const [, amount, currency] = /^(\d+(?:\.\d+)?) ?([A-Z]{3})$/.exec(text.trim()) ?? [];
-      if (amount !== undefined && currency !== undefined) return {per_credit: Number(amount), currency};
-      context.addIssue(PRICE);
-      return z.NEVER;
-    })
+  price: price
     .optional()
     .meta({description: 'Price of a credit, such as 0.004 EUR, to show money beside credits.'}),
   warn_at: share

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {operationNames, perOperation} from '../../operations/table.ts';
 import {isExact} from '../money.ts';
-import {only, type PerOperation, pairsOf, textOrNumber} from '../values.ts';
+import {only, type PerOperation, pairsOf, readAs, textOrNumber} from '../values.ts';
 
 /** Credits of a call by operation, and the charge for refused calls. */
 export type Cost = PerOperation<number> & {readonly rejected: Charge; readonly throttled: Charge};
@@ -26,19 +26,19 @@ const named = only({
 type NamedCosts = z.input<typeof named>;
 
 /** `2`, `ip=1,rejected=free`, or a map in a job file. */
-export const cost = z.union([textOrNumber(COST), named], {error: COST}).transform((given, context): Cost => {
-  const read = named.safeParse(typeof given === 'object' ? given : partsOf(String(given)));
-  const {rejected = 'maybe', throttled = 'free', ...texts}: NamedCosts = read.data ?? {};
-  const numbers = Object.entries(texts).map(([name, text]) => [name, creditsOf(String(text))] as const);
-  const isRead = read.success && numbers.every(([, value]) => value !== undefined);
-  if (isRead) return {...(Object.fromEntries(numbers) as PerOperation<number>), rejected, throttled};
-  context.addIssue(COST);
-  return z.NEVER;
-});
-
-function partsOf(text: string): Record<string, string> {
-  return Object.fromEntries(pairsOf(text) ?? [['all', text]]);
-}
+export const cost = readAs(
+  z.union([textOrNumber(COST), named], {error: COST}),
+  COST,
+  (given): Cost | undefined => {
+    const parts = typeof given === 'object' ? given : Object.fromEntries(pairsOf(String(given), 'all'));
+    const read = named.safeParse(parts);
+    const {rejected = 'maybe', throttled = 'free', ...texts}: NamedCosts = read.data ?? {};
+    const numbers = Object.entries(texts).map(([name, text]) => [name, creditsOf(String(text))] as const);
+    const isRead = read.success && numbers.every(([, value]) => value !== undefined);
+    if (!isRead) return undefined;
+    return {...(Object.fromEntries(numbers) as PerOperation<number>), rejected, throttled};
+  },
+);
 
 function creditsOf(text: string): number | undefined {
   const value = Number(text);

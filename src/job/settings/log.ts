@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {list} from '../values.ts';
+import {list, readAs} from '../values.ts';
 
 const formats = ['json', 'text'] as const;
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -10,15 +10,15 @@ export interface LogSetting {
 }
 
 /** `json`, `debug` or `json,debug`: a format, a level, or both. */
-export const log = list(',')
-  .pipe(z.array(z.enum([...formats, ...levels])))
-  .transform((words, context): LogSetting => {
+export const log = readAs(
+  list(',').pipe(z.array(z.enum([...formats, ...levels]))),
+  'expected one format and one level at most, such as json,debug',
+  (words): LogSetting | undefined => {
     const format = formats.find(name => words.includes(name));
     const level = levels.find(name => words.includes(name));
-    if (words.length === [format, level].filter(Boolean).length) return {format, level};
-    context.addIssue('expected one format and one level at most, such as json,debug');
-    return z.NEVER;
-  });
+    return words.length === [format, level].filter(Boolean).length ? {format, level} : undefined;
+  },
+);
 
 /** True if this `log` setting, which may be unchecked, asks for JSON. */
 export function isForMachine(given: unknown): boolean {

@@ -1,23 +1,21 @@
 import {z} from 'zod';
 import {isMetricsTarget, METRICS_TARGET} from '../monitoring/metrics-address.ts';
-import {shareOf} from '../values.ts';
+import {readAs, shareOf, textOrNumber} from '../values.ts';
 import {settingsIn} from './declare.ts';
 import {log} from './log.ts';
 import {scoreRules} from './score-rules.ts';
 
-/** `share`: a larger change is drift. `fails`: true if drift fails the run. `off`: the run is not compared. */
-type DriftSetting = 'off' | {readonly share: number; readonly fails: boolean};
-
 const DRIFT = 'expected off, a share such as 10%, or fail 10%';
 
-/** `off`, `10%` or `fail 10%`. */
-const drift = z.union([z.string(), z.number()], {error: DRIFT}).transform((given, context) => {
+/**
+ * `off`, `10%` or `fail 10%`. `share`: a larger change is drift. `fails`: true if drift fails the run. With `off`, the
+ * run is not compared.
+ */
+const drift = readAs(textOrNumber(DRIFT), DRIFT, given => {
   const [, fails, text = ''] = /^(fail\s+)?(.*)$/.exec(String(given).trim()) ?? [];
   if (given === 'off') return given;
   const share = shareOf(text);
-  if (share !== undefined) return {share, fails: fails !== undefined} satisfies DriftSetting;
-  context.addIssue(DRIFT);
-  return z.NEVER;
+  return share === undefined ? undefined : {share, fails: fails !== undefined};
 });
 
 const resultSetting = settingsIn('Results');

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {millisecondsOf} from '../values.ts';
+import {millisecondsOf, readAs} from '../values.ts';
 
 /** When a run stops making calls: some time after the command's start (`afterMs`), or at a time of day. */
 export type Until = {readonly afterMs: number} | TimeOfDay;
@@ -14,7 +14,7 @@ const UNTIL = 'expected a length of time such as 2h, or a time of day such as 06
 const BOUNDS = ['100ms', '365d'] as const;
 
 /** `2h`, `06:00` or `06:00 Europe/Berlin`. */
-export const until = z.string(UNTIL).transform((text, context): Until => {
+export const until = readAs(z.string(UNTIL), UNTIL, (text): Until | Error | undefined => {
   const given = text.trim();
   const [least = 0, afterMs, most = 0] = [BOUNDS[0], given, BOUNDS[1]].map(millisecondsOf);
   if (afterMs !== undefined && afterMs >= least && afterMs <= most) return {afterMs};
@@ -22,9 +22,10 @@ export const until = z.string(UNTIL).transform((text, context): Until => {
   const isTime = hours !== undefined;
   if (isTime && (zone === undefined || isZone(zone)))
     return {minutes: Number(hours) * 60 + Number(minutes), ...(zone === undefined ? {} : {zone})};
-  if (afterMs !== undefined) context.addIssue(`expected a length of time from ${BOUNDS.join(' to ')}`);
-  else context.addIssue(isTime ? `there is no time zone "${zone}"; ${UNTIL}` : UNTIL);
-  return z.NEVER;
+  if (isTime) return new Error(`there is no time zone "${zone}"; ${UNTIL}`);
+  return afterMs === undefined
+    ? undefined
+    : new Error(`expected a length of time from ${BOUNDS.join(' to ')}`);
 });
 
 /** The moment at which calls end, for a command that begins `now`; both in milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {besideNames, perBeside} from '../../operations/verify.ts';
-import {only, pairsOf} from '../values.ts';
+import {only, pairsOf, readAs} from '../values.ts';
 
 const KEYS = ['token=COL', 'action=ID', ...besideNames.map(name => `${name}=COL`)].join();
 const VERDICT = `expected the column of session tokens, or ${KEYS}`;
@@ -15,12 +15,6 @@ const named = only({
 export type VerdictSetting = z.output<typeof named>;
 
 /** `COL`, `token=COL,action=ID,id=COL,email=COL,phone=COL`, or a map in a job file. */
-export const verdict = z
-  .union([z.string(), named], {error: VERDICT})
-  .transform((given, context): VerdictSetting => {
-    if (typeof given === 'object') return given;
-    const read = named.safeParse(Object.fromEntries(pairsOf(given) ?? [['token', given]]));
-    if (read.success) return read.data;
-    context.addIssue(VERDICT);
-    return z.NEVER;
-  });
+export const verdict = readAs(z.union([z.string(), named], {error: VERDICT}), VERDICT, given =>
+  typeof given === 'object' ? given : named.safeParse(Object.fromEntries(pairsOf(given, 'token'))).data,
+);
