@@ -48,10 +48,7 @@ export function resolveEndpoint(
 ): Endpoint {
   const named = given === 'live' ? undefined : given;
   const service = given === 'embedded' ? [] : [...(named === undefined ? [BASE_URL] : []), ...keyVariables];
-  for (const name of [...service, ACTION_ID]) {
-    if (env[name]?.trim() === '')
-      throw new UsageError('empty_variable', `${name} is set but empty. Set it, or unset it.`);
-  }
+  for (const name of [...service, ACTION_ID]) refuseEmpty(name, env);
   const action = actionId ?? env[ACTION_ID];
   if (given === 'embedded') return {kind: 'embedded', actionId: action, byDefault: false};
   const baseUrl = named ?? env[BASE_URL];
@@ -68,6 +65,12 @@ export function resolveEndpoint(
   if (offline) return {kind: 'live', baseUrl, apiKey, actionId: action};
   const key = {apiKey, readKeyAgain: keyReader(env), keyFrom: keyVariable(env)};
   return {kind: 'live', baseUrl, ...key, actionId: action};
+}
+
+/** @throws {UsageError} if the variable is set to an empty text. */
+export function refuseEmpty(name: string, env: Env): void {
+  if (env[name]?.trim() === '')
+    throw new UsageError('empty_variable', `${name} is set but empty. Set it, or unset it.`);
 }
 
 /** The error for a missing URL. `keyFrom`: the variable that gives the key; undefined without a key. */

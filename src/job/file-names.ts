@@ -12,9 +12,7 @@ export function besideOutput(output: string): {readonly summary: string; readonl
   return namesOf(isTaken(stem, output) ? output : stem);
 }
 
-/**
- * All possible default paths of an output's files: the output, its run's directory, and both forms of the others.
- */
+/** All default paths of an output's files: the output, its run's directory, and the short and long names. */
 export function allNames(output: string): string[] {
   return [output, `${output}.run`, ...[stemOf(output), output].flatMap(name => Object.values(namesOf(name)))];
 }

@@ -1,9 +1,13 @@
-/** Name endings of compressed files. Each format has its decoder in `src/input`. */
-export const compressedEndings = {gzip: ['gz'], zstd: ['zst', 'zstd']} as const;
+export type Compression = 'gzip' | 'zstd';
 
-export type Compression = keyof typeof compressedEndings;
+/** Compressions by name ending. Each has its decoder in `src/input`. */
+export const compressions: ReadonlyMap<string | undefined, Compression> = new Map([
+  ['gz', 'gzip'],
+  ['zst', 'zstd'],
+  ['zstd', 'zstd'],
+]);
 
-const COMPRESSED = new RegExp(`\\.(?:${Object.values(compressedEndings).flat().join('|')})$`, 'i');
+const COMPRESSED = new RegExp(`\\.(${[...compressions.keys()].join('|')})$`, 'i');
 
 /** `list.csv.gz` → `list.csv`. */
 export function withoutCompression(path: string): string {
@@ -12,9 +16,7 @@ export function withoutCompression(path: string): string {
 
 /** The compression by a name's ending; undefined without one. */
 export function compressionOf(path: string): Compression | undefined {
-  const ending = COMPRESSED.exec(path)?.[0].slice(1).toLowerCase();
-  const all = Object.entries(compressedEndings) as readonly [Compression, readonly string[]][];
-  return all.find(([, endings]) => ending !== undefined && endings.includes(ending))?.[0];
+  return compressions.get(COMPRESSED.exec(path)?.[1]?.toLowerCase());
 }
 
 /** Name endings of formats that this program can't write, each with advice for the user. */

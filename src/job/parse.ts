@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {isNode, LineCounter, type YAMLError} from 'yaml';
 import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
-import {type Remedy, systemReason, UsageError} from '../errors.ts';
+import {type Remedy, systemCode, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
 import {camelCase, sinceRemoved, spelled} from './setting-names.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
@@ -39,10 +39,10 @@ export function readYaml(path: string, what: string, code: 'account' | 'job' | '
     // A job file may be a pipe, since it is read only once. `fileText` refuses pipes.
     text = code === 'job' ? readFileSync(path, 'utf8') : fileText(path);
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const why = isMissing
-      ? `The ${what} ${path} does not exist (looked for in ${process.cwd()}).`
-      : `The ${what} ${path} can't be read: ${systemReason(error)}.`;
+    const why =
+      systemCode(error) === 'ENOENT'
+        ? `The ${what} ${path} does not exist (looked for in ${process.cwd()}).`
+        : `The ${what} ${path} can't be read: ${systemReason(error)}.`;
     throw new UsageError(`${code}_file`, why);
   }
   const counter = new LineCounter();
@@ -144,12 +144,15 @@ export function checkSettings(
   const merged = {...file?.settings, ...flags};
   const result = jobSchema.safeParse({input: [], ...merged});
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new UsageError(
-    'settings',
-    issue === undefined ? 'The settings are not valid.' : describeIssue(issue, manner, merged),
-    {instead: issue && meantValue(issue.path, merged)},
-  );
+  const issue = firstIssue(result.error);
+  throw new UsageError('settings', describeIssue(issue, manner, merged), {
+    instead: meantValue(issue.path, merged),
+  });
+}
+
+/** A failed check has at least one issue. */
+function firstIssue({issues}: z.ZodError): z.core.$ZodIssue {
+  return issues[0] as z.core.$ZodIssue;
 }
 
 function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged: RawSettings): string {
@@ -198,15 +201,17 @@ function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSetting
 export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
   const result = schema.safeParse(file.value);
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const {path, message} = issue === undefined ? {path: [], message: 'it is not valid'} : complaint(issue);
-  const keys = [...(issue?.path ?? []), ...path];
-  const line = file.line(keys);
-  const at = `${file.path}${line === undefined ? '' : `:${line}`}`;
-  throw new UsageError(
-    `${code}_settings`,
-    `${[at, keys.map(String).join('.')].filter(Boolean).join(': ')}: ${message}.`,
-  );
+  const issue = firstIssue(result.error);
+  const {path, message} = complaint(issue);
+  const keys = [...issue.path, ...path];
+  const place = [withLine(file, keys), keys.map(String).join('.')].filter(Boolean).join(': ');
+  throw new UsageError(`${code}_settings`, `${place}: ${message}.`);
+}
+
+/** The file with the line of the entry at this path: `job.yaml:7`. */
+function withLine({path, line}: YamlFile, keys: readonly PropertyKey[]): string {
+  const number = line(keys);
+  return number === undefined ? path : `${path}:${number}`;
 }
 
 interface Complaint {
@@ -255,9 +260,7 @@ export function placeIn(file: RawJob | undefined, flags: RawSettings): PlaceOf {
     const within = inner.map(String).join('.');
     if (file === undefined || setting in flags)
       return `--${spelled(setting, '-')}${which(flags[setting], inner)}`;
-    const line = file.line([setting, ...inner]);
-    const at = `${file.path}${line === undefined ? '' : `:${line}`}`;
-    return `${at}: ${[spelled(setting, '_'), ...(within === '' ? [] : [within])].join('.')}`;
+    return `${withLine(file, [setting, ...inner])}: ${[spelled(setting, '_'), ...(within === '' ? [] : [within])].join('.')}`;
   };
 }
 

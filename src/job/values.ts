@@ -23,7 +23,7 @@ export function readAs<Schema extends z.ZodType, Value>(
 /** A value that is text in a flag, and perhaps a number in a job file. */
 export const textOrNumber = (error: string) => z.union([z.string(), z.number()], {error});
 
-/** Accepts any text, and has the type `Form` for callers in code. The setting's `transform` checks the form. */
+/** Accepts any text, but has the type `Form` for callers in code. {@link readAs} then checks the form. */
 const textLike = <Form extends string>(error: string) =>
   z.string({error}) as unknown as z.ZodType<Form, Form>;
 

@@ -1,5 +1,5 @@
 import {UsageError} from '../../errors.ts';
-import type {Env} from '../endpoint.ts';
+import {type Env, refuseEmpty} from '../endpoint.ts';
 
 const VARIABLE = 'BULK_ENRICH_REDIS_URL';
 
@@ -12,9 +12,8 @@ const VARIABLE = 'BULK_ENRICH_REDIS_URL';
  */
 export function resolveRedisUrl(given: string | undefined, flag: string, env: Env): string | undefined {
   if (given === 'none') return undefined;
+  refuseEmpty(VARIABLE, env);
   const own = env[VARIABLE]?.trim();
-  if (own === '')
-    throw new UsageError('empty_variable', `${VARIABLE} is set but empty. Set it, or unset it.`);
   if (own !== undefined) checkUrl(own, VARIABLE);
   if (given === undefined) return own;
   checkUrl(given, flag);
