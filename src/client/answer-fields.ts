@@ -61,9 +61,9 @@ interface OddFields {
 }
 
 /** `kept`: the value to store. `used`: the value in the interface's type; undefined if it does not fit that type. */
-interface Both<Value = unknown> {
-  readonly kept: Value;
-  readonly used: Value | undefined;
+interface Both {
+  readonly kept: unknown;
+  readonly used: unknown;
 }
 
 function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path: string, told: OddFields) {

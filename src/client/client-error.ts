@@ -1,5 +1,4 @@
 import {CodedError, type ExitCode, exitCodes} from '../errors.ts';
-import type {Operation} from '../operations/table.ts';
 import type {Attempt} from './attempt.ts';
 import {PROXY_CREDENTIALS_ADVICE} from './http/proxy.ts';
 
@@ -15,11 +14,6 @@ export class ClientError extends CodedError {
   constructor(message: string, attempt: Failure) {
     super(attempt.code, exitCodeOf(attempt), message);
     this.attempt = attempt;
-  }
-
-  /** `keyFrom`: see {@link explain}. */
-  static of(operation: Operation, attempt: Failure, keyFrom?: string): ClientError {
-    return new ClientError(`${operation}: ${explain(attempt, keyFrom)}`, attempt);
   }
 }
 

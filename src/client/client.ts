@@ -11,7 +11,7 @@ import {
 } from '../operations/table.ts';
 import type {Answered, Attempt} from './attempt.ts';
 import {classifyResponse, type RawResponse} from './classify.ts';
-import {ClientError} from './client-error.ts';
+import {ClientError, explain} from './client-error.ts';
 import {CHECKED} from './http/certificates.ts';
 import {proxyFor} from './http/proxy.ts';
 import {type Transport, type TransportOptions, transport} from './http/transport.ts';
@@ -134,7 +134,7 @@ export function createClient(
     let attempt = await send(operation, params);
     while (attempt.kind === 'rekeyed') attempt = await send(operation, params);
     if (attempt.kind === 'answered') return attempt;
-    throw ClientError.of(operation, attempt, options.keyFrom);
+    throw new ClientError(`${operation}: ${explain(attempt, options.keyFrom)}`, attempt);
   }
 
   async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {

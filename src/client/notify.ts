@@ -25,7 +25,8 @@ export async function notify(url: URL, notice?: Notice): Promise<'ok' | (string 
     const status = await statusOf(url, notice, agent);
     return status >= 200 && status < 300 ? 'ok' : `http_${status}`;
   } catch (error) {
-    return (error as {code?: unknown}).code === undefined ? 'error' : String((error as {code: unknown}).code);
+    const {code = 'error'} = error as {code?: unknown};
+    return String(code);
   } finally {
     agent?.destroy();
   }

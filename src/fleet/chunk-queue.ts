@@ -92,13 +92,12 @@ export class ChunkQueue {
     await Promise.all([this.#queue.waitUntilReady(), this.#events.waitUntilReady(), this.#adds.ready()]);
   }
 
-  /** Sends chunks out. Each promise resolves with one attempt per value of its chunk. */
-  ask(chunks: readonly Chunk[]): Promise<readonly TimedAttempt[]>[] {
-    return chunks.map(chunk => {
-      const id = this.#newId();
-      void this.#add(id, {sealed: this.#seal.close(chunk, sealedAs.asks(id))});
-      return this.#awaited(id, chunk, this.#now(), false);
-    });
+  /** Sends a chunk out. Resolves with one attempt per value of the chunk. */
+  ask(chunk: Chunk): Promise<readonly TimedAttempt[]> {
+    this.#next += 1;
+    const id = `${this.#runId}.${this.#session}.${this.#next}`;
+    void this.#add(id, {sealed: this.#seal.close(chunk, sealedAs.asks(id))});
+    return this.#awaited(id, chunk, this.#now(), false);
   }
 
   /** Number of values in chunks that are out. */
@@ -135,11 +134,6 @@ export class ChunkQueue {
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#redis.status === 'ready') await closing(this.#remove(this.#back.flat()));
     await closing(Promise.allSettled([this.#adds.close(), this.#events.close(), this.#queue.close()]));
-  }
-
-  #newId(): string {
-    this.#next += 1;
-    return `${this.#runId}.${this.#session}.${this.#next}`;
   }
 
   #awaited(id: string, chunk: Chunk, leftAt: number, there: boolean): Promise<readonly TimedAttempt[]> {

@@ -21,14 +21,16 @@ export interface Leaving extends ChunkAsk {
 
 export interface FleetLaneOptions {
   readonly settings: LaneSettings;
+  /** Gives the rate that the service allows now. */
+  readonly controller: RateController;
   readonly limiters: Limiters;
   /** The share of a worker's calls in flight that this lane may use. */
   readonly share: number;
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly now: () => number;
-  /** Sends chunks out, each with its values. */
-  readonly send: (chunks: readonly (readonly [Chunk, readonly Leaving[]])[]) => void;
+  /** Sends a chunk out, which has the asks of these values. */
+  readonly send: (chunk: Chunk, values: readonly Leaving[]) => void;
 }
 
 /**
@@ -37,7 +39,6 @@ export interface FleetLaneOptions {
 export class FleetLane {
   readonly #options: FleetLaneOptions;
   readonly #permits: number;
-  #controller: RateController;
   #limiter: OpenLimiter | undefined;
   /** The rate last sent to the limiter, in calls per second. */
   #told = Number.NaN;
@@ -46,10 +47,9 @@ export class FleetLane {
   #timer: NodeJS.Timeout | undefined;
   #full: NodeJS.Immediate | undefined;
 
-  constructor(options: FleetLaneOptions, controller: RateController) {
+  constructor(options: FleetLaneOptions) {
     const rate = perSecond(options.settings.rate);
     this.#options = options;
-    this.#controller = controller;
     this.#permits = Number.isFinite(rate) ? leaseAt(rate) : UNLIMITED_LEASE;
   }
 
@@ -65,14 +65,11 @@ export class FleetLane {
     clearImmediate(this.#full);
     this.#timer = undefined;
     this.#full = undefined;
-    const values = this.#gathered;
-    const chunks: (readonly [Chunk, readonly Leaving[]])[] = [];
-    while (values.length >= smallest) {
-      const some = values.splice(0, CHUNK_VALUES);
-      chunks.push([this.#chunk(some), some]);
+    while (this.#gathered.length >= smallest) {
+      const values = this.#gathered.splice(0, CHUNK_VALUES);
+      this.#options.send(this.#chunk(values), values);
     }
-    if (values.length > 0) this.#timer = setTimeout(() => this.#flush(1), GATHER_MS);
-    this.#options.send(chunks);
+    if (this.#gathered.length > 0) this.#timer = setTimeout(() => this.#flush(1), GATHER_MS);
   }
 
   #chunk(values: readonly Leaving[]): Chunk {
@@ -85,25 +82,22 @@ export class FleetLane {
    * Returns the current pace; undefined if no rate limits it. Sends changes to the limiter that all workers share.
    */
   #pace(): ChunkPace | undefined {
-    const {settings, limiters, now} = this.#options;
+    const {settings, controller, limiters, now} = this.#options;
     const at = now();
-    const rate = this.#controller.perSecond(at);
+    const rate = controller.perSecond(at);
     if (!Number.isFinite(rate)) return undefined;
     const minTimeMs = earnedIn(this.#permits, USE * rate);
     this.#limiter ??= limiters.open(settings.name, minTimeMs);
-    const known = isAbout(rate, this.#told) && at - this.#toldAt < TELL_AGAIN_MS;
-    if (!known) {
+    const isKnown = isAbout(rate, this.#told) && at - this.#toldAt < TELL_AGAIN_MS;
+    if (!isKnown) {
       this.#told = rate;
       this.#toldAt = at;
-      this.#tell(minTimeMs, this.#limiter).catch(() => {
-        this.#told = Number.NaN;
-      });
+      this.#limiter()
+        .then(limiter => limiter.updateSettings({minTime: minTimeMs}))
+        .catch(() => {
+          this.#told = Number.NaN;
+        });
     }
     return {permits: this.#permits, minTimeMs};
-  }
-
-  async #tell(minTime: number, open: OpenLimiter): Promise<void> {
-    const limiter = await open();
-    await limiter.updateSettings({minTime});
   }
 }

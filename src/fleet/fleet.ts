@@ -9,7 +9,7 @@ import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type Leaving} from './fleet-lane.ts';
 import {Health} from './health.ts';
 import {Limiters} from './limits.ts';
-import {CHUNK_VALUES, type Chunk} from './protocol.ts';
+import {CHUNK_VALUES} from './protocol.ts';
 import {
   closing,
   connectRedis,
@@ -138,8 +138,8 @@ export class Fleet implements Outlet {
   }
 
   /** Withdraws chunks that no worker has begun. */
-  async withdraw(): Promise<void> {
-    await this.#queue.withdraw();
+  withdraw(): Promise<void> {
+    return this.#queue.withdraw();
   }
 
   /** Sends a value out, in a chunk with others. Resolves with this value's attempt. */
@@ -152,17 +152,15 @@ export class Fleet implements Outlet {
   /** Makes a pacer that sends all values out at once, since the workers keep the pace. */
   pacer(settings: LaneSettings, controller: RateController, lease: (permits: number) => void): LanePacer {
     const {lanes, timeoutMs, now} = this.#options;
-    const lane = new FleetLane(
-      {
-        settings,
-        limiters: this.#limiters,
-        share: 1 / lanes.length,
-        timeoutMs,
-        now,
-        send: chunks => this.#sendOut(chunks),
-      },
+    const lane = new FleetLane({
+      settings,
       controller,
-    );
+      limiters: this.#limiters,
+      share: 1 / lanes.length,
+      timeoutMs,
+      now,
+      send: (chunk, values) => void deliver(values, this.#queue.ask(chunk)),
+    });
     for (const operation of settings.operations) this.#lanes.set(operation, lane);
     let asked: NodeJS.Immediate | undefined;
     return {
@@ -204,11 +202,6 @@ export class Fleet implements Outlet {
       () => ({...report(), runId, out: this.#queue.values, rate}),
       error => this.#events?.refused(error),
     );
-  }
-
-  #sendOut(chunks: readonly (readonly [Chunk, readonly Leaving[]])[]): void {
-    const answers = this.#queue.ask(chunks.map(([chunk]) => chunk));
-    for (const [index, answer] of answers.entries()) void deliver(chunks[index]?.[1] ?? [], answer);
   }
 }
 

@@ -30,7 +30,7 @@ export async function loadPackages(): Promise<FleetPackages> {
 }
 
 /** Maximum milliseconds for making a connection, at the start and later. */
-const FIRST_CONTACT_MS = 10_000;
+const CONNECT_MS = 10_000;
 /** Maximum wait between two tries to connect again, in milliseconds. */
 const RECONNECT_CAP_MS = 2_000;
 
@@ -47,7 +47,7 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
     lazyConnect: true,
     ...(new URL(url).protocol === 'rediss:' ? {tls: CHECKED} : {}),
     maxRetriesPerRequest: null,
-    connectTimeout: FIRST_CONTACT_MS,
+    connectTimeout: CONNECT_MS,
     retryStrategy: times => (established ? Math.min(100 * times, RECONNECT_CAP_MS) : null),
   });
   // Without a listener, ioredis prints errors to the console. The connection's state shows their effect.
@@ -78,7 +78,7 @@ function demandKeeping(memory: string, where: string): void {
 
 /** The error for a failed connection. A wrong password or certificate needs the user; any other fault may pass. */
 function refusal(where: string, error: unknown): BulkEnrichError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = reasonOf(error);
   if (/^(NOAUTH|WRONGPASS|NOPERM|ERR AUTH)/.test(reason))
     return new UsageError(
       'redis_password',
@@ -134,6 +134,7 @@ export async function disconnect(redis: Redis): Promise<void> {
 /** Maximum milliseconds to wait for a close, which may never end while Redis is away. */
 const CLOSING_MS = 2_000;
 
+/** Waits until `work` ends or fails, or {@link CLOSING_MS} pass. */
 export async function closing(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise(resolve => {

@@ -7,16 +7,10 @@ import {readKey} from '../job/secrets/api-key.ts';
 export interface Seal {
   /** Seals a value for the purpose `as`. The sealed text opens for no other purpose. */
   close(value: unknown, as: string): string;
-  /** @throws {UnsealError} if the text was sealed with another key, or for another purpose. */
+  /** @throws {Error} if the text was sealed with another key, or for another purpose. */
   open(sealed: string, as: string): unknown;
   /** A text that is the same for all members with the same key, and does not reveal the key. */
   readonly fingerprint: string;
-}
-
-class UnsealError extends Error {
-  constructor(options?: ErrorOptions) {
-    super('sealed with another secret, or as something else', options);
-  }
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -68,7 +62,7 @@ export function sealWith(secret: string): Seal {
         const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
         return JSON.parse(Buffer.concat([text, decipher.final()]).toString('utf8'));
       } catch (error) {
-        throw new UnsealError({cause: error});
+        throw new Error('sealed with another secret, or as something else', {cause: error});
       }
     },
   };

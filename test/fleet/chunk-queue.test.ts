@@ -63,7 +63,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     worker.on('error', () => {});
   }
 
-  const ask = (dispatch: number) => queue.ask([chunk(dispatch)])[0];
+  const ask = (dispatch: number) => queue.ask(chunk(dispatch));
   const settled = async (asked: ReturnType<typeof ask>) =>
     await Promise.race([asked, sleep(SWEEP_MS * 10, 'still waiting')]);
 
@@ -248,12 +248,12 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
     const left = async () => (await server.client.keys(`${PREFIX}:${QUEUE}:own.*`)).length;
     await own.ready();
     work();
-    await own.ask([chunk(1)])[0];
+    await own.ask(chunk(1));
     vi.advanceTimersByTime(1_000);
     expect(await own.collect()).toHaveLength(1);
     vi.advanceTimersByTime(1_000);
     await expect.poll(left).toBe(0);
-    await own.ask([chunk(2)])[0];
+    await own.ask(chunk(2));
     vi.useRealTimers();
     expect(await left()).toBe(1);
     await own.close();
@@ -282,7 +282,7 @@ describe.skipIf(lacks('redis'))('a run’s chunks', () => {
       onFatal: () => expect.unreachable(),
     });
     const asks = [1, 2, 3, 4, 5, 6].flatMap(dispatch => chunk(dispatch).asks);
-    const attempts = await queue.ask([{...chunk(1), share: 0.25, timeoutMs: 1_234, asks}])[0];
+    const attempts = await queue.ask({...chunk(1), share: 0.25, timeoutMs: 1_234, asks});
     expect(attempts?.map(({kind}) => kind)).toEqual(
       asks.map(({dispatch}) => (dispatch === 3 ? 'rejected' : 'answered')),
     );

@@ -26,15 +26,13 @@ function open(rate: Rate | 'unlimited') {
     },
   };
   const controller = new RateController(perSecond(rate));
-  const lane = new FleetLane(
-    {
-      settings: {name: 'ip', operations: ['ip'], rate, concurrency: 4},
-      limiters: whole<Limiters>({open: () => async () => limiter as unknown as Bottleneck}),
-      ...{share: 0.5, timeoutMs: 1_000, now: Date.now},
-      send: chunks => void sent.push(...chunks),
-    },
+  const lane = new FleetLane({
+    settings: {name: 'ip', operations: ['ip'], rate, concurrency: 4},
     controller,
-  );
+    limiters: whole<Limiters>({open: () => async () => limiter as unknown as Bottleneck}),
+    ...{share: 0.5, timeoutMs: 1_000, now: Date.now},
+    send: (...chunk) => void sent.push(chunk),
+  });
   let dispatch = 0;
   const add = async (values: number) => {
     for (let n = 0; n < values; n++) {
