@@ -51,15 +51,15 @@ export type EndCode = keyof typeof endCodes;
 export type ErrorCode = UsageCode | InputCode | OutputCode | StateCode | EndCode;
 
 /** Base of all errors that this package throws on purpose. The message has no API key and no value of a row. */
-export abstract class CodedError extends Error {
+export abstract class CodedError<Code extends string = string> extends Error {
   /** A stable, machine-readable name for the cause. */
-  readonly code: string;
+  readonly code: Code;
   /** The exit code that the command ends with. */
   readonly exitCode: ExitCode;
   /** The change that makes the same command work. */
   readonly remedy: Remedy;
 
-  constructor(code: string, exitCode: ExitCode, message: string, options?: RemedyOptions) {
+  constructor(code: Code, exitCode: ExitCode, message: string, options?: RemedyOptions) {
     super(oneLine(message), options);
     const {flags, pipe, instead} = options ?? {};
     this.remedy = {...(flags && {flags}), ...(pipe && {pipe}), ...(instead && {instead})};
@@ -80,13 +80,7 @@ export function oneLine(text: string): string {
  * An error that ends a run, or keeps it from starting. (A failed lookup is a value instead.) The message says what is
  * wrong, where, and what to do.
  */
-export class BulkEnrichError extends CodedError {
-  declare readonly code: ErrorCode;
-
-  constructor(code: ErrorCode, exitCode: ExitCode, message: string, options?: ErrorOptions) {
-    super(code, exitCode, message, options);
-  }
-}
+export class BulkEnrichError extends CodedError<ErrorCode> {}
 
 /** Wrong usage or configuration. The run does not start, or stops if its fleet's settings change later. Exit 2. */
 export class UsageError extends BulkEnrichError {

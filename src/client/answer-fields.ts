@@ -4,7 +4,7 @@ import {markedNumber, markNumber} from './exact-numbers.ts';
 
 /** A parsed answer. In `kept` and `data`, numbers may be marked strings ({@link markNumber}). */
 export interface ReadAnswer {
-  /** All fields. Each is converted to the interface's type if this loses nothing, else unchanged. */
+  /** All fields. Each is converted to the interface's type if the conversion loses nothing. */
   readonly kept: Readonly<Record<string, unknown>>;
   /** All fields in `kept` except those of a wrong type. */
   readonly data: Readonly<Record<string, unknown>>;
@@ -22,9 +22,9 @@ export function readFields(
   const unknown = new Set<string>();
   if (!isMarked && isOfType(fields, given, '', unknown))
     return {kept: given, data: given, unknownFields: [...unknown], wrongTypes: []};
-  const told = {unknownFields: new Set<string>(), wrongTypes: new Set<string>()};
-  const {kept, used} = readPart(fields, given, '', told);
-  return {kept, data: used, unknownFields: [...told.unknownFields], wrongTypes: [...told.wrongTypes]};
+  const odd = {unknownFields: new Set<string>(), wrongTypes: new Set<string>()};
+  const {kept, used} = readPart(fields, given, '', odd);
+  return {kept, data: used, unknownFields: [...odd.unknownFields], wrongTypes: [...odd.wrongTypes]};
 }
 
 /** Returns a kept answer without its fields of a wrong type. */
@@ -66,7 +66,7 @@ interface Both {
   readonly used: unknown;
 }
 
-function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path: string, told: OddFields) {
+function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path: string, odd: OddFields) {
   // A field may be called `__proto__` or `constructor`. So only own names are read, and objects are built from pairs.
   const kept: [string, unknown][] = [];
   const used: [string, unknown][] = [];
@@ -79,8 +79,8 @@ function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path
       continue;
     }
     const type = fields.get(name);
-    if (type === undefined) told.unknownFields.add(path + name);
-    const read = type === undefined ? {kept: value, used: value} : readField(type, value, path + name, told);
+    if (type === undefined) odd.unknownFields.add(path + name);
+    const read = type === undefined ? {kept: value, used: value} : readField(type, value, path + name, odd);
     isWhole &&= read.kept === value;
     isUsed &&= read.used === read.kept;
     kept.push([name, read.kept]);
@@ -90,25 +90,25 @@ function readPart(fields: Fields, given: Readonly<Record<string, unknown>>, path
   return {kept: all, used: isUsed ? all : Object.fromEntries(used)};
 }
 
-function readField(type: FieldType, value: unknown, path: string, told: OddFields): Both {
-  const read = readAs(type, value, path, told);
+function readField(type: FieldType, value: unknown, path: string, odd: OddFields): Both {
+  const read = readAs(type, value, path, odd);
   if (read !== undefined) return read;
-  told.wrongTypes.add(path);
+  odd.wrongTypes.add(path);
   return {kept: value, used: undefined};
 }
 
-function readAs(type: FieldType, value: unknown, path: string, told: OddFields): Both | undefined {
+function readAs(type: FieldType, value: unknown, path: string, odd: OddFields): Both | undefined {
   if ('read' in type) {
     const read = readValue(type, value);
     return read === undefined ? undefined : {kept: read, used: read};
   }
-  if ('items' in type) return Array.isArray(value) ? readList(type.items, value, path, told) : undefined;
-  return isObject(value) ? readPart(type, value, `${path}.`, told) : undefined;
+  if ('items' in type) return Array.isArray(value) ? readList(type.items, value, path, odd) : undefined;
+  return isObject(value) ? readPart(type, value, `${path}.`, odd) : undefined;
 }
 
 /** A list with an unusable item is unusable: without that item it would be a different list. */
-function readList(items: FieldType, list: readonly unknown[], path: string, told: OddFields): Both {
-  const read = list.map(item => readField(items, item, path, told));
+function readList(items: FieldType, list: readonly unknown[], path: string, odd: OddFields): Both {
+  const read = list.map(item => readField(items, item, path, odd));
   const kept = read.every((item, index) => item.kept === list[index]) ? list : read.map(item => item.kept);
   if (read.every(item => item.used === item.kept)) return {kept, used: kept};
   return {kept, used: read.some(item => item.used === undefined) ? undefined : read.map(item => item.used)};

@@ -66,7 +66,7 @@ export interface Client extends ClientLookups, Sender {
    * @throws {ClientError} if no answer came.
    */
   answer(operation: Operation, params: Params): Promise<Answered>;
-  /** Gives up calls in flight, and closes the connections. */
+  /** Ends calls in flight, and closes the connections. */
   close(): void;
 }
 

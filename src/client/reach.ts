@@ -31,10 +31,10 @@ interface FirstResponse {
 export async function reach(base: URL, timeoutMs: number): Promise<Reach> {
   const proxy = proxyUrl(base);
   const dns = proxy === undefined ? await resolve(base.hostname.replace(/^\[|\]$/g, '')) : undefined;
-  const answer = await get(base, timeoutMs).catch((error: unknown) => ({
-    error: systemCode(error),
-    certificate: isCertificateError(systemCode(error)),
-  }));
+  const answer = await get(base, timeoutMs).catch((thrown: unknown) => {
+    const error = systemCode(thrown);
+    return {error, certificate: isCertificateError(error)};
+  });
   return {proxy: proxy?.host, dns, answer};
 }
 

@@ -9,7 +9,7 @@ import {clockAheadMs, closing, type FleetPackages, isRefusal, reasonOf} from './
 const ADD_AGAIN_MS = 1_000;
 
 /**
- * Script that returns 1 if Redis has the chunk. Otherwise it takes the chunk's key and returns 0, so that an add
+ * Script that returns 1 if Redis has the chunk. Otherwise it occupies the chunk's key and returns 0, so that an add
  * that is still under way has no effect.
  */
 const FENCE = `if redis.call('exists', KEYS[1]) == 1 then return 1 end
@@ -69,7 +69,7 @@ export class ChunkAdds {
     return this.#trouble;
   }
 
-  /** Offers the chunk to Redis until Redis accepts it, an add gets no reply, or `stop` ends all adds. */
+  /** Offers a chunk to Redis until Redis accepts it, an add gets no reply, or `stop` ends all adds. */
   async add(id: string, data: SealedChunk): Promise<Added> {
     for (; !this.#stopped; await sleep(ADD_AGAIN_MS)) {
       const timestamp = Math.floor(this.#now() - (await this.#aheadMs));

@@ -2,12 +2,12 @@ import type {Redis} from 'ioredis';
 import type {TimedAttempt} from '../client/attempt.ts';
 import type {Params} from '../client/client.ts';
 import type {LanePacer, LaneSettings, Outlet} from '../lookup/outlet.ts';
-import type {Pause, StopReason} from '../lookup/pace/pause.ts';
+import type {Pause} from '../lookup/pace/pause.ts';
 import type {RateController} from '../lookup/pace/rate-controller.ts';
 import type {Operation} from '../operations/table.ts';
 import {type AskedOf, ChunkQueue} from './chunk-queue.ts';
 import {FleetLane, type Leaving} from './fleet-lane.ts';
-import {Health} from './health.ts';
+import {Health, type HealthOptions} from './health.ts';
 import {Limiters} from './limits.ts';
 import {CHUNK_VALUES} from './protocol.ts';
 import {
@@ -61,7 +61,7 @@ export type RunMember = Member &
 export interface FleetEvents {
   /** Called with the new maximum number of values that may be out (sent and not returned). */
   readonly slots: (count: number) => void;
-  readonly outage: (reason: Extract<StopReason, {kind: 'outage'}>) => void;
+  readonly outage: HealthOptions['onOutage'];
   /**
    * Called if the fleet's claims ({@link Claim}) no longer match: this run does not belong to the fleet any more.
    */

@@ -56,10 +56,7 @@ export class Limiters {
   }
 }
 
-/**
- * Redis's errors for a limiter or a client that it has lost. bottleneck 2.19 creates what is lost again after such
- * an error.
- */
+/** Redis's errors for a limiter or a client that it has lost. bottleneck 2.19 then creates the lost one again. */
 const FORGOTTEN = /SETTINGS_KEY_NOT_FOUND|UNKNOWN_CLIENT/;
 
 /** Shortens {@link FORGOTTEN} errors: bottleneck compares whole texts, but Redis 7 adds `ERR` and a script's name. */

@@ -48,8 +48,9 @@ export function otherFormat(path: string): string | undefined {
   return Object.hasOwn(otherFormats, ending) ? otherFormats[ending] : undefined;
 }
 
-/** The format that a setting or a file's name gives. */
-export type NamedFormat = 'csv' | 'tsv' | 'ndjson';
+/** The formats that a setting or a file's name can give. */
+export const namedFormats = ['csv', 'tsv', 'ndjson'] as const;
+export type NamedFormat = (typeof namedFormats)[number];
 
 const formats = new Map<string | undefined, NamedFormat>(
   Object.entries({csv: 'csv', tsv: 'tsv', tab: 'tsv', ndjson: 'ndjson', jsonl: 'ndjson'} as const),

@@ -87,9 +87,8 @@ export function windowOf({perMs}: Rate): number {
   return Math.max(SECOND, perMs);
 }
 
-const rateUnits: Readonly<Record<string, number>> = {s: SECOND, m: 60 * SECOND, h: 3_600 * SECOND};
-
-type RateText = `${number}/${'s' | 'm' | 'h'}` | 'unlimited';
+type RateUnit = 's' | 'm' | 'h';
+type RateText = `${number}/${RateUnit}` | 'unlimited';
 
 /**
  * Bounds of a rate: at least one call a day, and at most a million in its unit of time. The pacer keeps the send
@@ -100,10 +99,10 @@ const MOST_IN_A_UNIT = 1_000_000;
 
 function parseRate(text: string): Rate | 'unlimited' | Error | undefined {
   if (text.trim() === 'unlimited') return 'unlimited';
-  const match = /^(\d+(?:\.\d+)?)\/(s|m|h)$/.exec(text.trim());
-  const perMs = rateUnits[match?.[2] ?? ''];
-  const given = Number(match?.[1]);
-  if (match === null || perMs === undefined || given <= 0) return undefined;
+  const [, number, unit] = /^(\d+(?:\.\d+)?)\/(s|m|h)$/.exec(text.trim()) ?? [];
+  const given = Number(number);
+  if (unit === undefined || given <= 0) return undefined;
+  const perMs = durationUnits[unit as RateUnit];
   if (perMs / given > SLOWEST_MS || given > MOST_IN_A_UNIT)
     return new Error(`expected a rate from one call a day to ${MOST_IN_A_UNIT} in the unit`);
   // `count` must be whole: 1.9 calls a second are 2 calls in 1,053 ms.

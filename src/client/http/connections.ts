@@ -3,9 +3,7 @@ import type {Socket} from 'node:net';
 
 /** Minimum rest in milliseconds before a connection's next call. */
 const SHORTEST_REST_MS = 100;
-/**
- * Rest after a call, in multiples of a call's usual duration. A second answer to the call would arrive meanwhile.
- */
+/** Rest after a call, in multiples of a call's usual duration. A second answer would arrive in this time. */
 const REST_IN_CALLS = 3;
 /**
  * Factors by which a quicker or slower call changes the measured duration of calls. They keep that duration near
@@ -32,8 +30,8 @@ const LOST_SHARE = 0.2;
 /** The response 408, with which a server may announce that it closes an idle connection (RFC 9110, 15.5.9). */
 const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
 /**
- * A connection gets no call in these last milliseconds before its server closes it. The server announces the time
- * of closing in the header `Keep-Alive`.
+ * Milliseconds before a server closes a connection, in which the connection gets no call. The server announces the
+ * closing in the header `Keep-Alive`.
  */
 const CLOSING_SOON_MS = 1_000;
 
@@ -254,7 +252,7 @@ export class Connections {
     });
   }
 
-  /** Gives up connections used again: a late answer to an earlier call may be taken for a later call's. */
+  /** Ends all connections used again: Node may take a late answer to an earlier call for a later call's. */
   #endKept(): void {
     this.close();
     for (const {calls, socket} of this.#links.values())
@@ -262,16 +260,12 @@ export class Connections {
   }
 }
 
-/**
- * True if Node itself ended the connection. It does so if more bytes follow an answer in the same chunk of data.
- */
+/** True if Node itself ended the connection. It does so if more bytes follow an answer in one chunk of data. */
 function wasEndedHere(socket: Socket): boolean {
   return socket.errored === null && !socket.readableEnded;
 }
 
-/**
- * True if the answer may be from a gateway that gave up waiting. It may still pass the service's late answer on.
- */
+/** True if the answer may be from a gateway that timed out. It may still pass the service's late answer on. */
 function isGateways({statusCode = 0}: IncomingMessage): boolean {
   return statusCode >= 500;
 }

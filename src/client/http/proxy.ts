@@ -66,8 +66,7 @@ class TunnelAgent extends HttpsProxyAgent {
     const proxyRequestOptions = {
       ...CHECKED,
       headers: {},
-      // hpagent passes `signal` on, though its types lack it. Each tunnel calls the getter, so each has its own
-      // limit.
+      // hpagent passes `signal` on, though its types lack it. Each tunnel reads it, and so gets a limit of its own.
       get signal() {
         const late = new AbortController();
         setTimeout(() => late.abort(), CONNECT_TIMEOUT_MS).unref();

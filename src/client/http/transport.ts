@@ -26,13 +26,13 @@ export interface Transport {
    * once the call has a connection.
    */
   post(url: URL, body: string, onLeaving?: () => void): Promise<RawResponse | Attempt>;
-  /** Gives up all calls, also those that wait for a connection. */
+  /** Ends all calls, also those that wait for a connection. */
   close(): void;
 }
 
 /**
  * A transport over the library got. Retries and redirects are off: they could send a call twice, or the key
- * elsewhere. This code reads bodies itself, since only that limits their size. It never passes got's errors on,
+ * elsewhere. {@link exchange} reads the bodies, since got does not limit their size. It never passes got's errors on,
  * since they include the request's body with the key. {@link CallTimers} limit a call, since got's own timers
  * would start before the call has a connection.
  */

@@ -66,7 +66,7 @@ export type WorkerMember = Member & WorkerReport;
  * for the next chunk.
  */
 const AHEAD = 1.5;
-/** A worker that ends checks at this interval, in milliseconds, if it still has calls in flight. */
+/** Milliseconds between two checks of a stopping worker for calls in flight. */
 const LOOK_MS = 250;
 /** Milliseconds of silence after which Redis counts as away. */
 const SILENT_MS = 2_000;
@@ -192,10 +192,8 @@ export class FleetWorker {
     const chunk = this.#seal.open(data.sealed, sealedAs.asks(id)) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);
     this.#queue.concurrency = this.#chunksAtOnce();
-    const attempts = await this.#lane(chunk).ask(
-      chunk,
-      this.#counted(this.#options.clientFor(chunk.timeoutMs)),
-    );
+    const client = this.#counted(this.#options.clientFor(chunk.timeoutMs));
+    const attempts = await this.#lane(chunk).ask(chunk, client);
     this.#chunks += 1;
     return this.#seal.close(attempts, sealedAs.answers(id));
   }

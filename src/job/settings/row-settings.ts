@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {namedFormats} from '../name-endings.ts';
 import {whole} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
@@ -81,14 +82,14 @@ export const rowSettings = {
     shapes: 'summary',
   }),
 
-  inputFormat: formatSetting(z.enum(['csv', 'tsv', 'ndjson']).optional(), {
+  inputFormat: formatSetting(z.enum(namedFormats).optional(), {
     value: 'FORMAT',
     description: "The input's format: csv, tsv or ndjson.",
     defaultText: 'by content',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),
-  outputFormat: formatSetting(z.enum(['csv', 'tsv', 'ndjson']).optional(), {
+  outputFormat: formatSetting(z.enum(namedFormats).optional(), {
     value: 'FORMAT',
     description: "The output's format: csv, tsv or ndjson.",
     defaultText: 'by its name, else as the input',
