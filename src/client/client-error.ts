@@ -28,10 +28,7 @@ export function exitCodeOf(attempt: Failure): ExitCode {
   return attempt.reason === 'credits' ? exitCodes.credits : exitCodes.usage;
 }
 
-/**
- * One sentence for the user: the failure, and advice if there is any. `keyFrom`: the environment variable that the key
- * comes from.
- */
+/** One sentence for the user: the failure, and advice if there is any. `keyFrom`: the variable that has the key. */
 export function explain(attempt: Failure, keyFrom = 'BULK_ENRICH_API_KEY'): string {
   switch (attempt.kind) {
     case 'not_sent':

@@ -37,9 +37,7 @@ export interface CallOptions {
   readonly maxConnections?: number;
   /** Maximum bytes of one response's decoded body; 1 MiB by default. */
   readonly maxBodyBytes?: number;
-  /**
-   * Aborted when the service sends more answers than calls. Clients that share it then use no connection twice.
-   */
+  /** Aborted when the service sends more answers than calls. Clients that share it then use no connection twice. */
   readonly unasked?: AbortController;
 }
 
@@ -84,9 +82,7 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
 const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Creates a client of the service's four operations.
- *
- * `open` creates the transport: HTTP, except in tests.
+ * Creates a client of the service's four operations. `open` creates the transport: HTTP, except in tests.
  *
  * @throws {UsageError} if the timeout is out of bounds; if the base URL is invalid, has a query, or is plain HTTP to
  * another machine; or if the environment names an invalid proxy.

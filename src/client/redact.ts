@@ -9,8 +9,7 @@ const REPLACEMENT = '[key]';
 
 /**
  * Removes the key from answers that repeat the request, so that the key gets into no output, store or log. Finds the
- * key in values and names, in any JSON spelling, in JSON inside JSON texts, and in Base64, as in a header of basic
- * authentication.
+ * key in values and names, in any JSON spelling, in JSON inside JSON texts, and in Base64 (basic authentication).
  */
 export function redactorOf(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;

@@ -7,9 +7,7 @@ export const NAMED_BY_VALUE = '[value]';
 const PLAIN = new Set(['action_id']);
 /** Minimum length of a value's spelling that is looked for: a shorter text may occur in a code by chance. */
 const SHORTEST = 4;
-/**
- * A text that has this many characters of a value in a row counts as repeating it: services may cut values off.
- */
+/** A text that has this many characters of a value in a row counts as repeating it: services may cut values off. */
 const PART = 12;
 /** Number of final digits that identify a phone number without its country. */
 const NATIONAL = 7;

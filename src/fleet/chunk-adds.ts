@@ -100,10 +100,7 @@ export class ChunkAdds {
     this.#once.disconnect();
   }
 
-  /**
-   * Looks in Redis for a chunk whose add got no reply. If the chunk is missing, prevents a later effect of the
-   * add.
-   */
+  /** Looks in Redis for a chunk whose add got no reply. If it is missing, prevents a later effect of the add. */
   async #find(id: string): Promise<Added> {
     for (; ; await sleep(ADD_AGAIN_MS)) {
       try {

@@ -119,10 +119,7 @@ export class ChunkQueue {
     await Promise.allSettled([...this.#out.keys()].map(id => this.#withdraw(id)));
   }
 
-  /**
-   * Collects the results of values that an earlier session of this run sent out. Waits for chunks that workers have
-   * begun.
-   */
+  /** Collects the results for an earlier session of this run. Waits for chunks that workers have begun. */
   async collect(): Promise<AskedOf[]> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
     // Leaves out jobs that expired meanwhile: they are listed without their data.
@@ -155,10 +152,7 @@ export class ChunkQueue {
     if (out !== undefined) this.#end(id, this.#opened(id, out, sealed) ?? lost);
   }
 
-  /**
-   * Ends the wait for a chunk. `outcome`: an attempt for each value, or one attempt that counts for all its
-   * values.
-   */
+  /** Ends the wait for a chunk. `outcome`: an attempt for each value, or one attempt for all its values. */
   #end(id: string, outcome: readonly TimedAttempt[] | Attempt): void {
     const out = this.#out.get(id);
     if (out === undefined) return;
@@ -213,8 +207,7 @@ export class ChunkQueue {
       if (state === 'failed') this.#end(id, lost);
       else if (state === 'completed') this.#completed(id, (await this.#queue.getJob(id))?.returnvalue ?? '');
       else if (state !== 'unknown') out.missing = false;
-      // Counts the chunk as lost only if two checks in a row find no trace of it. One check may have come too
-      // early.
+      // The chunk is lost only if two checks in a row find no trace of it. One check may have come too early.
       else if (out.missing) this.#end(id, lost);
       else out.missing = true;
     }

@@ -62,9 +62,7 @@ export interface FleetEvents {
   /** Called with the new maximum number of values that may be out (sent and not returned). */
   readonly slots: (count: number) => void;
   readonly outage: HealthOptions['onOutage'];
-  /**
-   * Called if the fleet's claims ({@link Claim}) no longer match: this run does not belong to the fleet any more.
-   */
+  /** Called once a {@link Claim} of this run differs from the fleet's: the run no longer belongs to the fleet. */
   readonly refused: (error: unknown) => void;
 }
 
@@ -97,9 +95,8 @@ export class Fleet implements Outlet {
   /**
    * Joins the fleet on this Redis, or founds it.
    *
-   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if the fleet's members have another
-   * protocol, endpoint, key, rate or place for counting credits; an error with exit code 5 if Redis takes no
-   * writes.
+   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if a {@link Claim} of the fleet's members
+   * differs; an error with exit code 5 if Redis takes no writes.
    */
   static async join(options: FleetOptions): Promise<Fleet> {
     const packages = await loadPackages();

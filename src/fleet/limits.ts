@@ -17,8 +17,7 @@ export class Limiters {
 
   constructor(redis: Redis, RedisClass: typeof Redis) {
     this.#connection = new Bottleneck.IORedisConnection({
-      // Opens this connection immediately: bottleneck does not open a connection that it is given, but waits for
-      // it.
+      // Opens this connection immediately: bottleneck does not open a given connection, but waits for it.
       client: recognizable(redis.duplicate({lazyConnect: false})),
       Redis: RedisClass,
     } as Bottleneck.IORedisConnectionOptions);

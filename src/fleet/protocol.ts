@@ -29,10 +29,7 @@ export interface ChunkAsk {
   readonly params: Params;
 }
 
-/**
- * Share of the rate that a fleet uses. The other 2% are a margin for differences between clocks and for late
- * timers.
- */
+/** Share of the rate that a fleet uses. The other 2% allow for differences between clocks and for late timers. */
 export const USE = 0.98;
 
 /** The pace of a lane (operations that share one rate): all workers together make `permits` calls per `minTimeMs`. */

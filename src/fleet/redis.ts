@@ -96,10 +96,7 @@ function refusal(where: string, error: unknown): BulkEnrichError {
   });
 }
 
-/**
- * Turns Redis's refusal of a new member, such as for lack of memory, into an error for the user. Other errors stay
- * unchanged.
- */
+/** Turns Redis's refusal of a new member, such as for lack of memory, into an error for the user. */
 export function refusedEntry(url: string, error: unknown): unknown {
   if (!isRefusal(error)) return error;
   return new FleetUnreachableError(

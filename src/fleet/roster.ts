@@ -26,10 +26,7 @@ export interface Member {
 export interface Membership {
   /** The reason why Redis refuses the member's writes now, such as lack of memory; undefined while it accepts them. */
   readonly trouble: string | undefined;
-  /**
-   * True if the fleet knows this member: Redis took a sign of life of it within `FORGOTTEN_MS`, and has refused
-   * none since.
-   */
+  /** True if Redis accepted a sign of life of this member within `FORGOTTEN_MS`, and has refused none since. */
   readonly isHeard: boolean;
   leave(): Promise<void>;
 }
@@ -113,10 +110,7 @@ export interface Claim {
   readonly refusal: (theirs: string) => string;
 }
 
-/**
- * The claims of every member: a fleet's members speak the same protocol, call the same service, and have the same
- * API key.
- */
+/** The claims of every member: all members have the same protocol, endpoint and API key. */
 export function fleetClaims(endpoint: string, {fingerprint}: Seal): Claim[] {
   const own = `protocol ${PROTOCOL} and the endpoint ${endpoint}`;
   return [

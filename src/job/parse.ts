@@ -30,8 +30,7 @@ export type PlaceOf = (path: readonly PropertyKey[]) => string;
 /**
  * Reads a YAML file. `what` names its kind in messages.
  *
- * @throws {UsageError} if the file can't be read or is not YAML. The message has the file, and the line of a
- * fault.
+ * @throws {UsageError} if the file can't be read or is not YAML. The message has the file and the line.
  */
 export function readYaml(path: string, what: string, code: 'account' | 'job' | 'score'): YamlFile {
   let text: string;

@@ -4,8 +4,8 @@ import {type Operation, operationNames, rejectedFor} from '../operations/table.t
 /** Values of settings: their spelling (`30s`, `20/s`, `1%`) and meaning. Flags and job files share them. */
 
 /**
- * Adds a conversion to a schema. `read` returns the converted value. For a value out of bounds it returns an error with
- * the message. For any other wrong value it returns undefined, and the message is `expected`.
+ * Adds a conversion to a schema. `read` returns the converted value, or an error with the message for a value out of
+ * bounds. For any other wrong value it returns undefined, and the message is `expected`.
  */
 export function readAs<Schema extends z.ZodType, Value>(
   schema: Schema,
@@ -241,9 +241,7 @@ export const list = (separator?: string) =>
         : texts.flatMap(text => text.split(separator).map(part => part.trim()));
     });
 
-/**
- * A column to look up, the prefix of its output columns (if not the default), and the condition of its lookups.
- */
+/** A column to look up, the prefix of its output columns (if not the default), and the condition of its lookups. */
 export interface ColumnChoice {
   readonly column: string;
   readonly prefix?: string | undefined;

@@ -31,10 +31,7 @@ export class WorkerPacer {
     this.#closed = closed;
   }
 
-  /**
-   * Sets the size and spacing of leases. A lease may be late by the part of the spacing that {@link USE} leaves
-   * unused.
-   */
+  /** Sets the size and spacing of leases. A lease may be late by the time that {@link USE} leaves unused. */
   pace({permits, minTimeMs}: ChunkPace): void {
     this.#permits = permits;
     this.#tooLateMs = Math.max(TOO_LATE_MS, (1 - USE) * minTimeMs);

@@ -36,10 +36,7 @@ export type Shapes =
   | Resolved
   /** Only the summary, the exit code or a report: a complete run counts as done only with the same value. */
   | 'summary'
-  /**
-   * Nothing: the setting is about how the run is made and shown. Addresses are never compared, since they may hold
-   * secrets.
-   */
+  /** Nothing, only how the run is made and shown. Addresses are never compared, since they may hold secrets. */
   | 'nothing';
 
 /** The description of a setting. Its type and its default are in its schema. */
