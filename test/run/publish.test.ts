@@ -228,7 +228,7 @@ test('publishing may be completed as often as one likes', async () => {
   const output = stage.path('b');
   const written = {rejects: stage.path('a'), summary: undefined};
   const files = {written, directory, locked: [{path: directory}]};
-  publish(files, output, {
+  const facts = {
     settings_sha256: '',
     input: {bytes: 0, sha256: ''},
     output: await digest('output'),
@@ -237,17 +237,21 @@ test('publishing may be completed as often as one likes', async () => {
     summary: null,
     exitCode: 0,
     rowsWritten: 1,
-  });
-  expect(await completePublishing(files, output)).toMatchObject({rowsWritten: 1});
-  await completePublishing(files, output);
+  };
+  publish(files, output, facts, 'output');
+  expect(await completePublishing(files, output, 'output')).toMatchObject({rowsWritten: 1});
+  await completePublishing(files, output, 'output');
   expect(readdirSync(stage.directory).sort()).toEqual(['a', 'b', 'state']);
   expect([stage.read('a'), stage.read('b')]).toEqual(['rejects', 'output']);
   // A record that was removed may be back after a power cut: what waits is another run's by then.
   stage.write('state/output.partial', 'of another run');
-  await completePublishing(files, output);
+  await completePublishing(files, output, 'output');
   expect([stage.read('b'), stage.read('state/output.partial')]).toEqual(['output', 'of another run']);
   stage.write('b', 'changed');
-  await expect(completePublishing(files, output)).rejects.toMatchObject({code: 'publish_lost', exitCode: 10});
+  await expect(completePublishing(files, output, 'output')).rejects.toMatchObject({
+    code: 'publish_lost',
+    exitCode: 10,
+  });
 });
 
 test('files beside a stream are published too: the rejects that its summary names', async () => {

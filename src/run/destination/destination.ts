@@ -9,7 +9,7 @@ export interface Destination {
   readonly writes: readonly string[];
   /** The run's own directories beside the output: a run must hold their locks to write the output. */
   readonly own: readonly string[];
-  /** @throws {UsageError | OutputError | InputError} if the output can't be written, or other data would be lost. */
+  /** @throws {UsageError | OutputError | InputError} if the output can't be written, or something would be lost. */
   check(): void;
   /** True if the output exists already, so that a run would replace it. */
   exists(): boolean;
@@ -39,13 +39,3 @@ export interface Destination {
    */
   complete(files: RunFiles): Promise<PublishRecord | undefined>;
 }
-
-/** Defaults of a destination that keeps nothing: it has nothing to replace, compare or put in place. */
-export const keepsNothing = {
-  writes: [],
-  own: [],
-  check() {},
-  exists: () => false,
-  holds: async () => false,
-  digest: async () => null,
-} as const satisfies Partial<Destination>;

@@ -1,44 +1,45 @@
 import {openStream} from '../../disk/pipe.ts';
 import {moveAtomically, orUnwritable, writeAtomically} from '../../disk/replace.ts';
-import type {Job, Output, OutputOf} from '../../job/job.ts';
-import {StreamSink} from '../../output/sink.ts';
-import {type Destination, keepsNothing} from './destination.ts';
+import type {Job} from '../../job/job.ts';
+import {type Sink, StreamSink} from '../../output/sink.ts';
+import type {Destination} from './destination.ts';
 import {fileDestination} from './file-destination.ts';
 import {partialPath} from './partial.ts';
 import {removeObsolete, unfinishedPublishing} from './publish.ts';
 
-const destinations: {
-  readonly [Kind in Output['kind']]: (output: OutputOf<Kind>, job: Job) => Destination;
-} = {file: fileDestination, stream: streamDestination, rows: rowsDestination};
-
 export function destinationOf(job: Job): Destination {
-  const make: (output: never, job: Job) => Destination = destinations[job.output.kind];
-  return make(job.output as never, job);
+  const {output} = job;
+  switch (output.kind) {
+    case 'file':
+      return fileDestination(output, job);
+    case 'stream':
+      return besideRows(output.name, stdout => streamSink(output.to, stdout));
+    case 'rows':
+      return besideRows(output.name, () => nowhere);
+    default:
+      return output satisfies never;
+  }
 }
 
-/** Rows go back to the program that gave them, so only the summary is written. */
-function rowsDestination(): Destination {
-  return {
-    ...keepsNothing,
-    open: async () => ({write: async () => {}, flush: async () => undefined, close: async () => {}}),
-    publish({written}, {summary}) {
-      if (summary !== null && written.summary !== undefined) writeAtomically(written.summary, summary);
-    },
-    complete: async () => undefined,
-  };
+function streamSink(to: string, stdout: NodeJS.WritableStream): Sink {
+  if (to === '-') return new StreamSink(stdout, false);
+  const stream = orUnwritable(to, () => openStream(to));
+  return new StreamSink(stream, true);
 }
 
-/** A pipe, a device or stdout: written rows can't be taken back, so only the files beside them are published. */
-function streamDestination({name, to}: OutputOf<'stream'>): Destination {
+/** Rows of the library go back to the program that gave them. */
+const nowhere: Sink = {write: async () => {}, flush: async () => undefined, close: async () => {}};
+
+/** A destination whose rows can't be taken back, compared or replaced: only the files beside them are published. */
+function besideRows(name: string, sinkFor: (stdout: NodeJS.WritableStream) => Sink): Destination {
   return {
-    ...keepsNothing,
-    open: async (_, __, stdout) =>
-      to === '-'
-        ? new StreamSink(stdout, false)
-        : new StreamSink(
-            orUnwritable(to, () => openStream(to)),
-            true,
-          ),
+    writes: [],
+    own: [],
+    check() {},
+    exists: () => false,
+    holds: async () => false,
+    open: async (_files, _bytes, stdout) => sinkFor(stdout),
+    digest: async () => null,
     publish(files, {rejects, obsolete, summary}) {
       const {written} = files;
       if (obsolete) removeObsolete(written);
@@ -46,7 +47,7 @@ function streamDestination({name, to}: OutputOf<'stream'>): Destination {
         moveAtomically(partialPath(files, 'rejects', written.rejects), written.rejects);
       if (summary !== null && written.summary !== undefined) writeAtomically(written.summary, summary);
     },
-    // A stream leaves no record of a publishing. If a record exists, it is another job's, and this function throws.
+    // Such a run leaves no record of a publishing. A record that exists is another job's, so this function throws.
     complete: async files => unfinishedPublishing(files, name),
   };
 }

@@ -8,11 +8,11 @@ import {summarizedOutput} from '../../job/file-names.ts';
 import type {Job, OutputOf} from '../../job/job.ts';
 import {FileSink} from '../../output/sink.ts';
 import type {Destination} from './destination.ts';
-import {demandEngine, pack} from './pack.ts';
+import {engineOf, pack} from './pack.ts';
 import {partialPath, writablePath} from './partial.ts';
 import {completePublishing, publish} from './publish.ts';
 
-/** The output as a file: written under a temporary name, compressed if its name says so, and renamed once complete. */
+/** A file: written under a temporary name, compressed if its name says so, and renamed once it is complete. */
 export function fileDestination({name: path, compression}: OutputOf<'file'>, job: Job): Destination {
   const target = writablePath(path);
   const written = compression === undefined ? 'output' : 'packed';
@@ -20,7 +20,7 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
     writes: [path],
     own: [`${target}.run`],
     check() {
-      if (compression !== undefined) demandEngine(compression, path);
+      if (compression !== undefined) engineOf(compression, path);
       refuseOthersSummary(job);
       refuseNowhere(job);
     },
@@ -36,7 +36,7 @@ export function fileDestination({name: path, compression}: OutputOf<'file'>, job
       const rows = partialPath(files, 'output', target);
       if (!existsSync(rows)) throw gone(rows);
       const partial = partialPath(files, written, target);
-      if (compression !== undefined) await pack(rows, partial, compression, watched);
+      if (compression !== undefined) await pack(rows, partial, engineOf(compression, path)(), watched);
       const {size} = statSync(partial);
       let read = 0;
       watched?.(() => read / Math.max(1, size));

@@ -14,8 +14,9 @@ const engines: Readonly<Record<Compression, (() => Transform) | undefined>> = {
 };
 
 /** @throws {UsageError} if this version of Node can't write this compression. */
-export function demandEngine(compression: Compression, path: string): void {
-  if (engines[compression] !== undefined) return;
+export function engineOf(compression: Compression, path: string): () => Transform {
+  const engine = engines[compression];
+  if (engine !== undefined) return engine;
   const gzipped = `${withoutCompression(path)}.gz`;
   throw new UsageError(
     'output_compressed',
@@ -25,21 +26,19 @@ export function demandEngine(compression: Compression, path: string): void {
 }
 
 /**
- * Compresses the output as a whole once it is finished. So the plain output can be cut back to a checkpoint until then,
- * and equal rows give equal bytes, however often the run was interrupted.
+ * Compresses the output as a whole once it is finished. So the plain output can be cut back to a checkpoint until
+ * then, and equal rows give equal bytes, however often the run was interrupted.
  *
  * @throws {OutputError}
  */
 export async function pack(
   from: string,
   to: string,
-  compression: Compression,
+  engine: Transform,
   watched: (share: () => number) => void = () => {},
 ): Promise<void> {
   rmSync(to, {force: true});
   try {
-    const engine = engines[compression]?.();
-    if (engine === undefined) throw new Error(`this Node has no ${compression}`);
     const {size} = statSync(from);
     const source = createReadStream(from);
     watched(() => source.bytesRead / Math.max(1, size));

@@ -30,8 +30,8 @@ export type PartialName = (typeof partialNames)[number];
 
 /**
  * Path of a file until it is published. The file is in the state's directory if it can be renamed from there to
- * `target`, else in the output's own directory under a name unique to this state. Only a trial shows if a rename works:
- * two mounts of one file system have the same device, but no rename works between them.
+ * `target`, else in the output's own directory under a name unique to this state. Only a trial shows if a rename
+ * works: two mounts of one file system have the same device, but no rename works between them.
  */
 export function partialPath({directory, locked}: RunFiles, name: PartialName, target: string): string {
   const near = join(directory, `${name}.partial`);
@@ -72,7 +72,7 @@ export async function digestRejects(files: RunFiles): Promise<FileDigest | null>
 }
 
 /**
- * The real path of a file to write. A stream's path is not resolved: its links may lead to something without a name.
+ * The real path of a file to write. A stream's path is returned unchanged: its links may lead to a nameless pipe.
  *
  * @throws {OutputError}
  */

@@ -12,8 +12,8 @@ import {type PartialName, partialPath, type RunFiles, type WrittenPaths} from '.
 const digest = z.object({bytes: z.number(), sha256: z.string()});
 
 /**
- * The plan of a publishing, written before the first rename. Its paths are only compared with the job's paths. Nothing
- * is written to them, since the file can't be trusted.
+ * The plan of a publishing, written before the first rename. Its paths are only compared with the job's paths.
+ * Nothing is written to them, since the file can't be trusted.
  */
 const publishRecord = z.object({
   /** Path of the output. A different path shows that the record is another job's. */
@@ -54,7 +54,7 @@ function placed(
   {written: {rejects}}: RunFiles,
   output: string,
   record: PublishFacts,
-  written: OutputPart = 'output',
+  written: OutputPart,
 ): UnpublishedFile[] {
   const all = [
     {name: 'rejects', to: rejects, digest: record.rejects} as const,
@@ -66,17 +66,12 @@ function placed(
 }
 
 /**
- * Puts the files in place: records the plan, then renames in order, the output last. After a crash the next run does
- * the rest.
+ * Puts the files in place: records the plan, then renames in order, the output last. The next run completes a
+ * publishing that a crash interrupts.
  *
  * @throws {OutputError} if a file or its directory can't be written.
  */
-export function publish(
-  files: RunFiles,
-  output: string,
-  facts: PublishFacts,
-  written: OutputPart = 'output',
-): void {
+export function publish(files: RunFiles, output: string, facts: PublishFacts, written: OutputPart): void {
   const token = randomBytes(8).toString('hex');
   const record = {...facts, output_path: output, rejects_path: files.written.rejects, token};
   orFailed(() => {
@@ -115,8 +110,7 @@ export function unfinishedPublishing(
       'settings_changed',
       `The unfinished run in ${directory} writes ${output_path}. To finish that run, use that name for the output. For this output, add another --state.`,
     );
-  // The path of the rejects depends on --rejects, and on a link to the output. At another path, this command would
-  // not find the rejects.
+  // The rejects' path depends on --rejects, and on links to the output. This command looks only at its own path.
   if (record.rejects !== null && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
@@ -128,13 +122,12 @@ export function unfinishedPublishing(
 /**
  * Completes a publishing that a crash interrupted.
  *
- * @throws {StateError} if a file is neither in its old place nor in its new one; {@link OutputError} if it can't be put
- * in place.
+ * @throws {StateError} if a file is in neither its old nor its new place; {@link OutputError} if it can't be moved.
  */
 export async function completePublishing(
   files: RunFiles,
   output: string,
-  written: OutputPart = 'output',
+  written: OutputPart,
 ): Promise<PublishRecord | undefined> {
   const record = unfinishedPublishing(files, output);
   if (record === undefined) return undefined;
@@ -176,8 +169,7 @@ export function forgetPublishing(directory: string, output: string): void {
   // The output may be in place, but not synced. Once the record is gone, no later run would sync it.
   if (existsSync(output)) syncPath(dirname(output));
   rmSync(path);
-  // Without this sync, a power cut may bring the record back. The run that begins now would then take it for its
-  // own.
+  // Without this sync, a power cut may bring the record back. The run that begins now would take it for its own.
   syncPath(dirname(path));
 }
 
