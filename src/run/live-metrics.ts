@@ -1,14 +1,12 @@
+import {renderLive} from '../report/render/metrics.ts';
 import {deliverLive} from './end/deliver-metrics.ts';
 import {summarize} from './end/summarize.ts';
 import type {Session} from './session.ts';
 
 const EVERY_MS = 15_000;
 
-/** Placeholders: while the run is under way, its metrics have no exit code and no published files. */
-const UNDER_WAY = {
-  end: {status: 'interrupted', reason: 'under_way', exitCode: 0},
-  published: {output: null, rejects: null},
-} as const;
+/** A placeholder: the metrics of a run under way have no exit code. */
+const UNDER_WAY = {status: 'interrupted', reason: 'under_way', exitCode: 0} as const;
 
 /**
  * Updates the job's metrics while the run is under way. Returns a function that ends the updates, so that no update
@@ -18,17 +16,16 @@ export function startLiveMetrics(session: Session): () => Promise<void> {
   const {job, io, clock, input, asking} = session;
   const {metrics} = job.settings;
   if (metrics === undefined) return async () => {};
-  const read = () => {
+  const render = (before: string) => {
     const {recordsRead: rowsRead, bytesTotal: inputSize} = input.source;
     const {inFlight, waiting, current: rate, pause} = asking.executor.pace();
-    return {
-      summary: summarize(session, UNDER_WAY.end, UNDER_WAY.published),
-      live: {now: clock(), rowsRead, inputSize, inFlight, waiting, rate, pause: pause?.reason},
-    };
+    const summary = summarize(session, UNDER_WAY);
+    const live = {now: clock(), rowsRead, inputSize, inFlight, waiting, rate, pause: pause?.reason};
+    return renderLive(summary, live, before);
   };
   let delivering: Promise<void> | undefined;
   const deliver = () => {
-    delivering ??= deliverLive(metrics, job.name, read, io).finally(() => {
+    delivering ??= deliverLive(metrics, job.name, render, io).finally(() => {
       delivering = undefined;
     });
   };

@@ -4,7 +4,7 @@ import {writeAtomically} from '../../disk/replace.ts';
 import {BulkEnrichError, type ExitCode, exitCodes, systemCode} from '../../errors.ts';
 import {isAddress, isMetricsTarget, pushAddress} from '../../job/monitoring/metrics-address.ts';
 import {dated, utcDate} from '../../job/paths.ts';
-import {isMetrics, type LiveRun, renderEnd, renderLive, renderMetrics} from '../../report/render/metrics.ts';
+import {isMetrics, renderEnd, renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {World} from '../io.ts';
 
@@ -14,20 +14,16 @@ export async function deliverMetrics(to: string | undefined, summary: Summary, i
 }
 
 /**
- * Writes metrics while the run is under way. Failures are silent: the final delivery reports its own failures. A stream
- * gets only the final metrics.
+ * Writes metrics while the run is under way. `render` gets the file's previous text. Failures are silent: the final
+ * delivery reports its own failures. A stream gets only the final metrics.
  */
 export async function deliverLive(
   to: string,
   job: string | undefined,
-  read: () => {readonly summary: Summary; readonly live: LiveRun},
+  render: (before: string) => string,
   io: World,
 ): Promise<void> {
   if (!isAddress(to) && isStream(to)) return;
-  const render = (before: string) => {
-    const {summary, live} = read();
-    return renderLive(summary, live, before);
-  };
   await deliver(to, job ?? null, render, {...io, warn: () => {}});
 }
 

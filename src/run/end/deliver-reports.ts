@@ -16,8 +16,8 @@ import {deliverMetrics} from './deliver-metrics.ts';
 /**
  * Checks, before anything is paid for, that the files beside the output have a directory.
  *
- * @throws {UsageError} if a directory is missing, or if `changes` has no output file to compare; {@link OutputError} if
- * a file that is published with the output can't be written.
+ * @throws {UsageError} if a directory is missing, or if `changes` has no output file to compare; {@link
+ * OutputError} if a file that is published with the output can't be written.
  */
 export function checkReportPaths({settings, output}: Job): void {
   const {summary, rejects, report, calls} = settings;

@@ -10,7 +10,7 @@ export interface RejectedList {
 }
 
 /**
- * Reads rejected rows from their file, and puts their old header above them. The user can fix the rows and run them.
+ * Reads rejected rows from their file, and puts their old header above them, so that the user can fix and run them.
  *
  * @throws {UsageError}
  */

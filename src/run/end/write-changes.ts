@@ -23,13 +23,9 @@ export async function writeChanges({job, state, io, input: {layout}}: Session): 
     key: changes.key,
     to: changes.file,
   };
+  const compare = () => diffOutputs(diff);
   try {
-    const found = await during(
-      io.phase,
-      'comparing with the last output',
-      () => ({}),
-      () => diffOutputs(diff),
-    );
+    const found = await during(io.phase, 'comparing with the last output', () => ({}), compare);
     return {compared_with: old ?? null, ...found};
   } catch (error) {
     if (existsSync(changes.file) && !isStream(changes.file)) rmSync(changes.file, {force: true});
