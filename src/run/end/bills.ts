@@ -7,7 +7,7 @@ import {listOf, type RecordedSession, recordOfCutOff} from '../../report/run-rec
 import type {Summary} from '../../report/summary.ts';
 import {type RunIdentity, scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
-import {spendingSummary} from './build-summary.ts';
+import {billSummary} from './build-summary.ts';
 import {listKey, ownEntry, remember} from './history.ts';
 
 /** Facts for a session's line in the history, saved with its bill in case the session is killed. */
@@ -59,8 +59,8 @@ function cutOffEntry({id, at, about, by}: Bill): HistoryEntry {
   // the latest of three times counts.
   const endedAt = Math.max(at, openedAt, Date.parse(facts.started_at));
   const spent = Object.entries(by).filter(([, each]) => Object.values(each).some(count => count !== 0));
-  const inCredits = spent.map(([name, each]) => [name, {calls: each.calls, ...spendingSummary(each)}]);
-  const record = recordOfCutOff(facts, new Date(endedAt).toISOString(), Object.fromEntries(inCredits));
+  const byOperation = Object.fromEntries(spent.map(([name, each]) => [name, billSummary(each)]));
+  const record = recordOfCutOff(facts, new Date(endedAt).toISOString(), byOperation);
   return {
     bill: id,
     runId: facts.run_id,

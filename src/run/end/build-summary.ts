@@ -60,7 +60,7 @@ export interface UnderWay {
   /** Price of a credit, if the account's file has one. */
   readonly price: Price | undefined;
   readonly rules: RuleSet | undefined;
-  /** Operations of the columns that are looked up. Other operations are in the summary only if they were counted. */
+  /** Operations of the columns that are looked up. Others are in the summary only if they were counted. */
   readonly operations: readonly Operation[];
   readonly published: Published;
 }
@@ -81,6 +81,8 @@ export function buildSummary(given: SummaryFacts): Summary {
   const {job, end, books, session} = facts;
   const {tally, counters} = books;
   const names = mapped(books, session?.operations ?? []);
+  const byOperation = <Value>(of: (name: Operation) => Value): Record<string, Value> =>
+    Object.fromEntries(names.map(name => [name, of(name)]));
   return {
     schema_version: 2,
     run_id: books.runId,
@@ -96,24 +98,19 @@ export function buildSummary(given: SummaryFacts): Summary {
     ...fileSummary(facts),
     settings_sha256: settingsDigest(job),
     rows: rowSummary(facts),
-    lookups: Object.fromEntries(names.map(name => [name, lookupSummary(books, name)])),
+    lookups: byOperation(name => lookupSummary(books, name)),
     calls: callSummary(tally),
-    credits: creditSummary(facts, names),
-    session: {
-      id: books.bill.id,
-      by_operation: Object.fromEntries(
-        names.map(name => [
-          name,
-          {calls: books.bill.by[name].calls, ...spendingSummary(books.bill.by[name])},
-        ]),
-      ),
+    credits: {
+      ...creditSummary(facts, names),
+      by_operation: byOperation(name => spendingSummary(tally.operations[name])),
     },
+    session: {id: books.bill.id, by_operation: byOperation(name => billSummary(books.bill.by[name]))},
     store: job.settings.store === false ? null : storeSummary(facts),
     pace: paceSummary(facts),
     top: topSummary(counters.top),
     timeline: timelineSummary(books.timeline),
     risk: job.settings.score === 'none' ? null : riskSummary(counters, session?.rules),
-    fields: Object.fromEntries(names.map(name => [name, fieldSummary(counters, name)])),
+    fields: byOperation(name => fieldSummary(counters, name)),
     errors: listErrors(counters.errors),
     repairs: listErrors(counters.repairs),
     ...(session?.published.changes && {changes: session.published.changes}),
@@ -213,7 +210,7 @@ function lookupSummary({counters, tally}: Books, name: Operation) {
   };
 }
 
-/** For each field, the share of answers that have the field. For a flag, also the share of its values that are true. */
+/** For each field, the share of answers that have the field. For a flag, also the share of true values. */
 function fieldSummary({fields, lookups}: Counters, name: Operation) {
   const shares: Record<string, {present: number; true?: number}> = {};
   for (const {name: field, kind} of fieldsOf(name)) {
@@ -254,15 +251,18 @@ function creditSummary({job, books, session}: SummaryFacts, names: readonly Oper
       prefilter: saved(name => counters.lookups[name].invalid + unwanted(counters, name)),
       by_condition: saved(name => counters.skipped[name].condition ?? 0),
     },
-    by_operation: Object.fromEntries(names.map(name => [name, spendingSummary(tally.operations[name])])),
   };
 }
 
-export function spendingSummary({spent, maybeSpent}: Spending) {
+function spendingSummary({spent, maybeSpent}: Spending) {
   return {spent: inCredits(spent), maybe_spent: inCredits(maybeSpent)};
 }
 
-/** Costs of trouble with the answer store: credits that may have been paid again, and answers that were not kept. */
+export function billSummary(spending: Spending) {
+  return {calls: spending.calls, ...spendingSummary(spending)};
+}
+
+/** Costs of trouble with the answer store: credits that may have been paid again, and answers that are lost. */
 function storeSummary({job, books: {tally}, session}: SummaryFacts) {
   const costOf = priceOf(job);
   const store = session?.store;
