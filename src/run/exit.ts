@@ -16,8 +16,8 @@ export interface End {
 
 /**
  * The exit code of a run that wrote all its rows, with the reason. A rejection that the store keeps counts as an
- * answer, since later runs don't look its value up. A streak of refusals (many rejected values in a row) makes the run
- * incomplete, even if every row has an earlier answer.
+ * answer, since later runs don't look its value up. A streak of refusals (many rejected values in a row) makes the
+ * run incomplete, even if every row has an earlier answer.
  */
 export function completedExit(
   counters: Counters,
@@ -41,7 +41,7 @@ export function failureSentence({failed_if: exceeded, reason}: Summary): string 
   return exceeded.map(text => ` A limit is exceeded (fail_if): ${text}.`).join('') + drifted;
 }
 
-/** True if `count` exceeds a limit such as `100`, or, with {@link FEW} or more in `total`, one such as `1%`. */
+/** True if `count` exceeds a limit: a number, or a share of `total`. A share counts from {@link FEW} on. */
 export function exceeds(
   limit: {count: number} | {share: number} | undefined,
   {count, total}: Counted,

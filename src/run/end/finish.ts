@@ -48,8 +48,7 @@ function wrongTypesSentence(counts: Readonly<Record<string, number>>): string | 
 
 async function ended(session: Session): Promise<RunOutcome> {
   const stop = session.stopper.reason;
-  // Decides if the values or the account caused the rejections. A run that can be resumed leaves this to its next
-  // session.
+  // Decides if the values or the account caused the rejections. If the run can be resumed, a later session decides.
   if (stop === undefined || stop.startsOver === true || !session.job.output.lasts)
     session.asking.rejections.end((operation, count) => session.io.warn(unansweredWarning(operation, count)));
   if (stop !== undefined) return interrupt(session, stop);
@@ -69,19 +68,18 @@ async function complete(session: Session): Promise<RunOutcome> {
   ledger.end();
   await writeCalls(job, ledger, io.env);
   const {exitCode, summary} = judge(session, published);
-  const text = summaryText(summary);
   state.destination.publish(state, {
     ...published,
     settings_sha256: summary.settings_sha256,
     input: input.source.position,
     obsolete: published.rejects === null && hasEarlierRejects(job),
-    summary: job.paths.summary === undefined ? null : text,
+    summary: job.paths.summary === undefined ? null : summaryText(summary),
     exitCode,
     rowsWritten: output.writer.counters.rows.written,
   });
   ledger.close();
   await closeStages(session);
-  // While the history lacks the run, its state stays: the next session adds the run to the history.
+  // If the history lacks the run, the state stays: from it, the next session adds the run to the history.
   const isTold = tellEnd(job, summary, ledger.bills.untold, io);
   closeState(state, isTold ? 'all' : 'nothing', io.warn);
   await deliver(job, summary, io);
@@ -109,7 +107,7 @@ async function readyToPublish(session: Session): Promise<Published> {
   return {...published, changes: await writeChanges(session)};
 }
 
-/** Judges a run that wrote all its rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */
+/** Judges a run that wrote all rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */
 function judge(
   session: Session,
   published: Published,
@@ -157,13 +155,11 @@ export function storeSentence({store}: {readonly store?: Summary['store']}): str
   if (!store) return '';
   const {trouble, not_looked_up: unread, perhaps_paid_again: credits, not_stored: unwritten} = store;
   const costs = [
-    ...(unread === 0
-      ? []
-      : [
-          `${many(unread, 'value')} could not be looked up in it, so up to ${many(credits, 'credit')} may have been paid again`,
-        ]),
-    ...(unwritten === 0 ? [] : [`${many(unwritten, 'answer')} could not be kept for the next run`]),
-  ];
+    unread === 0
+      ? ''
+      : `${many(unread, 'value')} could not be looked up in it, so up to ${many(credits, 'credit')} may have been paid again`,
+    unwritten === 0 ? '' : `${many(unwritten, 'answer')} could not be kept for the next run`,
+  ].filter(cost => cost !== '');
   if (costs.length === 0) return '';
   return ` The answer store could not be used${trouble === null ? ' for a while' : ` (${trouble})`}: ${costs.join('; ')}.`;
 }
@@ -176,7 +172,7 @@ async function interrupt(session: Session, first: Stop): Promise<RunOutcome> {
   const stop = endLedger(session, first);
   const lostAnswers = !ledger.isReadable;
   await writeCalls(job, ledger, io.env).catch(error => io.warn(callsMissing(error)));
-  const summary = summarize(session, stop, {output: null, rejects: null});
+  const summary = summarize(session, stop);
   writeStopped(job, io, summary);
   const {untold} = ledger.bills;
   closeLedger(session, tellEnd(job, summary, untold, io) ? untold : []);
@@ -192,8 +188,8 @@ function callsMissing(error: unknown): string {
 }
 
 /**
- * Ends the ledger. If that fails, returns a stop for this failure, except if `stop` is an output, state or
- * internal error: then returns `stop`.
+ * Ends the ledger, and returns the stop to report. That is `stop`, or, if the ledger can't be ended, this failure.
+ * An output, state or internal error in `stop` comes before such a failure.
  */
 function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   try {
@@ -207,7 +203,7 @@ function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   }
 }
 
-/** Notes which bills the history has. If that fails, the next session adds them again; each bill still has one line. */
+/** Notes which bills the history has. If that fails, the next session adds them again: each still has one line. */
 function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
   try {
     if (told.length > 0) ledger.bills.told(told);
@@ -229,8 +225,7 @@ function writeStopped(job: Job, io: RunIo, summary: Summary): void {
 
 /**
  * Delivers the summary of a run that could not start. After a mistake of the user, writes only metrics. Writes
- * nothing if the user interrupted the run, or if another run holds the output's lock: that run reports its own
- * end.
+ * nothing if the user interrupted the run, or if another run has the output's lock and so reports its own end.
  */
 export async function reportFailure(
   job: Job,
@@ -241,23 +236,16 @@ export async function reportFailure(
   const stop = stopFor(error);
   const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
   if (callers.includes(stop.exitCode)) return;
-  // Without a job file, a missing input counts as a typo, and no summary is written. With a job file, the summary
-  // reports it.
+  // A missing input is a typo of the user, except in a job that runs from a file: its summary reports the input.
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
-    await deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);
-  else {
-    await deliverFailure(job, io, summarizeFailure(job, io, state, stop));
-    const calls = job.settings.calls === undefined ? undefined : state;
-    if (calls !== undefined)
-      await withLedger(calls, ledger => writeCalls(job, ledger, io.env)).catch(error =>
-        io.warn(callsMissing(error)),
-      );
-  }
-}
-
-async function deliverFailure(job: Job, io: RunIo, summary: Summary): Promise<void> {
+    return deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);
+  const summary = await summarizeFailure(job, io, state, stop);
   writeStopped(job, io, summary);
   rememberRun(job, summary, io);
   await deliver(job, summary, io);
+  if (job.settings.calls === undefined || state === undefined) return;
+  await withLedger(state, ledger => writeCalls(job, ledger, io.env)).catch(error =>
+    io.warn(callsMissing(error)),
+  );
 }

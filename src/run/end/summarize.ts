@@ -6,14 +6,20 @@ import {operationsOf} from '../../layout/layout.ts';
 import {nothingEarlier} from '../../ledger/given-up.ts';
 import {emptyTally, spentSince} from '../../ledger/tally.ts';
 import type {Summary} from '../../report/summary.ts';
+import type {End} from '../exit.ts';
 import type {RunIdentity} from '../identity.ts';
 import type {RunIo} from '../io.ts';
 import type {Session} from '../session.ts';
-import {type Checkpoint, fromLedger, ledgerPath, type RunState} from '../state/run-state.ts';
+import {type Checkpoint, ledgerPath, type RunState, withLedger} from '../state/run-state.ts';
 import type {Stop} from '../stop.ts';
-import {type Books, buildSummary, type Published, type SummaryFacts} from './build-summary.ts';
+import {type Books, buildSummary, type Published} from './build-summary.ts';
 
-export function summarize(session: Session, end: SummaryFacts['end'], published: Published): Summary {
+/** The summary of a session, with the digests of its published files if there are any. */
+export function summarize(
+  session: Session,
+  end: End,
+  published: Published = {output: null, rejects: null},
+): Summary {
   const {job, io, identity, input, asking, output} = session;
   const {source, checkpoint, layout} = input;
   const {account, ledger, executor, connection, store} = asking;
@@ -51,12 +57,17 @@ export function summarize(session: Session, end: SummaryFacts['end'], published:
 }
 
 /** The summary of a run that could not start: its earlier sessions' books, and why this one did nothing. */
-export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefined, end: Stop): Summary {
+export async function summarizeFailure(
+  job: Job,
+  io: RunIo,
+  state: RunState | undefined,
+  end: Stop,
+): Promise<Summary> {
   return buildSummary({
     job,
     end,
     finishedAt: io.now(),
-    books: booksSoFar(job, io, state),
+    books: await booksSoFar(job, io, state),
     session: undefined,
   });
 }
@@ -65,8 +76,8 @@ export function summarizeFailure(job: Job, io: RunIo, state: RunState | undefine
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /** The run's books as the last session left them; empty books if there was no session. */
-function booksSoFar({paths}: Job, {now}: RunIo, state: RunState | undefined): Books {
-  const {identity, checkpoint, ...spent} = ledgerSoFar(paths.state, state);
+async function booksSoFar({paths}: Job, {now}: RunIo, state: RunState | undefined): Promise<Books> {
+  const {identity, checkpoint, ...spent} = await ledgerSoFar(paths.state, state);
   return {
     ...spent,
     // An empty bill: this session spent nothing. The next session that opens adds earlier bills to the history.
@@ -81,17 +92,17 @@ function booksSoFar({paths}: Job, {now}: RunIo, state: RunState | undefined): Bo
 }
 
 /** Reads the run's books from its ledger. If the state could not be opened, earlier spending counts as unknown. */
-function ledgerSoFar(directory: string | undefined, state: RunState | undefined) {
+async function ledgerSoFar(directory: string | undefined, state: RunState | undefined) {
   const nothing = {tally: emptyTally(), identity: undefined, checkpoint: undefined};
   try {
     const found =
       state &&
-      fromLedger(state, ledger => ({
+      (await withLedger(state, ledger => ({
         tally: ledger.tally,
         earlier: ledger.givenUp.earlier,
         identity: ledger.getMeta<RunIdentity>('run'),
         checkpoint: ledger.getMeta<Checkpoint>('checkpoint'),
-      }));
+      })));
     const isUnread = state === undefined && directory !== undefined && existsSync(ledgerPath(directory));
     return found ?? {...nothing, earlier: nothingEarlier(isUnread)};
   } catch {

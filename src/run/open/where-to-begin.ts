@@ -15,16 +15,15 @@ import {finishedBefore, isMadeOf} from '../state/done-before.ts';
 import {
   closeState,
   forgetLedger,
-  fromLedger,
   hasOtherRun,
   openLedger,
   type RunState,
+  withLedger,
 } from '../state/run-state.ts';
 import type {Stopper} from '../stop.ts';
 
 /**
- * Finds where a run begins: at its start, at its last checkpoint, or at its end if only the publishing is to be
- * done.
+ * Finds how a run begins. If nothing is left to do but the publishing, does that, and returns the run's outcome.
  *
  * @throws {UsageError} if the run would replace an output, or a report has no directory.
  */
@@ -58,18 +57,18 @@ export async function beginningOf(
   if (record !== undefined) {
     const {summary} = completedNow(job, record);
     if (summary !== undefined) rememberRun(job, summary, io);
-    tellLeftOver(io, state);
+    await tellLeftOver(io, state);
     forgetLedger(state.directory);
   }
   if (isUnpublished(state.directory)) {
     // The unpublished run's rejects may be in place already. So that run can't be resumed, and is given up.
-    if (record === undefined) giveUpRun(state);
+    if (record === undefined) await giveUpRun(state);
     forgetPublishing(state.directory, job.output.name);
   }
   return job.restarts === 'now' ? 'over' : 'resume';
 }
 
-/** Does the steps after the publishing, since the last run may not have reached them. `keeps`: the state stays. */
+/** Does the steps after the publishing, which the last run may not have reached. `keeps`: true keeps the state. */
 async function end(
   job: Job,
   io: RunIo,
@@ -78,25 +77,24 @@ async function end(
   keeps = false,
 ): Promise<RunOutcome> {
   const isTold = outcome.summary === undefined || rememberRun(job, outcome.summary, io);
-  if (isTold) tellLeftOver(io, state);
+  if (isTold) await tellLeftOver(io, state);
   closeState(state, keeps || !isTold ? 'nothing' : 'all', io.warn);
   if (outcome.summary !== undefined) await deliver(job, outcome.summary, io);
   return outcome;
 }
 
-/** Marks the run as given up: even if this command is killed here, the next one begins a new run. */
-function giveUpRun(state: RunState): void {
+async function giveUpRun(state: RunState): Promise<void> {
   try {
-    fromLedger(state, endRun);
+    await withLedger(state, endRun);
   } catch {
     // A ledger that can't be read is reported when the run opens it.
   }
 }
 
 /** Adds bills that the history may lack, such as a killed session's bill. */
-function tellLeftOver(io: RunIo, state: RunState): void {
+async function tellLeftOver(io: RunIo, state: RunState): Promise<void> {
   try {
-    const untold = fromLedger(state, ({bills}) => bills.untold) ?? [];
+    const untold = (await withLedger(state, ({bills}) => bills.untold)) ?? [];
     if (untold.length > 0) tellBills(untold, io);
   } catch {
     // The bills in an unreadable ledger are not added.
@@ -104,8 +102,8 @@ function tellLeftOver(io: RunIo, state: RunState): void {
 }
 
 /**
- * Completes a publishing that a crash interrupted. If that is impossible, returns undefined for a job that may start
- * over, and throws for others.
+ * Completes a publishing that a crash interrupted. If that is impossible, returns undefined for a job that may
+ * start over, and throws for others.
  */
 async function completed(job: Job, state: RunState): Promise<PublishRecord | undefined> {
   try {
@@ -128,15 +126,16 @@ async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<b
   }
 }
 
-/** The outcome of a run with nothing left to do. */
-function outcomeOf(exitCode: number, summary: Summary | undefined, safeRows: number, message: string) {
-  return {exitCode: exitCode as ExitCode, summary, stop: undefined, safeRows, message};
-}
-
 function completedNow({output}: Job, {rowsWritten, exitCode, summary}: PublishRecord): RunOutcome {
   const message = `The last run wrote its ${many(rowsWritten, 'row')}, but was interrupted at its end. It is complete now: ${output.name}`;
-  const told = summary === null ? undefined : (JSON.parse(summary) as Summary);
-  return {...outcomeOf(exitCode, told, rowsWritten, message), found: 'unpublished'};
+  return {
+    exitCode: exitCode as ExitCode,
+    summary: summary === null ? undefined : (JSON.parse(summary) as Summary),
+    stop: undefined,
+    safeRows: rowsWritten,
+    message,
+    found: 'unpublished',
+  };
 }
 
 /** Outcome of a complete job. `isCutOff`: a later run was interrupted; the message tells how to resume it. */
@@ -147,7 +146,14 @@ function doneBefore({output}: Job, summary: Summary, isCutOff: boolean): RunOutc
     ? 'A later run of it was interrupted. To resume that one: --force. To begin anew: --force --restart.'
     : `To ${lacksAnswers ? 'retry the values without an answer' : 'run it again'}: --force.`;
   const message = `${output.name} is complete (${many(rows, 'row')}): nothing was sent or spent.${failureSentence(summary)} ${again}`;
-  return {...outcomeOf(summary.exit_code, summary, rows, message), found: 'complete'};
+  return {
+    exitCode: summary.exit_code as ExitCode,
+    summary,
+    stop: undefined,
+    safeRows: rows,
+    message,
+    found: 'complete',
+  };
 }
 
 /** Warns why the run starts over. If its input can't be read again (stdin, a pipe), gives the run up and throws. */

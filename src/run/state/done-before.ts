@@ -9,10 +9,7 @@ import type {Summary} from '../../report/summary.ts';
 import type {Destination} from '../destination/destination.ts';
 import {settingsDigest} from '../identity.ts';
 
-/**
- * The summary of a complete run with this job's settings and input, if output and rejects are unchanged; else
- * undefined.
- */
+/** The summary of a complete earlier run; undefined if the job's settings or files differ from that run's. */
 export async function finishedBefore(
   job: Job,
   destination: Destination,
@@ -44,10 +41,7 @@ export async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes
   return read.sha256 === input.sha256;
 }
 
-/**
- * True if rejects of the job's last run exist. If the user chose their path, the last summary must have this path
- * and size.
- */
+/** True if the last run's rejects exist. If the user chose their path, the last summary must have path and size. */
 export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});

@@ -8,7 +8,7 @@ import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {SPARE} from '../../ledger/ledger-file.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Destination} from '../destination/destination.ts';
-import {PROBE, type WrittenPaths, writablePath} from '../destination/partial.ts';
+import {PROBE, partialNames, type WrittenPaths, writablePath} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
 
 export const LEDGER = 'ledger.db';
@@ -19,14 +19,12 @@ export const ledgerFiles = ['', '-wal', '-shm', UNREADABLE, SPARE].map(suffix =>
 /** All files that a run may leave in its directories. The record of a publishing and the locks are removed last. */
 export const stateFiles = [
   ...ledgerFiles,
-  'output.partial',
-  'packed.partial',
-  'rejects.partial',
+  ...partialNames.map(name => `${name}.partial`),
   PROBE,
   `${RECORD}.new`,
   RECORD,
   ...lockFiles,
-] as const;
+];
 
 /** A file that a job reads or writes, and the setting that names it. */
 interface NamedFile {
@@ -106,7 +104,7 @@ function refuseAmong(file: NamedFile, others: readonly NamedFile[]): void {
   );
 }
 
-/** Refuses a path that is not a file: a directory, an empty name (of an unset variable), or `-` except as output. */
+/** Refuses a path that is not a file: a directory, `''` (an unset variable), or `-` for anything but the output. */
 function refuseNoFile({setting, path, fileId}: NamedFile): void {
   if (path === '-')
     throw new UsageError(

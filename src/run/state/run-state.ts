@@ -11,8 +11,7 @@ import {BulkEnrichError, OutputError, StateError, systemReason} from '../../erro
 import type {ResumePoint} from '../../input/row.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
-import type {LedgerOptions} from '../../ledger/ledger.ts';
-import {Ledger} from '../../ledger/ledger.ts';
+import {Ledger, type LedgerOptions} from '../../ledger/ledger.ts';
 import {peek} from '../../ledger/ledger-file.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
@@ -56,9 +55,9 @@ export interface RunState extends RunFiles {
 /**
  * Takes the locks of the output and of the state, in this order.
  *
- * @throws {UsageError} if two of the job's files are the same; {@link LockedError} if another run has a lock; {@link
- * OutputError} if a directory can't be created, written or trusted; {@link InputError} if the input's directory does
- * not exist.
+ * @throws {UsageError} if two of the job's files are the same; {@link LockedError} if another run has a
+ * lock; {@link OutputError} if a directory can't be created, written or trusted; {@link InputError} for a
+ * missing input directory.
  */
 export function openState(job: Job): RunState {
   const destination = destinationOf(job);
@@ -90,8 +89,8 @@ function temporaryState(destination: Destination, written: WrittenPaths): RunSta
 }
 
 /**
- * The files beside the output that this run may remove. Another run's state in that directory is kept, unless that run
- * was being published.
+ * Names of the files in `own`, a directory beside the output, that this run may remove. Another run's state in
+ * there is kept, unless that run was being published.
  */
 function filesBeside(own: string, directory: string): readonly string[] {
   const apart = partialNames.map(name => partialApart(name, directory));
@@ -108,8 +107,8 @@ function busy(who: string): string {
 }
 
 /**
- * Opens the ledger. If the job allows a restart, a ledger that is damaged or of another version is renamed, and a new
- * one begins. That loses the count of what was spent, so a job with a limit must demand `restart: fresh`.
+ * Opens the ledger. If the job allows a restart, a ledger that is damaged or of another version is renamed, and a
+ * new one begins. That loses the count of what was spent, so a job with a limit must demand `restart: fresh`.
  */
 export function openLedger(
   {directory, written, temporary}: RunState,
@@ -118,18 +117,15 @@ export function openLedger(
   warn: (sentence: string) => void,
 ): Ledger {
   const path = ledgerPath(directory);
-  const open = () => {
-    const {maxCredits} = job.settings;
-    const limit = maxCredits === undefined ? undefined : thousandths(maxCredits);
-    const lostState = hasLostState(directory);
-    return new Ledger(path, {
+  const {maxCredits, calls, restart} = job.settings;
+  const open = () =>
+    new Ledger(path, {
       ...options,
-      maxCredits: limit,
-      lostState,
+      maxCredits: maxCredits === undefined ? undefined : thousandths(maxCredits),
+      lostState: hasLostState(directory),
       temporary: temporary !== undefined,
-      recordsCalls: job.settings.calls !== undefined,
+      recordsCalls: calls !== undefined,
     });
-  };
   try {
     const ledger = open();
     if (written.rejects === undefined) temporary?.remove();
@@ -137,7 +133,7 @@ export function openLedger(
   } catch (error) {
     if (!(error instanceof StateError) || job.restarts === 'never') throw error;
     const [what = ''] = error.message.split('.');
-    if (job.settings.maxCredits !== undefined && job.settings.restart !== 'fresh')
+    if (maxCredits !== undefined && restart !== 'fresh')
       throw new StateError(
         error.code,
         `${what}, so it is not known what was spent, and --max-credits could be exceeded. To start over with all of the limit, ${FRESH_BUDGET_HINT}.`,
@@ -153,35 +149,22 @@ export function openLedger(
 }
 
 /**
- * Calls `read` with the ledger as the last session left it; undefined if there is none.
+ * Returns the result of `work` with the ledger as the last session left it; undefined if there is no ledger.
  *
  * @throws an error if the ledger can't be read.
  */
-export function fromLedger<T>({directory}: RunState, read: (ledger: Ledger) => T): T | undefined {
-  const ledger = leftLedger(directory);
-  try {
-    return ledger && read(ledger);
-  } finally {
-    ledger?.abandon();
-  }
-}
-
-/** Calls `work` with the ledger of the last session, if there is one: {@link fromLedger} for asynchronous work. */
-export async function withLedger(
+export async function withLedger<T>(
   {directory}: RunState,
-  work: (ledger: Ledger) => Promise<void>,
-): Promise<void> {
-  const ledger = leftLedger(directory);
-  try {
-    if (ledger !== undefined) await work(ledger);
-  } finally {
-    ledger?.abandon();
-  }
-}
-
-function leftLedger(directory: string): Ledger | undefined {
+  work: (ledger: Ledger) => T | Promise<T>,
+): Promise<T | undefined> {
   const path = ledgerPath(directory);
-  return existsSync(path) ? new Ledger(path, {lostState: hasLostState(directory)}) : undefined;
+  if (!existsSync(path)) return undefined;
+  const ledger = new Ledger(path, {lostState: hasLostState(directory)});
+  try {
+    return await work(ledger);
+  } finally {
+    ledger.abandon();
+  }
 }
 
 /** True if an unreadable ledger was renamed, and no run has completed since. */
@@ -217,8 +200,8 @@ export function forgetLedger(directory: string): void {
 
 /**
  * Releases the state. `all`: there is nothing to resume, so the state's files and the run's own directories are
- * removed; files of others stay. `made`: only directories that this session made are removed. If a removal fails, the
- * files are still valid, and the next run removes those of a complete run.
+ * removed; files of others stay. `made`: only directories that this session made are removed. If a removal fails,
+ * the files are still valid, and the next run removes those of a complete run.
  */
 export function closeState(
   state: RunState,
@@ -237,7 +220,7 @@ export function closeState(
 
 function letGo(locked: readonly LockedDirectory[], isOver: (directory: LockedDirectory) => boolean): void {
   const over = locked.filter(isOver);
-  // Windows can't remove the file of a held lock, so there the locks are released first. Elsewhere they are held
+  // Windows can't remove the file of a held lock: there, locks are released first. Elsewhere they are held
   // to the end.
   if (process.platform === 'win32') for (const {lock} of locked) lock.release();
   try {
