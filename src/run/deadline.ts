@@ -8,8 +8,8 @@ export const GRACE_MS = 5_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Stops the run at the job's time limit. If the job publishes its output at that limit, ends only the calls: the run
- * then writes its rows. Returns a function that cancels the timer.
+ * Stops the run at the job's time limit. If the job publishes its output at that limit, ends only the calls: the
+ * run then writes its rows. Returns a function that cancels the timer.
  */
 export function startDeadline(session: Session): () => void {
   const {job, clock, stopper} = session;

@@ -12,7 +12,7 @@ export interface Reached {
   readonly rows?: number;
 }
 
-/** Announces slow work before the first call or after the last one. Returns a function that ends the announcement. */
+/** Announces slow work before the first call or after the last. Returns a function that ends the announcement. */
 export type Phase = (what: string, reached: () => Reached) => () => void;
 
 /** Does slow work and shows its progress. */
@@ -30,7 +30,7 @@ export async function during<T>(
   }
 }
 
-/** The date by which entries of shared files expire. A run has one object, to warn of a clock's leap only once. */
+/** The date by which entries of shared files expire. All of a run uses one object, which warns of a leap once. */
 export function dateOf({date, now, warn}: World): SharedDate {
   return date ?? new SharedDate(now, warn);
 }
@@ -54,7 +54,7 @@ export interface RunIo extends World {
   readonly stdout: NodeJS.WritableStream;
   /** Read instead of the job's inputs. */
   readonly source?: Source;
-  /** True if the run waits for the end of every outage, however long, because its rows keep arriving (library use). */
+  /** True if the run waits for the end of every outage, because its rows keep arriving (library use). */
   readonly outlastsOutages?: boolean;
   /** Milliseconds that calls in flight get when the run stops; 5,000 by default. */
   readonly graceMs?: number;
@@ -66,7 +66,7 @@ export interface RunIo extends World {
   /** Called once a run has work to do, before anything is sent. It throws if the run must not begin. */
   readonly mayBegin?: (job: Job) => Promise<void>;
   readonly phase?: Phase;
-  /** Carries calls to a live service; HTTP by default. */
+  /** Opens the transport of calls to a live service; HTTP by default. */
   readonly transport?: ((options: TransportOptions) => Transport) | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type {Logger} from 'pino';
 import {logEvent} from '../job/monitoring/log-events.ts';
-import type {Summary} from '../report/summary.ts';
 import type {ReadyRecord} from './rows/in-order.ts';
+import type {RunOutcome} from './run-outcome.ts';
 import type {Session} from './session.ts';
 
 /** A run's log. It names rows by their numbers, and never contains a value or the API key. */
@@ -31,10 +31,7 @@ export function logStop({io, stopper}: Session): void {
   });
 }
 
-export function logEnd(
-  log: Logger,
-  {summary, exitCode}: {summary: Summary | undefined; exitCode: number},
-): void {
+export function logEnd(log: Logger, {summary, exitCode}: RunOutcome): void {
   logEvent(
     log,
     'run_ended',

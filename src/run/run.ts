@@ -190,7 +190,7 @@ async function throughFiles(session: Session): Promise<void> {
   await callsEnd(session);
   window.abort();
   if (session.job.output.lasts) return writing;
-  // A stream can't be resumed, so finished rows are still written. Waits for one second only: the reader may be gone.
+  // A stream can't be resumed, so finished rows are still written. Waits only one second: the reader may be gone.
   await Promise.race([writing, delay(READER_MS, undefined, {ref: false})]);
 }
 
