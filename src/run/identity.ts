@@ -31,7 +31,7 @@ import {type Scope, scopeKey} from '../store/store-file.ts';
 /** Facts of a run that all its sessions share. */
 export interface RunIdentity {
   readonly runId: string;
-  /** Milliseconds since the epoch of the run's first start. Validity of stored answers is judged as of this time. */
+  /** The run's first start (milliseconds since the epoch). Stored answers are judged by their age at that time. */
   readonly startedAt: number;
   /** Everything that shapes the output, by name: the settings, and under {@link HEAD} the output's first bytes. */
   readonly shape: Readonly<Record<string, unknown>>;
@@ -44,8 +44,8 @@ export interface RunIdentity {
  * How a run begins:
  *
  * - `resume`: it continues from its state.
- * - `anew`: no row was written, so a new run begins without being told to. It keeps each value's number of doubtful
- *   sends: sends that may have been charged and brought no answer.
+ * - `anew`: no row was written, so a new run begins by itself. It keeps each value's number of doubtful sends:
+ *   sends that may have been charged and brought no answer.
  * - `over`: the user, the job or the last run's end demands a restart. All doubtful sends of a value count as one.
  */
 export type Beginning = 'resume' | 'anew' | 'over';
@@ -77,7 +77,9 @@ export function answersKey(job: Job): string {
  *
  * @throws {UsageError} if the base URL is invalid.
  */
-export function endpointName(endpoint: Endpoint): string {
+export function endpointName(
+  endpoint: {readonly kind: 'embedded'} | {readonly kind: 'live'; readonly baseUrl: string},
+): string {
   if (endpoint.kind === 'embedded') return 'embedded';
   const {origin, pathname} = checkedBaseUrl(endpoint.baseUrl);
   return `${origin}${pathname}`.replace(/\/+$/, '');
@@ -96,8 +98,8 @@ export function staleReason(error: unknown, job: Job): string | undefined {
 }
 
 /**
- * Decides how a run begins, by the state that an earlier session left. If that session wrote no row, a new run begins.
- * The new run may have another input, such as the next night's list.
+ * Decides how a run begins, by the state that an earlier session left. If that session wrote no row, a new run
+ * begins. The new run may have another input, such as the next night's list.
  */
 export function beginningIn(
   ledger: Ledger,
@@ -124,7 +126,8 @@ export function firstStart(ledger: Ledger, beginning: Beginning, now: number): n
   return foundRun(ledger, beginning)?.startedAt ?? now;
 }
 
-function foundRun(ledger: Ledger, beginning: Beginning): RunIdentity | undefined {
+/** The unfinished run in the ledger; undefined if a new run begins. */
+export function foundRun(ledger: Ledger, beginning: Beginning): RunIdentity | undefined {
   return beginning === 'resume' ? ledger.getMeta<RunIdentity>('run') : undefined;
 }
 
@@ -210,7 +213,7 @@ function resolvedOf(
       when,
     ]),
     encoding,
-    // With `whole`, NDJSON output also has fields of answers that are not in these names. So `whole` is compared, too.
+    // `whole` is compared, too: with it, NDJSON output also has fields of answers that are not in these names.
     fields: columns.map(column => [
       column.whole,
       columnsOf(column)

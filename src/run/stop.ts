@@ -3,7 +3,6 @@ import {BulkEnrichError, type ErrorCode, type ExitCode, exitCodes, foreseen} fro
 import {InputError} from '../input/input-error.ts';
 import type {Endpoint} from '../job/endpoint.ts';
 import type {Job} from '../job/job.ts';
-import {inCredits} from '../job/money.ts';
 import type {Ledger} from '../ledger/ledger.ts';
 import type {ExecutorStop} from '../lookup/executor.ts';
 import type {Streak} from '../lookup/pace/canary.ts';
@@ -13,7 +12,7 @@ import {duration, many} from '../report/format.ts';
 import {PERHAPS_ACCOUNT} from '../report/refused.ts';
 import {FRESH_BUDGET_HINT} from './identity.ts';
 import type {RunIo} from './io.ts';
-import {exhaustedMessage} from './open/budgets.ts';
+import {creditsOf, exhaustedMessage} from './open/budgets.ts';
 
 export interface Counted {
   readonly count: number;
@@ -30,7 +29,7 @@ export interface Stop {
   readonly message: string;
   /** Milliseconds since the epoch at which a new try makes sense. */
   readonly comeBackMs?: number | undefined;
-  /** True if the same command must start over, since outcomes of this session are in doubt. Paid answers are kept. */
+  /** True if the next session must start over: outcomes of this session are in doubt. Paid answers are kept. */
   readonly startsOver?: true;
   /** The counts that exceeded a limit, so that a higher limit can be suggested. */
   readonly counted?: Counted | undefined;
@@ -60,7 +59,7 @@ export class Stopper {
     this.#controller.abort();
   }
 
-  /** Calls `listener` when the run stops, or now if it has stopped. Returns a function that removes the listener. */
+  /** Calls `listener` when the run stops, or now if it has stopped. Returns a function that removes `listener`. */
   onStop(listener: () => void): () => void {
     if (this.#stop !== undefined) listener();
     else this.#listeners.add(listener);
@@ -78,8 +77,8 @@ export class Stopper {
   }
 
   /**
-   * The result of `work`; undefined as soon as the run stops, since `work` may never end. `stopped` is a new promise
-   * for each call: races with one promise that lives as long as the run would keep every result in memory.
+   * The result of `work`; undefined as soon as the run stops, since `work` may never end. `stopped` is a new
+   * promise for each call: races with one promise that lives as long as the run would keep every result in memory.
    */
   async unlessStopped<T>(work: Promise<T>): Promise<T | undefined> {
     let forget = () => {};
@@ -142,7 +141,7 @@ export function stopOf(reason: ExecutorStop, ledger: Ledger, endpoint: Endpoint)
 function budgetMessage({budget: {exhausted}, givenUp: {earlier}}: Ledger): string {
   if (exhausted !== undefined) return exhaustedMessage(exhausted);
   const reached = 'The credit limit (--max-credits) is reached: nothing more was sent.';
-  const before = inCredits(earlier.counted.spent + earlier.counted.maybeSpent);
+  const before = creditsOf(earlier.counted);
   if (before === 0) return reached;
   return `${reached} ${many(before, 'credit')} of it went to earlier attempts. Raise it; or, to begin with all of it, ${FRESH_BUDGET_HINT}.`;
 }
@@ -155,6 +154,7 @@ export function stoppedBefore({reason}: Stopper, thrown: unknown): BulkEnrichErr
   return new BulkEnrichError(code, exitCode, `${message} Nothing was sent.`, {cause: error});
 }
 
+/** The stop of a run that ends with an error. */
 export function stopFor(thrown: unknown): Stop {
   const error = foreseen(thrown);
   if (error instanceof BulkEnrichError) {
@@ -176,24 +176,16 @@ function refused(
   const again =
     'Then run the same command again: it begins a new run, and uses the answers already paid for.';
   const wrongKey = `Check ${keyFrom}. If it is right, these ${operations[operation].plural} are not valid.`;
-  if (credentials)
-    return {
-      status: 'failed',
-      reason: 'credentials',
-      exitCode: exitCodes.credentials,
-      message: `${all} ${code === INVALID_TOKEN ? wrongKey : `Check ${keyFrom} and what it may do.`} ${again}`,
-      startsOver: true,
-    };
+  const stop = {status: 'failed', startsOver: true} as const;
+  if (credentials) {
+    const check = code === INVALID_TOKEN ? wrongKey : `Check ${keyFrom} and what it may do.`;
+    const message = `${all} ${check} ${again}`;
+    return {...stop, reason: 'credentials', exitCode: exitCodes.credentials, message};
+  }
   const check = isKnownToAnswer
     ? `Check the account: its credits, quota and plan. ${again} If the values really are that bad, add --max-errors 100%.`
     : `Check BULK_ENRICH_BASE_URL, the account and the columns. ${again}`;
-  return {
-    status: 'failed',
-    reason: 'refused',
-    exitCode: exitCodes.usage,
-    message: `${all} ${check}`,
-    startsOver: true,
-  };
+  return {...stop, reason: 'refused', exitCode: exitCodes.usage, message: `${all} ${check}`};
 }
 
 function inARow(operation: Operation, streak: Streak): string {

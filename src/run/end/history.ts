@@ -20,7 +20,7 @@ export function isCompared({name, settings}: Job): boolean {
   return name !== undefined && settings.drift !== 'off';
 }
 
-/** Warns of figures that differ much from the job's last runs, and returns them. A history error is only a warning. */
+/** Warns of figures that differ much from the job's last runs, and returns them. A history error is a warning. */
 export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift[] {
   const {drift: setting} = job.settings;
   if (!isCompared(job) || setting === 'off') return [];
@@ -30,10 +30,7 @@ export function findDrift(job: Job, summary: Summary, {env, warn}: World): Drift
   return drift;
 }
 
-/**
- * Adds the session to the history, which later runs and the commands `runs` and `spend` read. Returns false if
- * that failed.
- */
+/** Adds the session to the history, which later runs, `runs` and `spend` read. Returns false if that failed. */
 export function rememberRun(job: Job, summary: Summary, io: World): boolean {
   return remember(io, () => [ownEntry(job, summary)]);
 }
@@ -60,8 +57,8 @@ function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job:
   const {label} = credits.account;
   if (kind === 'embedded') return {endpoint: kind, label};
   // If the summary lacks the base URL, the job's endpoint is used.
-  const given = baseUrl === null ? job.endpoint : ({kind: 'live', baseUrl, apiKey: ''} as const);
-  return {endpoint: endpointName(given), label};
+  const endpoint = endpointName(baseUrl === null ? job.endpoint : {kind: 'live', baseUrl});
+  return {endpoint, label};
 }
 
 /**

@@ -1,12 +1,14 @@
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
+import {AccountPace} from '../../account/account-pace.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
-import {systemCode, systemReason, UsageError} from '../../errors.ts';
+import {OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
 import {checkYaml, readYaml} from '../../job/parse.ts';
 import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
 import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName} from '../identity.ts';
+import type {World} from '../io.ts';
 
 /** The limits of a job's account, shared by all jobs that use it. */
 export interface Account extends AccountFile {
@@ -19,8 +21,8 @@ export interface Account extends AccountFile {
 /**
  * Finds the file of the job's account.
  *
- * @throws {UsageError} if any account file can't be read or checked, since its limit may be this job's; or if two files
- * belong to the job's account.
+ * @throws {UsageError} if any account file can't be read or checked, since its limit may be this job's; or if two
+ * files belong to the job's account.
  */
 export function findAccount(scope: Scope, env: Env, warn: (sentence: string) => void): Account | undefined {
   const files = accountFiles(env).map(readAccount);
@@ -48,6 +50,36 @@ export function accountFile(name: string, env: Env): string {
   return join(userDirectory('config', env), 'accounts', name);
 }
 
+/** @throws {OutputError} without a state directory: other processes could not see how much of `limit` is used. */
+export function stateDirectory(env: Env, limit: string): string {
+  try {
+    return userDirectory('state', env);
+  } catch (error) {
+    throw new OutputError(
+      'daily_budget',
+      `The program can't store what is spent of a limit (${limit}): ${systemReason(error)}. Set XDG_STATE_HOME to a directory that lasts.`,
+      {cause: error},
+    );
+  }
+}
+
+/** Opens the pace that all calls of the account share; undefined if the account has no rate. */
+export function openPace(
+  account: Account | undefined,
+  {env, warn}: World,
+  onTrouble: (error: OutputError) => void,
+): AccountPace | undefined {
+  if (account?.rate === undefined) return undefined;
+  const {rate, key, path} = account;
+  return new AccountPace({
+    directory: stateDirectory(env, `rate in ${path}`),
+    account: key,
+    rate,
+    onTrouble,
+    warn,
+  });
+}
+
 function accountFiles(env: Env): string[] {
   let directory: string;
   try {
@@ -72,11 +104,7 @@ function accountFiles(env: Env): string[] {
 
 function readAccount(path: string): Account {
   const file = checkYaml(readYaml(path, 'account file', 'account'), accountFileSchema, 'account');
-  const {endpoint} = file;
-  const name = endpointName(
-    endpoint === 'embedded'
-      ? {kind: 'embedded', byDefault: false}
-      : {kind: 'live', baseUrl: endpoint, apiKey: ''},
-  );
-  return {...file, path, key: scopeKey({endpoint: name, label: file.account})};
+  const {endpoint: baseUrl, account: label} = file;
+  const endpoint = endpointName(baseUrl === 'embedded' ? {kind: baseUrl} : {kind: 'live', baseUrl});
+  return {...file, path, key: scopeKey({endpoint, label})};
 }

@@ -1,3 +1,4 @@
+import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {millisecondsOf, ofOperation, rejectionTerm} from '../../job/values.ts';
 import {isStored, type Operation, operations, perOperation} from '../../operations/table.ts';
@@ -14,8 +15,8 @@ import {type Judge, longestUse, type Term} from '../../store/validity.ts';
 import {dateOf, type RunIo, type World} from '../io.ts';
 
 /**
- * How long answers are valid, by operation. Verdicts are valid forever: a session token can be redeemed only once, so a
- * second call gives no verdict.
+ * How long answers are valid, by operation. Verdicts are valid forever: a session token can be redeemed only once,
+ * so a second call gives no verdict.
  */
 export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation, Term> {
   const [rejections, forever] = [rejectionTerm(maxAge), Number.POSITIVE_INFINITY];
@@ -27,8 +28,8 @@ export function termsOf({settings: {maxAge, stale = 0}}: Job): Record<Operation,
 }
 
 /**
- * Warns if a resumed run is older than the maximum age of answers. A run judges answers as of its start, so that all
- * its rows are judged alike. Its last rows may thus get answers as old as the run.
+ * Warns if a resumed run is older than the maximum age of answers. A run judges answers as of its start, so that
+ * all its rows are judged alike. Its last rows may thus get answers as old as the run.
  */
 export function warnOfAge(
   job: Job,
@@ -55,14 +56,14 @@ export function keepsRejections({settings: {store, maxAge}}: Job): boolean {
 }
 
 /**
- * At the end of a run, deletes from the store the answers that no job can use. Errors are silent: the run has reported
- * trouble with the store already, and the next run tries again.
+ * At the end of a run, deletes from the store the answers that no job can use. Errors are silent: the run has
+ * reported trouble with the store already, and the next run tries again.
  */
 export async function keepUpStore(job: Job, io: World): Promise<void> {
   const {store, maxStoreSize} = job.settings;
   if (store === false) return;
   try {
-    const directory = typeof store === 'string' ? store : defaultStoreDirectory(io.env);
+    const directory = storeDirectory(store, io.env);
     const terms = termsOf(job);
     const ages = perOperation(name => longestUse(terms[name]));
     const removed = await keepUp(directory, {ages, maxBytes: maxStoreSize, date: dateOf(io)});
@@ -84,8 +85,7 @@ export function openAnswerStore(
   own?: OwnAnswers,
 ): AnswerStore {
   if (store === false) return noStore;
-  const locate = () => (typeof store === 'string' ? store : defaultStoreDirectory(io.env));
-  return openStore(locate, {
+  return openStore(() => storeDirectory(store, io.env), {
     scope,
     judge,
     date: dateOf(io),
@@ -93,4 +93,9 @@ export function openAnswerStore(
     patienceMs: io.storePatienceMs,
     own,
   });
+}
+
+/** @throws an error if the store is in the default directory, and there is no home directory. */
+function storeDirectory(store: string | true, env: Env): string {
+  return store === true ? defaultStoreDirectory(env) : store;
 }

@@ -18,7 +18,7 @@ export interface Calling {
   readonly lanes: readonly LaneSettings[];
 }
 
-/** Connects to an endpoint. The embedded service is started in this process, and called over HTTP like any other. */
+/** Connects to an endpoint. Starts the embedded service in this process, to call it over HTTP like any other. */
 export async function connectTo(
   endpoint: Endpoint,
   options: CallOptions,

@@ -18,12 +18,11 @@ import type {AnswerStore} from '../../store/store.ts';
 import {endpointName} from '../identity.ts';
 import type {World} from '../io.ts';
 import type {Running} from '../stop.ts';
-import type {Account} from './account.ts';
-import {stateDirectory} from './budgets.ts';
+import {type Account, stateDirectory} from './account.ts';
 import type {Calling} from './connection.ts';
 import {sharedRate} from './lanes.ts';
 
-/** Joins the fleet on the job's Redis, so that the fleet's workers make the calls. `rows`: number of finished rows. */
+/** Joins the fleet on this Redis, whose workers make the calls. `rows` returns the number of finished rows. */
 export async function joinFleet(
   {job, io, clock}: Running,
   {account, ledger, lanes}: Calling,
@@ -63,8 +62,8 @@ export async function joinFleet(
 }
 
 /**
- * Books calls that an earlier session of this run gave to the fleet. When that session ended, the calls counted as
- * lost. But workers finished them, and their answers are paid for.
+ * Books calls that an earlier session of this run gave to the fleet. At that session's end, the ledger booked them
+ * as lost. Workers finished them since, and their answers are paid for.
  */
 export async function bookCollected(
   collected: Promise<readonly AskedOf[]>,
@@ -84,8 +83,7 @@ export async function bookCollected(
     const history = addedUp(withoutInterrupted(known), ledger.givenUp.find(lookup.key));
     const value = {lookup, cost: cost(lookup), dispatch: ask.dispatch, calls: 0, history};
     const booked = counted(value, attempt, settings.cost);
-    // A rejection may be the account's fault. With `false` (the last argument) it is not kept for other runs, so
-    // they call again.
+    // A rejection may be the account's fault. With `false` (the last argument), it is not kept for other runs.
     const step = nextStep(ask.operation, attempt, value.history, settings, 'value', false);
     const outcome = step.next === 'settle' ? step.outcome : undefined;
     const found = ledger.found({...booked, retry: false, outcome});

@@ -1,5 +1,5 @@
 import type {Logger} from 'pino';
-import {AccountPace} from '../../account/account-pace.ts';
+import type {AccountPace} from '../../account/account-pace.ts';
 import type {Client} from '../../client/client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
@@ -13,7 +13,7 @@ import type {Rejections} from '../../store/rejections.ts';
 import {type AnswerStore, noStore} from '../../store/store.ts';
 import type {RunIdentity} from '../identity.ts';
 import {publishedInstead, type Running, stopFor, stopOf, streakWarning} from '../stop.ts';
-import {stateDirectory} from './budgets.ts';
+import {openPace} from './account.ts';
 import type {Calling} from './connection.ts';
 import {bookCollected, joinFleet} from './join-fleet.ts';
 
@@ -28,7 +28,7 @@ export interface OpenedExecutor {
   readonly closeExecutor: () => Promise<void>;
 }
 
-/** Opens an executor that makes the calls itself, or has the job's fleet make them. `rows`: number of finished rows. */
+/** Opens an executor, which calls from here or through a fleet. `rows` returns the number of finished rows. */
 export async function openExecutor(
   run: Running,
   means: Means,
@@ -46,16 +46,8 @@ export async function openExecutor(
   return {executor, closeExecutor: async () => pace?.close()};
 }
 
-/** The pace that all runs of the account share; undefined if the account has no rate. */
 function openAccountPace({io, stopper}: Running, {account}: Calling): AccountPace | undefined {
-  if (account?.rate === undefined) return undefined;
-  return new AccountPace({
-    directory: stateDirectory(io.env, `rate in ${account.path}`),
-    account: account.key,
-    rate: account.rate,
-    onTrouble: error => stopper.stop(stopFor(error)),
-    warn: io.warn,
-  });
+  return openPace(account, io, error => stopper.stop(stopFor(error)));
 }
 
 async function openFleetExecutor(
@@ -90,8 +82,8 @@ async function openFleetExecutor(
 }
 
 /**
- * Books the calls that the fleet finished for the run that is about to be given up. These calls are paid for. Without
- * their answers, the new run would make them again. Calls that no worker has begun are withdrawn.
+ * Books the calls that the fleet finished for a run that is about to be given up: they are paid for, and without
+ * their answers the new run would make them again. The fleet withdraws calls that no worker has begun.
  */
 export async function bookGivenUp(run: Running, calling: Calling): Promise<void> {
   const {job, stopper} = run;
@@ -100,7 +92,7 @@ export async function bookGivenUp(run: Running, calling: Calling): Promise<void>
   const fleet = await joinFleet(run, calling, job.redisUrl, identity.runId, () => 0);
   try {
     watchFleet(fleet, run, calling, () => {});
-    // Needs no store: the new run takes the answers over from the ledger.
+    // Needs no store: the new run takes over the answers in the ledger.
     await stopper.unlessStopped(bookCollected(fleet.collect(), run, calling.ledger, noStore));
   } finally {
     await fleet.close();
@@ -123,8 +115,8 @@ function watchFleet(
 }
 
 /**
- * True if the run continues however many values are refused: with `max_errors` of 100%, or in library use. A program
- * that uses the library sees each failure itself, and its own users may choose the values.
+ * True if the run continues however many values are refused: with `max_errors` of 100%, or in library use. A
+ * program that uses the library sees each failure itself, and its own users may choose the values.
  */
 function mayAllFail({output, settings: {maxErrors}}: Job): boolean {
   return output.kind === 'rows' || (maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1);

@@ -1,5 +1,4 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {AccountPace} from '../../account/account-pace.ts';
 import type {PeriodBudget} from '../../account/period-budget.ts';
 import {ClientError} from '../../client/client-error.ts';
 import {BulkEnrichError, exitCodes} from '../../errors.ts';
@@ -11,8 +10,8 @@ import {chargeOf} from '../../lookup/policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
-import {type Account, findAccount} from './account.ts';
-import {exhaustedMessage, openBudgets, stateDirectory} from './budgets.ts';
+import {type Account, findAccount, openPace} from './account.ts';
+import {exhaustedMessage, openBudgets} from './budgets.ts';
 
 /** A call outside of runs: its endpoint, the settings that name its account, and its operation. */
 export interface SingleCall {
@@ -76,22 +75,12 @@ function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Char
   return error instanceof BulkEnrichError ? 'free' : 'maybe';
 }
 
-async function inTurn<T>(
-  account: Account | undefined,
-  {env, warn}: World,
-  call: () => Promise<T>,
-): Promise<T> {
-  if (account?.rate === undefined) return call();
+async function inTurn<T>(account: Account | undefined, io: World, call: () => Promise<T>): Promise<T> {
   let trouble: unknown;
-  const pace = new AccountPace({
-    directory: stateDirectory(env, `rate in ${account.path}`),
-    account: account.key,
-    rate: account.rate,
-    onTrouble: error => {
-      trouble = error;
-    },
-    warn,
+  const pace = openPace(account, io, error => {
+    trouble = error;
   });
+  if (pace === undefined) return call();
   try {
     for (let wait = pace.take(1); wait.permits === 0; wait = pace.take(1)) {
       if (trouble !== undefined) throw trouble;

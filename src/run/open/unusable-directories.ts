@@ -4,41 +4,30 @@ import type {Job} from '../../job/job.ts';
 import {isCompared} from '../end/history.ts';
 import type {World} from '../io.ts';
 
-/** Files that a job keeps in the user's directories between runs, unless it names other places. */
-const kept = {
-  cache: {
-    what: 'the answer store',
-    isUsed: ({settings}: Job) => settings.store === true,
-    without: {store: false},
-  },
-  state: {what: "the job's earlier runs", isUsed: isCompared, without: {drift: 'off'}},
-} as const;
-
 /**
- * Returns the job with those settings turned off that need an unusable directory (as for a user without a home). Warns
- * once, before the run pays for anything.
+ * Returns the job with those settings turned off that need an unusable directory (as for a user without a home).
+ * Warns once, before the run pays for anything.
  *
  * @throws {OutputError} if the job requires the answer store, and its directory is unusable.
  */
 export function withoutUnusable(job: Job, {env, warn}: World): Job {
-  const unusable = (['cache', 'state'] as const)
-    .filter(kind => kept[kind].isUsed(job))
-    .flatMap(kind => {
-      const trouble = userDirectoryTrouble(kind, env);
-      return trouble === undefined ? [] : [{...kept[kind], ...trouble}];
-    });
-  if (unusable.length === 0) return job;
-  const required = unusable.find(({without}) => job.settings.requireStore && 'store' in without);
-  if (required !== undefined)
+  const {settings} = job;
+  const cache = settings.store === true ? userDirectoryTrouble('cache', env) : undefined;
+  const state = isCompared(job) ? userDirectoryTrouble('state', env) : undefined;
+  if (cache !== undefined && settings.requireStore)
     throw new OutputError(
       'store_unusable',
-      `The answer store can't be used, and this job requires it (require_store): ${required.why}. Nothing was sent. Set ${required.variable} to a directory that lasts, or name one with --store.`,
+      `The answer store can't be used, and this job requires it (require_store): ${cache.why}. Nothing was sent. Set ${cache.variable} to a directory that lasts, or name one with --store.`,
     );
-  const all = (read: (one: (typeof unusable)[number]) => string) =>
-    [...new Set(unusable.map(read))].join(' and ');
+  const lacking = [
+    ...(cache ? [{...cache, what: 'the answer store'}] : []),
+    ...(state ? [{...state, what: "the job's earlier runs"}] : []),
+  ];
+  if (lacking.length === 0) return job;
+  const all = (name: 'what' | 'why' | 'variable') =>
+    [...new Set(lacking.map(trouble => trouble[name]))].join(' and ');
   warn(
-    `This run continues without ${all(one => one.what)}: ${all(one => one.why)}. The next run will not know its answers and results. To keep them, set ${all(one => one.variable)} to a directory that lasts.`,
+    `This run continues without ${all('what')}: ${all('why')}. The next run will not know its answers and results. To keep them, set ${all('variable')} to a directory that lasts.`,
   );
-  const changes: Partial<Job['settings']>[] = unusable.map(({without}) => without);
-  return {...job, settings: Object.assign({...job.settings}, ...changes)};
+  return {...job, settings: {...settings, ...(cache && {store: false}), ...(state && {drift: 'off'})}};
 }
