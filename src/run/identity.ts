@@ -121,11 +121,6 @@ export function endRun(ledger: Ledger): void {
   if (run !== undefined) ledger.setMeta('run', {...run, isOver: true});
 }
 
-/** Time of the run's first start; `now` if a new run begins. */
-export function firstStart(ledger: Ledger, beginning: Beginning, now: number): number {
-  return foundRun(ledger, beginning)?.startedAt ?? now;
-}
-
 /** The unfinished run in the ledger; undefined if a new run begins. */
 export function foundRun(ledger: Ledger, beginning: Beginning): RunIdentity | undefined {
   return beginning === 'resume' ? ledger.getMeta<RunIdentity>('run') : undefined;

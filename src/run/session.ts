@@ -18,7 +18,7 @@ import {
   type Beginning,
   beginningIn,
   endRun,
-  firstStart,
+  foundRun,
   identifyRun,
   type RunIdentity,
   scopeOf,
@@ -66,9 +66,6 @@ export interface Session extends Running {
 const UNASKED =
   'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came late (after 100 ms, or as long as three calls take). Tell the operator of the service.';
 
-/** Maximum bytes of rows that wait behind one slow value. Reading pauses at this size. */
-export const WINDOW_BYTES = 64 * 1_048_576;
-
 /**
  * Opens everything that a run needs, one stage after the other. Nothing is sent before all stages are open.
  *
@@ -81,54 +78,33 @@ export function openSession(
   stopper: Stopper,
   asked: Beginning,
 ): Promise<Session> {
-  return inTurn(async opened => {
+  return closingOnError(async closes => {
     const account = findAccount(scopeOf(job.endpoint, job.settings), io.env, io.warn);
     warnOfUnchecked(io.env, io.warn);
-    const connection = opened(
-      await connectTo(
-        job.endpoint,
-        {
-          timeoutMs: job.settings.timeout,
-          maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-          unasked: warningOfUnasked(io.warn),
-        },
-        io.transport,
-      ),
-      stage => stage.close(),
-    );
-    const ledger = opened(
-      openLedger(
-        state,
-        job,
-        {shared: openBudgets(account, io, randomUUID()), giveBack: giverBack(io)},
-        io.warn,
-      ),
-      stage => stage.abandon(),
-    );
+    const options = {
+      timeoutMs: job.settings.timeout,
+      maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
+      unasked: warningOfUnasked(io.warn),
+    };
+    const connection = await connectTo(job.endpoint, options, io.transport);
+    closes(() => connection.close());
+    const budgets = {shared: openBudgets(account, io, randomUUID()), giveBack: giverBack(io)};
+    const ledger = openLedger(state, job, budgets, io.warn);
+    closes(() => ledger.abandon());
     const beginning = beginningIn(ledger, asked, io.warn);
     const checkpoint = beginning === 'resume' ? ledger.getMeta<Checkpoint>('checkpoint') : undefined;
     if (checkpoint !== undefined) ledger.forgetRowsAfter(checkpoint.record);
-    const source = opened(
-      io.source ??
-        (await openSource({
-          ...job.settings,
-          paths: job.inputs,
-          ...pipesOf(io, stopper),
-          resume: checkpoint,
-        })),
-      stage => stage.close(),
-    );
-    const startedAt = firstStart(ledger, beginning, io.now());
+    const pipes = pipesOf(io, stopper);
+    const source =
+      io.source ?? (await openSource({...job.settings, paths: job.inputs, ...pipes, resume: checkpoint}));
+    closes(() => source.close());
+    const startedAt = foundRun(ledger, beginning)?.startedAt ?? io.now();
     const layout = layOut(job, source, startedAt);
     for (const doubt of [...source.notes, ...layout.mapping.doubts]) io.warn(doubt);
     const clock = steadyClock(io.now());
     const running = {job, io, stopper, clock};
-    const calling = {
-      connection,
-      account,
-      ledger,
-      lanes: lanesOf(job, operationsOf(layout.mapping.targets), account),
-    };
+    const operations = operationsOf(layout.mapping.targets);
+    const calling = {connection, account, ledger, lanes: lanesOf(job, operations, account)};
     if (beginning !== 'resume') {
       if (beginning === 'over') endRun(ledger);
       await bookGivenUp(running, calling);
@@ -138,17 +114,14 @@ export function openSession(
     prepareCalls(job, ledger);
     warnOfEarlier(ledger.givenUp.earlier, job, io.warn);
     const judge = judgeBy(termsOf(job), identity.startedAt);
-    if (checkpoint !== undefined)
-      warnOfAge(job, operationsOf(layout.mapping.targets), identity.startedAt, io);
-    const store = opened(
-      openAnswerStore(job, answersKey(job), judge, io, {ledger, stored: checkpoint?.stored ?? 0}),
-      stage => stage.close(),
-    );
+    if (checkpoint !== undefined) warnOfAge(job, operations, identity.startedAt, io);
+    const own = {ledger, stored: checkpoint?.stored ?? 0};
+    const store = openAnswerStore(job, answersKey(job), judge, io, own);
+    closes(() => store.close());
     await readyStore(job, store);
     const rejections = new Rejections(store, ledger);
-    const writer = opened(await RowWriter.open(state, layout, checkpoint, rejections, io.stdout), stage =>
-      stage.close(),
-    );
+    const writer = await RowWriter.open(state, layout, checkpoint, rejections, io.stdout);
+    closes(() => writer.close());
     const means = {...calling, store, rejections};
     const asking = await openExecutor(running, means, identity, () => rowsOf(writer));
     stopper.onStop(() => asking.executor.stop());
@@ -162,7 +135,7 @@ export function openSession(
       startedAt: clock(),
       input: {source, layout, checkpoint},
       asking: {...means, ...asking, answers},
-      output: {window: new InOrder(WINDOW_BYTES), writer, timeline},
+      output: {window: new InOrder(), writer, timeline},
     };
   });
 }
@@ -174,16 +147,13 @@ export function warningOfUnasked(warn: (sentence: string) => void): AbortControl
   return unasked;
 }
 
-/** Opens one stage after the other. If one fails, closes those that are open, the last one first. */
-async function inTurn<All>(
-  open: (opened: <Stage>(stage: Stage, close: (stage: Stage) => unknown) => Stage) => Promise<All>,
+/** Calls `open`, which passes a closing function for each stage. If `open` fails, closes the last stage first. */
+async function closingOnError<All>(
+  open: (closes: (close: () => unknown) => void) => Promise<All>,
 ): Promise<All> {
   const closings: (() => unknown)[] = [];
   try {
-    return await open((stage, close) => {
-      closings.unshift(() => close(stage));
-      return stage;
-    });
+    return await open(close => closings.unshift(close));
   } catch (error) {
     for (const close of closings) await close();
     throw error;

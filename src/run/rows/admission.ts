@@ -6,8 +6,8 @@ import type {Waiter} from '../../lookup/pending.ts';
 import {type PlannedCell, repairsOf} from '../../lookup/plan-row.ts';
 import {operations} from '../../operations/table.ts';
 import {type Stopper, stopFor} from '../stop.ts';
-import {parsedAnswer} from './enriched-row.ts';
 import type {InOrder, PendingRecord} from './in-order.ts';
+import {parsedAnswer} from './parsed-answer.ts';
 
 interface Stages {
   readonly layout: Layout;
@@ -16,29 +16,32 @@ interface Stages {
   readonly stopper: Stopper;
   /** Returns false once the caller no longer wants its rows. Without this function, rows are always wanted. */
   readonly isWanted?: () => boolean;
-  /** True if a program waits for each row. In an outage, rows fail at once; session tokens are verified anew. */
+  /**
+   * True if a program waits for each single row. In an outage, such rows do not wait. A session token gets a call of
+   * its own, even if an earlier row had the same token.
+   */
   readonly isRequest?: boolean;
 }
 
-/** A row with lookups that have conditions. The conditions are decided stage by stage, as answers arrive. */
+/** A row of which some lookups have conditions. The conditions are decided stage by stage, as answers arrive. */
 interface WaitingRow {
   readonly entry: PendingRecord;
   readonly planned: readonly PlannedCell[];
   /** Index of the next stage to decide. */
   stage: number;
-  /** Number of lookups that are submitted and not answered yet. */
+  /** Number of submitted lookups without a result. */
   open: number;
   /** Decides the next stage once no lookup is open. */
   readonly advance: () => void;
 }
 
-/** A cell that is looked up. The class has few fields, since the window has one object for each such cell. */
+/** A cell that is looked up. The class has few fields, since a full window has very many of these objects. */
 class AskedCell implements Waiter {
   readonly lookup: Lookup;
   readonly #stages: Stages;
   readonly #entry: PendingRecord;
   readonly #index: number;
-  /** Set if other lookups of the row may wait for this cell. */
+  /** Undefined if no lookup of the row has a condition. */
   readonly #row: WaitingRow | undefined;
 
   constructor(
@@ -77,7 +80,7 @@ class AskedCell implements Waiter {
     return this.#stages.isRequest === true;
   }
 
-  /** True while the cell has no result. A cell that was given up has a result. */
+  /** True while the cell has no result. */
   get #isOpen(): boolean {
     return this.#entry.results[this.#index] === undefined;
   }
@@ -89,7 +92,7 @@ class AskedCell implements Waiter {
  */
 export class Admission {
   readonly #stages: Stages;
-  /** Cells whose condition holds. They wait here until they are submitted together. */
+  /** Cells whose condition is true. They are submitted together, at the end of this turn of the event loop. */
   #second: Waiter[] = [];
   #turn: NodeJS.Immediate | undefined;
 
@@ -97,7 +100,7 @@ export class Admission {
     this.#stages = stages;
   }
 
-  /** Puts records into the window and submits their lookups. Resolves when the caller may pass the next records. */
+  /** Puts records into the window and submits their lookups. Resolves when the caller may pass more records. */
   async admit({records, position}: Batch): Promise<void> {
     const {window, answers} = this.#stages;
     await window.room();
@@ -120,7 +123,7 @@ export class Admission {
       record,
       results,
       repairs: repairsOf(planned),
-      missing: results.reduce((sum, result) => sum + (result === undefined ? 1 : 0), 0),
+      missing: results.filter(result => result === undefined).length,
       bytes: sizeOf(record, planned),
       position,
       queued: false,
@@ -145,7 +148,7 @@ export class Admission {
     return row;
   }
 
-  /** Decides the row's next stages, as long as all results that their conditions depend on are known. */
+  /** Decides the row's next stages, until a stage has to wait for results. */
   #advance(row: WaitingRow): void {
     const {layout, window} = this.#stages;
     const {entry, planned} = row;
@@ -171,17 +174,14 @@ export class Admission {
     if (this.#second.length > 0) this.#turn ??= setImmediate(() => void this.#askSecond());
   }
 
-  /**
-   * The results that a stage may depend on. Results of the same or a later stage are hidden, even results known without
-   * a call.
-   */
+  /** The row's results, without those of this stage and of later ones: no condition may depend on them. */
   #knownBefore(stage: number, {results}: PendingRecord): (Result | undefined)[] {
     const {layout} = this.#stages;
     const later = new Set(layout.waterfall?.stages.slice(stage).flat());
     return layout.mapping.targets.map((_, index) => (later.has(index) ? undefined : results[index]));
   }
 
-  /** Submits the cells whose condition holds. A stopped run submits nothing. */
+  /** Submits the cells whose condition is true. If the run has stopped, drops them. */
   async #askSecond(): Promise<void> {
     const {answers, stopper} = this.#stages;
     clearImmediate(this.#turn);
@@ -198,7 +198,7 @@ export class Admission {
 }
 
 /**
- * Bytes that JavaScript adds to the text of a waiting row: for the row, each field and each lookup. Measured with a
+ * Bytes that a row in the window needs besides its text: for the row, each field and each lookup. Measured with a
  * window full of unanswered rows: 1.6 kB for three short cells with two lookups.
  */
 const BESIDE = {row: 400, field: 48, question: 450} as const;

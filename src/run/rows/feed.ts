@@ -5,7 +5,7 @@ import type {InputPosition, InputRecord, ObjectRow, Reject} from '../../input/ro
 import type {Result} from '../../ledger/lookup.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {logTrouble} from '../log.ts';
-import {type Session, WINDOW_BYTES} from '../session.ts';
+import type {Session} from '../session.ts';
 import {stopFor} from '../stop.ts';
 import {Admission} from './admission.ts';
 import {InOrder} from './in-order.ts';
@@ -22,7 +22,7 @@ export interface FedRow {
  */
 export class Feed {
   readonly #session: Session;
-  readonly #window = new InOrder(WINDOW_BYTES);
+  readonly #window = new InOrder();
   readonly #admission: Admission;
   readonly #position: InputPosition;
   /** The caller's rows that are in the window, in input order. */
@@ -44,7 +44,7 @@ export class Feed {
     });
   }
 
-  /** Adds the caller's rows. Their numbers in the session begin at `first`. Resolves when the caller may give more. */
+  /** Adds rows. Their numbers in the session begin at `first`. Resolves when the caller may give more rows. */
   async give(rows: readonly unknown[], first: number): Promise<void> {
     const {job, stopper} = this.#session;
     const {maxRecordSize} = job.settings;
@@ -57,7 +57,7 @@ export class Feed {
         await this.#admission.admit({records, position: this.#position});
       }
     } catch (error) {
-      // The ledger's errors stop the run for all callers. A row's own error, such as a getter that throws, does not.
+      // An error of the ledger stops the run for all callers. A row's own error, as in a getter, does not.
       if (error instanceof BulkEnrichError) stopper.stop(stopFor(error));
       throw error;
     }

@@ -12,27 +12,25 @@ export interface PendingRecord {
   missing: number;
   /** Approximate bytes of memory of the record; they grow with its answers. */
   bytes: number;
-  /** The position up to which the input was read when this record arrived. */
+  /** Position of the input after the batch of this record. */
   readonly position: InputPosition;
-  /** True if the record is in the window. */
+  /** False until the record is in the window. Conditions that need no answer are decided before. */
   queued: boolean;
-  /** The record's answers that are parsed already, for the conditions of its other lookups. */
+  /** Answers that were parsed for the conditions of the record's other lookups, by target. */
   answers?: readonly unknown[];
 }
 
 export type ReadyRecord = PendingRecord & {readonly results: readonly Result[]};
 
+/** Maximum bytes of records in the window. Behind one slow value, reading continues until this size. */
+const WINDOW_BYTES = 64 * 1_048_576;
 /** Maximum records taken at once. More would live so long that the garbage collector moves them to old space. */
 const TAKE_AT_ONCE = 256;
-/** If the writer is behind, reading pauses at this number of rows: more would fill the memory and gain nothing. */
+/** If complete records wait to be written, reading pauses at this number: more would only fill the memory. */
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
 
-/**
- * The window: releases records in input order, each once its results are complete. Its size is limited in bytes. Behind
- * a slow value, reading continues until the window is full.
- */
+/** The window: releases records in input order, each once its results are complete. */
 export class InOrder {
-  readonly #maxBytes: number;
   #entries: PendingRecord[] = [];
   #head = 0;
   #bytes = 0;
@@ -41,15 +39,11 @@ export class InOrder {
   #wakeReader: (() => void) | undefined;
   #wakeWriter: (() => void) | undefined;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
   push(entry: PendingRecord): void {
     entry.queued = true;
     this.#entries.push(entry);
     this.#bytes += entry.bytes;
-    if (entry.missing === 0 && this.#entries.length - this.#head === 1) this.#wake();
+    if (entry.missing === 0 && this.#entries.length - this.#head === 1) this.#wakeWriter?.();
   }
 
   complete(entry: PendingRecord, index: number, result: Result): void {
@@ -58,7 +52,7 @@ export class InOrder {
     const bytes = 'data' in result ? (result.data?.length ?? 0) : 0;
     entry.bytes += bytes;
     if (entry.queued) this.#bytes += bytes;
-    if (entry.missing === 0 && entry === this.#entries[this.#head]) this.#wake();
+    if (entry.missing === 0 && entry === this.#entries[this.#head]) this.#wakeWriter?.();
   }
 
   /** Gives all missing results this value. */
@@ -79,7 +73,7 @@ export class InOrder {
 
   /** True if the window is full: reading pauses until the first record leaves. */
   get full(): boolean {
-    return this.#bytes >= this.#maxBytes && !this.#aborted;
+    return this.#bytes >= WINDOW_BYTES && !this.#aborted;
   }
 
   get #writerIsBehind(): boolean {
@@ -90,13 +84,13 @@ export class InOrder {
   /** Notes that no more entries follow. */
   end(): void {
     this.#ended = true;
-    this.#wake();
+    this.#wakeWriter?.();
   }
 
   /** Notes that unfinished entries will never be complete. `take` still returns finished entries at the head. */
   abort(): void {
     this.#aborted = true;
-    this.#wake();
+    this.#wakeWriter?.();
     this.#wakeReader?.();
   }
 
@@ -128,9 +122,5 @@ export class InOrder {
     }
     if (ready.length > 0) this.#wakeReader?.();
     return ready;
-  }
-
-  #wake(): void {
-    this.#wakeWriter?.();
   }
 }

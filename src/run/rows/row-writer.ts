@@ -8,8 +8,8 @@ import {FileSink, type Sink} from '../../output/sink.ts';
 import type {Rejections} from '../../store/rejections.ts';
 import {partialPath} from '../destination/partial.ts';
 import type {Checkpoint, RunState, Written} from '../state/run-state.ts';
-import {enrichedRow, type parsedAnswer, sharedAnswers} from './enriched-row.ts';
 import type {ReadyRecord} from './in-order.ts';
+import {parsedAnswer, sharedAnswers} from './parsed-answer.ts';
 
 /** Writes rows and rejects to the partial files, counts them, and reports what is durable. */
 export class RowWriter {
@@ -70,10 +70,20 @@ export class RowWriter {
     return this.#counters;
   }
 
-  judge<Kind extends Row>(record: Kind, entry: ReadyRecord, parse?: typeof parsedAnswer): EnrichedRow<Kind> {
-    const row = enrichedRow(this.#layout, record, entry, parse);
-    countRow(this.#counters, row, this.#layout.columns);
-    return row;
+  /** Judges the risk of a row, and counts the row. */
+  judge<Kind extends Row>(
+    row: Kind,
+    {results, repairs, answers: parsed}: ReadyRecord,
+    parse = parsedAnswer,
+  ): EnrichedRow<Kind> {
+    const {scorer, mapping, columns} = this.#layout;
+    const answers = mapping.targets.map(
+      ({operation}, index) => parsed?.[index] ?? parse(results[index], operation),
+    );
+    const judged = scorer?.score({row, results, answers});
+    const enriched = {row, results, repairs, answers, risk: judged?.risk, outcomes: judged?.outcomes};
+    countRow(this.#counters, enriched, columns);
+    return enriched;
   }
 
   async write(entries: readonly ReadyRecord[]): Promise<void> {

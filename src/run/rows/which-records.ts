@@ -10,16 +10,11 @@ export async function* picked(
     yield {records: only === undefined ? records : records.filter(({record}) => only.has(record)), position};
 }
 
-/** Yields the source's batches up to record number `limit`. Later batches are not read. */
-export async function* limited(source: Source, limit: number | undefined): AsyncGenerator<Batch> {
-  for await (const batch of source.batches()) {
-    const {records, position} = batch;
-    const last = records.at(-1)?.record ?? 0;
-    if (limit === undefined || last < limit) {
-      yield batch;
-      continue;
-    }
-    yield {records: records.filter(({record}) => record <= limit), position};
-    return;
+/** Yields the source's batches up to the record with the number `limit`. Reads no batch after that. */
+export async function* limited(source: Source, limit = Number.POSITIVE_INFINITY): AsyncGenerator<Batch> {
+  for await (const {records, position} of source.batches()) {
+    const isLast = (records.at(-1)?.record ?? 0) >= limit;
+    yield {records: isLast ? records.filter(({record}) => record <= limit) : records, position};
+    if (isLast) return;
   }
 }

@@ -1,24 +1,7 @@
 import {usedAnswer} from '../../client/answer-fields.ts';
-import type {Row} from '../../input/row.ts';
-import type {Layout} from '../../layout/layout.ts';
 import type {Result} from '../../ledger/lookup.ts';
 import {Recent} from '../../lookup/recent.ts';
 import {type Operation, perOperation} from '../../operations/table.ts';
-import type {EnrichedRow} from '../../output/encoder.ts';
-import type {ReadyRecord} from './in-order.ts';
-
-export function enrichedRow<Kind extends Row>(
-  {scorer, mapping}: Layout,
-  row: Kind,
-  {results, repairs, answers: parsed}: ReadyRecord,
-  parse: typeof parsedAnswer = parsedAnswer,
-): EnrichedRow<Kind> {
-  const answers = mapping.targets.map(
-    ({operation}, index) => parsed?.[index] ?? parse(results[index], operation),
-  );
-  const judged = scorer?.score({row, results, answers});
-  return {row, results, repairs, answers, risk: judged?.risk, outcomes: judged?.outcomes};
-}
 
 /** The parsed answer of a result, without fields of a wrong type; undefined without an answer. */
 export function parsedAnswer(result: Result | undefined, operation: Operation): unknown {
@@ -27,6 +10,7 @@ export function parsedAnswer(result: Result | undefined, operation: Operation): 
     : undefined;
 }
 
+/** Maximum bytes of the answers that a parser remembers, for each operation. */
 const RECENT_BYTES = 8_388_608;
 /** Memory of an answer as text and as parsed data, in multiples of its text. */
 const WITH_DATA = 3;
