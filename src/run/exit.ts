@@ -14,25 +14,31 @@ export interface End {
   readonly comeBackMs?: number | undefined;
 }
 
+/** The end of a run that wrote all its rows. */
+export function completedExit(counters: Counters, tally: Tally, keepsRejections: boolean): End {
+  const gap = gapIn(counters, tally, keepsRejections);
+  if (gap !== undefined) return {status: 'partial', exitCode: exitCodes.incomplete, reason: gap};
+  return {status: 'completed', exitCode: exitCodes.ok, reason: 'done'};
+}
+
 /**
- * The exit code of a run that wrote all its rows, with the reason. A rejection that the store keeps counts as an
+ * The reason why the output is incomplete; undefined if it is complete. A rejection that the store keeps counts as an
  * answer, since later runs don't look its value up. A streak of refusals (many rejected values in a row) makes the
- * run incomplete, even if every row has an earlier answer.
+ * output incomplete, even if every row has an earlier answer.
  */
-export function completedExit(
-  counters: Counters,
-  tally: Tally,
-  keepsRejections: boolean,
-): {readonly exitCode: ExitCode; readonly reason: string} {
+function gapIn(counters: Counters, tally: Tally, keepsRejections: boolean): string | undefined {
   const rejected = operationNames.reduce((sum, name) => sum + counters.rejected[name], 0);
   const lost = failures(counters) - (keepsRejections ? rejected : 0);
   const cutShort = unaskedCodes.find(code => unasked(counters, code) > 0);
-  if (lost > 0) return {exitCode: exitCodes.incomplete, reason: 'lookups_failed'};
-  if (cutShort !== undefined) return {exitCode: exitCodes.incomplete, reason: cutShort};
-  if (totalOf(tally, 'longestStreak') > 0)
-    return {exitCode: exitCodes.incomplete, reason: 'refused_in_a_row'};
-  if (counters.rows.rejected > 0) return {exitCode: exitCodes.incomplete, reason: 'rows_rejected'};
-  return {exitCode: exitCodes.ok, reason: 'done'};
+  if (lost > 0) return 'lookups_failed';
+  if (cutShort !== undefined) return cutShort;
+  if (totalOf(tally, 'longestStreak') > 0) return 'refused_in_a_row';
+  return counters.rows.rejected > 0 ? 'rows_rejected' : undefined;
+}
+
+/** True if the run wrote all its rows. */
+export function isComplete({status}: Summary): boolean {
+  return status === 'completed' || status === 'partial';
 }
 
 /** A sentence on the limits for which a run that wrote its output ends with exit code 4; empty without one. */

@@ -114,11 +114,7 @@ function judge(
 ): {readonly exitCode: ExitCode; readonly summary: Summary} {
   const {job, io, asking, output} = session;
   const done = completedExit(output.writer.counters, asking.ledger.tally, keepsRejections(job));
-  const draft = summarize(
-    session,
-    {...done, status: done.exitCode === 0 ? 'completed' : 'partial'},
-    published,
-  );
+  const draft = summarize(session, done, published);
   for (const warning of draft.risk?.warnings ?? []) io.warn(warning);
   const failedIf = exceededThresholds(session, draft);
   const drift = findDrift(job, draft, io);

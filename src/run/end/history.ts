@@ -12,6 +12,7 @@ import {merged, type RunRecord, recordOf, withoutPaths} from '../../report/run-r
 import {driftSentence} from '../../report/sections/drift-section.ts';
 import type {Drift, Summary} from '../../report/summary.ts';
 import {type Scope, scopeKey} from '../../store/store-file.ts';
+import {isComplete} from '../exit.ts';
 import {endpointName, scopeOf} from '../identity.ts';
 import {dateOf, type World} from '../io.ts';
 
@@ -142,10 +143,6 @@ export function listKey({name, inputs}: Job, scope: Scope): string | undefined {
     .update(JSON.stringify([name ?? inputs.map(path => resolve(path)), scopeKey(scope)]))
     .digest('hex')
     .slice(0, 32);
-}
-
-function isComplete({status}: Summary): boolean {
-  return status === 'completed' || status === 'partial';
 }
 
 function earlierRuns(job: Job, summary: Summary, env: Env, warn: World['warn']): RunProfile[] {

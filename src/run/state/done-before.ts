@@ -7,6 +7,7 @@ import type {Job} from '../../job/job.ts';
 import {isRejectsFile} from '../../output/rejects.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {Destination} from '../destination/destination.ts';
+import {isComplete} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 
 /** The summary of a complete earlier run; undefined if the job's settings or files differ from that run's. */
@@ -17,9 +18,8 @@ export async function finishedBefore(
 ): Promise<Summary | undefined> {
   const {paths} = job;
   const summary = earlierSummary(job);
-  if (summary?.settings_sha256 !== settingsDigest(job)) return undefined;
-  const {status, output, rejects} = summary;
-  if (status !== 'completed' && status !== 'partial') return undefined;
+  if (summary?.settings_sha256 !== settingsDigest(job) || !isComplete(summary)) return undefined;
+  const {output, rejects} = summary;
   const {bytes, sha256} = output;
   if (bytes === null || sha256 === null || !(await destination.holds({bytes, sha256}))) return undefined;
   if (rejects !== null && !(paths.rejects !== undefined && (await hasDigest(paths.rejects, rejects))))
