@@ -2,10 +2,10 @@ import {hash} from 'node:crypto';
 import type {Params} from '../client/client.ts';
 import {type Intelligence, type Operation, operations} from '../operations/table.ts';
 
-/** Two rows with the same key share one call. */
+/** Rows with the same key share one call. */
 export interface LookupKey {
   readonly operation: Operation;
-  /** Identifies operation and canonical value in memory, ledger and store. The value can't be read from the key. */
+  /** Identifies the operation and its canonical value in memory, ledger and store. A hash: it hides the value. */
   readonly key: string;
 }
 
@@ -13,7 +13,7 @@ export interface Lookup extends LookupKey {
   readonly params: Params;
 }
 
-/** Reasons for which the run doesn't call the service for a value. */
+/** Reasons not to call the service for a value that would need a call. */
 export const unaskedCodes = ['budget', 'deadline', 'outage', 'offline'] as const;
 export type UnaskedCode = (typeof unaskedCodes)[number];
 
@@ -24,12 +24,12 @@ export function isUnasked(code: string): code is UnaskedCode {
 export type SkipCode = 'condition' | 'filter' | 'footer' | UnaskedCode;
 
 /**
- * The final outcome of a lookup, for the run and its resumes. `data` is the answer's JSON text. `boughtAt` is the time
- * of the answer in milliseconds since the epoch. Outcomes that were not bought have neither.
+ * The final outcome of a lookup, for the run and its resumes. `data` is the answer's JSON text. `boughtAt` is the
+ * time of the answer, in milliseconds since the epoch. An outcome without an answer has neither.
  */
 export type Outcome =
   | Answer
-  /** A verdict that the session token was redeemed before, perhaps by an earlier call of this program. */
+  /** The verdict says that the session token is redeemed. An earlier call of this program may have redeemed it. */
   | {readonly status: 'unknown'; readonly error: string; readonly data: string; readonly boughtAt: number}
   | (Unbought & {readonly status: 'failed' | 'unknown'; readonly error: string});
 
@@ -49,7 +49,7 @@ interface Unbought {
 /** A lookup as its row reports it: the outcome, or the reason why the lookup has no outcome. */
 export type Result =
   | Outcome
-  /** A rejection that is not judged yet: it may be about its value or the account. `unjudged` is the value's key. */
+  /** A rejection whose reason is unknown yet: its value, or the whole account. `unjudged` is the value's key. */
   | (Answer & {readonly unjudged: string})
   /** An expired answer of an earlier run, used because the service can't be called: `stale` is the reason. */
   | (Answer & {readonly stale: UnaskedCode})
@@ -65,19 +65,19 @@ export function isKept(outcome: Outcome): outcome is Answer {
 /** Length of a key in characters of base64url: 132 bits. */
 export const KEY_LENGTH = 22;
 
-/** The key is 132 bits of SHA-256: in practice no two values share one, and values can't be read from it. */
-export function lookupOf(operation: Operation, params: Params): Lookup {
-  const text = `${operation}\0${operations[operation].keyText(params)}`;
-  return {operation, key: keyOf(text), params};
-}
-
-function keyOf(text: string): string {
+/** 132 bits of a text's SHA-256: in practice no two texts share them, and the text can't be read from them. */
+export function hashKey(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
 }
 
-/** Copies the lookup under a key of its own, made with `occurrence`, so that it gets a call of its own. */
+export function lookupOf(operation: Operation, params: Params): Lookup {
+  const text = `${operation}\0${operations[operation].keyText(params)}`;
+  return {operation, key: hashKey(text), params};
+}
+
+/** Copies a lookup under another key, made with `occurrence`: so this occurrence of the value gets its own call. */
 export function askedAnew(lookup: Lookup, occurrence: number): Lookup {
-  return {...lookup, key: keyOf(`${lookup.key}\0${occurrence}`)};
+  return {...lookup, key: hashKey(`${lookup.key}\0${occurrence}`)};
 }
 
 export function intelligenceLookup(operation: Intelligence, value: string): Lookup {

@@ -1,11 +1,10 @@
-import {hash} from 'node:crypto';
 import {chmodSync, statfsSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeDirectory} from '../disk/directory.ts';
 import type {KnownDate, NotedDate, SharedDate} from '../disk/shared-date.ts';
 import {IN_LIST, listOf, type Query, Sqlite, type Statement} from '../disk/sqlite.ts';
 import type {KeptAnswer} from '../ledger/entry.ts';
-import type {Answer} from '../ledger/lookup.ts';
+import {type Answer, hashKey} from '../ledger/lookup.ts';
 import type {Operation} from '../operations/table.ts';
 
 const VERSION = 2;
@@ -26,10 +25,10 @@ const SCHEMA = `
 `;
 
 /**
- * Writes an answer. It replaces a stored one that is not newer, or that is dated ahead of this clock. Exception:
- * the stored answer is dated between the new answer and the date on which runs agreed. Then this clock is wrong,
- * and the stored answer stays. Its `after` becomes the new answer's date, so that later runs under the wrong clock
- * can use it.
+ * Writes an answer. The answer replaces a stored one that is not newer, or that is dated ahead of this clock
+ * (`?8`). Exception: the stored answer is newer, but not later than the date on which runs agreed (`?7`). Then this
+ * clock is wrong, and the stored answer stays. Its `after` becomes the new answer's date, so that later runs with
+ * the wrong clock can use the stored answer.
  */
 const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
   ON CONFLICT (key, scope) DO UPDATE SET
@@ -53,9 +52,9 @@ export interface Scope {
   readonly label: string;
 }
 
-/** The scope in files: a short hash, which does not reveal endpoint and account. */
+/** The scope as it is stored: a hash, which does not reveal endpoint and account. */
 export function scopeKey({endpoint, label}: Scope): string {
-  return hash('sha256', `${endpoint}\0${label}`, 'base64url').slice(0, 22);
+  return hashKey(`${endpoint}\0${label}`);
 }
 
 /** Suffix of a scope's key for rejections, so that one job's rejection never replaces an answer of another job. */
@@ -111,12 +110,12 @@ export class StoreFile {
   readonly #path: string;
   readonly #scope: string;
   readonly #inode: number;
-  readonly #find: Query;
+  readonly #rows: Query;
   readonly #put: Statement;
   readonly #any: Query;
   readonly #date: SharedDate;
   readonly #openedAt: number;
-  /** The date that earlier runs noted in this file; undefined before this run's first write. */
+  /** The date that runs share through this file; undefined before this run's first write. */
   #noted: NotedDate | undefined;
 
   constructor(directory: string, scope: string, date: SharedDate, busyTimeoutMs: number) {
@@ -127,13 +126,13 @@ export class StoreFile {
     this.#path = join(directory, STORE_FILE);
     this.#scope = scope;
     this.#inode = statSync(this.#path).ino;
-    this.#find = db.query(
+    this.#rows = db.query(
       ['key', 'data', 'bought_at AS boughtAt', 'after'],
       // The `+` makes SQLite search the index by key only, not once for each scope: few keys have several scopes.
       `FROM answer WHERE +scope IN (?, ?) AND key ${IN_LIST}`,
     );
     this.#put = db.prepare(PUT);
-    // Searches from the end, since the latest answers are most likely this endpoint's.
+    // Searches from the end: the latest answers are most likely of this scope.
     this.#any = db.query(
       ['id'],
       `FROM answer WHERE scope = ? AND operation = ? AND ${IS_ANSWER} ORDER BY id DESC LIMIT 1`,
@@ -142,22 +141,21 @@ export class StoreFile {
 
   /** Outcomes by key, of any age: an answer, a rejection, or both. `now` is in milliseconds since the epoch. */
   find(keys: readonly string[], now: number): Map<string, Answer[]> {
-    const found = new Map<string, Answer[]>();
-    this.#db.reading(() => this.#findIn(found, keys, now));
-    return found;
+    return this.#db.reading(() => this.#find(keys, now));
   }
 
-  #findIn(found: Map<string, Answer[]>, keys: readonly string[], now: number): void {
+  #find(keys: readonly string[], now: number): Map<string, Answer[]> {
+    const found = new Map<string, Answer[]>();
     const scopes = [this.#scope, this.#scope + OF_REJECTIONS];
     let known: KnownDate | undefined;
-    // Reads the date once, and only if an answer is dated ahead of this clock.
+    // Reads the date at most once: only an answer that is dated ahead of this clock needs it.
     const date = () => {
       known ??= this.#date.knownIn(this.#db);
       return known;
     };
     for (let from = 0; from < keys.length; from += FIND_AT_ONCE) {
       const some = listOf(keys.slice(from, from + FIND_AT_ONCE));
-      for (const {key, data, boughtAt, after} of this.#find.all(...scopes, some)) {
+      for (const {key, data, boughtAt, after} of this.#rows.all(...scopes, some)) {
         const outcome = outcomeIn(data, countedFrom(Number(boughtAt), Number(after), now, date));
         if (outcome === undefined) continue;
         const others = found.get(String(key));
@@ -165,6 +163,7 @@ export class StoreFile {
         else others.push(outcome);
       }
     }
+    return found;
   }
 
   /** Writes answers; {@link PUT} decides which stored answers they replace. `owner`: the scope of the answers. */
@@ -179,8 +178,8 @@ export class StoreFile {
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
         const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
-        // Only answers that this session bought are surely newer than `earlier`: those dated between the opening
-        // and now.
+        // Only an answer that this session bought is surely newer than `earlier`: it is dated between the opening
+        // of the file and now.
         const isOwn = boughtAt >= this.#openedAt && boughtAt <= latest;
         const after = isOwn ? earlier : 0;
         this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
@@ -207,10 +206,10 @@ export class StoreFile {
 }
 
 /**
- * The time from which an answer's age counts. If the answer is dated ahead of this run's clock, one of two clocks
- * is wrong. If runs agreed on a date ahead of this clock, this clock is wrong: the latest date of other runs
- * (`said`) is taken for today. Otherwise the purchase's clock was wrong: the age counts from `after`, or from the
- * agreed date if `after` is ahead.
+ * The time from which an answer's age counts. If the answer is dated ahead of this run's clock (`now`), one of two
+ * clocks is wrong. If runs agreed on a date ahead of this clock, this clock is wrong: then the latest date of other
+ * runs (`said`) counts as today. Otherwise the clock at the purchase was wrong: then the age counts from `after`,
+ * or from the agreed date if `after` is ahead of this clock, too.
  */
 function countedFrom(boughtAt: number, after: number, now: number, date: () => KnownDate): number {
   const latest = now + CLOCK_SKEW_MS;
@@ -225,7 +224,7 @@ function textOf(outcome: Answer): string {
   return outcome.status === 'ok' ? outcome.data : JSON.stringify(outcome.error);
 }
 
-/** The outcome in a stored text: an answer (JSON object) or a rejection (JSON string); undefined if it is damaged. */
+/** The outcome in a stored text: an answer (JSON object) or a rejection (string); undefined if damaged. */
 function outcomeIn(text: unknown, boughtAt: number): Answer | undefined {
   if (typeof text !== 'string') return undefined;
   try {
