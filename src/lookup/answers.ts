@@ -30,26 +30,14 @@ export interface AnswersOptions {
   readonly judge: Judge;
 }
 
-/** Lookups of one call of `ask`, by key, without those that an earlier call has under way. */
+/** By key: the lookups that one `ask` begins. Lookups that are under way already are not among them. */
 type Fresh = Map<string, Pending>;
-
-/**
- * Earlier results of lookups that still need a call, by key. `carried`: from attempts of this run before its
- * restart.
- */
-interface LeftOver {
-  readonly carried: ReadonlyMap<string, LedgerEntry>;
-  /** Earlier answers that are no longer fresh, so that the call may renew them. */
-  readonly stored: ReadonlyMap<string, KnownAnswer>;
-}
 
 const RECENT_BYTES = 4_194_304;
 
-const NOTHING: ReadonlyMap<string, KnownAnswer> = new Map();
-
 /**
- * Compares the store's answer (`found`) with one from before the run's restart (`carried`). Returns the valid one
- * that was bought later.
+ * Compares an answer of the store (`found`) with one from before the run's restart (`carried`, of this `validity`).
+ * Returns the later bought of those that are valid.
  */
 function newer(
   found: KnownAnswer | undefined,
@@ -62,18 +50,15 @@ function newer(
 }
 
 /**
- * Returns the outcome of a value that must not be sent again since its last outcome is `unknown`: a stored answer
- * that is still valid (`due`), else that last outcome. Undefined for other values.
+ * Returns the outcome of a value that is not sent again, because its last outcome was bought and is `unknown`: a
+ * known answer that is still valid (`due`), else that last outcome. Undefined for other values.
  */
 function unknownOf(last: Outcome | undefined, known: KnownAnswer | undefined): Outcome | undefined {
   if (last === undefined || isKept(last)) return undefined;
   return known?.validity === 'due' ? known.outcome : last;
 }
 
-/**
- * Answers lookups from a recent outcome, a call in flight, the ledger or the store. All other lookups become
- * tasks.
- */
+/** Answers lookups from a recent outcome, a call in flight, the ledger or the store. Other lookups become tasks. */
 export class Answers {
   readonly #options: AnswersOptions;
   readonly #pending = new Map<string, Pending>();
@@ -88,11 +73,11 @@ export class Answers {
     this.#inTurn = new InTurn(options.executor);
   }
 
-  /** Answers known lookups immediately, and submits the others as tasks. Resolves when more lookups may follow. */
+  /** Answers known lookups immediately, and submits the others as tasks. Resolves when it may be called again. */
   async ask(all: readonly Waiter[]): Promise<void> {
     const waiters = all.filter(waiter => !this.#tellRecent(waiter));
     if (waiters.length === 0) return;
-    // This is the only wait before the values are marked as pending. During a later wait, another `ask` could buy
+    // No other wait may follow until the values are marked as pending: meanwhile another `ask` could buy
     // the same value.
     const ready = this.#options.store.ready();
     if (ready !== undefined) await ready;
@@ -106,8 +91,8 @@ export class Answers {
     const known = this.#options.ledger.find([...fresh.keys()]);
     for (const [key, {outcome}] of known) if (outcome !== undefined) this.#deliver(fresh, key, outcome);
     const version = this.#options.store.version();
-    const left = this.#takeOver(fresh, known);
-    const tasks = this.#open(fresh, known, left, version);
+    this.#takeOver(fresh, known);
+    const tasks = this.#open(fresh, known, version);
     if (this.#options.executor.isDown)
       for (const {lookup} of waiters) this.#pending.get(lookup.key)?.tellInOutage();
     for (const task of tasks)
@@ -138,17 +123,14 @@ export class Answers {
     this.#tell(key, rejections.told({operation, key}, outcome));
   }
 
-  /**
-   * Ends a task whose call can't be made. Its rows get an earlier answer, or `skipped` if that is missing or too
-   * old to use.
-   */
+  /** Ends a task without a call. Its rows get an earlier answer, or `skipped` if none is usable. */
   #unasked({lookup, before, known}: Task, reason: UnaskedCode): void {
     if (before?.validity === 'due')
       this.#options.ledger.adopt(lookup.operation, lookup.key, before.outcome, known);
     this.#tell(lookup.key, withoutAsking(before, reason));
   }
 
-  /** True if another run bought the task's answer since the task was queued. Then the waiters get it. */
+  /** True if another run has bought the task's answer since the task was queued. Then gives it to the waiters. */
   #isAnsweredMeanwhile({lookup: {operation, key}, known}: Task, pending: Pending): boolean {
     const {store, ledger} = this.#options;
     const version = store.version();
@@ -163,23 +145,21 @@ export class Answers {
     return true;
   }
 
-  /**
-   * Answers lookups from the store, and from attempts before the run's restart. For lookups that still need a
-   * call, returns their earlier attempts (with the number of doubtful calls) and the answers to renew.
-   */
-  #takeOver(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>): LeftOver {
-    const carriedOver = new Map<string, LedgerEntry>();
-    const left = new Map<string, KnownAnswer>();
-    const byOperation = new Map<Operation, string[]>();
-    for (const [key, {lookup}] of fresh) {
-      const keys = byOperation.get(lookup.operation);
-      if (keys === undefined) byOperation.set(lookup.operation, [key]);
-      else keys.push(key);
+  /** Answers lookups from the store, and from before the run's restart. Notes what is known of the others. */
+  #takeOver(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>): void {
+    const byOperation = new Map<Operation, Pending[]>();
+    for (const pending of fresh.values()) {
+      const {operation} = pending.lookup;
+      const others = byOperation.get(operation);
+      if (others === undefined) byOperation.set(operation, [pending]);
+      else others.push(pending);
     }
     const {store, ledger, judge} = this.#options;
-    for (const [operation, keys] of byOperation) {
-      const stored = isStored(operation) ? store.find(keys, operation) : NOTHING;
-      for (const key of keys) {
+    for (const [operation, some] of byOperation) {
+      const keys = some.map(({lookup}) => lookup.key);
+      const stored = isStored(operation) ? store.find(keys, operation) : new Map<string, KnownAnswer>();
+      for (const pending of some) {
+        const {key} = pending.lookup;
         const found = stored?.get(key);
         const serves = (answer: Outcome) => judge({operation, key}, answer) !== undefined;
         const carried = found?.validity === 'fresh' ? undefined : ledger.givenUp.find(key, serves);
@@ -192,34 +172,28 @@ export class Answers {
           continue;
         }
         if (stored === undefined) ledger.tally.operations[operation].notLookedUp += 1;
-        if (carried !== undefined) carriedOver.set(key, carried);
-        if (newest !== undefined) left.set(key, newest);
+        pending.history = addedUp(known.get(key), carried);
+        pending.before = newest;
       }
     }
-    return {carried: carriedOver, stored: left};
   }
 
   /** Marks all lookups that still need a call as pending, before the first is submitted. Returns their tasks. */
-  #open(
-    fresh: Fresh,
-    known: ReadonlyMap<string, LedgerEntry>,
-    {carried, stored}: LeftOver,
-    version: number,
-  ): Task[] {
+  #open(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>, version: number): Task[] {
     const tasks: Task[] = [];
     for (const [key, pending] of fresh) {
       const {lookup} = pending;
       const cost = this.#options.costOf(lookup);
-      const before = stored.get(key);
-      Object.assign(pending, {before, version, firstRow: this.#firstRow(lookup)});
+      pending.version = version;
+      pending.firstRow = this.#firstRow(lookup);
       this.#pending.set(key, pending);
       const {again} = operations[lookup.operation];
       const task: Task = {
         lookup,
         cost,
         known: known.has(key),
-        history: addedUp(known.get(key), carried.get(key)),
-        before,
+        history: pending.history,
+        before: pending.before,
         firstRow: () => again && pending.chooseFirstRow(),
         rows: () => pending.rows,
         ended: end => this.#ended(task, end),
@@ -248,15 +222,12 @@ export class Answers {
     this.#recent.set(key, pending.tell(this.#options.rejections.told(pending.lookup, outcome)));
   }
 
-  /**
-   * The row that shows a lookup's answer unchanged; undefined if no row is chosen yet, or if all rows show the
-   * same.
-   */
+  /** The row that shows a lookup's answer unchanged; undefined if none is chosen, or if all show the same. */
   #firstRow({operation, key}: Lookup): number | undefined {
     return operations[operation].again && this.#options.ledger.firstRow(key);
   }
 
-  /** If the ledger has no row to show the outcome unchanged, chooses one and notes it in the ledger. */
+  /** If no row is chosen to show the outcome unchanged, chooses one and notes it in the ledger. */
   #chooseFirstRow(pending: Pending): void {
     const {lookup} = pending;
     pending.firstRow = this.#firstRow(lookup);

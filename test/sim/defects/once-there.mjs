@@ -144,8 +144,8 @@ export const onceThere = [
     edits: [
       [
         'src/lookup/answers.ts',
-        'history: addedUp(known.get(key), carried.get(key)),',
-        'history: (sum => ({...sum, doubts: Math.min(1, sum.doubts)}))(addedUp(known.get(key), carried.get(key))),',
+        'pending.history = addedUp(known.get(key), carried);',
+        'pending.history = (sum => ({...sum, doubts: Math.min(1, sum.doubts)}))(addedUp(known.get(key), carried));',
       ],
     ],
   },
