@@ -2,7 +2,8 @@ import type {Row} from '../../input/row.ts';
 import {areStates, isShortCode, phoneCountry, saysNoCountry} from '../../operations/country.ts';
 import {validPhone} from '../../operations/phone.ts';
 import {type Column, columnsOf} from './column.ts';
-import {mentionsCountry} from './header.ts';
+import {MOSTLY} from './guess.ts';
+import {names as namesWord} from './header.ts';
 import {tokensOf} from './tokens.ts';
 
 export interface CountryColumn {
@@ -21,24 +22,23 @@ export type CountryChoice =
   | undefined;
 
 /**
- * Kinds of country columns by their headers, best first. `phone`: `phone_country`. `own`: it begins like its phone
- * column (`shipping_country`, `shipping_phone`). `exact`: `country`. `address`: the country of another address of the
- * person (`billing_country`). `elsewhere`: the country of another thing, such as a birth, an IP address or a card.
+ * Kinds of country columns by their headers, best first. `phone`: `phone_country`. `own`: it begins as its phone
+ * column does (`shipping_country`, `shipping_phone`). `exact`: `country`. `address`: the country of another
+ * address of the person (`billing_country`). `elsewhere`: the country of something else, such as a birth, an IP
+ * address or a card.
  */
 const ranks = ['phone', 'own', 'exact', 'address', 'elsewhere'] as const;
 type Rank = (typeof ranks)[number];
 
 interface CountryCandidate extends CountryColumn {
   readonly rank: Rank;
-  /** The sample's national phone numbers, in E.164 form by this column's countries; undefined if invalid. */
+  /** The sample's national phone numbers in E.164 form, by this column's countries; undefined if invalid. */
   readonly readings: readonly (string | undefined)[];
   /** Share of these phone numbers that are valid, among rows with a country; undefined without such rows. */
   readonly fit: number | undefined;
 }
 
-/** Share of a column's cells that must be countries, and of the phone numbers that must be valid with them. */
-const MOSTLY = 0.5;
-/** Maximum number of phone numbers in national form that are tried. */
+/** Maximum number of national phone numbers that are tried. */
 const MOST_TRIED = 200;
 
 /** `of`: the country column of each phone column, by its name. `others`: the choice for all other phone columns. */
@@ -48,13 +48,13 @@ export interface CountryChoices {
 }
 
 /**
- * Chooses a country column for each phone column: `shipping_phone` may be of another country than `billing_phone`.
- * Prefers a name that refers to the phone (`phone_country`; `shipping_country` for `shipping_phone`), then
- * `country`, then the column with which most numbers are valid.
+ * Chooses a country column for each phone column, since `shipping_phone` may be of another country than
+ * `billing_phone`. Prefers a header that refers to the phone (`phone_country`, or `shipping_country` for
+ * `shipping_phone`), then `country`, then the column with which most numbers are valid.
  *
- * Never chooses a column about something else, such as `IP Country` or `Birth Country`. Chooses none if two
- * equally good columns would give a phone number different countries. If `named` has one column, trusts it; if it
- * has several, chooses among them.
+ * Never chooses a column about something else, such as `IP Country` or `Birth Country`. Chooses none if two equally
+ * good columns would give a phone number different countries. If `named` has one column, trusts it; if it has
+ * several, chooses among them.
  */
 export function chooseCountries(
   columns: readonly Column[],
@@ -79,9 +79,9 @@ export function chooseCountries(
     const candidates = some.map(one => candidateOf(one, phone, national));
     const isTorn = 'torn' in (others ?? {}) && national.length === 0;
     const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
-    // Chooses no column: later numbers must not be read with a country that may not be theirs.
+    // Chooses none: later numbers must not be read with a country that may not be theirs.
     if (isTorn && !isNamed) return undefined;
-    // Nothing in this column's name or numbers decides: takes the choice for all phone columns together.
+    // If neither this phone column's name nor its numbers decide, takes the choice for all phone columns together.
     return national.length === 0 && !isNamed ? others : chosen(candidates, national);
   };
   return {of: new Map(phones.map(phone => [phone.name, choiceOf(phone)])), others};
@@ -94,7 +94,7 @@ function chosen(candidates: readonly CountryCandidate[], national: readonly Nati
     .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || validOf(b) - validOf(a));
   const [first] = inOrder;
   if (first === undefined) return undefined;
-  // A lone column is trusted even if its countries don't fit the numbers, unless it is of another address.
+  // Trusts the only candidate even if its countries don't fit the numbers, unless it is of another address.
   if (!isFit(first) && (inOrder.length > 1 || first.rank === 'address'))
     return {torn: [...inOrder].sort((a, b) => validOf(b) - validOf(a)), row: undefined};
   const rivals = inOrder.filter(other => other !== first && other.rank === first.rank && isFit(other));
@@ -109,15 +109,13 @@ export function countryFor({of, others}: CountryChoices, phone: string): Country
   return of.has(phone) ? of.get(phone) : others;
 }
 
-/**
- * Share of the phone numbers that must be valid with a column's countries to suggest the column despite its name.
- */
+/** Share of phone numbers that must be valid with a column's countries to suggest the column despite its name. */
 const SPEAKS = 0.9;
 
 /**
- * Finds a column to suggest as country column: it makes these national numbers valid, though its header does not
- * name countries. Undefined if no column does. Skips columns named as countries: they were rejected already, as
- * `IP Country` is.
+ * Finds a column to suggest as country column: it makes the national numbers valid, though its header does
+ * not name countries. Undefined if there is none. Skips columns whose headers do: they were rejected
+ * already, as `IP Country`.
  */
 export function countryColumnOf(
   phones: readonly string[],
@@ -132,7 +130,7 @@ export function countryColumnOf(
   );
   const valid = ({cell, heading}: Column) => {
     // Two letters may also be a language, a state or a canton.
-    const mayBeCode = mentionsCountry(heading);
+    const mayBeCode = namesWord(heading, 'country');
     return national.filter(({row, text}) => {
       const country = cell(row) ?? '';
       const isCountry = (mayBeCode || !isShortCode(country)) && phoneCountry(country) !== undefined;
@@ -160,7 +158,7 @@ interface NationalCell {
   readonly text: string;
 }
 
-/** Returns at most `most` phone numbers that can't be read without a country, with their rows. */
+/** Returns at most `most` phone numbers that need a country to be read (national ones), with their rows. */
 function nationalCells(phones: readonly Column[], sample: readonly Row[], most: number): NationalCell[] {
   const some: NationalCell[] = [];
   for (const row of sample)
@@ -172,7 +170,7 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
   return some;
 }
 
-/** Returns the column if most of its cells are countries, and they are not the states of one country. */
+/** Returns the column if most of its cells are countries, and not the states of one country. */
 function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
   const texts = sample.map(row => column.cell(row) ?? '').filter(text => text.trim() !== '');
   const said = texts.filter(text => !saysNoCountry(text));
@@ -193,7 +191,7 @@ function candidateOf(
   return {column, share, rank: rankOf(column, phone), readings, fit};
 }
 
-/** Beginnings of words that name another thing than a phone: a birth, an IP address, a card, a bank. */
+/** Beginnings of words for something that has a country of its own: a birth, an IP address, a card, a bank. */
 const ELSEWHERE =
   /^(?:birth|born|ip|geo|card|issu|bank|origin|citizen|national|passport|tax|vat|server|host|browser|locale|currency|depart|arriv|store|shop|warehouse|merchant|dest|geburt|herkunft|naissance|nacimiento|nascimento|nascita|出身|出生)/;
 

@@ -7,13 +7,13 @@ import {HeaderVocabulary, type Match} from './vocabulary.ts';
 
 export interface HeaderSays {
   /**
-   * `named`: the column is of the kind that its header names, whatever it holds. `hinted`: it is of this kind if its
-   * values confirm that. `mentioned`: words follow that may change the meaning, as in `phone_type`.
+   * `named`: the column is of the kind that its header names, whatever it holds. `hinted`: it is of this kind if
+   * its values confirm that. `mentioned`: words follow that may change the meaning, as in `phone_type`.
    */
   readonly strength: Strength;
   /** The words before the kind's name: `billing` in `billing_country`. */
   readonly ahead: readonly string[];
-  /** True if each word of the header is known as harmless: `Billing Phone 2`, but not `Accountant Phone`. */
+  /** True if all words of the header are known as harmless: `Billing Phone 2`, but not `Accountant Phone`. */
   readonly isPlain: boolean;
 }
 
@@ -34,19 +34,31 @@ export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> 
   );
 }
 
-/** True if each word of a header is known as harmless. A list of harmful words could never be complete. */
+/** True if all words of a header are known as harmless. A list of harmful words could never be complete. */
 function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
   const known = vocabularyOf(kind, 'behind', 'persons', 'neutral', ...visits);
+  const isHarmless = (token: string) => isNumber(token) || PARTICLES.has(token) || known.makesUp(token);
+  return firstUnknown(tokens, known, isHarmless) === tokens.length;
+}
+
+/** Index of the first word that neither begins a known phrase nor is harmless alone; without one, the length. */
+function firstUnknown(
+  tokens: readonly string[],
+  known: HeaderVocabulary,
+  isHarmless: (token: string) => boolean,
+): number {
   let at = 0;
   while (at < tokens.length) {
-    const token = tokens[at] ?? '';
     const lengths = known.matches(tokens, at).map(({length}) => length);
-    const isAlone = /^\d+$/.test(token) || PARTICLES.has(token) || known.makesUp(token);
-    if (lengths.length === 0 && !isAlone) return false;
+    if (lengths.length === 0 && !isHarmless(tokens[at] ?? '')) break;
     at += Math.max(1, ...lengths);
   }
-  return true;
+  return at;
+}
+
+function isNumber(token: string): boolean {
+  return /^\d+$/.test(token);
 }
 
 /** True if a header names someone or something other than the row's person: staff, a server, a referrer. */
@@ -65,15 +77,9 @@ export function namesFax(header: string): boolean {
   return tokensOf(header).some(token => FAX.test(token) || FAX.test(token.normalize('NFKC')));
 }
 
-/** True if a header has a word of this group of {@link OtherWords}, such as `versions`. */
-export function names(header: string, which: keyof OtherWords): boolean {
+/** True if a header has a word of this group of words, such as `versions`, whatever its other words mean. */
+export function names(header: string, which: keyof OtherWords | 'country'): boolean {
   const words = vocabularyOf(which);
-  return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
-}
-
-/** True if a word of the header means a country, whatever the others mean: `Organization - Country of Address`. */
-export function mentionsCountry(header: string): boolean {
-  const words = vocabularyOf('country');
   return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
 }
 
@@ -92,15 +98,15 @@ function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<H
   });
 }
 
-/** Words between the name of a value and the value's owner: `Teléfono del cliente`. */
+/** Words between the name of a kind and the owner of the values: `Teléfono del cliente`. */
 const PARTICLES = new Set(
   'of for de du des d del della dello di do da dos van von der for for til la le el l'.split(' '),
 );
 const LONGEST_OWNER = 3;
 
 /**
- * Classifies the words after a name. `plain`: they change nothing. `someone`: they name the value's owner. `other`:
- * they change the meaning, as in `phone_type`.
+ * Classifies the words after a kind's name. `plain`: they change nothing. `someone`: they name the owner of the
+ * values. `other`: they may change the meaning, as in `phone_type`.
  */
 function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' | 'other' {
   const known = vocabularyOf(
@@ -108,20 +114,14 @@ function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' 
     'persons',
     kind === 'country' ? 'behindCountry' : kind === 'ip' ? 'visits' : 'behind',
   );
-  let at = 0;
-  while (at < tail.length) {
-    const lengths = known.matches(tail, at).map(({length}) => length);
-    const isNumber = /^\d+$/.test(tail[at] ?? '');
-    if (lengths.length === 0 && !isNumber) break;
-    at += Math.max(1, ...lengths);
-  }
+  const at = firstUnknown(tail, known, isNumber);
   if (at === tail.length) return 'plain';
   return PARTICLES.has(tail[at] ?? '') && tail.length - at <= LONGEST_OWNER ? 'someone' : 'other';
 }
 
 type HeaderField = ColumnKind | 'behind' | 'behindCountry' | keyof OtherWords | keyof NeutralWords;
 
-/** Vocabularies by the groups of words in them. One may have a thousand phrases, so each is built on first use. */
+/** Vocabularies by the groups of words in them, built on first use: some have a thousand phrases. */
 const vocabularies = new Map<string, HeaderVocabulary>();
 
 function vocabularyOf(...fields: readonly HeaderField[]): HeaderVocabulary {
