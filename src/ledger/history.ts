@@ -6,7 +6,7 @@ import {fileText} from '../disk/path.ts';
 import {removeFile} from '../disk/remove.ts';
 import {replaceFile} from '../disk/replace.ts';
 import type {SharedDate} from '../disk/shared-date.ts';
-import {Sqlite} from '../disk/sqlite.ts';
+import {Sqlite, type SqlValue} from '../disk/sqlite.ts';
 import {systemCode} from '../errors.ts';
 
 /** Maximum milliseconds to wait while another run adds its line. After `adding`, the line goes to a file. */
@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const KEPT_MS = 366 * DAY_MS;
 /** Maximum number of lines, even if all of them are of the last year. */
 const MOST_LINES = 20_000;
-/** Number of summaries kept of each job's complete runs. As many are kept of its incomplete runs. */
+/** Number of summaries kept of each job's complete runs, and of its incomplete runs. */
 const SUMMARIES = 30;
 /** Version of the history's table: raise it whenever the table's shape changes. */
 const VERSION = 2;
@@ -38,10 +38,10 @@ export interface HistoryEntry {
   readonly summary: string | null;
 }
 
-/** Returns the line to keep if a bill is added again. `known` is the line in the history, `told` the new one. */
+/** Merges two lines of one bill: `known` is in the history, `told` is to be added. */
 type Merge = (known: string, told: string) => string;
 
-/** Directory of lines that runs left while the history was locked. The next process to open the history adds them. */
+/** Directory of lines that could not be added to a locked history. The next process to open it adds them. */
 const WAITING = 'runs.waiting';
 
 /** Writes lines to a file, from which the next process that opens the history adds them. Durable on return. */
@@ -82,8 +82,8 @@ export class RunHistory {
   }
 
   /**
-   * Adds the lines in a directory's files, then removes the files. If another process adds the same lines meanwhile, a
-   * bill still has one line.
+   * Adds the lines in a directory's files, then removes the files. If another process adds the same lines
+   * meanwhile, a bill still has one line.
    */
   #takeIn(directory: string): void {
     const files = namesIn(directory).map(name => join(directory, name));
@@ -122,42 +122,30 @@ export class RunHistory {
 
   /** Lines of sessions that ended at `since` (milliseconds since the epoch) or later, in the order of adding. */
   lines(since: number): string[] {
-    return texts(this.#db.query(['line AS text'], 'FROM run WHERE ended >= ? ORDER BY id').all(since));
+    return this.#texts('line', 'FROM run WHERE ended >= ? ORDER BY id', since);
   }
 
   /** Kept summaries of a job's complete runs, oldest first. */
   summaries(job: string): string[] {
-    return texts(
-      this.#db
-        .query(
-          ['summary AS text'],
-          'FROM run WHERE job = ? AND complete = 1 AND summary IS NOT NULL ORDER BY id',
-        )
-        .all(job),
-    );
+    const from = 'FROM run WHERE job = ? AND complete = 1 AND summary IS NOT NULL ORDER BY id';
+    return this.#texts('summary', from, job);
   }
 
   /** Last kept summary of the run whose identifier begins with `runId`. */
   summaryOf(runId: string): string | undefined {
-    const row = this.#db
-      .query(
-        ['summary'],
-        'FROM run WHERE substr(run_id, 1, ?) = ? AND summary IS NOT NULL ORDER BY id DESC LIMIT 1',
-      )
-      .get(runId.length, runId);
-    return row === undefined ? undefined : String(row.summary);
+    const from = 'FROM run WHERE substr(run_id, 1, ?) = ? AND summary IS NOT NULL ORDER BY id DESC LIMIT 1';
+    return this.#texts('summary', from, runId.length, runId)[0];
   }
 
   /** Lines of the last complete run of a list. */
   lastOver(list: string): string[] {
-    return texts(
-      this.#db
-        .query(
-          ['line AS text'],
-          'FROM run WHERE run_id = (SELECT run_id FROM run WHERE list = ? AND complete = 1 ORDER BY id DESC LIMIT 1) ORDER BY id',
-        )
-        .all(list),
-    );
+    const last = 'SELECT run_id FROM run WHERE list = ? AND complete = 1 ORDER BY id DESC LIMIT 1';
+    return this.#texts('line', `FROM run WHERE run_id = (${last}) ORDER BY id`, list);
+  }
+
+  #texts(column: 'line' | 'summary', from: string, ...values: SqlValue[]): string[] {
+    const rows = this.#db.query([column], from).all(...values);
+    return rows.map(row => String(row[column]));
   }
 
   close(): void {
@@ -183,10 +171,6 @@ function entriesIn(file: string): HistoryEntry[] {
     if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return [];
     throw error;
   }
-}
-
-function texts(rows: readonly Record<string, unknown>[]): string[] {
-  return rows.map(({text}) => String(text));
 }
 
 function prepare(db: Sqlite): void {
