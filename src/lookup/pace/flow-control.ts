@@ -4,33 +4,29 @@ import type {RefusalTally} from '../../ledger/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
+import type {QueueExecutorOptions} from '../queue-options.ts';
 import {Canary, type Streak} from './canary.ts';
 import {InFlight} from './in-flight.ts';
 import {type Outage, type OutageOptions, OutageWatch, type ProbeCandidate} from './outage.ts';
 import {type OutageState, type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
 
-export interface FlowControlOptions extends OutageOptions {
+export interface FlowControlOptions
+  extends OutageOptions,
+    Pick<QueueExecutorOptions, 'isAnswered' | 'outlastsOutages' | 'mayAllFail' | 'now'> {
   /** Maximum calls in flight, of all operations together. */
   readonly slots: () => number;
-  /** True if an answer of this operation is known, from this run or an earlier one. */
-  readonly isAnswered: (operation: Operation) => boolean;
   readonly refusals: (operation: Operation) => RefusalTally;
-  /** True if failing calls never end the run, however long the outage lasts. */
-  readonly outlastsOutages?: boolean | undefined;
-  readonly now: () => number;
   /** Called when calls may be sent again. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
-  /** Called once per session and streak: so many calls were refused in a row that the values are not to blame. */
+  /** Called once per session and streak: too many values were refused in a row to be to blame. */
   readonly onStreak: (operation: Operation, streak: Streak) => void;
-  /** True if refusals never stop the run, however many come in a row: the values are blamed. */
-  readonly mayAllFail?: boolean | undefined;
 }
 
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
-/** Decides what may be sent now: {@link ThrottleGate}, outages and {@link Canary} may hold calls back. */
+/** Decides what may be sent now. {@link ThrottleGate}, {@link OutageWatch} and {@link Canary} may delay calls. */
 export class FlowControl {
   readonly #options: FlowControlOptions;
   readonly #canaries = new Map<Operation, Canary>();
@@ -58,7 +54,6 @@ export class FlowControl {
     const now = this.#options.now();
     this.#gate.reopen(now);
     this.#notePause(now);
-    const admitted: T[] = [];
     let candidates = waiting;
     let room = Math.min(most, this.#room(now));
     if (room <= 0 && this.#outages.current !== undefined) {
@@ -67,8 +62,9 @@ export class FlowControl {
     }
     if (room <= 0) {
       if (waiting.length > 0 && this.#timer === undefined && this.#opensAt > now) this.#wakeLater(now);
-      return admitted;
+      return [];
     }
+    const admitted: T[] = [];
     const planned = new Map<Operation, number>();
     for (const task of this.#outages.candidates(candidates)) {
       if (room <= 0) break;
@@ -88,7 +84,7 @@ export class FlowControl {
     this.inFlight.sent(this.#options.now());
   }
 
-  /** Notes the end of a call. Returns who is to blame if it failed. `isKnown`: a rejection known before. */
+  /** Notes the end of a call. Returns who is to blame if it failed. `isKnown`: the rejection was known before. */
   ended({operation, key, params}: Lookup, attempt: Attempt, isKnown = false): Blame {
     const now = this.#options.now();
     this.inFlight.ended(now);
@@ -140,7 +136,7 @@ export class FlowControl {
     if (this.#options.tasks.pending === 0) this.#sleep();
   }
 
-  /** Ends the run if an outage holds all remaining tasks: none of them may be sent to detect the outage's end. */
+  /** Ends the run if all remaining tasks have used up their sends in an outage: no call can test if it is over. */
   endWithoutResends(): void {
     const outage = this.#outages.current;
     if (this.#options.tasks.areHeld && outage !== undefined)
@@ -158,7 +154,7 @@ export class FlowControl {
     return this.#outages.onlyFailingLeft;
   }
 
-  /** True if a rejection is about its value: the service answers the operation and does not refuse all calls. */
+  /** True if a rejection is the value's fault: the service answers the operation, and does not refuse all. */
   trusts(operation: Operation): boolean {
     return !this.#canary(operation).isStreak && this.#options.isAnswered(operation);
   }
@@ -216,7 +212,7 @@ export class FlowControl {
     this.#giveUp({kind: 'refused', operation, streak: {...streak, credentials}});
   }
 
-  /** Notes a call without an answer. If it was lost with a fleet's worker, the service is not to blame. */
+  /** Notes a call without an answer. If a fleet's worker was lost with it, the service is not to blame. */
   #ambiguous(key: string, attempt: AttemptThatIs<'ambiguous'>, now: number): Blame {
     if (attempt.lost !== true) return this.#outages.failed(key, attempt, now);
     this.#outages.inconclusive(key);
@@ -249,10 +245,7 @@ export class FlowControl {
     if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
   }
 
-  /**
-   * Stops sending, unless the run outlasts outages. Advises to wait as long as the outage has lasted, so that
-   * repeated waits double.
-   */
+  /** Stops sending, unless the run outlasts outages. Advises a wait as long as the outage, so that waits double. */
   #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
     if (this.#options.outlastsOutages === true) return;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
@@ -265,7 +258,7 @@ export class FlowControl {
     this.#options.onStop(reason);
   }
 
-  /** Sets a timer that wakes waiting tasks when calls may be sent again. */
+  /** Sets a timer that wakes waiting tasks when calls may be sent again. Replaces an earlier timer. */
   #wakeLater(now: number): void {
     this.#notePause(now);
     this.#sleep();
@@ -284,7 +277,7 @@ export class FlowControl {
     return Math.max(this.#gate.pause?.untilMs ?? 0, this.#outages.current?.nextProbe ?? 0);
   }
 
-  /** Wakes waiting tasks. If the timer fired early by the clock `now`, sets it again instead. */
+  /** Wakes waiting tasks. If the timer fired early by the clock of the run, sets it again instead. */
   #wake(opens: number): void {
     this.#timer = undefined;
     const now = this.#options.now();

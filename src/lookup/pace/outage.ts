@@ -1,19 +1,15 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {ValueHistory} from '../../ledger/value-history.ts';
 import {type Blame, backoffMs, blamesValue, policyNumbers as numbers} from '../policy.ts';
+import type {QueueExecutorOptions} from '../queue-options.ts';
 import type {OutageState} from './pause.ts';
 import type {Unsettled} from './unsettled.ts';
 
-export interface OutageOptions {
-  readonly maxOutageMs: number;
+export interface OutageOptions extends Pick<QueueExecutorOptions, 'maxOutageMs' | 'random'> {
   readonly tasks: Unsettled;
-  readonly random: () => number;
 }
 
-/**
- * The properties of a task by which {@link OutageWatch} chooses the probe: the call that tests if the service is
- * back.
- */
+/** What {@link OutageWatch} needs of a task to choose the probe: the call that tests if the service is back. */
 export interface ProbeCandidate {
   readonly lookup: {readonly key: string};
   readonly history: ValueHistory;
@@ -21,16 +17,19 @@ export interface ProbeCandidate {
 
 /** A value that failed since the last success. */
 interface Failing {
-  /** True if the last failure may be the value's own fault. */
+  /** True if the last failure may be the value's fault. */
   ofValue: boolean;
   settled: boolean;
 }
 
+/** Times are in milliseconds since the epoch. */
 export interface Outage {
   readonly since: number;
+  /** Error code of the failure with which the outage began. */
   readonly cause: string;
+  /** Number of failed probes. */
   probes: number;
-  /** Key of the value in flight that tests if the service is back. */
+  /** Key of the value that is in flight as the probe. */
   probe: string | undefined;
   nextProbe: number;
   /** Time from which an urgent value, for which a program waits, may be the probe. */
@@ -45,11 +44,11 @@ const FIRST_RAMP = 2;
 /**
  * Decides if failures are an outage or faults of single values. An outage begins if several values fail without a
  * success in between, or if the retry budget is empty. During an outage no value fails, and one value at a time is
- * sent as the probe. A probe counts as a resend, so values with the most resends left go first. The run ends once
- * all resends are used up.
+ * sent as the probe. A probe counts as a resend, so values with the most resends left are sent first. The run ends
+ * once all resends are used up.
  *
- * Values on which the service always breaks look like an outage once no other values remain. If each of them got
- * only the service's own error for a minute, each gets one last call and then fails.
+ * If the service breaks on certain values, they look like an outage once no other values are left. If for a minute
+ * they got only the service's own error, each gets one last call and then fails.
  */
 export class OutageWatch {
   readonly #options: OutageOptions;
@@ -63,7 +62,7 @@ export class OutageWatch {
     this.#options = options;
   }
 
-  /** The outage while only probes are sent; undefined without an outage, and while values get their last call. */
+  /** The outage, while only probes are sent; undefined without an outage, and while values get their last call. */
   get current(): Readonly<Outage> | undefined {
     return this.#outage?.lastCall === true ? undefined : this.#outage;
   }
@@ -77,7 +76,7 @@ export class OutageWatch {
     return [...this.#failing.values()].filter(({settled}) => !settled);
   }
 
-  /** Number of further calls that may be sent. `isUrgent`: for values that programs wait for. */
+  /** Number of further calls that may be sent. `isUrgent`: true for a value for which a program waits. */
   room(now: number, inFlight: number, isUrgent = false): number {
     const outage = this.current;
     if (outage === undefined) return this.#ramp - inFlight;
@@ -86,8 +85,8 @@ export class OutageWatch {
   }
 
   /**
-   * The values that may be sent. In an outage, this is one value that has not failed: it makes the best probe. If
-   * all have failed, those with the most resends left come first, since the others may need their resends later.
+   * The tasks that may be sent, in order. In an outage, this is one whose value has not failed: the best probe. If
+   * all have failed, those with the most resends left come first: the others may need their last resends later.
    */
   candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
@@ -110,7 +109,7 @@ export class OutageWatch {
     if (this.#outage?.probe === key) this.#outage.probe = undefined;
   }
 
-  /** Notes that the service answers. Ends the outage if there is one, and lets more calls be in flight. */
+  /** Notes that the service answers. Ends the outage if there is one, and allows more calls in flight. */
   succeeded(): void {
     this.#failing.clear();
     this.#notSentStreak = 0;
@@ -188,7 +187,7 @@ export class OutageWatch {
     return 'value for good';
   }
 
-  /** Notes a failed probe, and lengthens the wait for the next one. Ignores calls sent before the outage began. */
+  /** Notes a failed probe, and lengthens the wait for the next one. Ignores calls from before the outage. */
   #probeFailed(outage: Outage, key: string, now: number): void {
     if (outage.probe !== key) return;
     outage.probe = undefined;
@@ -197,14 +196,14 @@ export class OutageWatch {
   }
 
   /**
-   * Sets the next probe's time. The last probe comes at the end of the time that an outage may last. If few sends
-   * remain, they are spread over that time, and the last send waits until the outage is a minute old.
+   * Sets the time of the next probe. If few sends are left, they are spread over the time that an outage may last,
+   * and the last send waits until the outage is a minute old. The last probe is at the end of that time.
    */
   #scheduleProbe(outage: Outage, now: number): void {
     const end = outage.since + this.#options.maxOutageMs;
     const left = this.#options.tasks.sendsLeft;
     const cap = Math.max(numbers.probeCapMs, (end - now) / left);
-    // Waits at least half of the backoff's bound. A random wait near 0 would send one probe right after another.
+    // Waits at least half of the backoff's bound: a random wait near 0 would send one probe right after another.
     const wait = backoffMs(outage.probes, cap, 0.5 + this.#options.random() / 2);
     const next = Math.max(now + wait, left > 1 ? 0 : outage.since + numbers.patienceMs);
     outage.nextProbe = now < end ? Math.min(next, end) : next;
