@@ -1,11 +1,11 @@
 import {randomUUID} from 'node:crypto';
 import {emptyTally, type SpendingBy, spentSince, type Tally} from './tally.ts';
 
-/** Spending of one session of a run at one endpoint and account. The history has one line for each bill. */
+/** What one session of a run spent at one endpoint and account. The history of runs has one line for each bill. */
 export interface Bill {
-  /** Identifies the bill. The history keeps one line for a bill that it gets twice. */
+  /** Identifies the bill. If the history gets a bill twice, it keeps one line. */
   readonly id: string;
-  /** Facts for the bill's line in the history, except the money. Given when the bill is opened. */
+  /** Facts for the bill's line in the history, without the money; known when the bill is opened. */
   readonly about: unknown;
   /** Time of the last booking, in milliseconds since the epoch. */
   readonly at: number;
@@ -27,9 +27,9 @@ export interface SavedBills {
 }
 
 /**
- * The bills of a run's sessions, until the history of runs has them. A bill counts the calls and credits booked
- * since it was opened. If a session is killed, the next one books the calls in flight before it opens its own
- * bill: so they are on the killed session's bill.
+ * The bills of a run's sessions, until the history of runs has them. A bill counts the calls and credits that were
+ * booked since it was opened. If a session is killed, the next session books the calls in flight before it opens
+ * its own bill. So these calls are on the killed session's bill.
  */
 export class Bills {
   readonly #books: Tally;
@@ -45,7 +45,7 @@ export class Bills {
     this.#ended = saved?.ended ?? [];
   }
 
-  /** The bill that grows with each booking: until {@link begin} the last session's, then this session's. */
+  /** The bill that grows with each booking: this session's from {@link begin} on, before that the last one's. */
   get open(): Bill {
     const {id, about, before} = this.#open;
     return {id, about, at: this.#books.bookedAt, by: spentSince(this.#books, before)};
@@ -54,10 +54,11 @@ export class Bills {
   /** Bills that the history may not have in full. */
   get untold(): readonly Bill[] {
     const {open} = this;
-    return isSame(open.by, this.#open.told ?? NOTHING) ? this.#ended : [...this.#ended, open];
+    const isTold = JSON.stringify(open.by) === JSON.stringify(this.#open.told ?? NOTHING);
+    return isTold ? this.#ended : [...this.#ended, open];
   }
 
-  /** Ends the open bill, runs `restart`, and opens a bill with the facts `about`. `restart` may reset the counts. */
+  /** Ends the open bill, runs `restart`, which may reset the counts, and opens a bill with the facts `about`. */
   begin(about: unknown, restart: () => void = () => {}): void {
     this.#ended = this.untold;
     restart();
@@ -75,10 +76,6 @@ export class Bills {
 }
 
 const NOTHING = spentSince(emptyTally(), undefined);
-
-function isSame(one: SpendingBy, other: SpendingBy): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
 
 function opened(books: Tally, about: unknown): Open {
   return {id: randomUUID(), about, before: spentSince(books, undefined), told: undefined};

@@ -3,7 +3,7 @@ import type {Charge} from '../job/settings/cost.ts';
 import {type Draw, spendingOf, type Tally} from './tally.ts';
 
 export interface Limits {
-  /** Maximum sum of spent, maybe spent and reserved credits. All money in this file is in thousandths of a credit. */
+  /** Maximum of spent, maybe spent and reserved credits. Money in this file is in thousandths of a credit. */
   readonly maxCredits?: number | undefined;
   /** The account's daily and monthly budgets. Other runs share them. */
   readonly shared?: readonly PeriodBudget[] | undefined;
@@ -15,12 +15,10 @@ export interface PeriodUse {
   readonly used: number;
 }
 
-/**
- * `holder`: the session that takes credits of shared budgets, in blocks. `taken`: by a limit's name, the credits
- * that the run had taken of it when this was saved.
- */
+/** A session that takes credits of shared budgets, in blocks. */
 export interface Holding {
   readonly holder: string;
+  /** By a limit's name: the credits that the run had taken of it when this was saved. */
   readonly taken: Readonly<Record<string, number>>;
 }
 
@@ -30,7 +28,7 @@ interface CreditLimit {
   left(): number;
 }
 
-/** Reserves credits for each call, from the run's own limit and from the shared ones. No limit is ever exceeded. */
+/** Reserves the credits of each call, from the run's own limit and the shared ones. No limit is ever exceeded. */
 export class Budget {
   readonly #run: CreditLimit | undefined;
   readonly #shared: readonly PeriodBudget[];
@@ -50,7 +48,7 @@ export class Budget {
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
   }
 
-  /** Saved so that after a kill the next session can give back unspent credits. Undefined without shared budgets. */
+  /** Saved for the next session: after a kill, it gives back unspent credits. Undefined without shared budgets. */
   get holding(): Holding | undefined {
     const holder = this.#shared[0]?.holder;
     if (holder === undefined) return undefined;
@@ -115,12 +113,12 @@ export class Budget {
     this.#inFlight.delete(key);
   }
 
-  /** Reserves a call's credits again: the call had been given up, and now its outcome has arrived. */
+  /** Reserves a call's credits again: the call was booked as interrupted, and now its outcome has arrived. */
   hold(cost: number): void {
     this.#reserved += cost;
   }
 
-  /** Drops all reservations. Called when no call is in flight any more. */
+  /** Drops all reservations: no call is in flight any more. */
   clear(): void {
     this.#reserved = 0;
     this.#inFlight.clear();
@@ -132,11 +130,12 @@ export class Budget {
   }
 
   get uses(): readonly PeriodUse[] {
-    if (!this.#closed) this.#uses = this.#shared.map(useOf);
+    if (!this.#closed)
+      this.#uses = this.#shared.map(({period, maxCredits, used}) => ({period, limit: maxCredits, used}));
     return this.#uses;
   }
 
-  /** Closes all shared budgets, then throws the first error of any of them. */
+  /** Closes all shared budgets, then throws the first error of theirs. */
   close(): void {
     if (this.#closed) return;
     const errors: unknown[] = [];
@@ -160,8 +159,9 @@ export class Budget {
   }
 
   /**
-   * True if a renewal fits in half of the limit, taken here as the credits that the run took plus those that
-   * remain. The run's own calls don't change this sum. So once the half is used up, the limit is not read again.
+   * True if the limit has room for a renewal, and all renewals together use at most half of the limit. That half is
+   * computed from the credits that the run took plus those that remain. The run's own calls don't change this sum.
+   * So once the half is used up, the limit is not read again.
    */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;
@@ -186,8 +186,4 @@ function book(draws: readonly Draw[], cost: number, renews: boolean): void {
     draw.taken += cost;
     if (renews) draw.renewed += cost;
   }
-}
-
-function useOf({period, maxCredits: limit, used}: PeriodBudget): PeriodUse {
-  return {period, limit, used};
 }

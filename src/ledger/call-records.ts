@@ -1,11 +1,11 @@
-import type {Sqlite, SqlRow, SqlValue} from '../disk/sqlite.ts';
+import type {Sqlite, SqlRow} from '../disk/sqlite.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from './entry.ts';
 import {guarded, saved} from './ledger-file.ts';
 import {INTERRUPTED} from './value-history.ts';
 
 /**
- * The table of calls is created when a run first records them. `scope` (endpoint and account) becomes NULL when a
+ * The table is created when a session first records its calls. `scope` (endpoint and account) becomes NULL when a
  * restart with a fresh budget takes the call out of the run's books.
  */
 const SCHEMA = `
@@ -35,7 +35,7 @@ const READ_AT_ONCE = 500;
 /** Maximum number of row numbers stored with a call. Millions of rows may have the call's value. */
 const MOST_ROWS = 20;
 
-/** One attempt, and the charge that was booked for it. */
+/** One attempt, and its charge as booked. */
 export interface CallRecord {
   readonly run: string;
   /** Identifies operation and value: see {@link LookupKey}. */
@@ -59,8 +59,9 @@ export interface CallRecord {
 }
 
 /**
- * Keeps the table of calls. An attempt's row is written in the ledger's own transactions: when credits are reserved for
- * the attempt, and when its charge is booked. So after any kill the rows add up to the run's books.
+ * The table of calls, with a row for each attempt. The row is written in the ledger's own transactions: when
+ * credits are reserved for the attempt, and when its charge is booked. So after any kill the rows add up to
+ * the run's books.
  */
 export class CallRecords {
   readonly #db: Sqlite;
@@ -86,8 +87,7 @@ export class CallRecords {
     const status = 'status' in attempt ? (attempt.status ?? null) : null;
     const code = 'code' in attempt ? attempt.code : null;
     const requestId = ('pace' in attempt ? attempt.pace?.requestId : undefined) ?? null;
-    const values: SqlValue[] = [Math.round(boughtAt), kind, status, code, requestId, charge, dispatch];
-    this.#sql.settle.run(...values);
+    this.#sql.settle.run(Math.round(boughtAt), kind, status, code, requestId, charge, dispatch);
   }
 
   /** Marks attempts as maybe charged if they were in flight when their session ended. */
@@ -95,7 +95,7 @@ export class CallRecords {
     this.#sql.lose.run();
   }
 
-  /** Takes all attempts until now out of the run's books (its counts). Their rows stay, with a NULL scope. */
+  /** Takes all attempts until now out of the run's books (its counts). Keeps their rows, with a NULL scope. */
   forget(): void {
     this.#sql.forget.run();
   }

@@ -2,14 +2,14 @@ import {Sqlite, type Statement} from '../disk/sqlite.ts';
 import {inTemporary} from '../disk/temporary.ts';
 import {KEY_LENGTH} from './lookup.ts';
 
-/** Maximum slots in memory: 64 MiB. Filled to {@link FULL} they hold six million keys; later keys go to a file. */
+/** Maximum slots in memory: 64 MiB. Filled to {@link FULL} they hold six million keys; others go to a file. */
 const MOST_SLOTS = 2 ** 23;
 const FIRST_SLOTS = 2 ** 14;
 const FULL = 0.75;
 
 /**
- * Distinguishes new keys from repeated keys in bounded memory. Memory holds 64 bits of each key: the chance that any
- * two of six million collide is one in a million.
+ * Distinguishes new keys from repeated keys in bounded memory. Memory holds 64 bits of each key: the chance that
+ * any two of six million collide is one in a million.
  */
 export class DistinctKeys {
   readonly #path: string;
@@ -21,7 +21,7 @@ export class DistinctKeys {
   #used = 0;
   #file: KeyFile | undefined;
 
-  /** When memory is full, a file for further keys is created at `path`, in a temporary directory. */
+  /** `path`: file for the keys for which memory has no room, in a temporary directory; created when needed. */
   constructor(path: string, mostSlots = MOST_SLOTS) {
     this.#path = path;
     this.#mostSlots = mostSlots;

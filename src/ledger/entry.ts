@@ -3,7 +3,7 @@ import type {Charge} from '../job/settings/cost.ts';
 import type {Answer, LookupKey, Outcome} from './lookup.ts';
 import type {ValueHistory} from './value-history.ts';
 
-/** A value's attempts until now, and its final outcome once it has one. */
+/** What the ledger knows of a value: its attempts until now, and its final outcome once it has one. */
 export interface LedgerEntry extends ValueHistory {
   readonly outcome: Outcome | undefined;
   /** `dispatch` of the value's last call, if its session ended before the outcome was known; else undefined. */
@@ -17,8 +17,8 @@ export interface Reservation extends Booking {
   /** True for a renewal of a known answer. It must leave credits to other values: see {@link Budget.affords}. */
   readonly renews?: boolean | undefined;
   /**
-   * Number of the row that shows the answer unchanged. Other rows with the value show the answer to a repeated
-   * call. Undefined if all rows show the same.
+   * Number of the row that shows the answer unchanged. Other rows with the value show what a repeated call would
+   * answer. Undefined if all rows show the same.
    */
   readonly firstRow?: number | undefined;
   /** Numbers of the rows that wait for the call. */
@@ -34,7 +34,7 @@ interface Booking extends LookupKey {
   readonly cost: number;
 }
 
-/** The end of one attempt. `outcome` is set if it was the value's last attempt. */
+/** The end of one attempt, as booked. `outcome` is set if the value needs no other attempt. */
 export interface BookedAttempt extends Booking {
   readonly attempt: TimedAttempt;
   readonly charge: Charge;
@@ -45,7 +45,7 @@ export interface BookedAttempt extends Booking {
   readonly outcome?: Outcome | undefined;
 }
 
-/** An answer, with the key of its value. */
+/** An answer that other runs can use, with the key of its value. */
 export interface KeptAnswer extends LookupKey {
   readonly outcome: Answer;
 }

@@ -14,13 +14,13 @@ import {
 } from './tally.ts';
 import {INTERRUPTED} from './value-history.ts';
 
-/** Cost of this run's earlier attempts, which a restart gave up. */
+/** What the run spent before its restarts. */
 export interface Earlier {
   /** Spent at the current endpoint and account: it counts in the books and against the limit. */
   readonly counted: Spending;
   /** Spent at another endpoint or account, or before `--restart fresh`: it counts against no limit. */
   readonly notCounted: Spending;
-  /** True if an attempt's saved state was unreadable, so that the attempt's cost and values are unknown. */
+  /** True if a saved state was unreadable, so that its cost and values are unknown. */
   readonly unknown: boolean;
 }
 
@@ -37,15 +37,15 @@ export interface ScopedAnswers {
   readonly answers: readonly KeptAnswer[];
 }
 
-/** {@link Earlier} of a run without a readable earlier attempt: its known cost is 0. */
+/** {@link Earlier} of a run that spent nothing before a restart, as far as known. */
 export function nothingEarlier(unknown: boolean): Earlier {
   return {counted: sumOf([]), notCounted: sumOf([]), unknown};
 }
 
 /**
- * Keeps what a run's attempts before a restart left: books (counts of calls and credits), answers, and doubts
- * about calls that the service may have carried out. Each of these belongs to a scope: the endpoint and account at
- * which it arose.
+ * Keeps what is left of a run's earlier attempts. An attempt is the run's work between two restarts. It leaves
+ * books (counts of calls and credits), answers, and doubts about calls that the service may have carried out. Each
+ * of these belongs to a scope: the endpoint and account at which it arose.
  */
 export class GivenUp {
   readonly #lostState: boolean;
@@ -64,8 +64,8 @@ export class GivenUp {
   }
 
   /**
-   * Gives up the current attempt and begins a new one in `scope` (endpoint and account). Returns the new attempt's
-   * books, without earlier spending if the budget is fresh. Needs the caller's transaction.
+   * Ends the current attempt and begins a new one in `scope` (endpoint and account). Returns the new attempt's
+   * books, without earlier spending if the budget is fresh. To be called within a transaction.
    */
   begin(tally: Tally, scope: string, {freshBudget = false, keepsDoubts = false}: StartOver): Tally {
     const {answers, doubts, countAsOne, forget, keepBooks, clear, setScope} = this.#sql;
@@ -99,13 +99,12 @@ export class GivenUp {
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#isEmpty ? undefined : guarded(() => this.#sql.find.get(key, this.#scope));
-    const asked = {mayBeCarriedOut: true, interrupted: undefined};
-    const unknown = {...asked, doubts: 0, lastCode: INTERRUPTED, outcome: undefined};
-    if (row === undefined) return this.#lostState ? unknown : undefined;
+    const sent = {mayBeCarriedOut: true, doubts: 0, lastCode: INTERRUPTED, interrupted: undefined};
+    if (row === undefined) return this.#lostState ? {...sent, outcome: undefined} : undefined;
     const answer = outcomeOf(withAnswer(row));
     const outcome = answer !== undefined && serves(answer) ? answer : undefined;
     const lastCode = row.state === WAITING ? String(row.error ?? INTERRUPTED) : INTERRUPTED;
-    return {...asked, doubts: Number(row.doubts), lastCode, outcome};
+    return {...sent, doubts: Number(row.doubts), lastCode, outcome};
   }
 
   /** Yields, in groups, all answers that earlier attempts got at the current endpoint and account. */
@@ -113,7 +112,7 @@ export class GivenUp {
     return this.#answersIn(this.#scope);
   }
 
-  /** Yields earlier attempts' answers from other endpoints and accounts. Other runs can use them, this run can't. */
+  /** Yields the answers from other endpoints and accounts. Other runs can use them, but this run can't. */
   *answersElsewhere(): Generator<ScopedAnswers> {
     for (const row of guarded(() => this.#sql.scopes.all(this.#scope))) {
       const scope = String(row.scope);
@@ -152,7 +151,7 @@ export class GivenUp {
   }
 }
 
-/** Returns the row, with state `ok` if it has an answer: a later doubt may have set its state to waiting. */
+/** Returns the row, with state `ok` if it has an answer: a later doubt may have set its state to `WAITING`. */
 function withAnswer(row: SqlRow): SqlRow {
   return row.state === WAITING && row.data !== null ? {...row, state: stateOf.ok} : row;
 }
@@ -163,8 +162,8 @@ function statements(db: Sqlite) {
     answers: db.prepare(
       'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, 0, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),
-    // If an earlier attempt left an answer of the value in `carried`, that answer stays in the row, beside the
-    // doubt.
+    // If `carried` has an answer of the value from an earlier attempt, that answer stays in the row,
+    // with the doubts.
     doubts: db.prepare(
       `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
     ),

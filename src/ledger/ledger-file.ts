@@ -4,12 +4,17 @@ import {isDamage, Sqlite} from '../disk/sqlite.ts';
 import {isOfDisk, OutputError, StateError, systemReason} from '../errors.ts';
 import {damageOf} from './sound.ts';
 
-/** Raise this version if tables, tally, checkpoint or a run's identity change shape. Other versions are refused. */
+/** Raise this version if tables, tally, checkpoint or identity change shape. Other versions are refused. */
 const VERSION = 10;
-/** Version without checksums of the saved values. Opening such a ledger turns it into the present version. */
+/** Version whose saved values have no checksums. The program raises such a ledger to {@link VERSION}. */
 const WITHOUT_CHECKSUMS = 9;
 
-/** `nth` numbers the answers that this run bought, in order. It is NULL for answers that it got without a call. */
+/**
+ * `lookup`: a row for each distinct value. `carried`: answers and doubts from before the run's restarts, by scope
+ * (endpoint and account). `given_up`: the books (counts of calls and credits) from before the restarts.
+ *
+ * `nth`: number of an answer among the answers that this run bought; NULL for an answer without a call.
+ */
 const SCHEMA = `
   CREATE TABLE lookup (
     id INTEGER PRIMARY KEY,
@@ -42,12 +47,12 @@ const SCHEMA = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/** Suffix of the file that reserves disk space, so that the ledger can still be written when the disk is full. */
+/** Suffix of the file that reserves disk space, so that a full disk doesn't keep the ledger from being written. */
 export const SPARE = '-spare';
 
 /**
- * Opens a ledger's file, or creates it. `full`: reservations survive a power cut, as a budget needs. Otherwise they
- * survive only the end of the process.
+ * Opens a ledger's file, or creates it. `full`: true if a transaction must survive a power cut, as a credit limit
+ * needs. Otherwise it survives only the end of the process.
  */
 export function openLedgerFile(path: string, full: boolean): Sqlite {
   const db = new Sqlite(path, {synchronous: full ? 'FULL' : 'NORMAL', exclusive: true, busyTimeoutMs: 0});
@@ -69,8 +74,8 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
 }
 
 /**
- * Removes the names of an open ledger's files: the files vanish when they are closed, however the process ends. The
- * write-ahead log exists by now, so SQLite opens nothing by name again. (On Windows this fails.)
+ * Removes the names of an open ledger's files: then the files vanish when they are closed, however the process
+ * ends. The write-ahead log exists by now, so SQLite opens no file by name again. (On Windows this fails.)
  */
 export function removeNames(path: string): void {
   for (const suffix of ['', '-wal']) {
@@ -108,8 +113,8 @@ export function unwritable(reason: string, cause: unknown): OutputError {
 }
 
 /**
- * Reads the run's identity from a ledger that no process has open. `hasCalls`: the run's current attempt or an earlier
- * one sent a call. Throws as {@link openLedgerFile} does.
+ * Reads the run's identity from a ledger that no process has open. `hasCalls`: true if the run sent a call, also if
+ * that was before a restart. Throws as {@link openLedgerFile} does.
  */
 export function peek<Run>(path: string): {readonly run: Run | undefined; readonly hasCalls: boolean} {
   const db = guarded(() => openLedgerFile(path, false));
@@ -119,7 +124,7 @@ export function peek<Run>(path: string): {readonly run: Run | undefined; readonl
     return {
       run: run && saved<Run>(run.value),
       hasCalls: calls.some(
-        some => guarded(() => db.query(['key'], `FROM ${some} LIMIT 1`).get()) !== undefined,
+        rows => guarded(() => db.query(['key'], `FROM ${rows} LIMIT 1`).get()) !== undefined,
       ),
     };
   } finally {

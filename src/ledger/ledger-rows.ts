@@ -4,20 +4,20 @@ import type {BookedAttempt, KeptAnswer, LedgerEntry} from './entry.ts';
 import type {Answer, Outcome} from './lookup.ts';
 import {INTERRUPTED} from './value-history.ts';
 
-/** State of a value that waits for its first or next call. Other states: `SENT`, and the final ones in `stateOf`. */
+/** State of a value that waits for its first or next call. Others: `SENT`, and `stateOf` for outcomes. */
 export const WAITING = 0;
 const SENT = 1;
 export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 
 /**
- * SQL for the number of a value's sends that may have been charged and brought no answer. If `dispatch` is 0, the
- * run's current attempt never sent the value: its error is from an earlier attempt, and is not counted.
+ * SQL for the number of a value's calls that brought no answer and may have been charged. If `dispatch` is 0, the
+ * value was not sent since the run's last restart: then its error is from before the restart, and does not count.
  */
 export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
 
-/** Maximum keys per statement: all rows that a statement finds are one JSON text in memory. */
+/** Maximum keys per statement: memory holds all rows that a statement finds, as one JSON text. */
 const FIND_AT_ONCE = 64;
-/** Answers per read when they are copied out of the ledger. */
+/** Number of answers that are read at once to copy them out of the ledger. */
 export const COPY_AT_ONCE = 500;
 
 export function answerOf(row: SqlRow): KeptAnswer {
@@ -25,7 +25,7 @@ export function answerOf(row: SqlRow): KeptAnswer {
   return {operation: row.operation as Operation, key: String(row.key), outcome};
 }
 
-/** Yields answers in groups, since memory may not hold all. `read` returns the rows that follow the row `last`. */
+/** Yields answers in groups: memory may not hold all. `read` returns the rows that follow the row `last`. */
 export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]): Generator<KeptAnswer[]> {
   for (let last: SqlRow | undefined; ; ) {
     const rows = read(last);
@@ -61,7 +61,7 @@ export function outcomeOf(row: SqlRow): Outcome | undefined {
   }
 }
 
-/** State, error, data and time of an outcome as columns: the inverse of {@link outcomeOf}. */
+/** State, error, data and time of purchase, as columns of a value's row: the inverse of {@link outcomeOf}. */
 export function columnsOf(outcome: Outcome | undefined) {
   if (outcome === undefined) return [WAITING, null, null, null] as const;
   const state = 'rejected' in outcome ? stateOf.rejected : stateOf[outcome.status];
@@ -73,17 +73,17 @@ export function columnsOf(outcome: Outcome | undefined) {
   ] as const;
 }
 
-/** The columns that an attempt sets in its value's row. `nth`: number of the attempt's answer; null without one. */
+/** The parameters of the statement `settle`. `nth`: number of the attempt's answer; null without an answer. */
 export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nth: number | null) {
   const [state, settled, data, boughtAt] = columnsOf(outcome);
   const error = outcome === undefined && doubt && 'code' in attempt ? attempt.code : settled;
   return [state, Number(doubt), error, data, boughtAt, nth, key] as const;
 }
 
-/** Number of known answers that one statement writes: a fifth faster than one answer per statement. */
+/** Number of known answers that one statement writes. This is a fifth faster than one answer per statement. */
 export const ADOPTED_AT_ONCE = 64;
 
-/** Binding a value takes time, so values that all answers share are written into the statement. */
+/** The row of a known answer. Binding takes time, so the statement itself has the values that all answers share. */
 const ADOPTED_ANSWERS = `(?, ?, ${stateOf.ok}, 0, NULL, ?, ?)`;
 
 function adoption(rows: string): string {

@@ -8,7 +8,7 @@ import {guarded, unwritable} from './ledger-file.ts';
 import {entryOf, findRows, type LedgerStatements} from './ledger-rows.ts';
 import {type Adopted, afterNextSends, Unwritten} from './unwritten.ts';
 
-/** Outcomes without a call are written in groups of this size. Keys are random: smaller groups rewrite more pages. */
+/** Outcomes without a call are written in groups: keys are random, so fewer would rewrite more pages. */
 const ADOPT_AT_ONCE = 4_096;
 
 interface LedgerWriterOptions {
@@ -16,11 +16,11 @@ interface LedgerWriterOptions {
   readonly sql: LedgerStatements;
   /** The file's table of calls; undefined if no session has recorded its calls. */
   readonly calls: CallRecords | undefined;
-  /** Returns a function that records the calls of one transaction; undefined if this session records no calls. */
+  /** Makes a function that records the calls of one transaction; undefined if this session records no calls. */
   readonly recorder: (() => (call: Reservation) => void) | undefined;
   /** Saves the books (the counts of calls and credits) within the transaction that writes the counted calls. */
   readonly saveTally: () => void;
-  /** Disk space held for outcomes, in case the disk is full. A temporary ledger needs none: no session resumes it. */
+  /** Disk space for outcomes on a full disk. A temporary ledger needs none: no session resumes it. */
   readonly spare: Spare | undefined;
 }
 
@@ -28,12 +28,12 @@ interface LedgerWriterOptions {
  * Writes a ledger's file. Each transaction writes the reservations of the calls to be sent next, and the bookings
  * since the last transaction.
  *
- * On a full disk, the writer removes the spare file to make room for the outcomes of calls in flight. It takes no
- * more reservations. Any other failed write is final: the books in memory are ahead of the file from then on.
+ * On a full disk, the writer removes the spare file to make room for the outcomes of calls in flight, and refuses
+ * reservations. Any other failed write is final: from then on, the books in memory are ahead of the file.
  */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
-  /** `#keys.mayHave` is false only for a key that has no row in the file, and no row that waits to be written. */
+  /** Recognizes most keys that are neither in the file nor wait to be written: they need no search in the file. */
   readonly #keys: KeyFilter;
   #unwritten = new Unwritten();
   #flush: Promise<void> | undefined;
@@ -51,12 +51,11 @@ export class LedgerWriter {
     return this.#unwritten;
   }
 
-  /** The error that every write throws after a write has failed or the writer was closed; undefined before. */
+  /** The error that every write throws once a write has failed or the writer is closed; undefined until then. */
   get refusal(): unknown {
     return this.#failure ?? (this.#isOpen ? undefined : new Error('the ledger is closed'));
   }
 
-  /** Returns the ledger entries under these keys. A new key has no entry. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     const known = keys.filter(key => this.#keys.mayHave(key));
     if (known.some(key => this.#unwritten.open.has(key))) this.drain();
@@ -67,14 +66,14 @@ export class LedgerWriter {
     return found;
   }
 
-  /** Lets an outcome without a call wait for the next write. The caller has counted it in the books already. */
+  /** Queues an outcome without a call for the next write. The caller has counted it in the books already. */
   adopt(key: string, adopted: Adopted): void {
     this.#keys.add(key);
-    this.#unwritten.adopt(key, adopted);
+    this.#unwritten.adopted.set(key, adopted);
     if (this.#unwritten.adopted.size >= ADOPT_AT_ONCE) this.drain();
   }
 
-  /** Resolves once the waiting bookings are written: with the next reservations, or soon if there are none. */
+  /** Resolves once the waiting bookings are written: with the next reservations, or shortly after without any. */
   soon(): Promise<void> {
     this.#flush ??= afterNextSends(() => {
       this.#flush = undefined;
@@ -88,13 +87,13 @@ export class LedgerWriter {
     if (this.#unwritten.size > 0 || this.#failure !== undefined) this.write([]);
   }
 
-  /** Writes the waiting bookings; nothing is written afterwards. */
+  /** Writes the waiting bookings. Every later write throws. */
   close(): void {
     this.drain();
     this.#isOpen = false;
   }
 
-  /** Writes the waiting bookings, these reservations, and what `more` writes: all three, or nothing. */
+  /** Writes the waiting bookings and these reservations, and runs `more`: all in one transaction. */
   write(reservations: readonly Reservation[], more?: () => void): void {
     const {refusal} = this;
     if (refusal !== undefined) throw refusal;
@@ -110,13 +109,13 @@ export class LedgerWriter {
       }
       this.#full = error;
       this.#unwritten = unwritten;
-      // The caller must first take the refused reservations out of the books. Only then may the books be written.
+      // Does not write the books now: the caller must first take the refused reservations out of them.
       if (reservations.length > 0) throw error;
       this.write([], more);
     }
   }
 
-  /** Reserves disk space for the outcomes of the calls, before other programs fill the disk. Throws without space. */
+  /** Reserves disk space for the outcomes of the next calls, before other programs fill the disk; else throws. */
   #demandSpace(): void {
     if (this.#full !== undefined) throw this.#full;
     try {

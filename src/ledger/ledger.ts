@@ -19,16 +19,18 @@ export interface LedgerOptions extends Limits {
   readonly temporary?: boolean | undefined;
   /** True to record each call: see {@link CallRecords}. */
   readonly recordsCalls?: boolean | undefined;
-  /** Gives unspent credits of the killed session `holder` back to shared budgets. `taken`: its use, by limit. */
+  /** Gives credits that the killed session `holder` left unspent back to budgets. `taken`: its use, by limit. */
   readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }
 
 /**
- * The run's ledger. For each distinct value it holds a durable reservation before the call, and the final outcome
- * after the call. Repeated values, resumes, the budget and the books (counts of calls and credits) rely on it. A
- * transaction writes reservations together with the outcomes that arrived since the last one. On a full disk, the
- * ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space. After any
- * other write error it writes nothing more. The books in memory then still count every call.
+ * The run's ledger. For each distinct value, its file has a durable reservation before the call, and the final
+ * outcome after the call. So a value that repeats is not bought again, a resumed run continues where it was, and no
+ * limit is exceeded. It also keeps the books: the run's counts of calls and credits.
+ *
+ * A transaction writes reservations together with the outcomes that arrived since the last transaction. On a full
+ * disk, the ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space. After
+ * any other write error it writes nothing more. The books in memory then still count every call.
  *
  * @throws {StateError} if its file is damaged or of another version; {@link OutputError} if it can't be written.
  */
@@ -36,7 +38,7 @@ export class Ledger {
   readonly tally: Tally;
   readonly budget: Budget;
   readonly bills: Bills;
-  /** The run's earlier attempts, which restarts gave up. */
+  /** What is left of the run's attempts before its restarts. */
   readonly givenUp: GivenUp;
   /** Number of calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
@@ -74,7 +76,8 @@ export class Ledger {
         spare: this.#spare,
       });
       this.interrupted = guarded(() => this.#bookInterrupted());
-      // Gives back the credits that the last session held in blocks, before this session takes its own.
+      // A killed session leaves unspent credits in its blocks of shared budgets. Gives them back before this
+      // session takes blocks of its own.
       const before = this.getMeta<Holding>('holding');
       if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
       guarded(() => this.#saveHolding());
@@ -89,12 +92,12 @@ export class Ledger {
     return this.#state === 'ended' || (this.#state === 'open' && this.#writer.refusal === undefined);
   }
 
-  /** Returns the entries of the values with these keys. A new value has no entry. */
+  /** Returns the entries of the values with these keys. A value that the ledger does not know has no entry. */
   find(keys: readonly string[]): Map<string, LedgerEntry> {
     return this.#writer.find(keys);
   }
 
-  /** Number of the row that shows a value's answer unchanged, if chosen. Others show a repeated call's answer. */
+  /** Number of the row that shows a value's answer unchanged; undefined if none is chosen yet. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
     return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
@@ -105,12 +108,15 @@ export class Ledger {
     this.#writer.unwritten.firstRows.set(key, row);
   }
 
-  /** Forgets each {@link firstRow} after `row`. The run resumes there, and the input after it may have changed. */
+  /** Forgets each {@link firstRow} after `row`, where the run resumes: the input may have changed from there on. */
   forgetRowsAfter(row: number): void {
     guarded(() => this.#sql.forgetRowsAfter.run(row));
   }
 
-  /** Durably reserves credits for calls, in order, and marks the calls as sent. Returns how many the budgets allow. */
+  /**
+   * Durably reserves credits for calls, in order, and marks the calls as sent. Returns the number of calls for
+   * which the budgets had credits: the first ones of `batch`. Throws if the write fails; then no call is reserved.
+   */
   reserve(batch: readonly Reservation[]): number {
     const granted: Reservation[] = [];
     try {
@@ -131,7 +137,7 @@ export class Ledger {
     return granted.length;
   }
 
-  /** Books an attempt. Resolves once the file has the booking; rejects if the booking can't be written. */
+  /** Books an attempt. Resolves once the booking is in the file; rejects if it can't be written. */
   record(booked: BookedAttempt): Promise<void> {
     if (this.#state !== 'open') return Promise.reject(this.#writer.refusal);
     const nth = bookAttempt(this.tally, booked);
@@ -148,7 +154,7 @@ export class Ledger {
     return this.record(booked);
   }
 
-  /** Settles a value without a new call: by a stored or earlier outcome, or because no resend is allowed. */
+  /** Settles a value without a new call: by an earlier outcome, or because no resend is allowed. */
   adopt(operation: Operation, key: string, outcome: Outcome, known = false): void {
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
@@ -162,17 +168,17 @@ export class Ledger {
     this.#writer.adopt(key, {operation, outcome});
   }
 
-  /** Keeps a rejection for other runs if it is about the value (`isKept`); else it is this run's failure only. */
+  /** Makes a rejection usable for other runs if the value is to blame (`isKept`), else a failure of this run. */
   judgeRejection(key: string, isKept: boolean): void {
     this.#writer.unwritten.judge(key, isKept ? ++this.tally.bought : null);
   }
 
-  /** Rejections that an earlier session left unjudged: they may be about their value, or about the account. */
+  /** Rejections about which an earlier session did not decide: see {@link judgeRejection}. */
   unjudged(): KeptAnswer[] {
     return guarded(() => this.#sql.unjudged.all()).map(answerOf);
   }
 
-  /** Yields the answers bought after the `nth`, in groups. If `nth` is 0, answers of earlier attempts come first. */
+  /** Yields the answers after the `nth`, in groups. If it is 0, those from before a restart come first. */
   *answersAfter(nth: number): Generator<KeptAnswer[]> {
     if (this.#state === 'open') this.#writer.drain();
     if (nth === 0) yield* this.givenUp.answers();
@@ -180,8 +186,9 @@ export class Ledger {
   }
 
   /**
-   * Starts the run over at an endpoint and account (`scope`). Deletes outcomes and checkpoint. Keeps answers,
-   * spending, and doubts about calls. With a fresh budget the earlier spending no longer counts.
+   * Starts the run over at an endpoint and account (`scope`). Deletes all entries and the checkpoint. What was paid
+   * for moves to {@link givenUp}: answers, spending, and doubts about calls. With a fresh budget the earlier
+   * spending no longer counts.
    */
   restart(scope: string, how: StartOver = {}): void {
     guarded(() =>
@@ -212,7 +219,7 @@ export class Ledger {
     if (this.#calls !== undefined) yield* this.#calls.of(this.givenUp.scope);
   }
 
-  /** Books calls in flight as maybe spent, and writes waiting bookings. Afterwards no attempt can be booked. */
+  /** Books the calls in flight as maybe charged, and writes all bookings. Afterwards no attempt can be booked. */
   end(): void {
     if (this.#state !== 'open') return;
     if (this.#loseInFlight()) this.#writer.write([], () => this.#saveLost());
@@ -236,7 +243,7 @@ export class Ledger {
       try {
         close();
       } catch {
-        // Drops this error: the caller reports the error for which it abandons the ledger.
+        // Ignored: the caller reports the error for which it abandons the ledger.
       }
     }
   }
@@ -268,7 +275,7 @@ export class Ledger {
     return lost.reduce((sum, {n}) => sum + Number(n), 0);
   }
 
-  /** Books this session's calls in flight as maybe spent, in memory only. Returns true if there were any. */
+  /** Books this session's calls in flight as maybe charged, in memory only. Returns true if there were any. */
   #loseInFlight(): boolean {
     if (this.#inFlight.size === 0) return false;
     for (const {operation, cost} of this.#inFlight.values()) bookLost(this.tally, operation, 1, cost);

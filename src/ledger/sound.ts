@@ -3,19 +3,19 @@ import {operationNames} from '../operations/table.ts';
 
 const ROWS_AT_ONCE = 500;
 
-/** SQL condition that is true for every row that this program wrote. */
+/** SQL condition that is true for every row of `lookup` that this program wrote. */
 const IS_SOUND = `operation IN (${operationNames.map(name => `'${name}'`).join(', ')}) AND typeof(state) = 'integer' AND typeof(cost) = 'integer'`;
 
 /**
- * Describes the damage in any page of a ledger's file; undefined if the file is sound. Called before anything is sent,
- * so that no run finds damage midway. Takes 1 µs per value.
+ * Describes damage in a ledger's file; undefined if the whole file is sound. Called before anything is sent, so
+ * that no run finds damage midway. Takes 1 µs per value.
  *
  * @throws SQLite's errors if pages or texts can't be read.
  */
 export function damageOf(db: Sqlite): string | undefined {
   const found = db.query(['quick_check AS found'], 'FROM pragma_quick_check(1)').get()?.found;
   if (found !== 'ok') return String(found);
-  // SQLite doesn't check that texts are UTF-8, but reading a text does. So all texts are read.
+  // SQLite doesn't check that texts are UTF-8. Reading a text does, so this reads all texts.
   const page = db.query(
     [
       'max(id) AS last',

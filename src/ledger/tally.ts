@@ -3,14 +3,14 @@ import {type Operation, perOperation} from '../operations/table.ts';
 import type {BookedAttempt} from './entry.ts';
 import {INTERRUPTED} from './value-history.ts';
 
-/** Distinct values refused in a row, without an answer in between. */
+/** Distinct values of an operation that the service refused in a row, without an answer in between. */
 export interface Refusals {
   count: number;
   /** Code of the last refusal; empty before the first. */
   code: string;
   /** True if the refusals had several codes. */
   isMixed: boolean;
-  /** True if all these refusals are about the caller's credentials, by their status (403) or code. */
+  /** True if the status (403) or code of all these refusals says that the caller's credentials are wrong. */
   credentials: boolean;
 }
 
@@ -29,22 +29,22 @@ export interface RefusalTally {
 export interface OperationTally extends RefusalTally {
   /** Distinct values, however they were answered. */
   distinct: number;
-  /** Distinct values with an answer from the store or an earlier attempt. `knownRejections` of them were rejections. */
+  /** Distinct values with an answer from the store or before a restart. `knownRejections`: rejections of them. */
   fromStore: number;
   knownRejections: number;
-  /** Distinct values that needed a call while the store could not be read. */
+  /** Distinct values that were not searched in the store, since it could not be read. */
   notLookedUp: number;
   answered: number;
   /** Calls that were certainly sent. The other attempts are in `unsent` and `unconfirmed` of {@link Tally}. */
   calls: number;
   /** Calls after the first call of a value. */
   retries: number;
-  /** Thousandths of a credit that calls certainly cost. `maybeSpent`: the cost of calls that may have been charged. */
+  /** Thousandths of a credit that calls certainly cost. `maybeSpent`: cost of calls that may have been charged. */
   spent: number;
   maybeSpent: number;
 }
 
-/** Use of one limit by calls, including those in flight, in thousandths of a credit. */
+/** Credits that the run took of one limit, also for calls in flight; in thousandths of a credit. */
 export interface Draw {
   taken: number;
   /** The part of `taken` that renewed known answers. */
@@ -56,7 +56,7 @@ export interface Tally {
   /** Number of answers bought. Answers are numbered from 1, so it is also the number of the last answer. */
   bought: number;
   readonly operations: Record<Operation, OperationTally>;
-  /** Attempts by HTTP status. `byError`: attempts without a status, by code. Together they are all attempts. */
+  /** Attempts by HTTP status. `byError`: attempts without a status, by code. Each attempt is in one of the two. */
   readonly byStatus: Record<string, number>;
   readonly byError: Record<string, number>;
   /** Attempts that provably never reached the service. */
@@ -70,7 +70,7 @@ export interface Tally {
   readonly wrongTypes: Record<string, number>;
   /** Time of the last booking, in milliseconds since the epoch. */
   bookedAt: number;
-  /** Use of each limit since the run began or was restarted, by the limit's name. */
+  /** By a limit's name: credits taken of it since the run began or was last restarted. */
   readonly draws: Record<string, Draw>;
 }
 
@@ -126,7 +126,7 @@ export function sumOf(all: readonly Spending[]): Spending {
 
 export type SpendingBy = Readonly<Record<Operation, Spending>>;
 
-/** Calls and credits booked since `before`, by operation. Negative if a booked cost was taken back. */
+/** Calls and credits booked since `before`, by operation. Negative if a booking was undone. */
 export function spentSince({operations}: Tally, before: SpendingBy | undefined): SpendingBy {
   return perOperation(name => less(operations[name], before?.[name]));
 }
@@ -139,7 +139,7 @@ function less(now: Spending, before: Spending = {spent: 0, maybeSpent: 0, calls:
   };
 }
 
-/** The books with which a run starts after a restart: all calls so far and their cost, but no counts of values. */
+/** Returns the books with which a restart begins: all calls so far and their cost, but no counts of values. */
 export function beginningWith(tally: Tally): Tally {
   return {
     ...tally,
@@ -147,7 +147,7 @@ export function beginningWith(tally: Tally): Tally {
     bought: 0,
     operations: perOperation(name => ({
       ...tally.operations[name],
-      // Drops the streak of refusals: the new attempt looks the refused values up again.
+      // Drops the streak of refusals: the restarted run looks the refused values up again.
       refused: noRefusals(),
       longestStreak: 0,
       distinct: 0,
@@ -157,7 +157,7 @@ export function beginningWith(tally: Tally): Tally {
   };
 }
 
-/** Books of zeros, except for the numbers of answers: they show which operations were answered. */
+/** Returns books of zeros, except for the numbers of answers: these show which operations were answered. */
 export function withAnswersAlone({operations}: Tally): Tally {
   const empty = emptyTally();
   return {
@@ -170,7 +170,7 @@ export function totalOf({operations}: Tally, what: Exclude<keyof OperationTally,
   return Object.values(operations).reduce((sum, books) => sum + books[what], 0);
 }
 
-/** Returns the saved counts. A count that another version of the program did not save is taken from `empty`. */
+/** Returns the saved counts. Takes a count from `empty` if an older version of the program did not save it. */
 export function overEmpty<T extends object>(empty: T, saved: T): T {
   const merged = {...empty, ...saved};
   for (const [name, inner] of Object.entries(empty) as [keyof T, unknown][]) {
@@ -186,14 +186,14 @@ function isCounts(value: unknown): value is object {
 
 /** Each latency bucket ends 5% above the one before it, so percentiles are exact to 5%. */
 const GROWTH = Math.log(1.05);
-/** Maximum number of names that are counted: the service may send any field names. */
+/** Maximum number of different names that are counted, since the service may send any field names. */
 const MOST_NAMES = 200;
 
 function latencyBucket(ms: number): number {
   return Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / GROWTH));
 }
 
-/** Percentile `p` (0 to 1) of the latencies in milliseconds, rounded up to its bucket. */
+/** Percentile `p` (0 to 1) of the latencies in milliseconds, rounded up to its bucket's end; null without calls. */
 export function latencyPercentile(tally: Tally, p: number): number | null {
   const buckets = Object.entries(tally.latency).map(([bucket, count]) => [Number(bucket), count] as const);
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);
@@ -214,7 +214,7 @@ export function countUp(counts: Record<string, number>, name: string, by = 1): v
   if (counts[name] === 0) delete counts[name];
 }
 
-/** Books one attempt: its end, duration and cost. Returns the number of its answer; null without an answer. */
+/** Books one attempt. Returns the number of its answer among bought answers; null without an answer. */
 export function bookAttempt(
   tally: Tally,
   {operation, attempt, charge, cost, retry, outcome}: BookedAttempt,
@@ -228,7 +228,7 @@ export function bookAttempt(
   if (attempt.kind === 'answered') books.answered += 1;
   if (charge === 'spent') books.spent += cost;
   if (charge === 'maybe') books.maybeSpent += cost;
-  // A rejection gets its number later, once it is known to be about its value.
+  // A rejection gets its number later, once the value is known to be to blame.
   const isNumbered = outcome?.boughtAt !== undefined && outcome.status !== 'failed';
   return isNumbered ? ++tally.bought : null;
 }
@@ -239,7 +239,7 @@ export function isAnswered(tally: Tally, operation: Operation): boolean {
   return answered + fromStore > knownRejections;
 }
 
-/** Books calls in flight as maybe charged, since their session ended. Negative numbers undo a booking. */
+/** Books calls that were in flight when their session ended, as maybe charged. Negative numbers undo a booking. */
 export function bookLost(tally: Tally, operation: Operation, count: number, cost: number): void {
   tally.operations[operation].maybeSpent += cost;
   tally.unconfirmed += count;

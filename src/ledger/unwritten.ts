@@ -12,25 +12,25 @@ export interface Adopted {
   readonly outcome: Outcome;
 }
 
-/** Bookings that are not in the ledger's file yet. */
+/** Bookings that wait to be written to the ledger's file. */
 export class Unwritten {
-  /** Booked attempts, each with the number of its answer: null without an answer. */
+  /** Booked attempts. `nth`: number of the attempt's answer among bought answers; null without an answer. */
   readonly attempts: (readonly [booked: BookedAttempt, nth: number | null])[] = [];
   readonly adopted = new Map<string, Adopted>();
   /** For values settled without a call, by key: number of the row that shows the answer unchanged. */
   readonly firstRows = new Map<string, number>();
-  /** Outcomes of booked attempts, by key. No value with an outcome in here is sent again. */
+  /** Outcomes of booked attempts, by key. A value with an outcome is not sent again. */
   readonly outcomes = new Map<string, Outcome>();
   /** Keys of values that have no outcome in `outcomes`, and whose row in the file is outdated. */
   readonly open = new Set<string>();
-  /** By a value's key: its rejection's number among bought answers; null if it is a failure of this run only. */
+  /** By a value's key: the number of its rejection among bought answers; null for a failure of this run only. */
   readonly rejections = new Map<string, number | null>();
 
   get size(): number {
     return this.attempts.length + this.adopted.size + this.rejections.size + this.firstRows.size;
   }
 
-  /** The entries of the given values whose outcomes wait to be written. */
+  /** Returns the entries of those of the given values whose outcomes wait to be written. */
   entriesOf(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
     for (const key of keys) {
@@ -48,7 +48,7 @@ export class Unwritten {
     }
     for (const [key, nth] of this.rejections)
       nth === null ? sql.dropRejection.run(key) : sql.keepRejection.run(nth, key);
-    // Written after the attempts: an adopted outcome settles a value whose own call failed.
+    // After the attempts: an adopted outcome may settle a value whose own call failed.
     writeAdopted(sql, this.adopted);
     for (const [key, row] of this.firstRows) sql.setFirstRow.run(row, key);
   }
@@ -66,10 +66,6 @@ export class Unwritten {
     const outcome = this.outcomes.get(key);
     if (outcome === undefined) this.open.add(key);
     else if (outcome.status === 'failed') this.outcomes.set(key, {status: 'failed', error: outcome.error});
-  }
-
-  adopt(key: string, adopted: Adopted): void {
-    this.adopted.set(key, adopted);
   }
 }
 
@@ -96,7 +92,7 @@ function writeOne(sql: LedgerStatements, key: string, {operation, outcome}: Adop
   sql.adopt.run(key, operation, ...columnsOf(outcome));
 }
 
-/** Runs `work` after the next reservations. Their transaction also writes the waiting bookings. */
+/** Runs `work` two turns of the event loop later. Mostly the next reservations are written by then. */
 export function afterNextSends(work: () => void): Promise<void> {
   const next = new Promise(resolve => {
     setImmediate(() => setImmediate(resolve));

@@ -1,13 +1,13 @@
 import type {Attempt} from '../client/attempt.ts';
 
-/** Error of a value whose session ended before the outcome was known. The service may have carried the call out. */
+/** Error code of a call whose session ended before the answer came. The service may have carried the call out. */
 export const INTERRUPTED = 'interrupted';
 
-/** A value's attempts until now, as far as they count for its next attempt. */
+/** What is remembered of a value's attempts: it decides about the value's next attempt. */
 export interface ValueHistory {
   /** True if the service may have carried out an attempt that brought no answer. */
   readonly mayBeCarriedOut: boolean;
-  /** Number of attempts that brought no answer and may have been charged. `lastCode`: error code of the last. */
+  /** Number of attempts without an answer that may have been charged. `lastCode`: error code of the last. */
   readonly doubts: number;
   readonly lastCode: string;
 }
@@ -23,7 +23,7 @@ export function withDoubt({doubts, lastCode}: ValueHistory, attempt: Attempt): V
   };
 }
 
-/** The history without its interrupted call, whose end is known by now: that call counted as one doubt. */
+/** Removes the interrupted call, which counted as one doubt. Used once the end of that call is known. */
 export function withoutInterrupted(history: ValueHistory): ValueHistory {
   const doubts = history.doubts - 1;
   return {...history, doubts, mayBeCarriedOut: doubts > 0};
