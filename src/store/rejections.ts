@@ -5,9 +5,10 @@ import type {Operation} from '../operations/table.ts';
 import type {AnswerStore} from './store.ts';
 
 /**
- * Rejections that arrived since an operation's last answer. Either their values are to blame, or the service
- * refuses the whole account. An answer in the same run shows that the values are to blame: then the rejections are
- * kept for other runs. If a session ends while the run can resume, the next session judges them.
+ * Rejections that arrived since an operation's last answer. Either their values are to blame, or the
+ * service refuses the whole account. An answer to another value in the same run shows that the values are
+ * to blame: then other runs may use the rejections. If a session ends before that and the run can resume,
+ * the next session decides.
  */
 export class Rejections {
   readonly #store: AnswerStore;
@@ -20,7 +21,7 @@ export class Rejections {
     for (const rejection of ledger.unjudged()) this.add(rejection, false);
   }
 
-  /** Lets a rejection wait for judgement; keeps it at once if its value was rejected before (`isKnown`). */
+  /** Adds a rejection to judge later. Keeps it immediately if its value was rejected before (`isKnown`). */
   add(rejection: KeptAnswer, isKnown: boolean): void {
     const {operation, key} = rejection;
     const waiting = this.#waiting.get(operation);
@@ -29,7 +30,7 @@ export class Rejections {
     else waiting.set(key, rejection);
   }
 
-  /** Returns the outcome for rows. A rejection that waits to be judged is marked with `unjudged`. */
+  /** Returns the outcome as rows get it: a rejection that waits for judgement is marked with `unjudged`. */
   told<Kind extends Outcome>(
     {operation, key}: LookupKey,
     outcome: Kind,
@@ -38,31 +39,26 @@ export class Rejections {
     return waiting === undefined ? outcome : {...waiting.outcome, unjudged: key};
   }
 
-  /**
-   * True if a rejection is known to be about its value; false if it may be the account's fault; undefined until judged.
-   */
+  /** True if a rejection is its value's fault, false if it may be the account's fault, undefined until judged. */
   isRejected({operation, key}: LookupKey): boolean | undefined {
     if (this.#waiting.get(operation)?.has(key) === true || !this.#ledger.isReadable) return undefined;
     const outcome = this.#ledger.find([key]).get(key)?.outcome;
     return outcome !== undefined && 'rejected' in outcome;
   }
 
-  /** Keeps an operation's rejections: another value was answered, so the rejections are about their values. */
+  /** Keeps an operation's rejections for other runs: another value was answered, so their values are to blame. */
   keep(operation: Operation): void {
     for (const rejection of this.#take(operation).values()) this.#keep(rejection);
   }
 
-  /** Drops an operation's rejections, which may be the account's fault. Returns their number. */
+  /** Makes an operation's rejections failures of this run only, and returns their number. */
   drop(operation: Operation): number {
     const dropped = this.#take(operation);
     for (const key of dropped.keys()) this.#ledger.judgeRejection(key, false);
     return dropped.size;
   }
 
-  /**
-   * Judges the waiting rejections when no more calls follow. Drops those of operations without an answer, and
-   * calls `onDrop`.
-   */
+  /** Judges the waiting rejections when no more calls follow. Drops those of operations without an answer. */
   end(onDrop: (operation: Operation, count: number) => void): void {
     for (const operation of [...this.#waiting.keys()])
       if (this.#ledger.tally.operations[operation].answered > 0) this.keep(operation);

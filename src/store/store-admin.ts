@@ -26,14 +26,14 @@ export class StoreAdmin {
     this.#db = db;
   }
 
-  /** Undefined without a store. Throws if the store or its directory can't be opened. */
+  /** Undefined if the directory has no store. Throws if the store can't be opened. */
   static open(directory: string): StoreAdmin | undefined {
     return existsSync(join(directory, STORE_FILE))
       ? new StoreAdmin(openStoreFile(directory, BUSY_TIMEOUT_MS))
       : undefined;
   }
 
-  /** Returns the clock's date. If the clock leaps (see {@link SharedDate}), returns a date that has passed. */
+  /** Returns the clock's date; but a surely past date if the clock may be wrong (see {@link SharedDate}). */
   today(date: SharedDate): number {
     const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
     return leaps ? certain : date.now();
@@ -55,21 +55,21 @@ export class StoreAdmin {
   }
 
   /**
-   * Removes an operation's answers and rejections that are older than these ages (milliseconds) at the time
-   * `today`. Returns their number. Works in short steps, so that runs can write in between.
+   * Removes an operation's answers and rejections that are older at `today` than these ages, in milliseconds.
+   * Returns their number. Works in short steps, so that runs can write in between.
    */
   async prune(
     operation: Operation,
     {answers, rejections}: {readonly answers: number; readonly rejections: number},
     today: number,
   ): Promise<number> {
-    const [{last = null} = {}] = this.#db.query(['max(id) AS last'], 'FROM answer').all();
+    const last = Number(this.#db.query(['max(id) AS last'], 'FROM answer').get()?.last);
     const remove = this.#db.prepare(
       `DELETE FROM answer WHERE id > ? AND id <= ? AND operation = ? AND bought_at < iif(${IS_ANSWER}, ?, ?)`,
     );
     const before = [answers, rejections].map(age => Math.max(0, today - age));
     let removed = 0;
-    for (let id = 0; id < Number(last); id += SWEEP_AT_ONCE) {
+    for (let id = 0; id < last; id += SWEEP_AT_ONCE) {
       removed += remove.run(id, id + SWEEP_AT_ONCE, operation, ...before);
       await sleep(0);
     }
@@ -82,7 +82,7 @@ export class StoreAdmin {
     return keys.reduce((sum, key) => sum + remove.run(key), 0);
   }
 
-  /** Returns freed space to the file system; stops if a run locks the file. Removed answers are overwritten already. */
+  /** Returns freed space to the file system until a run locks the file. Removed answers are overwritten already. */
   async giveBack(): Promise<void> {
     try {
       await giveBack(this.#db);

@@ -1,8 +1,8 @@
 const RETRY_EVERY_MS = 1_000;
 
-/** State of reading the store's file, or of writing it: the time of the first failure, and when to try again. */
+/** Success or failure of one use of the store's file, reading or writing, and when to try that use again. */
 export class StoreUse {
-  /** Time of the first failure by the steady clock (`performance.now`); undefined while all is well. */
+  /** Time of the first failure since the last success, by `performance.now`; undefined after a success. */
   since: number | undefined;
   #retryAt = 0;
 

@@ -12,19 +12,19 @@ import {StoreUse} from './store-use.ts';
 import {bestOf, type Judge, type KnownAnswer} from './validity.ts';
 
 const WRITE_AT_ONCE = 500;
-/** Maximum milliseconds that a bought answer waits before it is written for other runs. */
+/** Milliseconds after which a bought answer is written for other runs, at the latest. */
 const WRITE_EVERY_MS = 100;
-/** Milliseconds that this process blocks while another one writes its group of answers. Longer waits don't block. */
+/** Milliseconds for which this process may block while another one writes a group of answers. */
 const BUSY_TIMEOUT_MS = 250;
 const POLL_EVERY_MS = 250;
 /** Maximum milliseconds to wait for a locked store. After that, the run pays for values that may be in it. */
 const PATIENCE_MS = 30_000;
 
-/** The answers that a run has bought. The store takes answers from here later if it can't write them immediately. */
+/** The answers that a run has bought. If the store can't write an answer immediately, it reads it here later. */
 export interface OwnAnswers {
   /** Holds the answers, each with a number. */
   readonly ledger: Ledger;
-  /** Number of the last answer that an earlier session wrote to the store. */
+  /** The run's earlier sessions wrote all answers up to this number to the store. */
   readonly stored: number;
 }
 
@@ -33,21 +33,20 @@ export interface StoreOptions {
   readonly scope: string;
   readonly judge: Judge;
   readonly date: SharedDate;
-  /** Called once when the store can't be used. The run continues without it, and tries again. */
+  /** Called once if the store can't be used. The run continues without the store, and tries again later. */
   readonly onTrouble: (sentence: string) => void;
   readonly own?: OwnAnswers | undefined;
   /** Milliseconds to wait for another program that has the store locked. */
   readonly patienceMs?: number | undefined;
 }
 
-/** Present fault of the store. */
 export interface StoreTrouble {
   readonly cause: string;
-  /** Answers that could not be written so far. */
+  /** Number of answers that could not be written so far. */
   readonly missed: number;
 }
 
-/** Answers kept across runs. A fault of the store never ends a run: lookups then cost credits. */
+/** Answers that runs share. A fault of the store never ends a run: the run then pays for its lookups. */
 export interface AnswerStore {
   /**
    * Returns undefined unless another program has the store locked. Then resolves when the store can be read, or
@@ -58,17 +57,17 @@ export interface AnswerStore {
   find(keys: readonly string[], operation: Operation): Map<string, KnownAnswer> | undefined;
   /** True if the store has an answer of this operation from this endpoint and account, of any age. */
   knows(operation: Operation): boolean;
-  /** Keeps an answer for other runs: it is written a moment later. */
+  /** Takes an answer, to write it for other runs a moment later. */
   put(answer: KeptAnswer): void;
   /**
-   * Writes waiting answers, and answers that could not be written before. Resolves with true if the file then has every
-   * answer. `patiently`: if another program has the store locked, waits for it as long as a reader would.
+   * Writes waiting answers, and answers that could not be written before. Resolves with true if the file then has
+   * every answer. `patiently`: if another program has the store locked, waits for it as long as {@link ready} does.
    */
   flush(patiently?: boolean): Promise<boolean>;
-  /** The run's own answers up to this number are in the file; undefined without a store. */
+  /** The file has the run's own answers up to this number; undefined without a store. */
   readonly stored: number | undefined;
   readonly trouble: StoreTrouble | undefined;
-  /** A number that changes once another run has written to the store. */
+  /** A number that changes when another run writes to the store. */
   version(): number;
   close(): void;
 }
@@ -90,7 +89,7 @@ export function defaultStoreDirectory(env: Readonly<Record<string, string | unde
   return userDirectory('cache', env);
 }
 
-/** Opens the store in the directory that `locate` finds. If the store can't be used, warns and works without it. */
+/** Opens the store in the directory that `locate` returns. If it can't be used, warns and works without it. */
 export function openStore(locate: () => string, options: StoreOptions): AnswerStore {
   return new SqliteStore(locate, options);
 }
@@ -98,19 +97,19 @@ export function openStore(locate: () => string, options: StoreOptions): AnswerSt
 class SqliteStore implements AnswerStore {
   readonly #options: StoreOptions;
   readonly #locate: () => string;
-  readonly #patienceMs: number;
   readonly #reading = new StoreUse();
   readonly #writing = new StoreUse();
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
-  /** Number of answers after `stored` that only the ledger has. Undefined if none; 0 before the ledger is read. */
+  /** Number of own answers that only the ledger has. Undefined if none; 0 until the ledger is read. */
   #missed: number | undefined;
   stored: number;
   #timer: NodeJS.Timeout | undefined;
+  /** The file's version when it was last read. */
   #seen = 0;
   #error: unknown;
-  /** True if the store's file is given up: further tries are pointless. */
+  /** True once the file is damaged or could not be opened: then it is not tried again. */
   #lost = false;
   #isTold = false;
   #isClosed = false;
@@ -118,7 +117,6 @@ class SqliteStore implements AnswerStore {
   constructor(locate: () => string, options: StoreOptions) {
     this.#locate = locate;
     this.#options = options;
-    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.stored = options.own?.stored ?? 0;
     // With 0, the next flush reads the ledger: a killed session may not have written its last answers.
     if (options.own !== undefined) this.#missed = 0;
@@ -192,7 +190,7 @@ class SqliteStore implements AnswerStore {
   /** True if another program has the store locked, and the maximum wait from `since` on is not over. */
   #waits(since: number | undefined): boolean {
     if (this.#isClosed || this.#lost || since === undefined || !isBusy(this.#error)) return false;
-    return performance.now() - since < this.#patienceMs;
+    return performance.now() - since < (this.#options.patienceMs ?? PATIENCE_MS);
   }
 
   async #becomesReadable(): Promise<void> {
@@ -203,7 +201,7 @@ class SqliteStore implements AnswerStore {
     if (!this.#isClosed) this.#tell();
   }
 
-  /** Writes waiting answers; true if all are written. Others stay in the ledger only, so no memory grows. */
+  /** Writes waiting answers; true if the file has all answers. Drops others: the ledger has them, too. */
   #writeOut(patiently = false): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -212,7 +210,7 @@ class SqliteStore implements AnswerStore {
     if (waiting.length > 0 && !this.#write(waiting, patiently))
       this.#missed = (this.#missed ?? 0) + waiting.length;
     if (this.#missed !== undefined) return false;
-    // Every answer is put as soon as it is booked, so the file now has all numbers up to the latest.
+    // The store gets each answer as soon as it is booked, so the file now has all numbers up to the latest.
     this.stored = this.#bought;
     return true;
   }
@@ -231,7 +229,7 @@ class SqliteStore implements AnswerStore {
   async #catchUp(patiently: boolean): Promise<boolean> {
     const missed = this.#missed;
     if (missed === undefined) return true;
-    // First tries to write no answers: if that fails, the ledger need not be read.
+    // First writes an empty group: if that fails, the ledger need not be read.
     if (!this.#write([], patiently)) return false;
     const upTo = this.#bought;
     for (const {answers, scope} of this.#unwritten()) {
@@ -240,7 +238,7 @@ class SqliteStore implements AnswerStore {
       await sleep(0);
     }
     this.stored = upTo;
-    // Keeps the number of answers that could not be written meanwhile; undefined if there are no such answers.
+    // Keeps the number of answers that failed to be written meanwhile; undefined if there are none.
     this.#missed = (this.#missed ?? missed) - missed || undefined;
     return this.#missed === undefined;
   }
@@ -253,7 +251,7 @@ class SqliteStore implements AnswerStore {
     for (const answers of ledger.answersAfter(this.stored)) yield {answers};
   }
 
-  /** Returns the result of `work`; undefined if the store's file can't be used now. Later calls try the file again. */
+  /** Returns the result of `work`; undefined if the file can't be used now. Later calls try it again. */
   #attempt<T>(use: StoreUse, work: (file: StoreFile) => T, patiently = false): T | undefined {
     if (this.#isClosed || this.#lost || !(patiently || use.isDue)) return undefined;
     const {scope, date} = this.#options;
@@ -271,7 +269,7 @@ class SqliteStore implements AnswerStore {
     }
   }
 
-  /** Closes the file after an error. It is opened again later, unless it is damaged or could not be opened at all. */
+  /** Closes the file after an error. Later calls open it again, unless that is pointless (`#lost`). */
   #giveUp(error: unknown): void {
     this.#lost = this.#file === undefined || isDamage(error);
     this.#file?.close();

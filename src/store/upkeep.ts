@@ -6,7 +6,7 @@ import type {Sqlite} from '../disk/sqlite.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
 
-/** A run's needs of the store. */
+/** What a run needs from the store. */
 export interface StoreNeeds {
   /** Maximum age of a usable answer in milliseconds, by operation. */
   readonly ages: Readonly<Record<Operation, number>>;
@@ -16,21 +16,20 @@ export interface StoreNeeds {
 }
 
 const DAY_MS = 86_400_000;
-/** Maximum answers per transaction. Other runs wait for its end: some milliseconds. */
+/** Maximum answers per transaction. Other runs wait some milliseconds for its end. */
 export const SWEEP_AT_ONCE = 2_000;
 /** Pages returned to the file system per step. */
 const PAGES_AT_ONCE = 500;
-/** Maximum milliseconds for the upkeep at the end of a run. The next run continues the upkeep. */
+/** Maximum milliseconds for the upkeep at the end of a run. The next run continues. */
 const LONGEST_MS = 2_000;
-/** Share of the maximum size to which a full store is reduced, so that not every run has to reduce it. */
+/** A store beyond its maximum size is reduced to this share of it, so that not every run has to do so. */
 const AFTER_CAP = 0.9;
-/** Number of answers that are sampled to estimate how old the oldest ones are. */
+/** Number of answers that are sampled to estimate the ages of all. */
 const SAMPLE = 500;
 
 /**
- * Keeps the store from growing forever. Removes answers that are too old for every job, and the oldest ones beyond the
- * maximum size. Works in short transactions and for a short time; the next run continues. Freed space is used again, or
- * returned to the file system if it is a quarter of the file.
+ * Keeps the store from growing forever. Removes answers that are too old for every job, and the oldest answers if
+ * the store exceeds its maximum size. Works in short transactions and for a short time; the next run continues.
  *
  * @returns the number of usable answers removed for the size.
  *
@@ -44,7 +43,7 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<number
     const past = db.transaction(() => noteUse(db, use));
     const cap = capOf(db, use.maxBytes);
     const removed = await sweep(db, past, until, cap);
-    // Free pages are soon used again: they stay in the file unless they are a quarter of it.
+    // Later answers use free pages again. So these stay in the file, unless they are a quarter of it.
     if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await giveBack(db, until);
     return removed;
   } finally {
@@ -52,7 +51,7 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<number
   }
 }
 
-/** Notes the maximum ages of answers that this run uses. Returns an SQL condition for answers that no run can use. */
+/** Notes up to which age this run uses answers. Returns an SQL condition for answers that no run can use. */
 function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const now = date.now();
   const {certain, leaps} = date.note(db);
@@ -66,7 +65,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const note = db.prepare(
     'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',
   );
-  // When ages are noted for the first time, jobs that ran before may use answers of any age.
+  // If no ages were noted before, but the store is older than a day: other jobs may use answers of any age.
   const isUsed =
     isNew && db.query(['id'], 'FROM answer WHERE bought_at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
   for (const operation of operationNames) {
@@ -74,7 +73,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
     if (isUsed) note.run(operation, now, now);
   }
   db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
-  // If this clock fits the dates of earlier runs, corrects the dates of answers that are ahead of it.
+  // If this clock agrees with earlier runs, the dates of answers that are ahead of it are wrong: corrects them.
   if (!leaps)
     db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
       now + CLOCK_SKEW_MS,
@@ -87,7 +86,7 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   return `bought_at < CASE operation ${cases.join(' ')} ELSE 0 END`;
 }
 
-/** Answers bought before this time are removed to reduce the size; undefined if the store is small enough. */
+/** To reduce the size, answers bought before this time are removed; undefined if the store is small enough. */
 function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
   const bytes = (db.pragma('page_count') - db.pragma('freelist_count')) * db.pragma('page_size');
   if (maxBytes === undefined || bytes <= maxBytes) return undefined;
@@ -102,9 +101,9 @@ function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
 }
 
 /**
- * Visits all answers once, starting where the last sweep ended. Returns how many answers it removed only to reduce
- * the size. Reads each group of answers first: on most nights it removes none, and then writes only the place
- * where it ended.
+ * Visits all answers once, starting where the last sweep ended. Removes those that are `past`, and those that were
+ * bought before `cap`. Returns the number of answers that were removed only because of `cap`. Reads each group
+ * first: a group without such answers needs no write.
  */
 async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<number> {
   const from = Number(db.query(['up_to'], 'FROM swept').get()?.up_to);
@@ -140,8 +139,8 @@ async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<
 }
 
 /**
- * Returns free pages to the file system. Between its short steps, other runs can write. A file without incremental
- * vacuum keeps its free pages for later answers: a full VACUUM would lock out every run meanwhile.
+ * Returns free pages to the file system, in short steps, so that runs can write in between. A file without
+ * incremental vacuum keeps its free pages for later answers: a full VACUUM would lock out every run meanwhile.
  */
 export async function giveBack(db: Sqlite, until = Number.POSITIVE_INFINITY): Promise<void> {
   if (db.pragma('auto_vacuum') !== INCREMENTAL) return;
