@@ -11,13 +11,13 @@ import {emptySchedule, GONE_MS, grant, type Schedule, shifted} from './schedule.
 /** Maximum milliseconds to wait for the file before trying again. Other processes hold it for less than 1 ms. */
 const BUSY_TIMEOUT_MS = 250;
 const BUSY_AGAIN_MS = 5;
-/** This process reports used permits after this many milliseconds, or before with its next request for permits. */
+/** This process reports used permits with its next request, or at the latest after this many milliseconds. */
 const TELL_MS = 20;
-/** Milliseconds after which a process that holds all permits renews its claim to them. */
+/** A process that holds all permits renews its claim to them in this interval, in milliseconds. */
 const HOLD_AGAIN_MS = GONE_MS / 6;
-/** Milliseconds between two checks, while {@link AccountPace.holdAll} waits for the calls of other processes. */
+/** Milliseconds between two checks while {@link AccountPace.holdAll} waits for the calls of other processes. */
 const LOOK_AGAIN_MS = 50;
-/** A run that gets no permit for this many milliseconds, plus the rate's own period, tells the user. */
+/** A run that got no permit for this many milliseconds and the rate's period warns the user. */
 const WORTH_SAYING_MS = 10_000;
 /** Suffix of a holder's name: the holder is a fleet, which takes all permits and shares them among its workers. */
 const FLEET = '.fleet';
@@ -27,15 +27,15 @@ export interface AccountPaceOptions {
   readonly directory: string;
   readonly account: string;
   readonly rate: Rate;
-  /** Called if the file can't be used any more: then no permit is granted. */
+  /** Called when the file can't be used: then no permit is granted. */
   readonly onTrouble: (error: OutputError) => void;
   readonly warn: (sentence: string) => void;
 }
 
 /**
- * The pace of an account, shared by all processes of the machine. It grants permits, and each permit allows one
- * call. A request for permits is one transaction over one row of the file. The file is never synced: its content
- * is of little use after a restart of the machine.
+ * The pace of an account, which all processes of the machine share. It grants permits; each permit allows one call.
+ * A request for permits is one transaction over one row of a file. The file is never synced: after a restart of the
+ * machine its content is of little use.
  *
  * @throws {OutputError} when its file can't be used.
  */
@@ -45,19 +45,19 @@ export class AccountPace {
   readonly #db: Sqlite;
   readonly #sql: {readonly read: Query; readonly write: Statement};
   #holder = `${process.pid}.${randomBytes(4).toString('hex')}`;
-  /** Number of unused permits. They expire at the end of this turn of the event loop. */
+  /** Number of permits without a call. They expire at the end of this turn of the event loop. */
   #fresh = 0;
   #moment: NodeJS.Immediate | undefined;
   /** Number of calls that have a permit, and still wait for their connection. */
   #onTheWay = 0;
   /** Times of used permits that are not reported yet. */
   #used: number[] = [];
-  /** Number of this process's permits that the file shows to other processes as granted and not used. */
+  /** Number of this process's permits that are in the file as granted and not used. */
   #told = 0;
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
   #holding: NodeJS.Timeout | undefined;
-  /** Time, by {@link machineClock}, since which no request got a permit. Infinite once the user was told. */
+  /** Time, by {@link machineClock}, since which no request got a permit. Infinite once the user is warned. */
   #emptySince: number | undefined;
 
   constructor(options: AccountPaceOptions) {
@@ -86,8 +86,8 @@ export class AccountPace {
   }
 
   /**
-   * Takes up to `most` permits, each for one call in this turn of the event loop. If there are none, returns how long
-   * to wait.
+   * Takes up to `most` permits, each for one call in this turn of the event loop. If it gets none, returns how long
+   * to wait, in milliseconds.
    */
   take(most: number): {readonly permits: number; readonly waitMs: number} {
     try {
@@ -106,10 +106,10 @@ export class AccountPace {
   use(): {left(): void; over(sent: boolean): void} {
     this.#fresh -= 1;
     this.#onTheWay += 1;
-    let isOut = true;
+    let isOnTheWay = true;
     const end = (sent: boolean) => {
-      if (!isOut) return;
-      isOut = false;
+      if (!isOnTheWay) return;
+      isOnTheWay = false;
       this.#onTheWay -= 1;
       if (sent) this.#used.push(machineClock());
       this.#tellLater();
@@ -118,7 +118,7 @@ export class AccountPace {
   }
 
   /**
-   * Holds all permits until this pace is closed, for a fleet whose workers keep the rate. Resolves once the last
+   * Takes all permits until this pace is closed, for a fleet whose workers keep the rate. Resolves once the last
    * call of every other process is longer ago than the rate's period.
    */
   async holdAll(): Promise<void> {
@@ -135,7 +135,7 @@ export class AccountPace {
   /** Reports used permits, and closes the file. */
   close(): void {
     clearInterval(this.#holding);
-    // The fleet's workers made the calls, at times that are unknown here. So all permits count as used just now.
+    // The workers' calls were made at unknown times. So all permits count as used just now.
     if (this.#holding !== undefined)
       this.#used = Array.from({length: this.#options.rate.count}, machineClock);
     clearImmediate(this.#moment);
@@ -146,7 +146,7 @@ export class AccountPace {
     this.#db.close();
   }
 
-  /** Ends the turn for which permits were granted: unused ones expire. */
+  /** Ends the turn of the event loop for which permits were granted: those without a call expire. */
   #momentOver(): void {
     this.#moment = undefined;
     if (this.#fresh > 0) this.#tellLater();
@@ -164,18 +164,18 @@ export class AccountPace {
     try {
       this.#ask(0);
     } catch {
-      // The next request reports the used permits. If none follows, other processes notice that this process is gone.
+      // The next request reports the used permits. Without one, other processes notice that this process has ended.
     }
   }
 
   #sayIfEmpty(permits: number): void {
-    if (permits > 0) this.#emptySince = undefined;
-    else this.#emptySince ??= machineClock();
-    if (
-      machineClock() - (this.#emptySince ?? Number.POSITIVE_INFINITY) <
-      WORTH_SAYING_MS + this.#options.rate.perMs
-    )
+    if (permits > 0) {
+      this.#emptySince = undefined;
       return;
+    }
+    const now = machineClock();
+    this.#emptySince ??= now;
+    if (now - this.#emptySince < WORTH_SAYING_MS + this.#options.rate.perMs) return;
     this.#emptySince = Number.POSITIVE_INFINITY;
     this.#options.warn("Other runs use all of the account's rate. This run waits for them.");
   }
@@ -211,8 +211,8 @@ export class AccountPace {
     if (row === undefined) return emptySchedule;
     const schedule = JSON.parse(String(row.schedule)) as Schedule;
     const [latest = 0] = schedule.sent.at(-1) ?? [];
-    // If the latest call is in the future, the machine restarted, and its clock began anew. The time of day then
-    // shows how old the call is.
+    // If the latest call is in the future, the machine has restarted, and its clock began anew. Then the time of
+    // day shows how old the call is.
     return latest > now ? shifted(schedule, now, Date.now() - now - Number(row.clock)) : schedule;
   }
 
@@ -246,7 +246,7 @@ function open(path: string): Sqlite {
   }
 }
 
-/** Milliseconds of the monotonic clock that the machine's processes share. Changes of the time of day don't move it. */
+/** Milliseconds of a clock that all processes of the machine share, and that the time of day does not move. */
 function machineClock(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -10,10 +10,10 @@ import type {Charge} from '../job/settings/cost.ts';
 
 /** Maximum milliseconds to wait for the file, while another run takes its block of credits. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** A run takes credits in blocks of this share of the budget (at most 100 credits): one durable write a block. */
+/** A run takes credits in blocks of this share of the budget, so that not each call needs a durable write. */
 const BLOCK_SHARE = 0.01;
 const BLOCK_AT_MOST = thousandths(100);
-/** Raise this version whenever the tables change shape: a program must not spend by tables that it does not know. */
+/** Raise this version when the tables change shape: a program must not spend by tables that it does not know. */
 const VERSION = 2;
 
 const FILE = 'daily-credits.db';
@@ -21,7 +21,7 @@ const FILE = 'daily-credits.db';
 /** A day or a month in UTC. */
 export type Period = 'day' | 'month';
 
-/** The place of the file with all budgets, and the clock by which its days and months begin. */
+/** The file with all budgets, and the clock by which their days and months begin. */
 interface BudgetFile {
   /** The user's state directory, so that the file outlives the runs. */
   readonly directory: string;
@@ -33,23 +33,21 @@ interface BudgetFile {
 export interface PeriodBudgetOptions extends BudgetFile {
   /** The account that the budget belongs to: all its runs share it. */
   readonly owner: string;
-  /**
-   * Name of the session that spends from the budget. The run's ledger keeps the name: after a kill, the next
-   * session gives back the unspent part of the blocks. Undefined for a call outside of runs (it takes no block).
-   */
+  /** Name of the session that spends: see {@link giveBackBlocks}. Undefined outside of runs: takes no blocks. */
   readonly holder?: string | undefined;
   readonly period: Period;
-  /** Place of the limit, for messages: `max_credits_per_day in …/production.yaml`. */
+  /** The setting with the limit, for messages: `max_credits_per_day in …/production.yaml`. */
   readonly limit: string;
   /** In thousandths of a credit, like all money in this file. */
   readonly maxCredits: number;
-  /** `warn` is called once a period, when this share (0 to 1) of the budget is used up. */
+  /** Calls `warn` once a period, when this share (0 to 1) of the budget is used up. */
   readonly warnAt?: {readonly share: number; readonly warn: (sentence: string) => void} | undefined;
 }
 
 /**
- * Credits that all runs of an account may spend in one day or month. A run takes credits in durable blocks before it
- * spends them, so a crash never exceeds the limit. A session that resumes a run gives back the unspent part of a block.
+ * Credits that all runs of an account may spend in one day or month. A session takes credits in durable blocks
+ * before it spends them, so even after a kill the limit is not exceeded. The run's next session then gives
+ * back the unspent part of these blocks.
  *
  * @throws {OutputError} when its file can't be read or written: then nothing may be spent.
  */
@@ -58,9 +56,9 @@ export class PeriodBudget {
   readonly #path: string;
   readonly #db: Sqlite;
   readonly #sql: ReturnType<typeof open>['sql'];
-  /** Thousandths of a credit that were taken from `#current` in advance, and not spent yet. */
+  /** Thousandths of a credit that this session took from the period `#current`, and did not spend yet. */
   #left = 0;
-  /** By key of a call in flight: the period that the call's credits were taken from. */
+  /** By key of a call in flight: the period from which the call's credits were taken. */
   readonly #inFlight = new Map<string, string>();
   #current: string;
   #warned = false;
@@ -94,7 +92,6 @@ export class PeriodBudget {
     return this.#options.period;
   }
 
-  /** Names the limit in messages. */
   get limit(): string {
     return this.#options.limit;
   }
@@ -112,7 +109,7 @@ export class PeriodBudget {
     return true;
   }
 
-  /** Credits that the period has left, for all runs of its owner. */
+  /** Credits that all runs of the owner together may still take from the period. */
   left(): number {
     return this.maxCredits - this.used;
   }
@@ -123,7 +120,7 @@ export class PeriodBudget {
     this.#inFlight.delete(key);
   }
 
-  /** Credits that all runs of the owner took from this period, without this session's unspent block. */
+  /** Credits that all runs of the owner took from the period, without this session's unspent ones. */
   get used(): number {
     this.#turn();
     return this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
@@ -136,7 +133,7 @@ export class PeriodBudget {
     return this.period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
   }
 
-  /** Gives unspent credits back to the period. If the write fails, the session that resumes the run gives them back. */
+  /** Gives unspent credits back to the period. If the write fails, the next session of the run gives them back. */
   close(): void {
     const {holder, owner} = this;
     try {
@@ -188,7 +185,7 @@ export class PeriodBudget {
     return Number(this.#sql.used.get(this.#options.owner, this.#current)?.thousandths ?? 0);
   }
 
-  /** Takes the credits that `work` returns; gives them back if negative. `#left` changes only after the write. */
+  /** Takes the credits that `work` returns, or gives back negative ones. `#left` changes only after the write. */
   #change(work: () => number): number {
     const {owner, holder} = this;
     const credits = this.#guarded(() =>
@@ -218,7 +215,8 @@ export class PeriodBudget {
 }
 
 /**
- * Gives a killed session's unspent credits back to all budgets. `taken` returns its use of a budget, by name.
+ * Gives a killed session's unspent credits back to all budgets. `taken` returns the credits that the session spent
+ * of a budget, by the budget's name.
  *
  * @throws the errors of SQLite and the file system.
  */

@@ -2,15 +2,15 @@ import {LONGEST_AWAY_MS} from '../disk/shared-date.ts';
 import {type Rate, windowOf} from '../job/values.ts';
 
 /**
- * Past and next send times of one account, for all processes of a machine. Times are in milliseconds of the machine's
- * monotonic clock, which a change of the time of day does not move.
+ * When the calls of one account were sent, by all processes of a machine, and when the next may be sent. Times are
+ * in milliseconds of the machine's monotonic clock, which a change of the time of day does not move.
  */
 export interface Schedule {
   /** Earliest time of the next permit: one interval after the last permit was due (GCRA, ITU-T I.371). */
   readonly due: number;
-  /** Sent calls, in order: for each time, the number of calls. */
+  /** Sent calls, oldest first. */
   readonly sent: readonly SentCalls[];
-  /** By holder: granted permits whose time of use is not reported yet. */
+  /** By holder (a process): granted permits that the holder has not reported as used or expired. */
   readonly out: Readonly<Record<string, PermitsOut>>;
 }
 
@@ -22,11 +22,11 @@ export interface PermitsOut {
 }
 
 export interface PermitRequest {
-  /** The process that asks for permits. */
+  /** Name of the process that asks for permits. */
   readonly holder: string;
   /** Times at which the holder used earlier permits. */
   readonly used: readonly number[];
-  /** Number of earlier permits that the holder may still use. */
+  /** Number of earlier permits that the holder has neither used nor let expire. */
   readonly undecided: number;
   /** Maximum number of new permits. */
   readonly most: number;
@@ -36,8 +36,8 @@ export interface PermitRequest {
 }
 
 /**
- * Share of the rate that is used. Calls of several processes may reach the service some milliseconds closer together
- * than they left. So the window is made longer, and the service never sees more than the rate.
+ * Share of the rate that is used. Calls may arrive at the service some milliseconds closer together than they were
+ * sent. With a longer window, the service still never sees more than the rate.
  */
 const USE = 0.99;
 /** A holder that asks late gets only the permits that fell due at most this many milliseconds ago. */
@@ -47,19 +47,19 @@ const CATCH_UP_MS = 100;
  * the last of them. So there are at most 500 entries.
  */
 const GRAIN = 0.002;
-/** If a holder makes no request for this many milliseconds, {@link PermitRequest.isAlive} checks its process. */
+/** After this many milliseconds without a request of a holder, {@link PermitRequest.isAlive} checks its process. */
 const SILENT_MS = 1_000;
 /** Milliseconds without a request after which a holder counts as gone. */
 export const GONE_MS = 60_000;
-/** Milliseconds to wait if only permits, no sent calls, fill the window: it is unknown when there will be room. */
+/** Milliseconds to wait if only unused permits fill the window: it is unknown when there will be room. */
 const AGAIN_MS = 5;
 
 export const emptySchedule: Schedule = {due: 0, sent: [], out: {}};
 
 /**
- * Grants the permits that are due and fit into the sliding window that ends now. If it can grant no permit,
- * returns how long to wait. Granted permits count in the window until their holder reports their use. So a process
- * that is suspended between permit and call can't exceed the rate.
+ * Grants the permits that are due and fit into the sliding window that ends now. If it grants none, returns how
+ * long to wait, in milliseconds. A granted permit counts in the window until its holder reports its use. So a
+ * process that is suspended between permit and call can't exceed the rate.
  */
 export function grant(
   before: Schedule,
@@ -122,9 +122,9 @@ function total(counts: readonly number[]): number {
 }
 
 /**
- * Moves a schedule to the clock that began anew when the machine restarted. By the time of day, the old clock
- * would now show `now + shiftMs`. If the last call is then older than {@link LONGEST_AWAY_MS}, the time of day is
- * doubtful: the call counts as made at the restart.
+ * Converts a schedule to a clock that began anew when the machine restarted. By the time of day, the old clock
+ * would now show `now + shiftMs`. If the last call is older than {@link LONGEST_AWAY_MS} by that, the time of day
+ * is doubtful: then the call counts as made at the restart.
  */
 export function shifted({due, sent, out}: Schedule, now: number, shiftMs: number): Schedule {
   const permits = Object.values(out);
