@@ -3,7 +3,7 @@ import type {SkipCode} from '../ledger/lookup.ts';
 import {repairCodes} from '../operations/cell.ts';
 import {operationNames, operations} from '../operations/table.ts';
 
-/** A code's meaning. `advice` says what to do; it is missing if fixing the list is enough. */
+/** A code's meaning. `advice` says what to do; without it, fixing the list is enough. */
 export interface CodeText {
   readonly meaning: string;
   readonly advice?: string;
@@ -112,10 +112,7 @@ export const callCodes = {
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 
-/**
- * Texts for codes that name an HTTP status, such as `http_503`. The program sends a `failed` call again, but not a
- * `refused` call.
- */
+/** Texts for codes with an HTTP status, such as `http_503`. The program sends only `failed` calls again. */
 const statusCodes = {
   failed: {
     meaning: 'The service failed with this HTTP status; the call may have been charged.',
@@ -125,9 +122,7 @@ const statusCodes = {
 } as const satisfies Readonly<Record<string, CodeText>>;
 const STATUS = /^http_(?<failed>408|425|429|5\d\d)?\d*$/;
 
-/**
- * Advice by code, for values that can't be looked up. Codes whose meaning already includes advice are left out.
- */
+/** Advice by code, for values that can't be looked up; without codes whose meaning includes the advice. */
 export const valueAdvice: Readonly<Record<string, string>> = {
   calling_code_unclear: 'write the plus, or the zero before the area code',
   country_unknown: 'add --country COLUMN or --default-country COUNTRY',
@@ -140,8 +135,8 @@ export const valueAdvice: Readonly<Record<string, string>> = {
 };
 
 /**
- * Advice by code and setting. It replaces the usual advice if the user already uses the flag that the usual advice
- * names. If several settings are in use, the first counts.
+ * Advice by code and setting. It replaces the usual advice if the user uses that setting already. If several of the
+ * settings are in use, the first counts.
  */
 const adviceWhenSet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   country_unknown: {
@@ -165,10 +160,7 @@ function textOf(word: string): CodeText | undefined {
 /** The part of a code after its prefix: `ip_range` of `ip.ip_range` or `signup_ip.ip_range`. */
 const wordOf = (code: string) => code.slice(code.lastIndexOf('.') + 1);
 
-/**
- * Meaning of a code, with or without a column or operation before it. Empty for a code of the service that this
- * program does not know.
- */
+/** Meaning of a code, which may have a column or operation before it. Empty for the service's unknown codes. */
 export function meaningOf(code: string): string {
   const word = wordOf(code);
   const judging = operationNames.find(name => Object.hasOwn(operations[name].codes, word));

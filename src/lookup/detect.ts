@@ -9,13 +9,13 @@ import {namesAnother, namesFax, names as namesWord} from './columns/header.ts';
 import {chooseColumns} from './columns/own-columns.ts';
 import {fieldPaths} from './field-paths.ts';
 
-/** Share of values that must fit a kind (such as e-mail) to decide a column's kind without its header. */
+/** Share of a column's values that must fit a kind (such as e-mail) to decide its kind without the header. */
 const CONTENT_SPEAKS = 0.9;
-/** Number of values that a column needs for such a decision without its header. */
+/** Number of values that a column needs for a decision without its header. */
 const FEW_VALUES = 5;
 
 export interface ColumnHints extends Headers {
-  /** Columns that settings name: phone columns (`numbers`) and country columns (`countries`). */
+  /** Columns that settings name: phone columns (`numbers`), and country columns (`countries`). */
   readonly numbers?: readonly string[] | undefined;
   readonly countries?: readonly string[] | undefined;
   /** The default country, for rows without a country. */
@@ -28,7 +28,7 @@ export interface Detected {
   readonly choices: CountryChoices;
 }
 
-/** Guesses from headers and first rows which kind of value each column holds, and how sure that is. */
+/** Guesses from headers and first rows which kind of value each column has, and how sure that is. */
 export function detectColumns(
   given: readonly string[],
   sample: readonly Row[],
@@ -62,8 +62,8 @@ export function detectColumns(
 }
 
 /**
- * True for `Phone 2 - Value` if the column before it, `Phone 2 - Label`, has a cell that names a person other than
- * the row's own, such as `Spouse`.
+ * True for `Phone 2 - Value` if the column before it, `Phone 2 - Label`, has a cell that names someone other than
+ * the row's person, such as `Spouse`.
  */
 function isLabelledAnothers({heading}: Column, label: Column | undefined, sample: readonly Row[]): boolean {
   const stemOf = (text: string) => / - /.test(text) && text.slice(0, text.lastIndexOf(' - '));
@@ -73,8 +73,8 @@ function isLabelledAnothers({heading}: Column, label: Column | undefined, sample
 }
 
 /**
- * The phone columns for which a country column is sought: those that settings name, and those whose headers say
- * phone. Headers with unknown words count only if no header is plain.
+ * The phone columns that need a country column: those that settings name, and those whose headers say phone.
+ * Headers with unknown words count only if no header is plain.
  */
 function phonesOf(columns: readonly Column[], numbers: readonly string[]): Column[] {
   const isMeant = ({name}: Column) => numbers.includes(name);
@@ -87,7 +87,7 @@ function phonesOf(columns: readonly Column[], numbers: readonly string[]): Colum
   return columns.filter(column => isMeant(column) || own.includes(column));
 }
 
-/** The most frequent fault of an unsure column's cells, which tells the user why. Undefined if it is sure. */
+/** The most frequent fault of an unsure column's cells, which tells the user why. Undefined for a sure column. */
 function faultOf(
   {operation, confidence}: Guess,
   cells: ColumnCells,
@@ -105,8 +105,8 @@ function faultOf(
 }
 
 /**
- * The surest guess of a column. Among equally sure guesses, prefers one without a reason to leave the column out
- * (`aside`), then one that the header supports.
+ * The surest of a column's guesses. Among equally sure ones, prefers one without a reason to leave the column out
+ * (`aside`), then one that the header supports. Empty without guesses.
  */
 function best(some: readonly Guess[]): Guess[] {
   return [...some]
@@ -120,8 +120,8 @@ function best(some: readonly Guess[]): Guess[] {
 }
 
 /**
- * True if neither the header nor nearly all values support a guess. Such a guess is dropped if another column has
- * a better guess for the same operation.
+ * True if neither the header nor nearly all values support a guess. Such a guess is dropped if another column has a
+ * better one for the same operation.
  */
 function isFaint({header, confidence, ofKind}: Guess): boolean {
   return header === 'silent' && confidence === 'unsure' && ofKind < CONTENT_SPEAKS;
@@ -151,8 +151,8 @@ function guessColumn(
     says?.strength === 'named' || (says?.strength === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const judged = isNamed ? byName(tally) : byContent(operation, column, cells, tally, headless);
   if (judged === undefined) return undefined;
-  // If a header only mentions a kind, the values must prove it. Mere digits prove nothing: `phone order no` has
-  // them too.
+  // If a header only mentions a kind, the values must prove it. Mere digits prove nothing: the column
+  // `phone order no` has them, too.
   const isMentioned =
     says?.strength === 'mentioned' &&
     (judged === 'sure' ||
@@ -167,8 +167,8 @@ function guessColumn(
     confidence: confidence === 'sure' && aside === undefined ? 'sure' : 'unsure',
     aside,
   } as const;
-  // If the column is to be left out and most of its values don't fit, there is no guess to report. The reasons
-  // `values` and `alike` are reported anyway.
+  // Reports no guess for a column that is to be left out and whose values mostly don't fit. The reasons `values`
+  // and `alike` are reported anyway.
   return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= MOSTLY
     ? guess
     : undefined;
@@ -180,8 +180,8 @@ function mayBeOtherDigits({heading}: Column, cells: ColumnCells): boolean {
 }
 
 /**
- * True if most values fit the kind that the header hints at. Almost any digits may be a phone number, so phone
- * numbers must also be likely ones (`isLikely`).
+ * True if most values fit the kind that the header hints at. Almost any digits may be a phone number, so these must
+ * also be likely (`isLikely`).
  */
 function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number): boolean {
   const {isLikely, isTelling} = operations[operation];
@@ -191,7 +191,7 @@ function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number
   return isShare(MOSTLY, cells, fits);
 }
 
-/** Header of copied mail recipients. Used for e-mail columns only: beside phones, `CC` means country code. */
+/** Header of copied mail recipients. For e-mail columns only: beside phones, `CC` means country code. */
 const COPIED = /^(?:mail\W?)?cc$/i;
 
 /** True if at least this share of the filled cells fits. Stops once too many do not fit. */
@@ -232,8 +232,8 @@ function byName({values, valid, unclear, beyond}: ColumnTally): Guess['confidenc
 }
 
 /**
- * Judges a column by its values alone. `likely`: the values fit, but neither a header nor a sign such as `+` makes
- * them sure. `alike`: the values may be something else that looks the same, such as versions.
+ * Judges a column by its values alone. `likely`: the values fit, but no sign such as `+` makes that sure. `alike`:
+ * the values may be something else that looks the same, such as versions.
  */
 function byContent(
   operation: Intelligence,
@@ -268,10 +268,10 @@ type ColumnTally = ReturnType<typeof tallyOf>;
 /** Codes of addresses that the service knows nothing about. */
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
-/** Codes of cells that can be judged only with the habits of their column (how it writes its values). */
+/** Codes of cells that can be judged only with their column's habits: how it writes its values. */
 const BY_HABIT: ReadonlySet<string> = new Set(['calling_code_unclear', 'leading_zero_lost']);
 
-/** Counts valid values, and all other cells by fault. `isKnown`: `rules` has the column's habits already. */
+/** Counts a column's valid values, and other cells by their fault. `isKnown`: `rules` has the column's habits. */
 function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules | undefined, isKnown = false) {
   const {canonical, habits, isTelling} = operations[operation];
   const distinct = new Set<string>();
@@ -286,7 +286,7 @@ function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules |
       if (isTelling?.(text) !== false) tally.telling += 1;
       continue;
     }
-    // Finding out the column's habits is slow. It is done only if a cell can't be judged without them.
+    // Finding out the column's habits is slow. So this is done only if a cell can't be judged without them.
     if (BY_HABIT.has(judged.code) && !isKnown)
       return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
     if (judged.code === 'calling_code_unclear') tally.unclear += 1;

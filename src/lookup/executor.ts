@@ -6,8 +6,8 @@ import type {Streak} from './pace/canary.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
 /**
- * How a task ended: with an outcome, which the executor writes to the ledger; without one, for the reason in `unasked`;
- * or `unwanted`, because no cell waits for the task any more.
+ * How a task ended: with an outcome, which the ledger has; without a call, for the reason `unasked`; or `unwanted`,
+ * because no cell waits for the task any more.
  */
 export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode} | 'unwanted';
 
@@ -17,34 +17,34 @@ export interface Task {
   readonly history: ValueHistory;
   /** Cost of one call, in thousandths of a credit. */
   readonly cost: number;
-  /** True if the ledger has an entry for the lookup. */
+  /** True if the ledger has an entry of the lookup. */
   readonly known: boolean;
-  /** The row that gets the answer unchanged, chosen when the call is sent; undefined if all rows get it unchanged. */
+  /** Chooses the row that shows the answer unchanged, at the sending; undefined if all rows show the same. */
   firstRow(): number | undefined;
   /** Numbers of the rows that wait for the task now. */
   rows(): readonly number[];
   /**
-   * True if a program waits for this one value (`one()` of the library). In an outage, the program gets the stored
+   * True if a program waits for this value (`one()` of the library). In an outage, the program gets an earlier
    * answer or `skipped` immediately, unless this task is the probe: the call that tests if the service is back.
    */
   isUrgent(): boolean;
-  /** An earlier answer. If the call can't be made, the rows get this answer, unless it is too old to use. */
+  /** An earlier answer, which the call may renew. Without a call, the rows get it, unless it is too old to use. */
   readonly before?: KnownAnswer | undefined;
   ended(end: Ended): void;
-  /** False once no cell waits for the task: then no call is made. */
+  /** False once no cell waits for the task. Then no call is made. */
   isWanted(): boolean;
-  /** True if another run bought the answer since the task was queued. The waiting cells then have the answer. */
+  /** True if another run has bought the answer since the task was queued. Then the waiting cells have it. */
   isAnsweredMeanwhile(): boolean;
-  /** Called when an outage delays the task. Answers waiting programs now, and all rows if the outage is overdue. */
+  /** Called when an outage delays the task: answers waiting programs now; all rows if the outage is overdue. */
   heldUp(isOverdue: boolean): void;
 }
 
 export interface ExecutorEvents {
-  /** Called when so many calls of an operation were refused in a row that the values are not to blame. */
+  /** Called when so many values of an operation were refused in a row that the values are not to blame. */
   refused?(operation: Operation, streak: Streak): void;
   /** Called when the run stops. It then sends nothing new. */
   stopped(reason: ExecutorStop): void;
-  /** Called when the run sends nothing new, but continues to its end. Tasks without an outcome end as unasked. */
+  /** Called when the run sends nothing new, but continues to its end. Tasks without an outcome end as `unasked`. */
   closed(reason: ExecutorStop): void;
 }
 
@@ -69,18 +69,19 @@ export interface PaceReport {
 }
 
 /**
- * Sends tasks from this process or through a fleet. A task waits for a slot (calls in flight are limited), then
- * for a permit (their rate is limited too).
+ * Has the calls of tasks made, by this process or by a fleet. A task waits for a slot, since calls in flight are
+ * limited; then for a permit, since the rate of calls is limited, too.
  */
 export interface Executor {
   /** True while an outage delays even urgent tasks, for which a program waits. */
   readonly isDown: boolean;
   /** Takes a task. Resolves when it may take another. */
   submit(task: Task): Promise<void>;
+  /** Sends nothing new. Only calls in flight still end their tasks. */
   stop(): void;
-  /** Sends nothing new. Calls in flight may end; tasks without an outcome end as unasked for this reason. */
+  /** Sends nothing new. Calls in flight may end; tasks without an outcome end as `unasked` for this reason. */
   close(reason: UnaskedCode): void;
-  /** Drops tasks that no cell waits for: they must not hold a slot or keep the process alive. */
+  /** Drops tasks for which no cell waits: they must not occupy a slot or keep the process alive. */
   dropUnwanted(): void;
   /** Resolves once no call is in flight, at the latest after `graceMs`. */
   drained(graceMs: number): Promise<void>;

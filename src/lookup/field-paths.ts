@@ -3,12 +3,12 @@ import {typedText} from './targets.ts';
 
 /** Maximum depth of nested objects in which fields are searched. */
 const MOST_LEVELS = 5;
-/** Number of fields at which the search ends. */
+/** Number of fields at which the search for fields ends. */
 const MOST_PATHS = 500;
 
 /**
- * The fields of NDJSON rows. The fields of nested objects are dotted paths: `user.ip`. Of a list, only the first entry
- * is a field: `user.emails.0`.
+ * The fields of NDJSON rows, and `names`. A field in a nested object is a dotted path: `user.ip`. Of a list, only
+ * the first entry is a field: `user.emails.0`.
  */
 export function fieldPaths(names: readonly string[], rows: readonly Row[]): string[] {
   const paths = new Set(names);
@@ -27,10 +27,7 @@ export function fieldPaths(names: readonly string[], rows: readonly Row[]): stri
   return [...paths].filter(path => !objects.has(path));
 }
 
-/**
- * True for a path through a list's first entry, such as `ips.0`. The list may have more entries, which have no
- * path.
- */
+/** True for a path through the first entry of a list, such as `ips.0`. Further entries have no path. */
 export function isInList(path: string): boolean {
   return /\.0(?:\.|$)/.test(path);
 }

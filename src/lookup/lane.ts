@@ -4,19 +4,19 @@ import {type LanePacer, type LaneSettings, LEAVE_AT_ONCE, type Outlet} from './o
 import {perSecond, RateController} from './pace/rate-controller.ts';
 import type {TaskState} from './task-state.ts';
 
-/** Tasks per slot that may wait in a lane's queue: enough to keep the lane busy, few enough for the memory. */
+/** Tasks per slot that may wait in a lane's queue: enough to keep the lane busy, without using much memory. */
 const QUEUED_PER_SLOT = 4;
 
 const URGENT = {priority: 1};
 
-/** Operations that share one rate: their slots, their permits, and the tasks that wait for a permit. */
+/** The slots and permits of operations that share one rate, and the tasks that wait for a permit. */
 export class Lane {
   readonly settings: LaneSettings;
   readonly controller: RateController;
   readonly #queue: PQueue;
   readonly #pacer: LanePacer;
   readonly #waiting: TaskState[] = [];
-  /** Send times of the last second. Their number is the rate that the service really sees. */
+  /** Times of the calls that were sent in the last second. Their number is the actual rate. */
   readonly #recent: number[] = [];
 
   /** `lease` is called with the number of tasks that may be sent now. */
@@ -49,7 +49,7 @@ export class Lane {
     return this.#queue.onIdle();
   }
 
-  /** Waits for a permit. Resolves with true if the task is to be sent now, with false if it must not be sent. */
+  /** Waits for a permit. Resolves with true if the task is to be sent now, else with false. */
   permit(task: TaskState): Promise<boolean> {
     return new Promise(resolve => {
       task.permit = resolve;
@@ -64,7 +64,7 @@ export class Lane {
     task.permit(granted);
   }
 
-  /** Ends the wait of at most `most` tasks for which `isMeant` holds, and returns them. */
+  /** Ends the wait for a permit of at most `most` tasks for which `isMeant` is true, and returns them. */
   takeOut(isMeant: (task: TaskState) => boolean, most = Number.POSITIVE_INFINITY): TaskState[] {
     const taken = this.#waiting.filter(isMeant).slice(0, most);
     for (const task of taken) this.release(task, false);
@@ -76,8 +76,8 @@ export class Lane {
   }
 
   /**
-   * Notes that a task was sent at `now`. Call it after the sending: the pacer dates the call in this method, and
-   * an earlier date would let the next calls go a fraction of a millisecond too early.
+   * Notes that a task was sent at `now`. To be called after sending: the pacer takes the time in this method, and
+   * an earlier time would let later calls leave a fraction of a millisecond too early.
    */
   sent(now: number): void {
     this.#recent.push(now);
@@ -98,7 +98,7 @@ export class Lane {
 
 export class Lanes implements Iterable<Lane> {
   readonly #byOperation = new Map<Operation, Lane>();
-  /** Each lane once. They are offered free slots in this order; the lane that sent last is at the end. */
+  /** Each lane once, in the order in which lanes may use free slots. The lane that sent last is at the end. */
   readonly #turns: Lane[] = [];
   /** Maximum calls per second of all lanes together. */
   readonly #most: number;
@@ -135,7 +135,7 @@ export class Lanes implements Iterable<Lane> {
     for (const lane of this.#turns) lane.wake();
   }
 
-  /** Moves the lane that has sent behind all other lanes, so that they are offered the next free slot first. */
+  /** Moves a lane that has sent behind all others: these may use the next free slot first. */
   sentBy(lane: Lane): void {
     this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
   }
@@ -144,7 +144,7 @@ export class Lanes implements Iterable<Lane> {
     for (const lane of this.#turns) lane.stop();
   }
 
-  /** Resolves once no lane has a call in flight, at the latest after `graceMs`. */
+  /** Resolves once no lane has a task in a slot or in its queue, at the latest after `graceMs`. */
   async idleWithin(graceMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>(resolve => {

@@ -3,8 +3,8 @@ import type {Outlet, SharedPermits} from './outlet.ts';
 import {Pacer} from './pace/pacer.ts';
 
 /**
- * Sends values from this process. `now` dates answers; `clock` paces calls and never jumps. Both are in milliseconds
- * since the epoch.
+ * Sends values from this process. `now` is the time of answers; `clock` paces calls, and never jumps. Both are in
+ * milliseconds since the epoch.
  */
 export function localOutlet(
   client: Sender,

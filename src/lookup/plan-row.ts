@@ -15,7 +15,7 @@ export type PlannedCell =
   | Extract<Result, {status: 'empty' | 'invalid' | 'skipped'}>
   | {readonly status: 'ask'; readonly lookup: Lookup; readonly repairs?: readonly RepairCode[]};
 
-/** The other cells and settings that a target's lookup depends on. */
+/** The other cells and the settings on which a target's lookup depends. */
 export interface PlanCells {
   /** Returns the reader of a phone column's countries; undefined if the column has no country column. */
   readonly countryOf?: ((column: string) => CellReader | undefined) | undefined;
@@ -29,12 +29,12 @@ export type VerdictCells = {readonly actionId: string; readonly country?: CellRe
 };
 
 /**
- * Plans a row: one cell for each target, in the targets' order. Pure: the plan depends only on the row, and on how the
- * first rows write their values.
+ * Plans a row: one cell for each target, in the targets' order. Pure: the plan depends only on the row, and on how
+ * the first rows write their values.
  */
 export type PlanRow = (row: Row) => PlannedCell[];
 
-/** Makes the planner of rows. `first`: the first rows, which show how columns write their values. */
+/** Makes a planner of rows. `first`: the first rows of the list, which show how its columns write their values. */
 export function createPlan(
   targets: readonly Target[],
   cells: PlanCells,
@@ -60,7 +60,7 @@ function rulesOf(
   return {...cells.rules, ...habits?.(shown)};
 }
 
-/** Repairs of a row's cells, in the cells' order; undefined if no cell was repaired, as in most rows. */
+/** The repairs of each cell of a row; undefined if no cell was repaired, as in most rows. */
 export function repairsOf(planned: readonly PlannedCell[]): readonly (readonly RepairCode[])[] | undefined {
   const some = planned.some(cell => cell.status === 'ask' && cell.repairs !== undefined);
   return some ? planned.map(cell => (cell.status === 'ask' ? (cell.repairs ?? []) : [])) : undefined;
@@ -122,8 +122,8 @@ const REMEMBERED_BYTES = 4_000_000;
 const CELL_BYTES = 150;
 
 /**
- * Remembers the planned cells of phone numbers: to judge a number takes ten times as long as to find it here.
- * Other kinds of values are judged so fast that they are not worth the memory.
+ * Remembers the planned cells of phone numbers: judging a number takes ten times as long as finding it here. Other
+ * kinds of values are judged too fast to be worth the memory.
  */
 function remembering(judge: JudgeCell): JudgeCell {
   const known = new Recent<PlannedCell>(REMEMBERED_BYTES, () => CELL_BYTES);
@@ -154,8 +154,8 @@ function countryFrom(country: CellReader | undefined, defaultCountry: string | u
 }
 
 /**
- * Plans the lookup of a session token, with the values of the row that are sent beside it. An invalid one of these
- * values is left out, and the token is still looked up.
+ * Plans the lookup of a session token, with the other values of the row that are sent with it (`beside`). Leaves
+ * out an invalid one of these: the token is still looked up.
  */
 function askWithBeside(
   {name: operation, field, beside}: typeof operations.verify,

@@ -9,10 +9,7 @@ import {quotaOf, retryAfterMs} from './pace/pace-headers.ts';
 export const policyNumbers = {
   /** First backoff. Google's and AWS's clients begin between 0.1 s and 1 s. */
   backoffBaseMs: 500,
-  /**
-   * Maximum backoff of one value before its retry. Longer waits ease the load no further (AWS caps at 20 s, gRPC
-   * at 120 s).
-   */
+  /** Maximum backoff of one value before its retry. Longer waits would not help. (AWS: 20 s; gRPC: 120 s.) */
   retryCapMs: 30_000,
   /**
    * Maximum backoff of all values after a throttled call: half of the minute over which most quotas count. If the
@@ -20,43 +17,41 @@ export const policyNumbers = {
    */
   gateCapMs: 30_000,
   /**
-   * Maximum wait for the next probe (the call that tests, in an outage, if the service is back), unless few
-   * resends are left. Jitter may halve the wait, so there are at most 240 probes an hour. After the outage, at
-   * most half a minute is lost.
+   * Maximum wait for the next probe, the call that tests in an outage if the service is back. If few resends are
+   * left, probes wait longer. Jitter may halve the wait, so there are at most 240 probes an hour. After the outage,
+   * the run loses at most half a minute.
    */
   probeCapMs: 30_000,
-  /**
-   * Maximum wait for the next probe while a program waits for a value: it gets the value soon after the outage.
-   */
+  /** Maximum wait for the next probe while a program waits for a value: it gets the value soon after the outage. */
   urgentProbeMs: 1_000,
-  /** Minimum wait that a run advises when an outage ended it, even if it does not wait for outages itself. */
+  /** Minimum wait that a run advises if an outage ended it. */
   comeBackAfterMs: 30_000,
   /**
-   * Tokens of the retry budget at the start, and its maximum. Each failed call takes one. (AWS's standard mode has
-   * 500, and takes 5 for a retry.)
+   * Tokens of the retry budget, at the start and at most. Each failed call takes one; with none left, the service
+   * is to blame. (AWS's standard mode has 500, and takes 5 for a retry.)
    */
   budgetTokens: 100,
-  /** Tokens that one success gives back to the retry budget. gRPC's retry throttling suggests a tenth. */
+  /** Tokens that one success returns to the retry budget. gRPC's retry throttling suggests a tenth. */
   budgetPerSuccess: 0.1,
-  /** If this many calls in a row can't be sent, this is an outage. Fewer may be faults of single connections. */
+  /** If this many calls in a row can't be sent, it is an outage. Fewer may be faults of single connections. */
   unsentStreak: 5,
   /** Number of values that must fail, without a success in between, before the service is to blame. */
   outageValues: 5,
-  /** Minimum length of an outage before a value may be blamed. So an outage of a minute fails no value. */
+  /** Minimum length of an outage before values may be blamed. So an outage of a minute fails no value. */
   patienceMs: 60_000,
-  /** After an outage, each success allows one more call in flight. Once this many are allowed, this limit ends. */
+  /** After an outage, each success allows one more call in flight. From this many on, there is no such limit. */
   largestRamp: 64,
-  /** Maximum pause for a quota that the service reports as used up. Then a call tests the quota. */
+  /** Maximum pause for a quota that the service reports as used up. After it, a call tests the quota. */
   quotaPauseMs: 60_000,
   /**
    * If this many values of one operation are refused in a row, the values are not to blame. Before the operation's
-   * first answer, the settings are wrong. Later, the account may be refused, so the values are not stored as
-   * rejected.
+   * first answer, the settings are wrong, and the run ends. Later, the service may refuse the account, so the store
+   * does not keep these rejections.
    */
   refusalStreak: 10,
   /** Maximum calls of an operation in flight before its first answer. */
   canaryInFlight: 4,
-  /** Refused calls in a row that end a run. With four bad values in five this happens once in five billion calls. */
+  /** Refused calls in a row that end a run. If four in five values are bad, it happens once in 5 billion calls. */
   longestRefusalStreak: 100,
 } as const;
 
@@ -68,15 +63,15 @@ export interface PolicySettings {
 }
 
 /**
- * The party to blame for a failure: the value, or in an outage the service. `value for good`: the value gets no
- * more attempts.
+ * The party to blame for a failure: the value, or in an outage the service. `value for good`: the value gets
+ * no more attempts.
  */
 export type Blame = 'value' | 'service' | 'value for good';
 
 export type Step =
   | {readonly next: 'settle'; readonly outcome: Outcome}
   | {readonly next: 'retry'}
-  /** The value has used up its sends. It fails when the outage is over. */
+  /** The value has used up its sends, and waits until the outage is over. Then it fails. */
   | {readonly next: 'hold'}
   | {readonly next: 'stop'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>};
 
@@ -89,7 +84,7 @@ export function backoffMs(retry: number, capMs: number, random: number): number 
   return Math.round(random * bound);
 }
 
-/** `cost` says how the service charges rejected and throttled calls. */
+/** How the service charges an attempt. `cost`: its charges for rejected and throttled calls. */
 export function chargeOf(attempt: Attempt, cost: Cost): Charge {
   switch (attempt.kind) {
     case 'answered':
@@ -125,14 +120,14 @@ export function mostSends({resends}: PolicySettings): number {
   return 1 + resends;
 }
 
-/** Number of sends that a value still has. An attempt without an answer uses one up if it may have been charged. */
+/** Number of sends that a value has left. An attempt without an answer uses one up if it may have been charged. */
 export function sendsLeft({doubts}: ValueHistory, settings: PolicySettings): number {
   return Math.max(0, mostSends(settings) - doubts);
 }
 
 /**
- * The step after an attempt. `history` already counts this attempt if it may have been charged without an answer.
- * `isTrusted`: true if the service answers the operation, so that a rejection is about the value.
+ * The step after an attempt. `history` includes this attempt if it may have been charged without an answer.
+ * `isTrusted`: true if the service answers the operation, so that a rejection is the value's fault.
  */
 export function nextStep(
   operation: Operation,
@@ -168,7 +163,7 @@ export function nextStep(
   }
 }
 
-/** Ends a value that has used up its sends: immediately, or after the outage in which its last resend failed. */
+/** The step of a value that has used up its sends: settle it, or hold it while an outage lasts. */
 export function usedUp({lastCode: error}: ValueHistory, settings: PolicySettings, blame: Blame): Step {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error}};
   if (blame === 'service' && settings.failsInOutage !== true) return {next: 'hold'};
@@ -192,15 +187,15 @@ export function retryMs(
 }
 
 /**
- * True if a failure in an outage may be the value's fault. The service's own error may depend on the request. A
- * gateway's error (502, 503, 504), a timeout or a broken connection does not.
+ * True if a failure in an outage may be the value's fault. An error of the service itself may depend on the
+ * request; a gateway's error (502, 503, 504), a timeout or a broken connection does not.
  */
 export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): boolean {
   return status !== undefined && status >= 500 && (status < 502 || status > 504);
 }
 
 /**
- * True if a rejection is about the value, and so holds for other runs: it has a code that the service gave. A
+ * True if a rejection is the value's fault, so that it is valid for other runs, too: the service gave a code. A
  * rejection with only an HTTP status may come from a gateway, and 403 is about the caller.
  */
 function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolean {
@@ -208,8 +203,8 @@ function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolea
 }
 
 /**
- * The outcome of an answer. If a verdict says that the token is redeemed, and an earlier attempt may have redeemed it,
- * the outcome is `unknown`.
+ * The outcome of an answer. It is `unknown` if a verdict says that the token is redeemed, and an earlier attempt of
+ * this program may have redeemed it.
  */
 function answered(
   operation: Operation,
@@ -222,7 +217,7 @@ function answered(
   return {status: 'ok', data: text, boughtAt};
 }
 
-/** Milliseconds that the service asks to wait after throttling: Retry-After, else the reset of a used-up quota. */
+/** Milliseconds that the service asks to wait: `Retry-After`, else until a used-up quota is reset. */
 export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: number): number | undefined {
   const asked = retryAfterMs(pace, nowMs);
   if (asked !== undefined) return asked;
@@ -231,8 +226,8 @@ export function askedMs({pace}: Extract<Attempt, {kind: 'throttled'}>, nowMs: nu
 }
 
 /**
- * Milliseconds for which no call is sent after a throttled one: a random backoff, but never less than the service
- * asked for. The backoff grows with `streak`, the number of earlier waits since the last answer, since the service
+ * Milliseconds for which no call is sent after a throttled one: a random backoff, but at least what the service
+ * asked for. The backoff grows with `streak`, the number of earlier such waits since the last answer: the service
  * may have asked for too little.
  */
 export function throttleMs(asked: number | undefined, streak: number, random: number): number {

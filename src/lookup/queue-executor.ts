@@ -115,7 +115,7 @@ export class QueueExecutor implements Executor {
     };
   }
 
-  /** Maximum calls in flight from now on, shared out among the lanes. */
+  /** Maximum calls in flight from now on, divided among the lanes. */
   set slots(total: number) {
     this.#slots = this.#lanes.slots = total;
   }
@@ -123,16 +123,16 @@ export class QueueExecutor implements Executor {
   /** → queued: the task waits for a slot of its lane. */
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
-    // A failed call does not throw. An error here is the ledger's, and ends the run.
+    // A failed call does not throw. So this is an error of the ledger, which ends the run.
     lane.inSlot(() => this.#awaitPermit(task, lane), task.isUrgent()).catch(error => this.#fail(error));
   }
 
-  /** waiting → queued: in an outage, one task that is not urgent leaves its slot to an urgent task. */
+  /** waiting → queued: in an outage, a task that is not urgent leaves its slot to an urgent one. */
   #makeRoom(lane: Lane): void {
     for (const other of lane.takeOut(other => !other.isUrgent(), 1)) this.#enqueue(other, lane);
   }
 
-  /** In an outage, answers the programs that wait for a value, unless the value is the probe. */
+  /** In an outage, answers the programs that wait for values; not for the value that is the probe. */
   #tellWhenDown(): void {
     const {outage} = this.#flow;
     if (outage?.isDown !== true) return;
@@ -151,8 +151,8 @@ export class QueueExecutor implements Executor {
   }
 
   /**
-   * True if the task ends without a call, since the credits don't suffice. A value without an answer does not end
-   * while calls are in flight: a call may turn out free and give its credits back.
+   * True if the task ends without a call, since there are too few credits. A value without an answer does not end
+   * while calls are in flight: one of them may turn out to be free, and give its credits back.
    */
   #isOverBudget(task: Task): boolean {
     const {publishOn, ledger} = this.#options;
@@ -161,7 +161,7 @@ export class QueueExecutor implements Executor {
     return (isRenewal || this.#flow.inFlight.count === 0) && !ledger.budget.affords(task.cost, isRenewal);
   }
 
-  /** waiting → in flight. In one transaction, reserves the credits of all tasks that may be sent now. */
+  /** waiting → in flight. Reserves the credits of all tasks that may be sent now, in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
       this.#dropWaiting(lane);
@@ -197,7 +197,7 @@ export class QueueExecutor implements Executor {
     return open;
   }
 
-  /** At the credit limit, ends the run or only this task. Waits while calls in flight may give credits back. */
+  /** At the credit limit, ends the run or only this task; not while calls in flight may give credits back. */
   #overBudget(lane: Lane, task: TaskState): void {
     if (this.#flow.inFlight.count > 0 && !renews(task, this.#options.publishOn)) return;
     if (!this.#options.publishOn.includes('budget')) {
@@ -225,7 +225,7 @@ export class QueueExecutor implements Executor {
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const isTrusted = isKnown || (attempt.kind === 'rejected' && this.#flow.trusts(task.lookup.operation));
     const {step, outcome} = concluded(task, attempt, policy, blame, isTrusted);
-    // Does not wait until the booking is written: so one transaction contains the booking and the next send.
+    // Does not wait until the booking is written. So the next reservations are written in the same transaction.
     ledger.record({...booked, outcome}).catch(error => this.#fail(error));
     if (step.next === 'settle') this.#settle(task, step);
     else if (this.#stopped) return;
@@ -237,7 +237,7 @@ export class QueueExecutor implements Executor {
     this.#lanes.wake();
   }
 
-  /** in flight → backing off → queued. While nothing is sent (throttling, outage) the task needs no wait of its own. */
+  /** in flight → backing off → queued. While throttling or an outage holds all tasks, it needs no own wait. */
   #retry(task: TaskState, lane: Lane, attempt: Attempt): void {
     const {policy, random} = this.#options;
     const everybodyWaits = attempt.kind === 'throttled' || this.#flow.pause !== undefined;

@@ -9,21 +9,15 @@ export interface QueueExecutorOptions {
   readonly outlet: Outlet;
   readonly ledger: Ledger;
   readonly lanes: readonly LaneSettings[];
-  /** Maximum calls in flight of all lanes together; by default the sum of the lanes' own maxima. */
+  /** Maximum calls in flight of all lanes together. By default, the sum of the lanes' own maximums. */
   readonly concurrency?: number | undefined;
   readonly policy: PolicySettings;
   readonly maxOutageMs: number;
-  /**
-   * At these limits, the remaining tasks end without a call and the run publishes its output. At other limits, it
-   * stops.
-   */
+  /** At these limits the remaining tasks end without a call, and the run publishes. At other limits it stops. */
   readonly publishOn: readonly PublishedLimit[];
-  /**
-   * True if no outage ends the run. Values that wait are answered without a call, and later values test the
-   * service.
-   */
+  /** True if no outage ends the run: waiting values are answered without a call, later ones test the service. */
   readonly outlastsOutages?: boolean | undefined;
-  /** True if refusals never end the run, however many come in a row. */
+  /** True if refused values never end the run, however many come in a row. */
   readonly mayAllFail?: boolean | undefined;
   readonly events: ExecutorEvents;
   /** True if an answer of this operation is known, from this run or an earlier one. */

@@ -1,9 +1,9 @@
 /**
- * Remembers results for texts that came at least twice lately. A text that came only once is not kept: the garbage
- * collector would have to move it, and would free it late.
+ * Remembers results for texts that were set at least twice lately. It does not keep a text that came once: the
+ * garbage collector would have to move it, and would free it late.
  *
- * Keeps the results in two generations. When the younger is full, drops the older. Together they hold at most
- * `maxBytes`, as counted by `bytesOf`.
+ * Keeps the results in two generations. When the younger one is full, drops the older one. Together they take at
+ * most `maxBytes`, by the count of `bytesOf`.
  */
 export class Recent<Value> {
   readonly #maxBytes: number;
@@ -53,8 +53,8 @@ export class Recent<Value> {
 }
 
 /**
- * Values by their texts. A Map reads the whole text before it finds that the text is missing. For most texts that
- * come only once, an unused slot shows this sooner.
+ * Values by their texts. A Map reads the whole text to find that it is missing. For most texts that come only once,
+ * an unused slot shows this sooner.
  */
 class Generation<Value> {
   readonly values = new Map<string, Value>();

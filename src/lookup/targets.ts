@@ -11,15 +11,13 @@ export type CellReader = (row: Row) => string | undefined;
 export interface Target {
   readonly operation: Operation;
   readonly column: string;
-  /**
-   * Prefix of the target's output columns. If several targets share an operation, also its key in NDJSON output.
-   */
+  /** Prefix of the target's output columns, such as `ip_`. */
   readonly prefix: string;
   readonly when?: string | undefined;
   readonly cell: CellReader;
 }
 
-/** A target's name in rules and NDJSON output: its operation, or its prefix if several columns share the operation. */
+/** A target's name in rules and NDJSON output: its operation; its prefix if several targets share the operation. */
 export function keyOf(targets: readonly Target[], index: number): string {
   const target = targets[index];
   if (target === undefined) return '';
@@ -27,7 +25,7 @@ export function keyOf(targets: readonly Target[], index: number): string {
   return several ? target.prefix.replace(/_$/, '') : target.operation;
 }
 
-/** Reads column `name`: by position in CSV; by key or dotted path in NDJSON. */
+/** Makes the reader of a column: by position in CSV, by key or dotted path in NDJSON. */
 export function cellReader(name: string, columns: readonly string[]): CellReader {
   const index = columns.indexOf(name);
   const path = name.split('.');
@@ -42,7 +40,7 @@ export function holdsColumn(value: object, name: string): boolean {
   return has(value, name) || has(value, name.split('.')[0] ?? name);
 }
 
-/** True if an object has this key itself, or its class has a getter for it. Keys that every object has don't count. */
+/** True if an object has this key, or its class has a getter for it. Keys that all objects inherit don't count. */
 function has(value: object, name: string): boolean {
   return Object.hasOwn(value, name) || (name in value && !(name in Object.prototype));
 }
@@ -56,15 +54,11 @@ function atPath(value: unknown, path: readonly string[]): unknown {
   return inner;
 }
 
-/**
- * Texts for cells without a usable text. Their spaces make them invalid values of every operation, even as tokens.
- */
+/** Texts of cells without a usable text. Their spaces make them invalid for every operation, even as tokens. */
 const NESTED_TOO_DEEP = 'nested too deep';
 const NO_TEXT = 'has no text';
 
-/**
- * The value of MongoDB's typed object, such as `{"$numberLong": "12025550143"}`; undefined for any other value.
- */
+/** The text in MongoDB's typed object, such as `{"$numberLong": "12025550143"}`; undefined for any other value. */
 export function typedText(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
   const [name, ...others] = Object.keys(value);
@@ -74,8 +68,8 @@ export function typedText(value: unknown): string | undefined {
 }
 
 /**
- * Returns undefined for null, a text unchanged, the value of a typed object, and JSON for anything else. So a number
- * can be looked up, and a list is not a valid value.
+ * The text of a value: undefined for null, JSON for anything but texts and typed objects. So a number can be looked
+ * up, and a list is not a valid value.
  */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
@@ -91,10 +85,7 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-/**
- * The targets of one operation. A single column gets the operation's prefix, such as `ip_`. Of several columns,
- * each gets its own name as prefix.
- */
+/** The targets of one operation. One column has the operation's prefix, such as `ip_`; several have their names. */
 export function targetsOf(
   operation: Operation,
   choices: readonly ColumnChoice[],
@@ -109,7 +100,7 @@ export function targetsOf(
   }));
 }
 
-/** @throws {UsageError} if a CSV input lacks the column. NDJSON is not checked: later rows may have other keys. */
+/** @throws {UsageError} if a CSV input lacks the column. Does not check NDJSON: later rows may have other keys. */
 export function requireColumn(
   name: string,
   columns: readonly string[],

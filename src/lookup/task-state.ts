@@ -24,16 +24,16 @@ export interface Attempted {
 export interface TaskState extends Task, Attempted {
   history: ValueHistory;
   known: boolean;
-  /** Ends the task's wait for a permit. `granted`: the task is sent now. */
+  /** Ends the task's wait for a permit. `granted`: true if the task is sent now. */
   permit: (granted: boolean) => void;
 }
 
-/** Extends the task object itself, so that the task's submitter sees the attempts. */
+/** Adds the state to the task object itself, so that the submitter sees changes of `known` and `history`. */
 export function taskState(task: Task): TaskState {
   return Object.assign(task, {calls: 0, dispatch: 0, permit: () => {}});
 }
 
-/** True if a task renews a usable answer, and the run is published at its credit limit: then other tasks go first. */
+/** True if a task renews a usable answer, and must leave credits to other values: see {@link Budget.affords}. */
 export function renews({before}: Task, publishOn: readonly PublishedLimit[]): boolean {
   return before !== undefined && before.validity !== 'past' && publishOn.includes('budget');
 }
@@ -43,7 +43,7 @@ export function firstDispatch(): number {
   return randomInt(2 ** 47);
 }
 
-/** The reservation for the task's next call, under a new number. */
+/** Returns the reservation for the task's next call, and numbers the call: `dispatch`. */
 export function reservationOf(
   task: TaskState,
   dispatch: number,
@@ -56,7 +56,7 @@ export function reservationOf(
   return {key, operation, cost, known, dispatch, renews, sentAt, rows: task.rows, firstRow: task.firstRow()};
 }
 
-/** Counts an attempt that ended. Returns it as the ledger books it, without an outcome. */
+/** Counts an ended attempt in the state of its value. Returns it as the ledger books it, without an outcome. */
 export function counted(value: Attempted, attempt: TimedAttempt, charges: Cost): BookedAttempt {
   const {cost, dispatch, calls, history} = value;
   const {operation, key} = value.lookup;
@@ -68,7 +68,7 @@ export function counted(value: Attempted, attempt: TimedAttempt, charges: Cost):
   return {operation, key, cost, dispatch, attempt, charge: cost === 0 ? 'free' : charge, doubt, retry};
 }
 
-/** The step after an attempt that is {@link counted}, and the outcome that this attempt bought, if any. */
+/** The step after an attempt that was {@link counted}, and the outcome by this attempt, if there is one. */
 export function concluded(
   task: TaskState,
   attempt: TimedAttempt,
@@ -82,15 +82,15 @@ export function concluded(
   return {step: kept ?? next, outcome};
 }
 
-/** True if the service refuses the value with the same code as before. This says nothing new about the service. */
+/** True if the service rejects the value with the same code as before. This says nothing new about the service. */
 export function isKnownRejection({before}: Task, attempt: Attempt): boolean {
   const known = before?.outcome;
   return attempt.kind === 'rejected' && known?.status === 'failed' && attempt.code === known.error;
 }
 
 /**
- * Returns a step that settles with the earlier answer, if that answer is still valid and its renewal failed.
- * Undefined if the attempt's own step counts.
+ * Returns a step that settles the task with its earlier answer, if that answer is still valid and its renewal
+ * failed. Otherwise undefined: then `step` itself counts.
  */
 export function keptInstead(step: Step, {before}: Task): Step | undefined {
   if (before?.validity !== 'due' || step.next !== 'settle') return undefined;
@@ -99,7 +99,7 @@ export function keptInstead(step: Step, {before}: Task): Step | undefined {
   return {next: 'settle', outcome: before.outcome};
 }
 
-/** The result without a call: an earlier answer that is not too old to use, else `skipped`. */
+/** The result without a call: the earlier answer, or `skipped` if none is usable. */
 export function withoutAsking(before: Task['before'], reason: UnaskedCode): Result {
   if (before === undefined || before.validity === 'past') return {status: 'skipped', error: reason};
   return before.validity === 'stale' ? {...before.outcome, stale: reason} : before.outcome;

@@ -4,13 +4,13 @@ import {type CellReader, cellReader} from '../targets.ts';
 import {type HeaderSays, namesAnother, readHeader} from './header.ts';
 import type {ColumnKind} from './header-words.ts';
 
-/** A column of the input, with the evidence in its header for the kind of its values. */
+/** A column of the input, and what its header says about its values. */
 export interface Column {
   readonly name: string;
-  /** The header with its group's name before it. Empty without a header. */
+  /** The header, with the name of its group before it. Empty without a header. */
   readonly heading: string;
   readonly cell: CellReader;
-  /** How strongly the header names each kind of value; without an entry for kinds that it does not name. */
+  /** The kinds of values that the header names. */
   readonly says: ReadonlyMap<ColumnKind, HeaderSays>;
   /** True if the header, or a label in a row, says that the values are of someone other than the row's person. */
   readonly isAnothers: boolean;

@@ -1,7 +1,7 @@
 import type {CountryChoice} from './country-column.ts';
 import type {Guess} from './guess.ts';
 
-/** Returns one guess for each chosen country column. If none is certain, each possible column gets an unsure guess. */
+/** Returns a sure guess for each chosen country column, and an unsure one for each that is only possible. */
 export function guessCountries(
   choices: readonly (readonly [phone: string | undefined, choice: CountryChoice])[],
 ): Guess[] {

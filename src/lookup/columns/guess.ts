@@ -4,31 +4,29 @@ import type {Intelligence} from '../../operations/table.ts';
 export interface Guess {
   readonly operation: Intelligence | 'country';
   readonly column: string;
-  /** The run looks `sure` columns up; `unsure` ones need a flag. */
+  /** The run looks up a `sure` column. For an `unsure` one the user must add a flag. */
   readonly confidence: 'sure' | 'unsure';
-  /**
-   * Reason to leave an unsure column out while others are sure. Undefined if the run stops and asks for a flag.
-   */
+  /** Reason to leave an unsure column out. Without a reason, the run stops and asks for a flag. */
   readonly aside?: Aside | undefined;
   /** Share (0 to 1) of the sample's filled cells that are valid values; undefined if all cells are empty. */
   readonly share: number | undefined;
   /** Share of the filled cells that only lack a country: phone numbers in national form. */
   readonly national: number;
-  /** Share of the filled cells that hold several IP addresses. */
+  /** Share of the filled cells with several IP addresses. */
   readonly listed: number;
-  /** Share of the filled cells that are of this kind, even if they can't be looked up as they are. */
+  /** Share of the filled cells that are of this kind, also of those that can't be looked up as they are. */
   readonly ofKind: number;
-  /** Filled cells in the sample, and different values among them. */
+  /** Number of filled cells in the sample. `distinct`: number of different values in them. */
   readonly values: number;
   readonly distinct: number;
   /**
-   * `plain`: the header names the kind, and every other word of it is known as harmless. `strange`: it names the kind,
-   * and has an unknown word, which may name someone else (`agent_phone`). `silent`: it does not name the kind.
+   * `plain`: the header names the kind, and all its other words are known as harmless. `strange`: it names the kind
+   * and has an unknown word, which may mean someone else (`agent_phone`). `silent`: it does not name the kind.
    */
   readonly header: 'plain' | 'strange' | 'silent';
   /** The most frequent fault of the cells that are not valid values, with the first row that has it. */
   readonly fault?: Fault | undefined;
-  /** For a guessed country column: the phone columns whose numbers have, or may have, these countries. */
+  /** For a country column: the phone columns whose numbers are, or may be, of its countries. */
   readonly numbers?: readonly string[] | undefined;
   /** The first row that shows why a country column is unsure. */
   readonly row?: number | undefined;
@@ -37,17 +35,17 @@ export interface Guess {
 /**
  * Reasons to leave a column out:
  *
- * `another`, `fax`: its header names someone other than the row's person, or a fax. `strange`: its header has a word
- * that may name someone else. `values`: only its values speak for it. `list`: it is the first entry of a list.
- * `unknowable`: all its addresses are private or IPv6. `alike`: its values may be something that looks the same, such
- * as versions. `masked`: its values are made unrecognizable. `nothing`: none of its values fits, while another column's
- * do. `shared`: its values are few and repeat, while another column's differ.
+ * `another`, `fax`: its header names someone other than the row's person, or a fax. `strange`: its header has a
+ * word that may name someone else. `values`: only its values speak for it. `list`: it is the first entry of a list.
+ * `unknowable`: all its addresses are private or IPv6. `alike`: its values may be something that looks the same,
+ * such as versions. `masked`: its values are made unrecognizable. `nothing`: none of its values fits, while another
+ * column's do. `shared`: its values are few and repeat, while another column's differ.
  */
 export type Aside =
   | ('another' | 'fax' | 'strange' | 'values' | 'list')
   | ('unknowable' | 'alike' | 'masked' | 'nothing' | 'shared');
 
-/** True if the user may mean this column anyway. A suggested command then includes it. */
+/** True if the user may want this column anyway, so that a suggested command includes it. */
 export function isOffered({aside}: Guess): boolean {
   return aside === undefined || aside === 'strange' || aside === 'values' || aside === 'list';
 }

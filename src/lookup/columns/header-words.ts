@@ -7,17 +7,16 @@ export type ColumnKind = Intelligence | 'country';
  * another meaning too, such as Turkish `cep` (CEP is a postcode in Brazil): most values must then fit.
  */
 interface LanguageWords extends Readonly<Partial<Record<ColumnKind, string>>> {
-  /**
-   * Words that may follow the word for a kind without changing its meaning: `Phone 1 - Value`, `Telefon privat`.
-   */
+  /** Words that may follow a kind's word without changing its meaning: `Phone 1 - Value`, `Telefon privat`. */
   readonly behind?: string;
   /** Words that may follow only a word for country: `country_code`. */
   readonly behindCountry?: string;
 }
 
 /**
- * The words that identify columns, by language. They are kept by hand, only here; docs/formats.md names the languages.
- * A word must mean its kind and nothing else, unless `?` marks it. The column's values are always checked too.
+ * The words that identify columns, by language. They are kept by hand, only here; docs/formats.md names the
+ * languages. A word must mean its kind and nothing else, unless `?` marks it. The column's values are
+ * always checked too.
  */
 export const headerWords = {
   English: {

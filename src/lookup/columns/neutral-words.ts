@@ -1,9 +1,9 @@
 import type {headerWords} from './header-words.ts';
 
 /**
- * Words of headers that still mean the row's own person. Phrases are written as in header-words.ts. If a word is
- * missing here, the user has to add a flag. A wrong word costs money, so words that may name a second person are
- * left out.
+ * Words of headers that still mean the row's own person. Phrases are written as in header-words.ts. If a word
+ * is missing here, the user has to add a flag. A wrong word costs money, so words that may mean a second person
+ * are left out.
  */
 export interface NeutralWords {
   /** The persons of a list: `Customer Email`, `Correo alumno`. */

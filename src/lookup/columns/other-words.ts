@@ -6,9 +6,9 @@ export interface OtherWords {
   readonly another?: string;
   /** Digits other than phone numbers: `order_no`, `zip`. */
   readonly otherDigits?: string;
-  /** Numbers of cards or files, which are no phone numbers even if their digits are in groups: `Aadhaar No.` */
+  /** Numbers of cards or files. They are no phone numbers, even if their digits are in groups: `Aadhaar No.` */
   readonly cards?: string;
-  /** Versions, which may look like IP addresses: `Firmware`. */
+  /** Versions, which can look like IP addresses: `Firmware`. */
   readonly versions?: string;
   /** Values made unrecognizable: `ip_anonymized`. */
   readonly masked?: string;

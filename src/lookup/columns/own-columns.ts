@@ -2,10 +2,10 @@ import {type Aside, type Guess, MOSTLY} from './guess.ts';
 import {isShared} from './shared-values.ts';
 
 /**
- * Leaves out the columns whose values may belong to someone other than the person of the row. A column with a
- * `strange` header ({@link Guess.header}) is used only if no other column of its kind is as likely or has a
- * `plain` header. A column found by its values alone is used only if no other column of its kind is as likely, and
- * no header of the list names a kind.
+ * Leaves out the columns whose values may be of someone other than the row's person. A column with a `strange`
+ * header ({@link Guess.header}) is used only if no other column of its kind is as likely or has a `plain` header. A
+ * column that only its values identify is used only if no other column of its kind is as likely, and no header
+ * names a kind.
  */
 export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[] {
   const beside = all.map(guess => leaveOut(guess, besideHeaders(guess, all, headless)));
@@ -20,7 +20,7 @@ export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[]
 /** Codes of cells with several values. */
 const LISTS: ReadonlySet<string> = new Set(['email_list', 'phone_list']);
 
-/** True for a `strange` column whose cells have several values. It can't be looked up, but the user may want it. */
+/** True for a `strange` column whose cells have several values, so that they can't be looked up. */
 function holdsLists({aside, ofKind, fault}: Guess): boolean {
   return aside === 'strange' && ofKind < MOSTLY && fault !== undefined && LISTS.has(fault.code);
 }
@@ -39,10 +39,7 @@ function besideHeaders(guess: Guess, all: readonly Guess[], headless: boolean): 
   return guess.header === 'silent' && isFound && !headless ? 'values' : undefined;
 }
 
-/**
- * Returns a reason to leave a column out if another column of its kind is as likely: only the user knows whose
- * values they have.
- */
+/** A reason to leave a column out if another of its kind is as likely: only the user knows which to use. */
 function amongEquals(guess: Guess, all: readonly Guess[]): Aside | undefined {
   if (guess.aside !== undefined || guess.header === 'plain') return undefined;
   const isEqual = (other: Guess) =>
@@ -54,15 +51,12 @@ function amongEquals(guess: Guess, all: readonly Guess[]): Aside | undefined {
   return guess.header === 'strange' ? 'strange' : 'values';
 }
 
-/** True for a column whose values would suffice to use it if it were the only column. */
+/** True for a column that would be used for its values if it were the only column. */
 function isCertain({share = 0, ofKind}: Guess): boolean {
   return share >= MOSTLY && ofKind >= MOSTLY;
 }
 
-/**
- * Returns `nothing` for a column without any value of its kind, if another column of the kind is sure: the run
- * need not stop for it.
- */
+/** `nothing` for a column without a value of its kind if another one is sure: the run need not stop for it. */
 function withoutValues(
   {operation, confidence, aside, ofKind}: Guess,
   all: readonly Guess[],
@@ -72,7 +66,7 @@ function withoutValues(
   return isEmpty && all.some(isSure) ? 'nothing' : undefined;
 }
 
-/** True unless a column's values contradict its header. */
+/** True if a column's values don't contradict its kind. */
 function mayHold({share, ofKind}: Guess): boolean {
   return share === undefined || ofKind >= MOSTLY;
 }

@@ -1,17 +1,17 @@
 import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
 
-/** Number of filled cells that a column needs to be judged: in fewer, values may repeat by chance. */
+/** Number of filled cells that a column needs to be judged. In fewer cells, values may repeat by chance. */
 const FEW_VALUES = 5;
-/** Average rows per value above which values are not of the rows' persons, but of managers, sellers or branches. */
+/** Average rows per value above which the values are of managers, sellers or branches, not of persons. */
 const ROWS_EACH = 2;
 /** The same limit for the only column of its kind. It is higher, since colleagues share a phone number. */
 const ROWS_EACH_ALONE = 10;
 
 /**
- * True for a column with few, repeated values while another column of its kind differs from row to row. Such few
- * values are of managers, sellers or shops, not of the row's person. The only column of its kind is compared with
- * columns whose values differ by person: e-mail addresses and phone numbers, but not IP addresses. A column with a
- * `strange` header needs no such comparison.
+ * True for a column with few, repeated values, if the values of another column of its kind differ from row to row.
+ * The few values are of managers, sellers or shops, not of the row's person. The only column of its kind is
+ * compared with columns whose values differ by person: e-mail addresses and phone numbers, but not IP addresses. A
+ * column with a `strange` header needs no such comparison.
  */
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct, header} = guess;
@@ -30,12 +30,12 @@ export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   return isFew && others.some(tellsPersons);
 }
 
-/** True for a column that would be looked up, that only lacks a country, or that is known by its values only. */
+/** True for a column that would be looked up, that lacks only a country, or that only its values identify. */
 function isCandidate(guess: Guess): boolean {
   return isBare(guess) || (guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess)));
 }
 
-/** True for a column known only by its values. Columns known by their headers are not compared with it. */
+/** True for a column that only its values identify. Others are not compared with it. */
 function isBare({aside}: Guess): boolean {
   return aside === 'values';
 }

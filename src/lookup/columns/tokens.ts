@@ -11,8 +11,8 @@ export function isUnspaced(token: string): boolean {
 }
 
 /**
- * A header's words in lower case, without accents, marks and emoji: `signupIP`, `Signup IP` and `📍signup_ip` give the
- * same two words. Arabic words lose their article.
+ * A header's words in lower case, without accents, marks and emoji: `signupIP`, `Signup IP` and `📍signup_ip` have
+ * the same two words. Arabic words lose their article.
  */
 export function tokensOf(text: string): string[] {
   const plain = withoutMarks(text)

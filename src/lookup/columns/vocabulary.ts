@@ -9,21 +9,22 @@ export interface Match {
 }
 
 /**
- * Minimum length of a phrase that is recognized at the end of a word. Shorter phrases end too many unrelated
- * words.
+ * Minimum length of a phrase that is recognized at the end of a word. Shorter ones end too many unrelated words.
  */
 const SHORTEST_END = 4;
-/** Minimum length in scripts other than Latin: Chinese and Japanese write "telephone" with two characters. */
+/** The same in scripts other than Latin: Chinese and Japanese write "telephone" with two characters. */
 const SHORTEST_OTHER_END = 2;
+/** Minimum length of a phrase that is recognized as a part of a word. */
 const SHORTEST_PART = 3;
 
-/** Finds phrases in a header's words. A phrase that ends in `?` is a hint. */
+/** Finds phrases in a header's words. */
 export class HeaderVocabulary {
-  /** Phrases as one word, such as `phonenumber`; true for a hint. */
+  /** By phrase, written as one word such as `phonenumber`: true for a hint. */
   readonly #joined = new Map<string, boolean>();
   /** Phrases of several words, by their first word. */
   readonly #phrases = new Map<string, {readonly words: readonly string[]; readonly isHint: boolean}[]>();
 
+  /** A phrase that ends in `?` is a hint: it has another meaning too. */
   constructor(phrases: readonly string[]) {
     for (const phrase of phrases) {
       const words = tokensOf(phrase);
@@ -35,7 +36,7 @@ export class HeaderVocabulary {
     }
   }
 
-  /** The phrases that begin at word `at`. Each may have a number behind it, as in `phone2`. */
+  /** The phrases that begin at word `at`. Words may end in a number, as in `phone2`. */
   matches(tokens: readonly string[], at: number): Match[] {
     const token = tokens[at] ?? '';
     const isHint = this.#joined.get(token) ?? this.#joined.get(withoutNumber(token));
@@ -62,7 +63,7 @@ export class HeaderVocabulary {
     return [];
   }
 
-  /** True if a word is made of phrases written together: `kundentelefon`, `お客様電話番号`. */
+  /** True if a word consists of phrases written together: `kundentelefon`, `お客様電話番号`. */
   makesUp(token: string): boolean {
     const word = withoutNumber(token);
     const least = isUnspaced(word) ? 1 : SHORTEST_PART;

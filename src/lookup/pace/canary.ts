@@ -3,7 +3,7 @@ import {noRefusals, type Refusals, type RefusalTally} from '../../ledger/tally.t
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {policyNumbers as numbers} from '../policy.ts';
 
-/** Refusals of so many values in a row that the values can't be the reason. */
+/** Refusals of many values in a row: too many for the values to be the reason. */
 export interface Streak extends Readonly<Refusals> {
   /** True if this session reports the streak for the first time. */
   readonly isNew: boolean;
@@ -12,13 +12,13 @@ export interface Streak extends Readonly<Refusals> {
 }
 
 /**
- * Watches the refusals of an operation. Until its first answer, only a few of its calls are in flight. If all
- * first calls are refused, the settings are wrong and not the values.
+ * Watches the refusals of an operation. Until its first answer, only a few of its calls are in flight: if all of
+ * them are refused, the settings are wrong, and not the values.
  *
- * If the service is known to answer, only a long streak ends the run: in a nightly run whose good values are all
- * known, the only calls are for values that the service rejects.
+ * If the operation was answered before, only a long streak ends the run. In a nightly run that knows all good
+ * values, the only calls are for values that the service rejects.
  *
- * Counts refused values, not equal codes: a service may have a code for every value.
+ * Counts refused values whatever their codes: a service may have a code for every value.
  */
 export class Canary {
   readonly #isKnownToAnswer: () => boolean;
@@ -26,19 +26,19 @@ export class Canary {
   #answered = false;
   readonly #tally: RefusalTally;
   #isTold = false;
-  /** Values refused in a row in this session. Each of them counts once, until there are enough for a streak. */
+  /** Values refused in a row in this session: until there are enough for a streak, each counts once. */
   readonly #values = new Set<string>();
 
   /**
-   * `isKnownToAnswer`: true if the operation was ever answered; called only for a streak that could end the run.
-   * `tally` has the counts of earlier sessions, and is updated.
+   * `isKnownToAnswer` returns true if the operation was ever answered; called only when there is a streak. `tally`
+   * has the counts of earlier sessions, and is updated.
    */
   constructor(isKnownToAnswer: () => boolean, tally: RefusalTally) {
     this.#isKnownToAnswer = isKnownToAnswer;
     this.#tally = tally;
   }
 
-  /** True if one more call may be sent in addition to `planned` others. */
+  /** True if one more call may be sent after `planned` others. */
   allows(planned: number): boolean {
     return this.#answered || this.#inFlight + planned < numbers.canaryInFlight;
   }
@@ -47,14 +47,14 @@ export class Canary {
     this.#inFlight += 1;
   }
 
-  /** True if so many values were refused in a row that the values are not to blame. */
+  /** True while so many values were refused in a row that the values are not to blame. */
   get isStreak(): boolean {
     return this.#tally.refused.count >= numbers.refusalStreak;
   }
 
   /**
-   * Notes the end of a call. Returns the streak of refusals if this call lengthens one. `isKnown`: true for a
-   * rejection known before, which does not count.
+   * Notes the end of a call. Returns the streak of refusals if this call belongs to one. `isKnown`: true for a
+   * rejection that was known before, which does not count.
    */
   ended(attempt: Attempt, value: string, isKnown = false): Streak | undefined {
     this.#inFlight -= 1;

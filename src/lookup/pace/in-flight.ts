@@ -1,13 +1,11 @@
-/**
- * Counts calls in flight, and measures how long the service had them. All times are in milliseconds, by one clock.
- */
+/** Counts calls in flight, and measures how long the service had them. Times are in milliseconds, by one clock. */
 export class InFlight {
   #count = 0;
   #ms = 0;
   #countedAt: number;
   /**
-   * Time at which the first answer was read in this turn of the event loop. Other answers that are read in this
-   * turn had arrived by then, so the service had their calls no longer.
+   * Time at which the first answer in this turn of the event loop was read. Other answers of this turn had arrived
+   * by then, so the service had their calls no longer than until then.
    */
   #readFrom: number | undefined;
 

@@ -1,17 +1,12 @@
 import type {PaceHeaders} from '../../client/attempt.ts';
 
-/**
- * Reads the limits that a service reports. Headers may contain anything: a value that is unreadable, negative or
- * absurd is ignored.
- */
+// Reads the limits that a service reports. Headers may contain anything: unreadable, negative or absurd
+// values are ignored.
 
 const SECOND = 1_000;
-/** Maximum wait that is believed. A wait of more than a day is not advice about pace. */
+/** Maximum wait that is believed. A longer wait than a day is no advice about pace. */
 const LONGEST_MS = 24 * 3_600 * SECOND;
-/**
- * From EPOCH_SECONDS on, a "reset" is a Unix time in seconds, and not a duration; from EPOCH_MILLISECONDS on, it
- * is one in milliseconds.
- */
+/** From EPOCH_SECONDS on, a "reset" is a Unix time in seconds, no duration; from EPOCH_MILLISECONDS on, in ms. */
 const EPOCH_SECONDS = 1_000_000_000;
 const EPOCH_MILLISECONDS = 1_000_000_000_000;
 
@@ -31,7 +26,7 @@ function untilDate(text: string, pace: PaceHeaders, nowMs: number): number {
   if (!/^[A-Za-z]{3,9},? .*:\d\d:\d\d/.test(text)) return Number.NaN;
   // C's asctime form ends in the year and names no zone: it means GMT.
   const wait = Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text) - clockOf(pace, nowMs);
-  // A date in the past means now. A date more than a day ago stays negative, so that `sane` ignores it.
+  // A past date means now. A date of more than a day ago stays negative, so that `sane` ignores it.
   return wait > -LONGEST_MS ? Math.max(0, wait) : wait;
 }
 
@@ -45,12 +40,10 @@ function sane(ms: number): number | undefined {
   return Number.isFinite(ms) && ms >= 0 && ms <= LONGEST_MS ? ms : undefined;
 }
 
-/**
- * A quota as the service reports it: the number of calls that it still allows, and the milliseconds until it
- * counts from zero again.
- */
+/** A quota as the service reports it. */
 export interface Quota {
   readonly remaining: number;
+  /** Milliseconds until the service counts from zero again. */
   readonly resetMs: number;
 }
 

@@ -3,24 +3,21 @@ import {type Rate, windowOf} from '../../job/values.ts';
 import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
 import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller.ts';
 
-/** Leases use only this share of the rate. The rest is a reserve for timers that fire late, and then together. */
+/** Leases use only this share of the rate. The rest is a reserve: late timers make several leases come together. */
 const USE = 0.995;
 /**
- * A lease that comes late also gets the permits that were earned meanwhile, in this time at most. So a busy machine
- * loses no throughput, and sends no large burst.
+ * A late lease also gets the permits that were earned meanwhile, but of at most this time. So a busy machine loses
+ * no throughput, and sends no large burst.
  */
 const CATCH_UP_SECONDS = 0.25;
-/**
- * Maximum wait that is left to the library bottleneck. This class times longer waits itself, so that a long
- * silence of bottleneck means a fault.
- */
+/** Maximum wait that the library bottleneck times. This class times longer ones, so a long silence is a fault. */
 const LONGEST_SPACING_MS = 100;
-/** If bottleneck is silent for this long, a change of the computer's clock has stopped it. */
+/** If bottleneck is silent for this many milliseconds, a change of the computer's clock has stopped it. */
 const LATE_MS = 500;
 
 /**
- * Hands out permits in leases. The library bottleneck spaces the leases. A log of the last sends makes sure that
- * no sliding window, as long as the rate's period, has too many calls. Unused permits expire.
+ * Hands out permits in leases. The library bottleneck spaces the leases. A log of the last calls makes sure that no
+ * sliding window as long as the rate's period has too many calls. Unused permits expire.
  */
 export class Pacer implements LanePacer {
   readonly #windowMs: number;
@@ -29,22 +26,24 @@ export class Pacer implements LanePacer {
   readonly #now: () => number;
   readonly #shared: SharedPermits | undefined;
   #limiter = new Bottleneck({maxConcurrent: 1});
-  /** A ring buffer of the last calls' send times. It holds as many as the rate allows in its period. */
+  /** Ring buffer of the times of the last calls: as many as the rate allows in its period. */
   readonly #log: Float64Array;
+  /** Index in `#log` of the oldest time, which the next call replaces. */
   #next = 0;
+  /** The rate for which bottleneck is set up; NaN at first. */
   #applied = Number.NaN;
-  /** Due time of the next lease, counted from the due time of the last lease, even if that one came late. */
+  /** Time at which the next lease is due. It counts from when the last one was due, even if that one came late. */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
   /** Unused permits of the last lease, while a task waits for them. */
   #left = 0;
-  /** True if a full group of calls is about to be sent. */
+  /** True if a full group of calls is to be leased in the next microtask. */
   #grouped = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #late: NodeJS.Timeout | undefined;
 
-  /** `lease` must call `sent` for each value that it sends. With `shared`, each call takes one of its permits too. */
+  /** `lease` must call `sent` for each call that it sends. With `shared`, each call needs its permit, too. */
   constructor(
     rate: Rate | 'unlimited',
     controller: RateController,
@@ -72,14 +71,14 @@ export class Pacer implements LanePacer {
     }
     const permits = leaseAt(rate);
     this.#space(rate, permits);
-    // An idle time earns at most nine tenths of a permit in advance, since unused permits expire.
+    // Idle time earns at most nine tenths of a permit, since unused permits expire.
     this.#due = Math.max(this.#due, this.#now() - earnedIn(0.9, USE * rate));
     this.#whenSpaced(() => this.#grantWithin(rate, permits));
   }
 
   /**
-   * Runs `grant` when bottleneck allows it. bottleneck uses the computer's clock: after the clock is set back by
-   * an hour, bottleneck would wait for an hour. So a new limiter replaces it after {@link LATE_MS}.
+   * Runs `grant` when bottleneck allows it. bottleneck uses the computer's clock: if the clock is set back by an
+   * hour, bottleneck would wait for an hour. So after {@link LATE_MS} a new limiter replaces the silent one.
    */
   #whenSpaced(grant: () => void): void {
     const limiter = this.#limiter;
@@ -117,8 +116,8 @@ export class Pacer implements LanePacer {
   }
 
   /**
-   * Grants a lease once it is due and the sliding window has room. Waits for both here, and not for the next
-   * lease, which may come long after the window has room.
+   * Grants a lease once it is due and the sliding window has room. Until then it sets a timer of its own: the next
+   * lease of bottleneck may come long after the window has room.
    */
   #grantWithin(rate: number, permits: number): void {
     if (this.#stopped) return;
@@ -142,12 +141,13 @@ export class Pacer implements LanePacer {
     this.#timer = setTimeout(() => this.#grantWithin(rate, permits), Math.ceil(waitMs));
   }
 
+  /** Milliseconds until the sliding window has room. */
   #fullForMs(): number {
     const oldest = this.#log[this.#next] ?? Number.NEGATIVE_INFINITY;
     return Math.max(1, oldest + this.#windowMs - this.#now());
   }
 
-  /** Number of permits of a lease, plus those that were earned while the lease was late. */
+  /** Number of permits of a lease, with those that were earned while it was late. */
   #withMissed(rate: number, permits: number): number {
     const lateMs = Math.min(this.#now() - this.#due, CATCH_UP_SECONDS * 1_000);
     return permits + Math.max(0, Math.floor((lateMs * USE * rate) / 1_000));
@@ -171,6 +171,7 @@ export class Pacer implements LanePacer {
     if (!this.#scheduled) this.#left = 0;
   }
 
+  /** Sets up bottleneck so that leases of so many permits keep the rate. */
   #space(rate: number, permits: number): void {
     if (isAbout(rate, this.#applied)) return;
     this.#applied = rate;

@@ -2,13 +2,13 @@ import type {Attempt} from '../../client/attempt.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Streak} from './canary.ts';
 
-/** The state of an outage, for the tasks that wait for its end. */
+/** The state of an outage, as far as waiting tasks need it. */
 export interface OutageState {
-  /** Key of the value in flight that tests if the outage is over. */
+  /** Key of the value that is in flight as the probe: its call tests if the outage is over. */
   readonly probe: string | undefined;
-  /** True while no further value may test the service, not even an urgent one, for which a program waits. */
+  /** True while no other value may be the probe now, not even an urgent one, for which a program waits. */
   readonly isDown: boolean;
-  /** True if the outage is too long for a run that outlasts outages: all waiting rows are then answered. */
+  /** True if the outage lasts too long in a run that outlasts outages: then all waiting rows are answered. */
   readonly isOverdue: boolean;
 }
 
@@ -22,8 +22,8 @@ export type StopReason =
       /** Milliseconds since the epoch at which a new try makes sense. */
       readonly comeBackMs: number;
       /**
-       * `asked`: the service asks for too long a wait. `too long`: it was down for too long. `no resends`: no
-       * value may be sent again to test it.
+       * `asked`: the service asks for too long a wait. `too long`: it was down for too long. `no resends`: no value
+       * may be sent again to test the service.
        */
       readonly why: 'asked' | 'too long' | 'no resends';
     };

@@ -2,7 +2,7 @@ import type {Rate} from '../../job/values.ts';
 
 /**
  * Constants of the algorithm CUBIC (RFC 9438), applied to the rate of calls, as in the adaptive mode of AWS's
- * clients. CUBIC and AWS keep 0.7 of the rate after a throttled call; this program keeps 0.6.
+ * clients. After a throttled call, CUBIC and AWS keep 0.7 of the rate; this program keeps 0.6.
  */
 const BETA = 0.6;
 const SCALE = 0.4;
@@ -11,9 +11,7 @@ const LOWEST_PER_SECOND = 0.1;
 /** Calls per second at which a lowered rate counts as recovered if no rate is set: one core can't send more. */
 const UNLIMITED_PER_SECOND = 5_000;
 
-/**
- * A lease has permits for about this length of time, so that one job of the library bottleneck paces many calls.
- */
+/** A lease has permits for about this time, so that one job of the library bottleneck paces many calls. */
 const LEASE_SECONDS = 0.01;
 /** Share by which the rate must change before leases are adapted to it. */
 const NOTICEABLE = 0.02;
@@ -28,14 +26,14 @@ export function earnedIn(permits: number, rate: number): number {
   return (permits * 1_000) / rate;
 }
 
-/** True if leases made for the rate `before` also suit `rate`. NaN means that no leases were made before. */
+/** True if leases for the rate `before` also suit `rate`. False if `before` is NaN: there were none. */
 export function isAbout(rate: number, before: number): boolean {
   return Math.abs(rate - before) <= NOTICEABLE * rate;
 }
 
 /**
- * The rate of calls, below a ceiling. The rate falls when the service throttles, returns to about the rate that was
- * throttled, and then climbs ever faster up to the ceiling.
+ * The rate of calls, up to a ceiling. The rate falls when the service throttles. It then returns to about the rate
+ * that was throttled, and climbs ever faster up to the ceiling.
  */
 export class RateController {
   readonly #ceiling: number;
@@ -62,9 +60,9 @@ export class RateController {
   }
 
   /**
-   * Lowers the rate after a call sent at `sentMs` was throttled. `usedPerSecond` is the rate that the service
-   * really saw. The rate climbs again from `resumesMs`, when the gate opens. Ignores calls that were sent before
-   * the last climb began.
+   * Lowers the rate, since a call that was sent at `sentMs` was throttled. `usedPerSecond` is the actual rate at
+   * that time. The rate climbs again from `resumesMs`, when the gate opens. Ignores calls that were sent before the
+   * last climb began.
    */
   throttled(sentMs: number, resumesMs: number, usedPerSecond: number): void {
     if (this.#throttled !== undefined && sentMs < this.#throttled.at) return;

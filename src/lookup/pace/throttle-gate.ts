@@ -3,24 +3,22 @@ import {askedMs, policyNumbers as numbers, throttleMs} from '../policy.ts';
 import {quotaOf} from './pace-headers.ts';
 import type {Pause} from './pause.ts';
 
-/** While this gate is closed, no call is sent. A throttled call or a used-up quota closes it. */
+/** While this gate is closed, no call is sent. Throttled calls and used-up quotas close it. */
 export class ThrottleGate {
   readonly #random: () => number;
   #pause: Pause | undefined;
-  /** Number of times the gate closed for throttled calls, without an answer in between. */
+  /** Number of times that throttled calls closed the gate, without an answer in between. */
   #streak = 0;
-  /** True once a quota above 0 was reported. Until then 0 is not believed: the service may always report 0. */
+  /** True once the service reported a quota above 0. Until then, 0 is not believed: it may always report 0. */
   #quotaSeen = false;
-  /** Time since which the service has throttled calls and answered none; undefined while it answers. */
+  /** Time since which the service throttles calls and answers none; undefined while it answers. */
   throttledSince: number | undefined;
 
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /**
-   * The reason why the gate is closed, and until when. Undefined once {@link reopen} finds that this time is over.
-   */
+  /** Why and until when the gate is closed. Undefined once {@link reopen} finds that this time is over. */
   get pause(): Pause | undefined {
     return this.#pause;
   }
@@ -44,7 +42,7 @@ export class ThrottleGate {
     this.close({reason: 'throttled', detail: attempt.code, untilMs});
   }
 
-  /** Closes the gate if the calls in flight use up the quota that an answer reports. */
+  /** Closes the gate if the calls in flight use up the quota that an answer reported. */
   observeQuota(pace: PaceHeaders, inFlight: number, now: number): void {
     const quota = quotaOf(pace, now);
     if (quota === undefined) return;

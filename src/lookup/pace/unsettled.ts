@@ -7,7 +7,7 @@ export class Unsettled implements Iterable<TaskState> {
   readonly #timers = new Map<TaskState, NodeJS.Timeout>();
   readonly #held = new Set<TaskState>();
   readonly #policy: PolicySettings;
-  /** Number of callers that wait until the queue has room for their task. */
+  /** Number of callers that wait until the queue has room for more tasks. */
   #blocked = 0;
 
   constructor(policy: PolicySettings) {
@@ -22,12 +22,12 @@ export class Unsettled implements Iterable<TaskState> {
     return this.#tasks.size;
   }
 
-  /** Number of unsettled tasks; infinity while more tasks wait for room. */
+  /** Number of unsettled tasks; infinite while callers have more of them. */
   get pending(): number {
     return this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#tasks.size;
   }
 
-  /** Number of sends that all unsettled tasks together still have; infinity while more tasks wait for room. */
+  /** Number of sends that all unsettled tasks have left together; infinite while callers have more tasks. */
   get sendsLeft(): number {
     if (this.#blocked > 0) return Number.POSITIVE_INFINITY;
     return [...this.#tasks].reduce((sum, task) => sum + sendsLeft(task.history, this.#policy), 0);
@@ -71,7 +71,7 @@ export class Unsettled implements Iterable<TaskState> {
     return held;
   }
 
-  /** Ends the wait of tasks that back off or are held, if `isMeant` is true for them, and returns these tasks. */
+  /** Ends the wait of those tasks, backing off or held, for which `isMeant` is true. Returns them. */
   takeBackingOff(isMeant: (task: TaskState) => boolean = () => true): readonly TaskState[] {
     const taken = [...this.#timers.keys(), ...this.#held].filter(isMeant);
     for (const task of taken) {

@@ -3,8 +3,8 @@ import {operations} from '../../operations/table.ts';
 import type {Executor, Task} from '../executor.ts';
 
 /**
- * Sends the calls about one value one at a time, in input order, if each call changes the answer to the next: the
- * first call redeems a session token. A later call waits here until the earlier one has ended.
+ * Sends calls about the same value one after another, in input order, if a call changes the answer to the next: the
+ * first one redeems a session token. Later calls wait here until those before them have ended.
  */
 export class InTurn {
   readonly #executor: Executor;
@@ -36,7 +36,7 @@ export class InTurn {
   }
 }
 
-/** The value whose calls are sent in turn; undefined if the operation's calls change no later answer. */
+/** The value whose calls are sent one after another; undefined if the operation's calls change no later answer. */
 function subjectOf({operation, params}: Lookup): string | undefined {
   const {again, field} = operations[operation];
   return again && params[field];
