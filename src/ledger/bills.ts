@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {emptyTally, type SpendingBy, spentSince, type Tally} from './tally.ts';
 
-/** What one session of a run spent at one endpoint and account. The history of runs has one line for each bill. */
+/** The spending of one session of a run at one endpoint and account. The history of runs has one line for each bill. */
 export interface Bill {
   /** Identifies the bill. If the history gets a bill twice, it keeps one line. */
   readonly id: string;

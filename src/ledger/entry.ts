@@ -3,7 +3,7 @@ import type {Charge} from '../job/settings/cost.ts';
 import type {Answer, LookupKey, Outcome} from './lookup.ts';
 import type {ValueHistory} from './value-history.ts';
 
-/** What the ledger knows of a value: its attempts until now, and its final outcome once it has one. */
+/** A value's attempts until now, and its final outcome once it has one. */
 export interface LedgerEntry extends ValueHistory {
   readonly outcome: Outcome | undefined;
   /** `dispatch` of the value's last call, if its session ended before the outcome was known; else undefined. */

@@ -14,7 +14,7 @@ import {
 } from './tally.ts';
 import {INTERRUPTED} from './value-history.ts';
 
-/** What the run spent before its restarts. */
+/** The run's spending before its restarts. */
 export interface Earlier {
   /** Spent at the current endpoint and account: it counts in the books and against the limit. */
   readonly counted: Spending;

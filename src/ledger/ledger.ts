@@ -38,7 +38,7 @@ export class Ledger {
   readonly tally: Tally;
   readonly budget: Budget;
   readonly bills: Bills;
-  /** What is left of the run's attempts before its restarts. */
+  /** The rest of the run's attempts before its restarts: answers, doubts and spending. */
   readonly givenUp: GivenUp;
   /** Number of calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;

@@ -3,7 +3,7 @@ import type {Attempt} from '../client/attempt.ts';
 /** Error code of a call whose session ended before the answer came. The service may have carried the call out. */
 export const INTERRUPTED = 'interrupted';
 
-/** What is remembered of a value's attempts: it decides about the value's next attempt. */
+/** A value's attempts until now. They decide about its next attempt. */
 export interface ValueHistory {
   /** True if the service may have carried out an attempt that brought no answer. */
   readonly mayBeCarriedOut: boolean;

@@ -44,7 +44,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   return {since, by, groups, total: sumOf(records.map(wholeOf))};
 }
 
-/** What a record adds to one group. */
+/** The part of a record that counts in one group. */
 type Contribution = Pick<RunRecord, 'run_id' | 'price' | 'calls'> & Pick<Spent, 'spent' | 'maybe_spent'>;
 
 function wholeOf({run_id, price, calls, credits: {spent, maybe_spent}}: RunRecord): Contribution {

@@ -6,7 +6,7 @@ import type {Sqlite} from '../disk/sqlite.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
 import {CLOCK_SKEW_MS, openStoreFile, STORE_FILE} from './store-file.ts';
 
-/** What a run needs from the store. */
+/** Requirements of a run for the store. */
 export interface StoreNeeds {
   /** Maximum age of a usable answer in milliseconds, by operation. */
   readonly ages: Readonly<Record<Operation, number>>;

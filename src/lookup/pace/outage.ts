@@ -9,7 +9,7 @@ export interface OutageOptions extends Pick<QueueExecutorOptions, 'maxOutageMs' 
   readonly tasks: Unsettled;
 }
 
-/** What {@link OutageWatch} needs of a task to choose the probe: the call that tests if the service is back. */
+/** The properties of a task by which {@link OutageWatch} chooses the probe: the call that tests if the service is back. */
 export interface ProbeCandidate {
   readonly lookup: {readonly key: string};
   readonly history: ValueHistory;
