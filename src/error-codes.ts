@@ -109,7 +109,7 @@ export const usageCodes = {
   ],
   row: ['`--row` is not a number', 'give a row’s number, from 1'],
   same_file: ['two of a run’s files are the same file', 'name another one'],
-  sample: ['this command takes no `--sample`', 'use it with `run`'],
+  sample: ['`runJob` takes no `sample`', 'use the command `run --sample N`'],
   sample_stdin: ['`--sample` reads the list twice, and stdin can be read once', 'name a file'],
   score_file: ['the file of rules can’t be read', 'check its name'],
   score_list: ['a list that rules name can’t be read', 'check its name'],

@@ -7,12 +7,16 @@ import {describeSettings} from '../job/settings.ts';
 const FLAG = /(?<![\w-])--(no-)?([a-z][a-z-]*)( (?:"[^"]*"|fresh\b|[A-Z]\w*(?:=\w+)?))?/g;
 
 const settings = describeSettings();
+/** Flags that name columns, each with its column as a word for a shell: `--ip 'last ip' --country country`. */
+const COLUMN = String.raw`--(ip|phone|email|country) ('(?:[^']|'\\'')*'|[^\s'"]*[^\s'".,;])`;
+const COLUMNS = new RegExp(`(?<=\\b(?:add|it:|columns:) )${COLUMN}(?: ${COLUMN})*`, 'g');
 const byFlag = new Map(settings.map(setting => [spelled(setting.name, '-'), setting]));
 const bySnakeCase = new Map(settings.map(({name}) => [spelled(name, '_'), name]));
 
 /** A message with settings in place of flags: `maxCredits` for `--max-credits`, and `force: true` for `--force`. */
 export function spoken(message: string): string {
   return message
+    .replace(COLUMNS, columnsInCode)
     .replace(FLAG, (written, negated: string | undefined, flag: string, value = '') => {
       const setting = byFlag.get(flag);
       if (setting === undefined) return written;
@@ -26,6 +30,15 @@ export function spoken(message: string): string {
       /(?<=.)\b[a-z]+(?:_[a-z]+)+\b|^[a-z]+(?:_[a-z]+)+\b(?!:)/g,
       word => bySnakeCase.get(word) ?? word,
     );
+}
+
+/** `ip: "last ip", country: "country"`, from the flags that name these columns. */
+function columnsInCode(flags: string): string {
+  const named = [...flags.matchAll(new RegExp(COLUMN, 'g'))].map(([, setting, word = '']) => {
+    const column = word.startsWith("'") ? word.slice(1, -1).replaceAll("'\\''", "'") : word;
+    return `${setting}: ${JSON.stringify(column)}`;
+  });
+  return named.join(', ');
 }
 
 /** Makes the message of a {@link BulkEnrichError} name settings instead of flags. Returns the error. */

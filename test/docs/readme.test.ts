@@ -1,4 +1,4 @@
-import {existsSync, mkdirSync, symlinkSync} from 'node:fs';
+import {existsSync, mkdirSync, statSync, symlinkSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {beforeAll, expect, it} from 'vitest';
 import {checkSettings, readJobFile} from '../../src/job/parse.ts';
@@ -6,7 +6,7 @@ import {operations} from '../../src/operations/table.ts';
 import {defaultRules} from '../../src/score/default-rules.ts';
 import {startService} from '../e2e/service.ts';
 import {createSite} from '../jobs/site.ts';
-import {type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
+import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
 import {blocksOf, commandsIn, root, textOf} from './blocks.ts';
 
@@ -31,6 +31,10 @@ it('the first command enriches the sample, and prints all that the README shows'
   expect(outcome.code).toBe(0);
   const shown = (blocksOf(text, 'text')[0] ?? '').replaceAll('samples/', '');
   expect(outcome.stderr.replace(/(\d+ calls) in .*/, '$1 in 815 ms.')).toBe(shown);
+});
+
+it('the first command runs a second time: each build leaves a file that npx can start', () => {
+  expect(statSync(bin).mode & 0o777).toBe(0o755);
 });
 
 it('the README has the command that runs the tests', () => {

@@ -3,7 +3,7 @@
 // made of the same.
 import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {chmodSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {bundle} from './bundle.mjs';
 import {notices} from './notices.mjs';
@@ -35,6 +35,8 @@ try {
   execFileSync(process.execPath, [`${made}/service/data/pack.js`, 'dist/service/data'], {stdio: 'inherit'});
   for (const file of ['pack.js', 'pack-sets.csv']) rmSync(`${made}/service/data/${file}`);
   const bundled = await bundle(['cli/bin', 'index', 'client'], made);
+  // npx and npm link start the file itself. npm makes it executable only once, but each build writes a new one.
+  chmodSync(`${made}/cli/bin.js`, 0o755);
   // For the bill of materials.
   writeFileSync(`${made}/bundled-packages.json`, JSON.stringify(bundled));
   const licences = readFileSync(`${made}/service/data/licences.txt`, 'utf8');

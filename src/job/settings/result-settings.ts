@@ -91,13 +91,13 @@ export const resultSettings = {
   log: resultSetting(log.optional(), {
     value: 'WORDS',
     description:
-      'Log level on stderr: trace, debug, info, warn, error or silent. Format: text, or json (all of stderr, one object a line). Format and level together: json,debug.',
+      'Log level on stderr: trace, debug, info, warn, error or silent. Each log line is a JSON object, or plain with text. With json, all of stderr is JSON objects. Format and level together: json,debug.',
     defaultText: 'warn; info with json',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
     shapes: 'nothing',
   }),
   quiet: resultSetting(z.boolean().default(false), {
-    description: 'Write only errors to stderr.',
+    description: 'Write only errors to stderr, and the log if it is set.',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
     shapes: 'nothing',
   }),
