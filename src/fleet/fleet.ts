@@ -95,7 +95,7 @@ export class Fleet implements Outlet {
   /**
    * Joins the fleet on this Redis, or founds it.
    *
-   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if a {@link Claim} of the fleet's members
+   * @throws as {@link loadPackages} and {@link connectRedis}; {UsageError} if a {@link Claim} of the fleet
    * differs; an error with exit code 5 if Redis takes no writes.
    */
   static async join(options: FleetOptions): Promise<Fleet> {

@@ -4,8 +4,8 @@ import {type Operation, operationNames, rejectedFor} from '../operations/table.t
 /** Values of settings: their spelling (`30s`, `20/s`, `1%`) and meaning. Flags and job files share them. */
 
 /**
- * Adds a conversion to a schema. `read` returns the converted value, or an error with the message for a value out of
- * bounds. For any other wrong value it returns undefined, and the message is `expected`.
+ * Adds a conversion to a schema. `read` returns the converted value, or an error with the message for a value out
+ * of bounds. For any other wrong value it returns undefined, and the message is `expected`.
  */
 export function readAs<Schema extends z.ZodType, Value>(
   schema: Schema,
@@ -118,7 +118,7 @@ export const rate = readAs(z.string(RATE), RATE, text => {
   return read === 'unlimited' ? undefined : read;
 });
 
-/** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]. A text without `=` is the value of `defaultName`. */
+/** `ip=50/s,email=10/s` → [['ip', '50/s'], ['email', '10/s']]. A text without `=` belongs to `defaultName`. */
 export function pairsOf(text: string, defaultName: string): [string, string][] {
   if (!text.includes('=')) return [[defaultName, text]];
   return text.split(',').map(part => {

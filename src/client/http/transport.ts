@@ -32,9 +32,9 @@ export interface Transport {
 
 /**
  * A transport over the library got. Retries and redirects are off: they could send a call twice, or the key
- * elsewhere. {@link exchange} reads the bodies, since got does not limit their size. It never passes got's errors on,
- * since they include the request's body with the key. {@link CallTimers} limit a call, since got's own timers
- * would start before the call has a connection.
+ * elsewhere. {@link exchange} reads the bodies, since got does not limit their size. It never passes on got's
+ * errors, since they include the request's body with the key. {@link CallTimers} limit a call, since got's own
+ * timers would start before the call has a connection.
  */
 export function transport(options: TransportOptions): Transport {
   const client = got.extend({

@@ -100,7 +100,7 @@ function givenBack(closedMs: number): TimedAttempt {
   return timed({kind: 'not_sent', code, latencyMs: 0, closedMs});
 }
 
-/** Dates an attempt by this machine's clock. The run corrects a date in the future, or before the chunk was sent. */
+/** Dates an attempt by this machine's clock. The run corrects a date in the future or before the chunk was sent. */
 function timed(attempt: Attempt): TimedAttempt {
   return {boughtAt: Date.now(), ...attempt};
 }

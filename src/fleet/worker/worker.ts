@@ -171,7 +171,7 @@ export class FleetWorker {
 
   /**
    * Takes no new chunks, gives back unsent values, waits for calls in flight, and leaves the fleet. Resolves with
-   * false if results are lost because Redis stayed away. The caller must then end the process: BullMQ waits forever.
+   * false if results are lost since Redis stayed away. The caller must then end the process: BullMQ waits forever.
    */
   async drain(): Promise<boolean> {
     this.#draining = true;
