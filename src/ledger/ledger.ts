@@ -25,8 +25,8 @@ export interface LedgerOptions extends Limits {
 
 /**
  * The run's ledger. For each distinct value, its file has a durable reservation before the call, and the final
- * outcome after the call. So a value that repeats is not bought again, a resumed run continues where it was, and no
- * limit is exceeded. It also keeps the books: the run's counts of calls and credits.
+ * outcome after the call. So no value is bought twice, and no limit is exceeded, also when the run is resumed. The
+ * ledger also keeps the books: the run's counts of calls and credits.
  *
  * A transaction writes reservations together with the outcomes that arrived since the last transaction. On a full
  * disk, the ledger reserves nothing more, but still writes the outcomes of calls in flight, into spare space. After
@@ -76,8 +76,7 @@ export class Ledger {
         spare: this.#spare,
       });
       this.interrupted = guarded(() => this.#bookInterrupted());
-      // A killed session leaves unspent credits in its blocks of shared budgets. Gives them back before this
-      // session takes blocks of its own.
+      // Gives back the unspent credits in a killed session's blocks, before this session takes its own blocks.
       const before = this.getMeta<Holding>('holding');
       if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
       guarded(() => this.#saveHolding());
@@ -114,8 +113,7 @@ export class Ledger {
   }
 
   /**
-   * Durably reserves credits for calls, in order, and marks the calls as sent. Returns the number of calls for
-   * which the budgets had credits: the first ones of `batch`. Throws if the write fails; then no call is reserved.
+   * Durably reserves credits for the calls, in order, and marks them as sent. Returns how many the budgets allow.
    */
   reserve(batch: readonly Reservation[]): number {
     const granted: Reservation[] = [];
