@@ -147,8 +147,10 @@ export class Ledger {
 
   /** Books a call whose outcome arrived after the call was booked as interrupted. */
   found(booked: BookedAttempt): Promise<void> {
-    bookLost(this.tally, booked.operation, -1, -booked.cost);
-    this.budget.hold(booked.cost);
+    if (this.#state === 'open') {
+      bookLost(this.tally, booked.operation, -1, -booked.cost);
+      this.budget.hold(booked.cost);
+    }
     return this.record(booked);
   }
 

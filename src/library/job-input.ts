@@ -11,7 +11,7 @@ type Unchanged<Value> = Value extends readonly (infer One)[]
 
 /** Settings of a job, as in a job file, in camel case. */
 export interface JobInput {
-  /** Name of the job, for its summary, its daily budget and its history. */
+  /** Name of the job, for its summary and its history. */
   readonly name?: Setting<'name'>;
   /** The input file, or several of them. */
   readonly input: Setting<'input'>;

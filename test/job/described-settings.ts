@@ -1,7 +1,11 @@
-import type {describeSettings} from '../../src/job/settings.ts';
+import {type describeSettings, jobSchema} from '../../src/job/settings.ts';
 
 /** The settings of a job as an interface whose members have their sentences, from what the code says of them. */
 export function describedSettings(settings: ReturnType<typeof describeSettings>): string {
+  const own = (['name', 'input', 'output'] as const).map(name => {
+    const {description} = jobSchema.shape[name];
+    return `  /** ${description} */\n  readonly ${name}${name === 'input' ? '' : '?'}: Setting<'${name}'>;\n`;
+  });
   const members = settings.map(({name, description, default: value, defaultText}) => {
     const known = defaultText ?? (value === undefined ? undefined : String(value));
     return `  /** ${description}${known === undefined ? '' : ` Default: ${known}.`} */\n  readonly ${name}?: Setting<'${name}'>;\n`;
@@ -19,12 +23,6 @@ type Unchanged<Value> = Value extends readonly (infer One)[]
 
 /** Settings of a job, as in a job file, in camel case. */
 export interface JobInput {
-  /** Name of the job, for its summary, its daily budget and its history. */
-  readonly name?: Setting<'name'>;
-  /** The input file, or several of them. */
-  readonly input: Setting<'input'>;
-  /** The output file. */
-  readonly output?: Setting<'output'>;
-${members.join('')}}
+${[...own, ...members].join('')}}
 `;
 }

@@ -498,6 +498,17 @@ test('an outcome that is found after its session was given up is paid for once, 
   next.close();
 });
 
+test('an outcome that is found after the run ended changes no books: the lost call stays maybe charged', async () => {
+  const killed = open({maxCredits: 4});
+  killed.reserve([call('a')]);
+  killed.close();
+  const next = open({maxCredits: 4});
+  next.end();
+  await expect(next.found(answered('a'))).rejects.toThrow('the ledger is closed');
+  expect(next.tally).toMatchObject({operations: {ip: {spent: 0, maybeSpent: 1}}, unconfirmed: 1});
+  next.close();
+});
+
 test('only answers and rejections that are taken over count as known, not failures', () => {
   const ledger = open();
   const outcomes: readonly Outcome[] = [
