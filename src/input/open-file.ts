@@ -116,7 +116,7 @@ async function* metered(raw: RawInput, meter: Meter): AsyncGenerator<Buffer> {
   }
 }
 
-/** Passes a text chunk by chunk to a reader, and yields the records in groups. Skips the first `skip` bytes. */
+/** Passes text to a reader, chunk by chunk, and yields the records in groups. Skips the first `skip` bytes. */
 class TextGroups {
   readonly #chunks: AsyncGenerator<Buffer>;
   readonly #reader: RecordReader;

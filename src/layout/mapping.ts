@@ -224,7 +224,7 @@ function planCells(
   };
 }
 
-/** Guesses the columns to look up. A job file names its columns, so for it only country columns are chosen. */
+/** Guesses the columns to look up, and those with phones' countries. A job file names the former itself. */
 function columnsIn(
   {settings, fromFile}: Job,
   {mentioned}: MentionedColumns,

@@ -48,7 +48,10 @@ export class Budget {
     if (maxCredits !== undefined) this.#run = {name: 'run', left: () => maxCredits - this.committed};
   }
 
-  /** Saved for the next session: after a kill, it gives back unspent credits. Undefined without shared budgets. */
+  /**
+   * This session's part of the shared budgets; undefined without any. It is saved, so that after a kill the next
+   * session can give back the unspent credits.
+   */
   get holding(): Holding | undefined {
     const holder = this.#shared[0]?.holder;
     if (holder === undefined) return undefined;

@@ -46,7 +46,10 @@ export class Rejections {
     return outcome !== undefined && 'rejected' in outcome;
   }
 
-  /** Keeps an operation's rejections for other runs: another value was answered, so their values are to blame. */
+  /**
+   * Keeps an operation's rejections for other runs. Call it once another value of the operation was answered: this
+   * shows that the rejected values are to blame, not the service.
+   */
   keep(operation: Operation): void {
     for (const rejection of this.#take(operation).values()) this.#keep(rejection);
   }

@@ -8,7 +8,7 @@ import type {headerWords} from './header-words.ts';
 export interface NeutralWords {
   /** The persons of a list: `Customer Email`, `Correo alumno`. */
   readonly persons?: string;
-  /** A value's purpose, time or form: `billing_email`, `Your e-mail (required)`. */
+  /** Words for a value's purpose or time, or of a web form: `billing_email`, `Your e-mail (required)`. */
   readonly neutral?: string;
   /** Ways to visit a site, for IP addresses only: `last_login_ip`. */
   readonly visits?: string;

@@ -17,7 +17,7 @@ export class MailDomains {
     const mailchecker = new Set(domainsIn(files.mailchecker));
     for (const domain of [...blocklist, ...mailchecker]) {
       const isDoubtful = mainstream.has(domain) && !(blocklist.has(domain) && mailchecker.has(domain));
-      // A best-known provider on only one of the two blocklists gets the kind `other`: the lists disagree about it.
+      // If the list of large providers has a domain, and only one blocklist does, the lists disagree: kind `other`.
       this.#kinds.set(domain, isDoubtful ? 'other' : 'disposable');
     }
     for (const [domain, {kind}] of mailProviders) this.#kinds.set(domain, kind);
