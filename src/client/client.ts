@@ -29,7 +29,7 @@ export interface ClientOptions extends CallOptions {
   readonly keyFrom?: string | undefined;
 }
 
-/** Options of calls that are the same for every service. */
+/** Options of all calls, whatever the operation and the endpoint. */
 export interface CallOptions {
   /** Maximum time of one call in milliseconds: 1 to 3,600,000 (an hour), 30,000 by default. */
   readonly timeoutMs?: number;

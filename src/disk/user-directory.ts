@@ -39,7 +39,10 @@ function homeOf(env: Variables): string {
   throw new Error(home ? `the home directory ${home} does not exist` : 'there is no home directory');
 }
 
-/** The home directory in the system's list of users. Undefined for a user not in that list, as in containers. */
+/**
+ * The home directory in the system's list of users, which `homedir` reads if HOME is not set. Undefined for a user
+ * who is not in that list, as in containers.
+ */
 function homeInPasswd(): string | undefined {
   try {
     return homedir();

@@ -26,7 +26,7 @@ export class Forecast {
     this.#now = now;
   }
 
-  /** Adds a lookup on each coming day that has to renew its answer. Today's call is not counted. */
+  /** Adds the lookup to each coming day on which its answer must be renewed. Today's call is not counted. */
   add({operation, key}: Lookup, known: KnownAnswer | undefined, cost: number): void {
     const isFresh = known?.validity === 'fresh';
     const term = endOf(known?.outcome.status ?? 'ok', this.#terms[operation]);

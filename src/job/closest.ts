@@ -22,7 +22,7 @@ export function misspelt(given: string, candidates: readonly string[]): Remedy {
   return meant === undefined ? {} : {instead: {given, meant}};
 }
 
-/** The end of a sentence: a suggestion, or `otherwise` if no candidate is near. */
+/** The end of a message, with a space before it: a suggestion, or `otherwise` if no candidate is near. */
 export function didYouMean(given: string, candidates: readonly string[], otherwise = ''): string {
   const near = closest(given, candidates);
   const said = near === undefined ? otherwise : `Did you mean "${near}"?`;

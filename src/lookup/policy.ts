@@ -127,7 +127,7 @@ export function sendsLeft({doubts}: ValueHistory, settings: PolicySettings): num
 
 /**
  * The step after an attempt. `history` includes this attempt if it may have been charged without an answer.
- * `isTrusted`: true if the service answers the operation, so that a rejection is the value's fault.
+ * `isTrusted`: true if the service has answered other values of the operation. Then a rejection is the value's fault.
  */
 export function nextStep(
   operation: Operation,

@@ -31,8 +31,9 @@ import {
  *       └───────────────── backing off ◀───────────┘
  *
  * Each state has a method: `#enqueue`, `#awaitPermit`, `#send`, `#retry` and `#hold`, `#settle`. A task leaves
- * `waiting` through `#lease`, `#makeRoom`, `#dropWaiting` or `close`. After `close`, nothing is sent, and tasks
- * without an outcome end as unasked. After `stop`, only calls in flight still settle their tasks.
+ * `waiting` through `#lease`, `#dropWaiting` or `close`; `#makeRoom` puts it back into the queue. `close` and `stop`
+ * send nothing more, and calls in flight still settle their tasks. After `close`, all other tasks end as unasked.
+ * After `stop`, they stay without an end.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;

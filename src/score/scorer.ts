@@ -101,7 +101,7 @@ function compileRules(
   const shared = new SharedReads();
   return rules.flatMap(({when, add, reason, shadow = false, place}, index) => {
     const condition = compile(check(when, place), shared);
-    // Rules with equal combinations share one object for them, so that RowFacts makes their facts once.
+    // Equal combinations of several rules become one object, so that RowFacts makes the facts of each once.
     const combinations = combinationsOf(condition, subjects)?.map(combination =>
       shared.named(`choice ${JSON.stringify([...combination])}`, () => combination),
     );

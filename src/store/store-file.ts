@@ -25,10 +25,10 @@ const SCHEMA = `
 `;
 
 /**
- * Writes an answer. The answer replaces a stored one that is not newer, or that is dated ahead of this clock
- * (`?8`). Exception: the stored answer is newer, but not later than the date on which runs agreed (`?7`). Then this
- * clock is wrong, and the stored answer stays. Its `after` becomes the new answer's date, so that later runs with
- * the wrong clock can use the stored answer.
+ * Writes an answer. It replaces a stored one that is not newer. A newer one stays, if its date is at most `?8`, the
+ * time by this clock. If its date is later, one of the two clocks is wrong. Up to `?7`, the date that several runs
+ * confirmed, this clock is: the stored answer stays, and its `after` becomes the new answer's date, so that later
+ * runs with this clock can use it. Beyond `?7` it is replaced.
  */
 const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
   ON CONFLICT (key, scope) DO UPDATE SET

@@ -51,7 +51,7 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
   const now = writtenInstead(sentence);
   if (now !== undefined) return `${sentence}\n(${now})\n`;
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
-  // Only long flags of other programs are suggested: flags of a single letter are too similar.
+  // Of other programs' flags, only the long ones are compared: any two single letters are too similar.
   const near = Object.hasOwn(others, flag) ? flag : closest(flag, [...own, ...LONG]);
   const other = near === undefined ? undefined : others[near];
   if (other === undefined) return meant(sentence, flag, own, argv);

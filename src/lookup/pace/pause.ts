@@ -39,7 +39,7 @@ export function perPause<T>(make: (reason: PauseReason) => T): Record<PauseReaso
 export interface Pause {
   readonly reason: PauseReason;
   readonly detail: string;
-  /** Milliseconds since the epoch at which the pause ends, or a call tests if it can end. */
+  /** Time of the pause's end, or of a call that tests if the service is back. Milliseconds since the epoch. */
   readonly untilMs: number;
 }
 
