@@ -131,7 +131,7 @@ export interface JobInput {
   readonly drift?: Setting<'drift'>;
   /** How to show progress: auto, bar (counts calls first), plain or none. Default: auto. */
   readonly progress?: Setting<'progress'>;
-  /** Log level on stderr: trace, debug, info, warn, error or silent. Each log line is a JSON object, or plain with text. With json, all of stderr is JSON objects. Format and level together: json,debug. Default: warn; info with json. */
+  /** Log level on stderr: trace, debug, info, warn, error or silent. Log lines are JSON, or plain with text. With json, all of stderr is JSON. Both together: json,debug. Default: warn; info with json. */
   readonly log?: Setting<'log'>;
   /** Write only errors to stderr, and the log if it is set. Default: false. */
   readonly quiet?: Setting<'quiet'>;

@@ -290,3 +290,24 @@ test('quiet leaves only errors', async () => {
   const {stderr} = await here('run', 'list.csv', '--quiet', '--no-store', ...FAST);
   expect(stderr).toMatch(/^Error: list\.enriched\.csv exists/);
 });
+
+test('a flag that takes a list may be given several times: its values add up', async () => {
+  sandbox.write('list.csv', 'ip,email\n192.0.2.1,jo@example.com\n');
+  const lists = ['--only', 'ip', '--only', 'email', '--fields', 'ip.country', '--fields', 'email.domain'];
+  const limits = ['--publish-on', 'budget', '--publish-on', 'deadline', '--max-credits', '1'];
+  const {code} = await here(
+    'run',
+    'list.csv',
+    '--ip',
+    'ip',
+    '--email',
+    'email',
+    ...lists,
+    ...limits,
+    '--yes',
+  );
+  expect(code).toBe(3);
+  const [header = ''] = sandbox.read('list.enriched.csv').split('\n');
+  expect(header).toMatch(/ip_country.*email_domain/);
+  expect(service.ledger.calls).toBe(1);
+});

@@ -84,6 +84,7 @@ export const callSettings = {
       .default([]),
     {
       value: 'LIMITS',
+      repeatable: true,
       description:
         'Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline, with commas. At the rest of them it stops and can be resumed (exit 7 or 5).',
       defaultText: 'none',

@@ -45,6 +45,7 @@ export const lookupSettings = {
       .optional(),
     {
       value: 'OPS',
+      repeatable: true,
       description: 'Look up only these operations, such as ip,email.',
       uses: ['run', 'library'],
       shapes: 'columns',
@@ -91,6 +92,7 @@ export const lookupSettings = {
   }),
   fields: columnsSetting(list(',').optional(), {
     value: 'FIELDS',
+    repeatable: true,
     description: 'Write only these answer fields, such as ip.country,email.trust_score.',
     uses: ['run', 'library'],
     shapes: 'fields',

@@ -91,7 +91,7 @@ export const resultSettings = {
   log: resultSetting(log.optional(), {
     value: 'WORDS',
     description:
-      'Log level on stderr: trace, debug, info, warn, error or silent. Each log line is a JSON object, or plain with text. With json, all of stderr is JSON objects. Format and level together: json,debug.',
+      'Log level on stderr: trace, debug, info, warn, error or silent. Log lines are JSON, or plain with text. With json, all of stderr is JSON. Both together: json,debug.',
     defaultText: 'warn; info with json',
     uses: ['run', 'library', 'lookup', 'verify', 'worker', 'doctor'],
     shapes: 'nothing',

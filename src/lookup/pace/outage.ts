@@ -91,7 +91,9 @@ export class OutageWatch {
   candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
     const fresh = waiting.find(({lookup}) => !this.#failing.has(lookup.key));
-    return fresh === undefined ? waiting.toSorted((a, b) => a.history.doubts - b.history.doubts) : [fresh];
+    if (fresh !== undefined) return [fresh];
+    const {tasks} = this.#options;
+    return waiting.toSorted((a, b) => tasks.sendsLeftOf(b) - tasks.sendsLeftOf(a));
   }
 
   sent(key: string): void {

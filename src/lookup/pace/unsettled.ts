@@ -1,3 +1,4 @@
+import type {ValueHistory} from '../../ledger/value-history.ts';
 import {type PolicySettings, sendsLeft} from '../policy.ts';
 import type {TaskState} from '../task-state.ts';
 
@@ -30,7 +31,12 @@ export class Unsettled implements Iterable<TaskState> {
   /** Number of sends that all unsettled tasks have left together; infinite while callers have more tasks. */
   get sendsLeft(): number {
     if (this.#blocked > 0) return Number.POSITIVE_INFINITY;
-    return [...this.#tasks].reduce((sum, task) => sum + sendsLeft(task.history, this.#policy), 0);
+    return [...this.#tasks].reduce((sum, task) => sum + this.sendsLeftOf(task), 0);
+  }
+
+  /** Number of sends that this task still has. */
+  sendsLeftOf({history}: {readonly history: ValueHistory}): number {
+    return sendsLeft(history, this.#policy);
   }
 
   /** True if there are unsettled tasks, and an outage holds all of them. */

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {noAttempts} from '../../../src/ledger/value-history.ts';
+import {noAttempts, type ValueHistory} from '../../../src/ledger/value-history.ts';
 import {OutageWatch} from '../../../src/lookup/pace/outage.ts';
 import {Unsettled} from '../../../src/lookup/pace/unsettled.ts';
 import {policyNumbers} from '../../../src/lookup/policy.ts';
@@ -19,7 +19,8 @@ interface Given {
 
 /** A watch with chance in the middle: waits are three quarters of their bound. */
 function watching({maxOutageMs = 1e9, pending = 99, sendsLeft = Number.POSITIVE_INFINITY}: Given = {}) {
-  const left = {pending, sendsLeft, areHeld: false};
+  const sendsLeftOf = ({history}: {readonly history: ValueHistory}) => 3 - history.doubts;
+  const left = {pending, sendsLeft, areHeld: false, sendsLeftOf};
   const watch = new OutageWatch({maxOutageMs, tasks: whole<Unsettled>(left), random: () => 0.5});
   return {
     left,
