@@ -1,6 +1,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {asked, failures} from '../books/counters.ts';
 import {foreseen, UsageError} from '../errors.ts';
+import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
 import {momentOf} from '../job/settings/until.ts';
@@ -51,8 +52,10 @@ export function run(
   return withHealthCheck(job, io.warn, async begun => {
     const watched = (some: RunWork) => (session: Session) => underWay(session, watch, some);
     if (stopper.reason === undefined) await takeOverSample(job, io, stopper);
+    const isPiped = job.inputs.some(isReadOnce);
     for (const day of job.unfinished ?? [])
-      if (stopper.reason === undefined)
+      if (isPiped) io.warn(pipedDay(day));
+      else if (stopper.reason === undefined)
         await finishDay(day, untilMs, io, stopper, watched(throughFiles), begun);
     return await runOnce({...job, untilMs}, io, stopper, watched(work), begun);
   });
@@ -70,6 +73,11 @@ async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<vo
   } finally {
     left.close();
   }
+}
+
+/** The warning about an earlier day's run whose list came through a pipe: the pipe has today's list now. */
+function pipedDay({date, directory}: UnfinishedDay): string {
+  return `The run of ${date} was interrupted, and its list came through a pipe. To finish it, pipe that list into the same command with --date ${date}; to give it up, remove ${directory}.`;
 }
 
 /** Finishes an earlier day's run first. A failure here is a warning and never fails today's run. */

@@ -442,6 +442,22 @@ test('a day that can not be finished is said with the command that does it, and 
   expect(existsSync(stage.path('out-2026-01-01.csv.run'))).toBe(true);
 });
 
+test("an earlier day whose list came through a pipe is not finished with today's list", async () => {
+  await using stage = await openStage();
+  const daily = {...settings, input: '-', output: 'out-{date}.csv'};
+  const first = {...daily, date: '2026-01-01', maxCredits: 3};
+  expect((await stage.run(first, {stdin: ips(6)})).code).toBe(7);
+  const today = await stage.run(daily, {stdin: 'ip\n198.51.100.7\n'});
+  expect([today.code, today.summary?.rows.written]).toEqual([0, 1]);
+  expect(today.warnings).toEqual([
+    expect.stringContaining('The run of 2026-01-01 was interrupted, and its list came through a pipe.'),
+  ]);
+  expect(await stage.run({...first, maxCredits: 6}, {stdin: ips(6)})).toMatchObject({
+    code: 0,
+    summary: {rows: {written: 6}, resumed: {from_row: 4}},
+  });
+});
+
 test('an earlier day that used up its own limit is said to need a higher one, as waiting does not renew it', async () => {
   await using stage = await openStage();
   stage.write('in-2026-01-01.csv', ips(6));
