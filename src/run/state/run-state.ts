@@ -15,7 +15,7 @@ import {Ledger, type LedgerOptions} from '../../ledger/ledger.ts';
 import {peek} from '../../ledger/ledger-file.ts';
 import type {Destination} from '../destination/destination.ts';
 import {destinationOf} from '../destination/destinations.ts';
-import {partialApart, partialNames, type RunFiles, type WrittenPaths} from '../destination/partial.ts';
+import {partialApart, partialNames, type RunFiles} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
 import {FRESH_BUDGET_HINT, type RunIdentity} from '../identity.ts';
 import {LEDGER, ledgerFiles, stateFiles, UNREADABLE, writtenPathsOf} from './job-files.ts';
@@ -63,7 +63,11 @@ export function openState(job: Job): RunState {
   const destination = destinationOf(job);
   const written = writtenPathsOf(job, destination);
   destination.check();
-  if (job.paths.state === undefined) return temporaryState(destination, written);
+  if (job.paths.state === undefined) {
+    const temporary = temporaryDirectory();
+    // A temporary directory needs no lock, since no other process knows of it.
+    return {destination, written, directory: temporary.path, locked: [], temporary};
+  }
   const directory = job.paths.state;
   const apart = destination.own.filter(own => !isSameFile(fileIdOf(own), fileIdOf(directory)));
   const locked: LockedDirectory[] = [];
@@ -80,12 +84,6 @@ export function openState(job: Job): RunState {
       {cause: error},
     );
   }
-}
-
-/** A state in a temporary directory. It needs no lock, since no other process knows of the directory. */
-function temporaryState(destination: Destination, written: WrittenPaths): RunState {
-  const temporary = temporaryDirectory();
-  return {destination, written, directory: temporary.path, locked: [], temporary};
 }
 
 /**
