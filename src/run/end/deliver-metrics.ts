@@ -4,14 +4,8 @@ import {writeAtomically} from '../../disk/replace.ts';
 import {BulkEnrichError, type ExitCode, exitCodes, systemCode} from '../../errors.ts';
 import {isAddress, isMetricsTarget, pushAddress} from '../../job/monitoring/metrics-address.ts';
 import {dated, utcDate} from '../../job/paths.ts';
-import {isMetrics, renderEnd, renderMetrics} from '../../report/render/metrics.ts';
-import type {Summary} from '../../report/summary.ts';
+import {isMetrics, renderEnd} from '../../report/render/metrics.ts';
 import type {World} from '../io.ts';
-
-/** Writes or pushes a run's metrics if its job asks for them. Failures are warnings. */
-export async function deliverMetrics(to: string | undefined, summary: Summary, io: World): Promise<void> {
-  await deliver(to, summary.job, before => renderMetrics(summary, before), io);
-}
 
 /**
  * Writes metrics while the run is under way. `render` gets the file's previous text. Failures are silent: the final
@@ -24,7 +18,7 @@ export async function deliverLive(
   io: World,
 ): Promise<void> {
   if (!isAddress(to) && isStream(to)) return;
-  await deliver(to, job ?? null, render, {...io, warn: () => {}});
+  await deliverMetrics(to, job ?? null, render, {...io, warn: () => {}});
 }
 
 /**
@@ -40,7 +34,7 @@ export async function deliverEnd(
   const finished = new Date(io.now()).toISOString();
   const end = {job, finished_at: finished, exit_code: exitCode};
   const render = (before: string) => (isMetrics(before) ? renderEnd(end, before) : undefined);
-  await deliver(to === '' || to === '-' ? undefined : to, job ?? null, render, io);
+  await deliverMetrics(to === '' || to === '-' ? undefined : to, job ?? null, render, io);
 }
 
 /**
@@ -60,7 +54,11 @@ export async function deliverUnresolved(
   await deliverEnd(dated(metrics, day), job, exitCode, io);
 }
 
-async function deliver(
+/**
+ * Writes or pushes metrics if their job asks for them. `render` gets the file's previous text. It returns undefined
+ * to leave the file as it is. Failures are warnings.
+ */
+export async function deliverMetrics(
   to: string | undefined,
   job: string | null,
   render: (before: string) => string | undefined,

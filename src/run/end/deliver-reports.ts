@@ -9,6 +9,7 @@ import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {buildReport} from '../../report/build.ts';
 import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
+import {renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {World} from '../io.ts';
 import {deliverMetrics} from './deliver-metrics.ts';
@@ -60,5 +61,6 @@ export async function deliver(job: Job, summary: Summary, io: World): Promise<vo
       io.warn(error instanceof Error ? error.message : systemCode(error));
     }
   }
-  await deliverMetrics(job.settings.metrics, summary, io);
+  const render = (before: string) => renderMetrics(summary, before);
+  await deliverMetrics(job.settings.metrics, summary.job, render, io);
 }
