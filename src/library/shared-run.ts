@@ -126,13 +126,8 @@ export class SharedRun {
   summary(): Summary {
     if (this.#ended?.summary !== undefined) return this.#ended.summary;
     const {job, asking, output} = this.#session;
-    const {exitCode, reason} = completedExit(
-      output.writer.counters,
-      asking.ledger.tally,
-      keepsRejections(job),
-    );
-    const status = exitCode === exitCodes.ok ? 'completed' : 'partial';
-    return summarize(this.#session, {exitCode, reason, status}, {output: null, rejects: null});
+    const {counters} = output.writer;
+    return summarize(this.#session, completedExit(counters, asking.ledger.tally, keepsRejections(job)));
   }
 
   /** @throws {UsageError} for a column that settings name and that no row had. */
