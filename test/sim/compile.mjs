@@ -8,17 +8,18 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const world = join(root, 'test/sim/world');
 const FLEET = `export * from '${world}/fleet-packages.ts'`;
 
-/** What src gets in place of packages that reach real files and sockets. */
+/** What src gets in place of packages, and of its own code, that reach real files and sockets. */
 const SIMULATED = {
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
   bullmq: FLEET,
   ioredis: FLEET,
   'libphonenumber-js/max': `export * from '${world}/phone-library.ts'`,
+  './http/transport.ts': `export {simulatedTransport as transport} from '${world}/install.ts'`,
   'node:zlib': `export * from 'node:zlib'; export {simulatedZlib as default} from '${world}/zlib.ts'`,
 };
 
 const inPlace = {
-  name: 'in place of packages',
+  name: 'in place of what is real',
   resolveId: (id, importer) =>
     id in SIMULATED && importer?.startsWith(join(root, 'src')) ? `\0${id}` : undefined,
   load: id => SIMULATED[id.slice(1)],

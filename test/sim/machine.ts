@@ -44,7 +44,8 @@ export async function play({commands, ...world}: Sequence, seed: number): Promis
   try {
     for (const command of commands) check(await simulation.execute(command));
     const healed = await simulation.heal();
-    if (healed !== undefined) check([healed], violationOfHealed(healed));
+    const last = healed.at(-1);
+    if (last !== undefined) check(healed, violationOfHealed(last));
     return simulation;
   } catch (error) {
     if (error instanceof Violation) throw error;

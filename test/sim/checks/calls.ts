@@ -1,4 +1,4 @@
-import {MIDNIGHT} from '../model/commands.ts';
+import {isStream, MIDNIGHT} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {endpointOf, isKeyOf, outputPath} from '../model/places.ts';
 import {type Call, REJECTED} from '../world/service.ts';
@@ -421,7 +421,7 @@ const apart: Check = {
     );
     const [first, last] = [run.calls[0], run.calls.at(-1)];
     const [others, othersLast] = [beside?.calls[0], beside?.calls.at(-1)];
-    if (beside === undefined) return UNTRIED;
+    if (beside === undefined || isStream(run.spec)) return UNTRIED;
     if (!first || !last || !others || !othersLast) return undefined;
     return first.order < othersLast.order && others.order < last.order
       ? `#${first.number} to #${last.number}, and #${others.number} to #${othersLast.number} of run ${beside?.nth}`

@@ -1,5 +1,5 @@
 import {join} from 'node:path';
-import type {RunSpec} from '../model/commands.ts';
+import {isStream, type RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {inputPath, outputPath, statePath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
@@ -67,7 +67,8 @@ function stoppedAt(calls: readonly Call[], most: number): number {
   return (refusals[most - 1] ?? refusals.at(-1))?.toldOrder ?? 0;
 }
 
-const isSame = (a: RunSpec, b: RunSpec) => JSON.stringify(a) === JSON.stringify(b);
+const isSame = (a: RunSpec, b: RunSpec) =>
+  JSON.stringify({...a, day: undefined}) === JSON.stringify({...b, day: undefined});
 
 /** The settings that decide how a command ends, and not its output. */
 function sameJob(a: RunSpec, b: RunSpec): boolean {
@@ -171,6 +172,7 @@ const told: Check = {
     const output = after.get(outputPath(spec));
     if (written !== null && output === undefined) return message;
     const rows = output === undefined ? 0 : rowsIn(output);
+    if (isStream(spec) && end === 'wrote' && Number(/^[\d,]+/.exec(message)) !== rows) return message;
     // One beside it may have replaced the output since.
     const others = runs.some(
       one => one !== run && one.before === run.before && outputPath(one.spec) === outputPath(spec),

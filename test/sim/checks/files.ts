@@ -17,6 +17,7 @@ const untouched: Check = {
 
 /** Places of a job's files, from the simulation's root. */
 const PLACES = [
+  /^stream$/,
   /^work\/(list|link)\d\.csv$/,
   /^work\/(out|to)\d\.csv(\.gz)?$/,
   /^work\/out\d\.csv(\.gz)?\.calls(\.sample)?\.ndjson$/,
@@ -31,14 +32,15 @@ const PLACES = [
 ];
 /** Names of files on their way when their run was killed. */
 const ON_ITS_WAY =
-  /^(work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls(\.sample)?\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
+  /^(tmp\/bulk-enrich-\w+\/ledger\.db[\w-]*|work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls(\.sample)?\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
 
 const tidy: Check = {
   promise: "Nothing outside of the job's own places is touched.",
   broken({run, runs, samples}) {
     const wasKilled = [...runs, ...samples].some(({process}) => process.killed);
     const foreign = [...run.after.keys()].filter(path => {
-      const place = relative(ROOT, path);
+      // Those of a day have the day in their names.
+      const place = relative(ROOT, path).replace(/(?<=\/\.?out\d)-\d{4}-\d\d-\d\d/, '');
       return !PLACES.some(one => one.test(place)) && !(wasKilled && ON_ITS_WAY.test(place));
     });
     return foreign.length === 0 ? undefined : foreign.join(', ');

@@ -16,6 +16,13 @@ export interface InputRow {
   readonly broken?: true;
 }
 
+/**
+ * How a run is started, and where its rows go: by a command into a file if left out. `dated`: into a file of each day.
+ * `stdout`: through a pipe. The others are a program that has the library: `runJob` writes a file, as the command does;
+ * `enrich` and `enricher` take rows from the program and give them back.
+ */
+export type Way = 'dated' | 'stdout' | 'runJob' | 'enrich' | 'enricher';
+
 /** Nothing is asked after midnight, by UTC. */
 export const MIDNIGHT = '00:00 UTC';
 
@@ -78,6 +85,43 @@ export interface RunSpec {
   readonly keyFile?: true;
   /** A file that is named where another one is already. */
   readonly clash?: 'summary' | 'rejects' | 'both' | 'output' | undefined;
+  readonly way?: Way | undefined;
+  /** Of a dated run: the day that `--date` says, counted back from today. */
+  readonly daysAgo?: number | undefined;
+  /** The day that a dated run writes the file of: known as it begins. */
+  day?: string | undefined;
+}
+
+/** True for rows that leave the run as they are finished: none of them can be taken back. */
+export function isStream({way}: Pick<RunSpec, 'way'>): boolean {
+  return way === 'stdout' || isOfProgram({way});
+}
+
+/** True for rows that a program gives and takes. */
+export function isOfProgram({way}: Pick<RunSpec, 'way'>): boolean {
+  return way === 'enrich' || way === 'enricher';
+}
+
+/** The settings without those that its way to run lacks. */
+export function fitting(spec: RunSpec): RunSpec {
+  const {way, columns} = spec;
+  if (way === undefined) return spec;
+  const own = {...spec, linked: false, clash: undefined};
+  if (way === 'dated') return {...own, state: 0, packed: false};
+  if (way === 'stdout') return {...own, packed: false};
+  const byProgram = {...own, stdin: false, fromFile: false, joined: undefined};
+  if (way === 'runJob') return byProgram;
+  return {
+    ...byProgram,
+    state: 0,
+    packed: false,
+    ndjson: true,
+    restart: false,
+    freshBudget: false,
+    force: false,
+    // Each session token that a program asks about alone makes its own call.
+    columns: way === 'enricher' && columns.includes('token') ? 'ip email' : columns,
+  };
 }
 
 /** Cost of a run's call. With prices apart, operations cost multiples of one. */
@@ -97,6 +141,8 @@ export interface Course {
   /** How long the service takes, on average. */
   readonly latencyMs: number;
   readonly fate?: Fate | undefined;
+  /** The reader of a stream leaves after so many rows. */
+  readonly leavesAfter?: number | undefined;
 }
 
 export type Command =

@@ -5,7 +5,7 @@ import type {Inode} from '../world/disk.ts';
 import type {Process} from '../world/process.ts';
 import type {Call} from '../world/service.ts';
 import type {Course, RunSpec} from './commands.ts';
-import type {Report} from './start-run.ts';
+import {LEFT, type Report} from './report.ts';
 
 /** The files of the disk, by path; databases by their name alone. */
 export type Snapshot = ReadonlyMap<string, Buffer>;
@@ -63,14 +63,24 @@ export interface Ended {
   readonly storeIsSound: boolean;
   /** True if it is the first store: locked at times, but neither deleted nor damaged. */
   readonly storeIsOld: boolean;
+  /** True if another program has ever had the store locked. */
+  readonly storeWasLocked: boolean;
   /** True if it is the last run, which nothing limits. */
   readonly healed: boolean;
+  /** Of a run that finishes the one of an earlier day first. */
+  readonly isOfEarlierDay: boolean;
+  /** How many calls the service had seen when its program wanted no more; undefined if it took all rows. */
+  readonly leftAt: number | undefined;
+  /** What its program got that it should not. */
+  readonly odd: string | undefined;
+  /** What there is in the directory for temporary files. */
+  readonly temporaries: readonly string[];
   /** True if no other run was active at the same time. */
   readonly isAlone: boolean;
 }
 
 /** A run's output; empty for a killed one. */
-export function saidBy({killed}: Process, {job, outcome, error, crash, warnings}: Report) {
+export function saidBy({killed}: Process, {job, outcome, error, crash, warnings, leftAt}: Report) {
   if (crash !== undefined && !killed) throw crash;
   const said = killed ? undefined : (outcome ?? error);
   return {
@@ -79,7 +89,7 @@ export function saidBy({killed}: Process, {job, outcome, error, crash, warnings}
     message: said?.message ?? '',
     end: killed ? 'killed' : endOf(outcome),
     error: killed ? undefined : error,
-    stop: killed ? undefined : outcome?.stop?.reason,
+    stop: killed ? undefined : outcome?.stop && (leftAt === undefined ? outcome.stop.reason : LEFT),
     summary: killed ? undefined : outcome?.summary,
     warnings,
   };

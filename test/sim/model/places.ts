@@ -1,7 +1,15 @@
 import {join} from 'node:path';
 import {perOperation} from '../../../src/operations/table.ts';
-import {ROOT} from '../world/patched-fs.ts';
-import {costOf, type InputRow, type RunSpec, type Sequence, startsFresh} from './commands.ts';
+import {ROOT, TEMPORARY} from '../world/patched-fs.ts';
+import {
+  costOf,
+  type InputRow,
+  isOfProgram,
+  isStream,
+  type RunSpec,
+  type Sequence,
+  startsFresh,
+} from './commands.ts';
 
 /** All places, and their names. */
 
@@ -16,7 +24,7 @@ const ACCOUNTS = join(XDG_CONFIG, 'bulk-enrich', 'accounts');
 
 /** Those that are there before anything runs; the user has made one of the states' directories. */
 export const directories = [
-  ...[WORK, HOME, XDG_CACHE, XDG_STATE, join(WORK, 'state2')],
+  ...[WORK, HOME, TEMPORARY, XDG_CACHE, XDG_STATE, join(WORK, 'state2')],
   ...[keyDirectory, XDG_CONFIG, join(XDG_CONFIG, 'bulk-enrich'), ACCOUNTS],
 ];
 
@@ -32,15 +40,30 @@ const cachePath = (cache: 'own' | 'other') =>
   cache === 'own' ? join(XDG_CACHE, 'bulk-enrich') : join(HOME, 'other-cache');
 export const storePath = (cache: 'own' | 'other') => join(cachePath(cache), 'answers.db');
 
-export function outputPath({output, clash, input, packed}: RunSpec): string {
-  return clash === 'output' ? inputPath(input) : outputFile('out', output, packed);
+/** What has left through a stream is told as if it were the content of this file. */
+const STREAM = join(ROOT, 'stream');
+
+export function outputPath(spec: RunSpec): string {
+  return isStream(spec) ? STREAM : namedOutput(spec);
 }
+
+/** The path by which a run's other files are named. A dated one has the day in it once the run has begun. */
+function namedOutput({output, clash, input, packed, way, day = DATE}: RunSpec): string {
+  if (clash === 'output') return inputPath(input);
+  return outputFile('out', way === 'dated' ? `${output}-${day}` : output, packed);
+}
+
+const DATE = '{date}';
+/** The day of a moment, by UTC. */
+export const dayAt = (wallMs: number) => new Date(wallMs).toISOString().slice(0, 10);
 
 /** As the command names it: by a link, at times. */
 export function outputName(spec: RunSpec): string {
-  return spec.linked && spec.clash === undefined
-    ? outputFile('to', spec.output, spec.packed)
-    : outputPath(spec);
+  if (isStream(spec)) return '-';
+  const {linked, clash, output, packed} = spec;
+  return linked && clash === undefined
+    ? outputFile('to', output, packed)
+    : namedOutput({...spec, day: undefined});
 }
 
 /** The lists of a run, in order: pipes, and what is named twice, are of one list. */
@@ -51,11 +74,11 @@ export function listsOf({input, clash, stdin, joined}: RunSpec): readonly number
 /** As the command names them; what is named twice is a file. */
 export function inputNames(spec: RunSpec): string[] {
   const {clash, linked, stdin} = spec;
-  if (stdin && clash === undefined) return ['-'];
+  if ((stdin || isOfProgram(spec)) && clash === undefined) return ['-'];
   return listsOf(spec).map(linked && clash === undefined ? inputLink : inputPath);
 }
 
-const outputFile = (stem: string, output: number, packed: boolean) =>
+const outputFile = (stem: string, output: number | string, packed: boolean) =>
   join(WORK, `${stem}${output}.csv${packed ? '.gz' : ''}`);
 
 /** The links and their targets. */
@@ -70,10 +93,11 @@ export const links: ReadonlyMap<string, string> = new Map(
  * A run that requires the store records no calls, so that sessions with a record follow others without one. What is named
  * twice is tested alone.
  */
-export const recordsCalls = ({requireStore, clash}: RunSpec) => !requireStore && clash === undefined;
-export const metricsPath = (spec: RunSpec) => `${outputPath(spec)}.prom`;
-export const reportPath = (spec: RunSpec) => `${outputPath(spec)}.report.md`;
-export const callsPath = (spec: RunSpec) => `${outputPath(spec)}.calls.ndjson`;
+export const recordsCalls = (spec: RunSpec) =>
+  !spec.requireStore && spec.clash === undefined && !isOfProgram(spec);
+export const metricsPath = (spec: RunSpec) => `${namedOutput(spec)}.prom`;
+export const reportPath = (spec: RunSpec) => `${namedOutput(spec)}.report.md`;
+export const callsPath = (spec: RunSpec) => `${namedOutput(spec)}.calls.ndjson`;
 
 export function statePath(spec: RunSpec | {readonly state: 1 | 2}): string {
   return 'output' in spec && spec.state === 0 ? `${outputPath(spec)}.run` : join(WORK, `state${spec.state}`);
@@ -183,8 +207,23 @@ export function isScored({scored, columns}: RunSpec): boolean {
   return scored && columns.startsWith('ip');
 }
 
+const DAY_MS = 24 * 3_600_000;
+
+/** False for a stream whose rejects nobody has asked for. */
+export const keepsRejects = (spec: RunSpec) => !isStream(spec) || (spec.way === 'stdout' && spec.tells);
+
+/** A stream has no name that others derive from: what is wanted beside it is named. */
+function filesOfStream(spec: RunSpec): Record<string, string> {
+  if (!isStream(spec)) return {};
+  const summary = `${namedOutput(spec)}.summary.json`;
+  if (keepsRejects(spec)) return {summary, rejects: `${namedOutput(spec)}.rejects.ndjson`};
+  return spec.way === 'stdout' ? {} : {summary};
+}
+
 /** The settings as a command has them. */
-export function settingsOf(spec: RunSpec): Record<string, unknown> {
+export function settingsOf(begun: RunSpec, wallMs: number): Record<string, unknown> {
+  // With {date} in its names.
+  const spec = {...begun, day: undefined};
   const words = spec.columns.split(' ');
   const named = Object.fromEntries(words.filter(word => word in columns).map(word => [word, word]));
   const clash = {
@@ -201,6 +240,8 @@ export function settingsOf(spec: RunSpec): Record<string, unknown> {
     ...(words.includes('email?') && {email: {column: 'email', when: 'ip.is_vpn'}}),
     ...(words.includes('token') && {verdict: {token: 'token', action: 'signup'}}),
     ...clash,
+    ...filesOfStream(spec),
+    ...(spec.daysAgo !== undefined && {date: dayAt(wallMs - spec.daysAgo * DAY_MS)}),
     ...(spec.state !== 0 && {state: statePath(spec)}),
     ...(spec.cache !== 'own' && {store: spec.cache === 'none' ? false : cachePath('other')}),
     ...(spec.maxCredits !== undefined && {maxCredits: spec.maxCredits}),

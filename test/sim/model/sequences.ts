@@ -84,9 +84,12 @@ const course: fc.Arbitrary<Course> = record({
   ),
   latencyMs: mostly(20, 2, 200),
   fate: sometimes(fate, 2),
+  leavesAfter: sometimes(integer({min: 1, max: 8}), 6),
 });
 
-const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet' | 'keyFile'>]-?: fc.Arbitrary<RunSpec[Name]>} =
+const settings: {
+  readonly [Name in keyof Omit<RunSpec, 'fleet' | 'keyFile' | 'day' | 'daysAgo'>]-?: fc.Arbitrary<RunSpec[Name]>;
+} =
   {
     input: mostly(0, 1),
     output: mostly(0, 0, 1),
@@ -143,6 +146,10 @@ const settings: {readonly [Name in keyof Omit<RunSpec, 'fleet' | 'keyFile'>]-?: 
     clash: sometimes(
       constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const),
       40,
+    ),
+    way: sometimes(
+      constantFrom(...(['dated', 'stdout', 'runJob', 'enrich', 'enricher'] as const)),
+      10,
     ),
   };
 

@@ -5,17 +5,19 @@ import {Databases} from '../world/databases.ts';
 import {Disk, type Inode, isDatabase} from '../world/disk.ts';
 import {Files} from '../world/files.ts';
 import {install} from '../world/install.ts';
-import {ROOT} from '../world/patched-fs.ts';
+import {ROOT, TEMPORARY} from '../world/patched-fs.ts';
 import {type Fate, type Moment, Process} from '../world/process.ts';
 import {RedisServer} from '../world/redis.ts';
 import {type Asker, Service} from '../world/service.ts';
 import {World} from '../world/world.ts';
-import type {Command, Course, InputRow, RunSpec, Sequence} from './commands.ts';
+import {type Command, type Course, fitting, type InputRow, isStream, type RunSpec, type Sequence} from './commands.ts';
 import {type Dialect, written} from './dialects.ts';
+import {earlierDays, ofToday} from './days.ts';
 import {type Ended, type Snapshot, saidBy} from './ended.ts';
 import {
   accountPath,
   accountText,
+  dayAt,
   directories,
   historyPath,
   inputPath,
@@ -25,11 +27,13 @@ import {
   keys,
   links,
   listsOf,
+  outputPath,
   statePath,
   storePath,
   waitingPath,
 } from './places.ts';
-import {type Report, runCommand} from './start-run.ts';
+import {newReport, type Report, type Work} from './report.ts';
+import {runCommand} from './start-run.ts';
 import {workerCommand} from './start-worker.ts';
 import {StoredAnswers} from './stored-answers.ts';
 
@@ -57,6 +61,8 @@ export class Simulation {
   readonly #isFleet: boolean;
   #last: RunSpec | undefined;
   #asker: Asker | undefined;
+  /** The runs and samples, by their processes. */
+  readonly #askers = new Map<Process | undefined, Asker>();
   readonly #workers: Process[] = [];
   /** True if a run's state was made unreadable: its earlier calls are then unknown. */
   lostState = false;
@@ -70,6 +76,8 @@ export class Simulation {
   readonly #unsound = new Set<string>();
   /** Stores that were deleted, or made unreadable. */
   readonly #replaced = new Set<string>();
+  /** True if a store was ever locked. */
+  #locked = false;
   /** The first statement that wrote a key to a database. */
   #keptKey: string | undefined;
 
@@ -85,7 +93,9 @@ export class Simulation {
     this.service = new Service(this.world, () => this.redis.leastLeft(CLAIMS));
     this.#databases = new Databases(this.disk, this.world, {
       opened: (path, inode, process) => {
-        if (path.endsWith('ledger.db')) process.ledger = inode;
+        if (!path.endsWith('ledger.db')) return;
+        process.ledger = inode;
+        process.ledgers.set(path, inode);
       },
       committed: (path, process) => {
         if (!path.endsWith('ledger.db')) return;
@@ -108,7 +118,14 @@ export class Simulation {
       this.disk.create(accountPath, 0o644).data = Buffer.from(accountText(account));
     this.disk.syncAll();
     this.redis = new RedisServer(this.world);
-    this.#uninstall = install(this.world, new Files(this.disk, this.world), this.#databases, this.redis);
+    const files = new Files(this.disk, this.world);
+    const network = this.service.transportFor(() => this.#askerOf(this.world.current));
+    this.#uninstall = install(this.world, {
+      files,
+      databases: this.#databases,
+      redis: this.redis,
+      network,
+    });
     for (const account of keys.keys()) this.#writeKey(account);
     if (fleet) this.#startWorker(undefined);
   }
@@ -130,20 +147,20 @@ export class Simulation {
     this.world.note(() => `== ${JSON.stringify(command)}`);
     switch (command.do) {
       case 'run':
-        this.#last = this.#isFleet ? {...command.spec, ...OF_A_FLEET} : command.spec;
+        this.#last = this.#fitting(command.spec);
         return this.#run([{spec: this.#last, course: command.course}], 0);
       case 'again': {
         if (this.#last === undefined) return [];
-        this.#last = {...this.#last, ...command.changes};
+        this.#last = fitting({...this.#last, ...command.changes});
         const ended = await this.#run([{spec: this.#last, course: command.course}], 0);
         // A flag for one run is not repeated.
         this.#last = {...this.#last, restart: false, freshBudget: false, force: false};
         return ended;
       }
       case 'both': {
-        const spec = this.#isFleet ? {...command.spec, ...OF_A_FLEET} : command.spec;
+        const spec = this.#fitting(command.spec);
         this.#last = spec;
-        const specs = [spec, ...command.others.map(changes => ({...spec, ...changes}))];
+        const specs = [spec, ...command.others.map(changes => fitting({...spec, ...changes}))];
         const courseOf = (nth: number) => command.courses[nth] ?? {faults: [], latencyMs: 20};
         return this.#run(
           specs.map((one, nth) => ({spec: one, course: courseOf(nth)})),
@@ -160,8 +177,8 @@ export class Simulation {
   }
 
   /** The last run once more, with nothing in its way. */
-  async heal(): Promise<Ended | undefined> {
-    if (this.#last === undefined) return undefined;
+  async heal(): Promise<readonly Ended[]> {
+    if (this.#last === undefined) return [];
     const spec = {...this.#last, restart: false, freshBudget: false, force: false, maxCredits: undefined};
     const free = {
       ...spec,
@@ -174,8 +191,11 @@ export class Simulation {
     this.disk.remove(accountPath);
     if (this.#isFleet) this.#startWorker(undefined);
     this.world.note(() => `== heal ${JSON.stringify(free)}`);
-    const [ended] = await this.#run([{spec: free, course: {faults: [], latencyMs: 20}}], 0);
-    return ended;
+    return this.#run([{spec: free, course: {faults: [], latencyMs: 20}}], 0);
+  }
+
+  #fitting(spec: RunSpec): RunSpec {
+    return this.#isFleet ? {...spec, ...OF_A_FLEET} : fitting(spec);
   }
 
   /** The lines that `spend` would add up, waiting ones included, by their sessions. */
@@ -224,18 +244,12 @@ export class Simulation {
   async #run(works: readonly {spec: RunSpec; course: Course}[], apartMs: number): Promise<Ended[]> {
     const before = this.#snapshot();
     const {lasting: lastingBefore, powerCuts} = this.disk;
-    const runs = works.map(({spec, course}, index) => {
+    const runs = works.map(({spec: given, course}, index) => {
+      // The day of a dated one is its own.
+      const spec = {...given};
       const process = new Process(`run ${this.runs.length + index + 1}`, course.fate);
-      const report: Report = {warnings: []};
-      const {faults, latencyMs} = course;
-      const manners = {faults, rejectedCharge: spec.rejectedCharge, latencyMs};
-      const asker: Asker = {
-        process,
-        spec,
-        manners,
-        before: this.#asker && (this.#asker.process.ledger ?? this.#asker.before),
-        calls: 0,
-      };
+      const report = newReport();
+      const asker = this.#askerFor(process, spec, course);
       // A fleet works for the first of them: others are refused.
       if (!spec.fleet || index === 0) this.#asker = asker;
       const callsBefore = this.service.calls.length;
@@ -247,37 +261,37 @@ export class Simulation {
       const storedBefore = this.stored.copyOf(
         spec.cache === 'none' ? undefined : this.disk.files.get(storePath(spec.cache)),
       );
-      const texts = listsOf(spec).map(list => inputText(this.inputs.get(inputPath(list)) ?? [], list));
-      const input = texts.reduce((before, text) => before + text.slice(text.indexOf('\n') + 1));
-      const bytes = Buffer.concat(texts.map(text => written(text, this.#dialect)));
+      const work = this.#workOf(spec, course);
       const main = () => {
         // Not when it was called: a machine that is busy lets it wait, past midnight at times.
         seen.startedAt = this.world.wallMs;
-        return runCommand(spec, bytes, asker, this.service, this.world, report);
+        if (spec.way === 'dated') spec.day = dayAt(seen.startedAt - DAY_MS * (spec.daysAgo ?? 0));
+        return runCommand(work, {asker, service: this.service, world: this.world, report});
       };
       return {
-        spec,
+        ...work,
         course,
         process,
         report,
         callsBefore,
         seen,
         storedBefore,
-        input,
-        bytes,
         start: {process, main, afterMs: index * apartMs},
       };
     });
     await this.world.run(runs.map(({start}) => start));
+    if (this.#last !== undefined) this.#last = {...this.#last, day: runs[0]?.spec.day};
     const after = this.#snapshot();
     const {lasting} = this.disk;
     const stood = this.disk.powerCuts > powerCuts ? [before, lastingBefore] : [before];
-    const ended = runs.map((one, index): Ended => {
-      const {spec, process, callsBefore, seen} = one;
-      return {
+    const temporaries = this.disk.names(TEMPORARY);
+    const ended = runs.flatMap((one, index): Ended[] => {
+      const {spec, process, callsBefore, seen, report} = one;
+      const {leftAt, odd} = report;
+      const whole: Ended = {
         ...one,
-        ...saidBy(process, one.report),
-        nth: this.runs.length + index + 1,
+        ...saidBy(process, report),
+        nth: 0,
         calls:
           spec.fleet && index === 0
             ? this.service.calls.slice(callsBefore, seen.calls)
@@ -286,34 +300,68 @@ export class Simulation {
         endedAt: seen.endedAt,
         callsByThen: seen.calls,
         before,
-        after,
+        after: withStream(after, one),
         stood,
         lasting,
         // A run with nothing to do or to publish has only read whose ledger it is.
-        ledger: hadNothingToDo(one.report) ? undefined : process.ledger,
+        ledger: hadNothingToDo(report) ? undefined : process.ledger,
         storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
         storeIsOld: spec.cache !== 'none' && !this.#replaced.has(storePath(spec.cache)),
+        storeWasLocked: this.#locked,
         healed: this.#healing,
+        isOfEarlierDay: false,
+        leftAt,
+        odd,
+        temporaries,
         isAlone: runs.length === 1,
       };
+      return spec.way === 'dated' ? [...earlierDays(whole, report), ofToday(whole)] : [whole];
     });
-    for (const {calls, process, spec, stop} of ended)
+    const numbered = ended.map((one, index) => ({...one, nth: this.runs.length + index + 1}));
+    for (const {calls, process, spec, stop} of numbered)
       if (stop !== undefined && process.refused === false && !spec.fleet) this.service.forgetLate(calls);
-    this.runs.push(...ended);
-    for (const {nth, code, message, process} of ended)
+    this.runs.push(...numbered);
+    for (const {nth, code, message, process} of numbered)
       this.world.note(`== run ${nth} ${process.killed ? 'was killed' : `ended with ${code}: ${message}`}`);
-    return ended;
+    return numbered;
   }
 
-  async #sample({rows, spec, course}: Extract<Command, {do: 'sample'}>): Promise<void> {
-    const process = new Process(`sample ${this.samples.length + 1}`, course.fate);
-    const {faults, latencyMs} = course;
-    const manners = {faults, rejectedCharge: spec.rejectedCharge, latencyMs};
-    const asker: Asker = {process, spec, manners, before: undefined, calls: 0};
-    const report: Report = {warnings: []};
+  #askerFor(process: Process, spec: RunSpec, {faults, latencyMs}: Course): Asker {
+    const asker: Asker = {
+      process,
+      spec,
+      manners: {faults, rejectedCharge: spec.rejectedCharge, latencyMs},
+      before: this.#asker && (this.#asker.process.ledger ?? this.#asker.before),
+      calls: 0,
+    };
+    this.#askers.set(process, asker);
+    return asker;
+  }
+
+  #askerOf(process: Process | undefined): Asker {
+    const asker = this.#askers.get(process) ?? this.#asker;
+    if (asker === undefined) throw new Error('nobody has asked');
+    return asker;
+  }
+
+  #workOf(spec: RunSpec, {leavesAfter}: Course): Work {
+    const texts = listsOf(spec).map(list => inputText(this.inputs.get(inputPath(list)) ?? [], list));
+    return {
+      spec,
+      input: texts.reduce((before, text) => before + text.slice(text.indexOf('\n') + 1)),
+      bytes: Buffer.concat(texts.map(text => written(text, this.#dialect))),
+      leavesAfter,
+    };
+  }
+
+  async #sample(command: Extract<Command, {do: 'sample'}>): Promise<void> {
+    const spec = {...command.spec, way: undefined};
+    const process = new Process(`sample ${this.samples.length + 1}`, command.course.fate);
+    const report = newReport();
+    const asker = this.#askerFor(process, spec, command.course);
     const bytes = this.inputBytes().get(inputPath(spec.input)) ?? NOTHING;
-    const sampled = {...spec, sample: rows};
-    const main = () => runCommand(sampled, bytes, asker, this.service, this.world, report);
+    const work = {...this.#workOf(spec, command.course), bytes, spec: {...spec, sample: command.rows}};
+    const main = () => runCommand(work, {asker, service: this.service, world: this.world, report});
     await this.world.run([{process, main, afterMs: 0}]);
     this.samples.push({spec, process, report});
   }
@@ -380,10 +428,7 @@ export class Simulation {
   #startWorker(fate: Fate | undefined): void {
     const process = new Process(`worker ${this.#workers.length + 1}`, fate);
     this.#workers.push(process);
-    const asker = () => {
-      if (this.#asker === undefined) throw new Error('nobody has asked');
-      return this.#asker;
-    };
+    const asker = () => this.#askerOf(undefined);
     this.world.background(process, () => workerCommand(process, this.service.transportFor(asker)));
   }
 
@@ -395,6 +440,7 @@ export class Simulation {
     if (how === 'delete') this.disk.remove(path);
     // A run waits for others that write: what is over soon costs nothing.
     else if (how !== 'lock' || seconds > SHORT_LOCK_S) this.#unsound.add(path);
+    this.#locked ||= how === 'lock';
     if (how === 'lock') this.#databases.lock(path, seconds * 1_000);
     else if (how === 'version') this.#databases.setVersion(path, 99);
     else if (how === 'damage') inode.data = Buffer.from('no database');
@@ -436,6 +482,15 @@ function holdsKey(text: unknown): boolean {
   return keys.some(key => text.includes(key));
 }
 
+/** The disk's files, and what has left through a stream as if it were one. */
+function withStream(after: Snapshot, {spec, report}: {readonly spec: RunSpec; readonly report: Report}): Snapshot {
+  if (!isStream(spec)) return after;
+  const {printed, taken, outcome} = report;
+  const rows = spec.way === 'stdout' ? printed : Buffer.from(taken.join(''));
+  const isThere = rows.length > 0 || (outcome !== undefined && outcome.stop === undefined);
+  return isThere ? new Map([...after, [outputPath(spec), rows]]) : after;
+}
+
 /** True of a run that was complete before, or whose files were only left to be put in place. */
 function hadNothingToDo({outcome}: Report): boolean {
   return outcome?.found !== undefined;
@@ -453,6 +508,7 @@ const OF_A_FLEET = {
   account: 0,
   clash: undefined,
   offline: undefined,
+  way: undefined,
 } as const;
 /** The claims that all members of a fleet share, as Redis has them. */
 const CLAIMS = ['bulk-enrich:protocol', 'bulk-enrich:key'];

@@ -4,11 +4,13 @@ import {endChecks, faultOfHealed} from '../checks/ends.ts';
 import {fileChecks} from '../checks/files.ts';
 import {keyChecks} from '../checks/keys.ts';
 import {moneyChecks} from '../checks/money.ts';
+import {nightChecks} from '../checks/nights.ts';
 import {numberChecks} from '../checks/numbers/numbers.ts';
 import {rowChecks} from '../checks/rows.ts';
 import {sampleChecks} from '../checks/samples.ts';
 import type {Check, Scene} from '../checks/scene.ts';
 import {storeChecks} from '../checks/store.ts';
+import {streamChecks} from '../checks/streams.ts';
 import {toldChecks} from '../checks/told.ts';
 import type {Ended} from './ended.ts';
 import {storePath} from './places.ts';
@@ -26,6 +28,8 @@ export const checks: readonly Check[] = [
   ...toldChecks,
   ...sampleChecks,
   ...keyChecks,
+  ...nightChecks,
+  ...streamChecks,
 ];
 
 /** How often each promise was tried, by its sentence: since this was loaded. */

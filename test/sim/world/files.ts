@@ -22,7 +22,7 @@ export function failure(code: string, path: string): NodeJS.ErrnoException {
 
 /** The path without detours; most have none. */
 export function plain(path: string): string {
-  return path.includes('/.') || path.includes('//') ? resolve(path) : path;
+  return path.includes('/.') || path.includes('//') || path.endsWith('/') ? resolve(path) : path;
 }
 
 /** Numbers of open files, far from any real one. */

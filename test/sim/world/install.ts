@@ -1,20 +1,29 @@
 import crypto from 'node:crypto';
 import {syncBuiltinESMExports} from 'node:module';
+import os from 'node:os';
 import timers from 'node:timers/promises';
+import type {Transport, TransportOptions} from '../../../src/client/http/transport.ts';
 import {RealDatabase} from './contents.ts';
 import {Connection, type Databases} from './databases.ts';
 import type {Files} from './files.ts';
-import {patchFs, ROOT} from './patched-fs.ts';
+import {patchFs, ROOT, TEMPORARY} from './patched-fs.ts';
 import type {RedisServer} from './redis.ts';
 import type {World} from './world.ts';
 
 /** Of the simulation that is under way in this process; there is one at a time. */
 let active: Databases | undefined;
 let redis: RedisServer | undefined;
+let network: ((options: TransportOptions) => Transport) | undefined;
 
 export function activeRedis(): RedisServer {
   if (redis === undefined) throw new Error('no simulation is under way');
   return redis;
+}
+
+/** Carries the calls of code that is given no transport of its own, as a program that has the library. */
+export function simulatedTransport(options: TransportOptions): Transport {
+  if (network === undefined) throw new Error('no simulation is under way');
+  return network(options);
 }
 
 /** Replaces `libsql`: files of the simulation's disk get a simulated connection, all others the driver's own. */
@@ -25,14 +34,23 @@ export const SimulatedDatabase = new Proxy(RealDatabase, {
   },
 });
 
+/** What a world has beside its clock and its luck. */
+interface Parts {
+  readonly files: Files;
+  readonly databases: Databases;
+  readonly redis: RedisServer;
+  readonly network: (options: TransportOptions) => Transport;
+}
+
 /** Puts a world's disk, clock, timers and luck in place of the real ones; returns what takes that back. */
-export function install(world: World, files: Files, databases: Databases, server: RedisServer): () => void {
-  active = databases;
-  redis = server;
+export function install(world: World, parts: Parts): () => void {
+  const {files} = parts;
+  ({databases: active, redis, network} = parts);
   const undo = [patchFs(files, world), patchTime(world), patchLuck(world), patchProcess(world)];
   return () => {
     active = undefined;
     redis = undefined;
+    network = undefined;
     for (const restore of undo) restore();
   };
 }
@@ -59,21 +77,27 @@ function patchTime(world: World): () => void {
   Object.assign(globalThis, own);
   const realNow = performance.now;
   performance.now = () => world.steadyMs;
-  const sleep = timers.setTimeout;
+  const {setTimeout: sleep, setImmediate: nextTurn} = timers;
   timers.setTimeout = ((ms = 0, value?: unknown) =>
     new Promise<unknown>(resolve => world.later(ms, () => resolve(value)))) as typeof sleep;
+  timers.setImmediate = (<T>(value?: T) =>
+    new Promise<T | undefined>(resolve =>
+      world.later(0, () => resolve(value), world.current, 'check'),
+    )) as typeof nextTurn;
   syncBuiltinESMExports();
   return () => {
     Object.assign(globalThis, Object.fromEntries(before));
     performance.now = realNow;
     timers.setTimeout = sleep;
+    timers.setImmediate = nextTurn;
     syncBuiltinESMExports();
   };
 }
 
-/** Its identity, the other processes, and the machine's clock. */
+/** Its identity and end, the other processes, the machine's clock, and where temporary files are. */
 function patchProcess(world: World): () => void {
-  const real = {pid: process.pid, kill: process.kill, bigint: process.hrtime.bigint};
+  const {pid, kill, once, off} = process;
+  const real = {pid, kill, bigint: process.hrtime.bigint, tmpdir: os.tmpdir};
   const pidIs = (get: () => number) => Object.defineProperty(process, 'pid', {get, configurable: true});
   pidIs(() => world.current?.pid ?? real.pid);
   process.kill = pid => {
@@ -81,15 +105,24 @@ function patchProcess(world: World): () => void {
     return true;
   };
   process.hrtime.bigint = () => BigInt(Math.round(world.steadyMs * 1e6));
+  // What is left to the end of a process is not done at the end of this one.
+  process.once = () => process;
+  process.off = () => process;
+  os.tmpdir = () => TEMPORARY;
+  syncBuiltinESMExports();
   return () => {
     pidIs(() => real.pid);
     process.kill = real.kill;
     process.hrtime.bigint = real.bigint;
+    Object.assign(process, {once, off});
+    os.tmpdir = real.tmpdir;
+    syncBuiltinESMExports();
   };
 }
 
 function patchLuck(world: World): () => void {
   const {randomBytes, randomInt, randomUUID} = crypto;
+  const {random} = Math;
   const bytes = (count: number) => {
     const words = new Uint32Array(Math.ceil(count / 4));
     for (let at = 0; at < words.length; at++) words[at] = world.random() * 2 ** 32;
@@ -104,9 +137,11 @@ function patchLuck(world: World): () => void {
         .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
   };
   Object.assign(crypto, own);
+  Math.random = world.random;
   syncBuiltinESMExports();
   return () => {
     Object.assign(crypto, {randomBytes, randomInt, randomUUID});
+    Math.random = random;
     syncBuiltinESMExports();
   };
 }

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import {syncBuiltinESMExports} from 'node:module';
+import {basename} from 'node:path';
 import {Readable, Writable} from 'node:stream';
 import type {Inode} from './disk.ts';
 import {type Files, failure, plain} from './files.ts';
@@ -8,6 +9,8 @@ import type {World} from './world.ts';
 
 /** Root of a simulation's disk. */
 export const ROOT = '/simulated';
+/** Where its programs put temporary files. */
+export const TEMPORARY = `${ROOT}/tmp`;
 
 function isInside(path: unknown): path is string {
   return typeof path === 'string' && path.startsWith(ROOT) && plain(path).startsWith(ROOT);
@@ -82,12 +85,20 @@ export function patchFs(files: Files, world: World): () => void {
   replace(fs, 'rmSync', (path: string, options?: object) => files.remove(path, options));
   replace(fs, 'copyFileSync', (from: string, to: string) => files.write(to, files.inode(from).data, 'wx'));
   replace(fs, 'mkdirSync', (path: string, options?: object) => files.makeDirectory(path, options));
+  replace(fs, 'mkdtempSync', (prefix: string) => {
+    const path = prefix + Math.floor(world.random() * 36 ** 6).toString(36);
+    files.makeDirectory(path);
+    return path;
+  });
   replace(fs, 'rmdirSync', (path: string) => files.removeDirectory(path));
-  replace(fs, 'readdirSync', (path: string, options?: {withFileTypes?: boolean}) => {
-    const names = files.names(path);
+  // Who looks for a pattern's files may begin at the root of all.
+  const isListed = (first: unknown) => first === '/' || isInside(first);
+  const list = (path: string, options?: {withFileTypes?: boolean}) => {
+    const names = path === '/' ? [basename(ROOT)] : files.names(path);
     if (options?.withFileTypes !== true) return names;
     return names.map(name => Object.assign({}, files.stat(`${path}/${name}`), {name, parentPath: path}));
-  });
+  };
+  replace(fs, 'readdirSync', list, isListed);
   replace(fs, 'readlinkSync', (path: string) => {
     const target = files.link(path);
     if (target !== undefined) return target;

@@ -28,8 +28,9 @@ export class Process {
   readonly handles = new Set<() => void>();
   /** Told when it is asked to end in good order. */
   onTerm: () => void = () => {};
-  /** The ledger that it has opened last. */
+  /** The ledger that it has opened last, and all of them by path. */
   ledger: Inode | undefined;
+  readonly ledgers = new Map<string, Inode>();
   /** Chunks that it has given to Redis, of which it has not heard what became of them. */
   readonly unheard = new Set<string>();
   /** True if there were any when it last wrote its ledger. */

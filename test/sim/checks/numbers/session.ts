@@ -1,7 +1,8 @@
 import {createHash} from 'node:crypto';
-import {costOf} from '../../model/commands.ts';
+import {costOf, isOfProgram, isStream} from '../../model/commands.ts';
 import type {Ended} from '../../model/ended.ts';
-import {accountOf, endpointOf, inputNames, isScored, outputPath} from '../../model/places.ts';
+import {accountOf, endpointOf, inputNames, isScored, keepsRejects, outputPath} from '../../model/places.ts';
+import {LEFT} from '../../model/report.ts';
 import {operationsOf} from '../output.ts';
 import {type Check, isBegunAnew, isMore, runsOfLedger, textOf, UNTRIED} from '../scene.ts';
 import {differing, EMPTY, outside, writtenIn} from './written.ts';
@@ -30,7 +31,7 @@ const ofAbout: Check = {
     const {run} = scene;
     const {summary, spec, code, stop, ledger} = run;
     if (summary === undefined || ledger === undefined || run.end === 'complete') return UNTRIED;
-    if (run.end !== 'wrote' && stop === undefined) return UNTRIED;
+    if ((run.end !== 'wrote' && stop === undefined) || stop === LEFT) return UNTRIED;
     const status = stop !== undefined ? undefined : code === 0 ? 'completed' : 'partial';
     const startedAt = Date.parse(summary.started_at);
     const duration = Date.parse(summary.finished_at) - startedAt;
@@ -63,7 +64,7 @@ const ofAbout: Check = {
     const others = scene.runs.filter(one => one.nth < run.nth && one.summary?.run_id === summary.run_id);
     const isOther = others.some(one => one.ledger !== undefined && one.ledger !== ledger);
     if (isOther) return `it has the name of run ${others[0]?.nth}`;
-    if (stop === undefined && run.isAlone && !spec.stdin) {
+    if (stop === undefined && run.isAlone && !spec.stdin && !isOfProgram(spec)) {
       const sha256 = createHash('sha256').update(run.bytes).digest('hex');
       const file = differing(summary.input, {bytes: run.bytes.length, sha256}, 'input.');
       if (file !== undefined) return file;
@@ -88,8 +89,11 @@ const ofOutput: Check = {
     const file = rejects === undefined ? undefined : run.after.get(rejects);
     const text = textOf(output);
     const [delimiter = null] = (!text.startsWith('{') && /[,;\t]/.exec(text)) || [];
-    const derived = {path: run.job?.output.name, ...digest(output), delimiter};
+    // A stream keeps nothing.
+    const kept = isStream(run.spec) ? {bytes: null, sha256: null} : digest(output);
+    const derived = {path: run.job?.output.name, ...kept, delimiter};
     const wrong = differing(summary.output, derived, 'output.');
+    if (!keepsRejects(run.spec)) return wrong ?? (summary.rejects === null ? undefined : 'it tells of rejects');
     if (wrong !== undefined || written.broken === 0)
       return wrong ?? (summary.rejects === null ? undefined : 'it tells of rejects, and there are none');
     return differing(summary.rejects ?? {}, {path: rejects ?? null, ...digest(file ?? EMPTY)}, 'rejects.');

@@ -1,0 +1,106 @@
+import {join} from 'node:path';
+import type {RunSpec} from '../model/commands.ts';
+import type {Ended} from '../model/ended.ts';
+import {dayAt, outputPath, statePath} from '../model/places.ts';
+import {type Check, DAY_MS, lacksHistory, type Scene, UNTRIED} from './scene.ts';
+
+/** Nights that write a file of each day. */
+
+const pathOf = ({spec}: Ended, day: string) => outputPath({...spec, day});
+
+/** The day in a path of the run's output, or of what is beside it. */
+function dayIn(path: string, {spec}: Ended): string | undefined {
+  const [before = ''] = outputPath({...spec, day: ' '}).split(' ');
+  return path.startsWith(before) ? /^\d{4}-\d\d-\d\d/.exec(path.slice(before.length))?.[0] : undefined;
+}
+
+/** The days before the run's own of which it found a state: their runs were not finished. */
+function unfinishedBefore(run: Ended): string[] {
+  const {before, spec} = run;
+  const days = new Set([...before.keys()].flatMap(path => dayIn(path, run) ?? []));
+  const hasLedger = (day: string) => before.has(join(statePath({...spec, day}), 'ledger.db'));
+  return [...days].filter(day => hasLedger(day) && day < (spec.day ?? '')).sort();
+}
+
+/** The command's own run, if it has a file of each day. */
+function isNight({spec, isOfEarlierDay, isAlone}: Ended): boolean {
+  return spec.way === 'dated' && !isOfEarlierDay && isAlone;
+}
+
+/** The runs of earlier days that this run's command began to finish. */
+function finishedFirst({run, runs}: Scene): readonly Ended[] {
+  return runs.filter(one => one.isOfEarlierDay && one.process === run.process);
+}
+
+const ofItsDay: Check = {
+  promise: 'A night writes the files of the day on which it began, by UTC, and of days that were unfinished.',
+  broken(scene) {
+    const {run} = scene;
+    if (!isNight(run)) return UNTRIED;
+    const {before, after, spec, startedAt} = run;
+    const own = dayAt(startedAt - DAY_MS * (spec.daysAgo ?? 0));
+    const allowed = new Set([own, ...(spec.daysAgo === undefined ? finishedFirst(scene) : []).map(dayOf)]);
+    const changed = [...after].filter(([path, data]) => before.get(path)?.equals(data) !== true);
+    const gone = [...before.keys()].filter(path => !after.has(path));
+    const days = [...changed.map(([path]) => path), ...gone].flatMap(path => dayIn(path, run) ?? []);
+    const other = days.find(day => !allowed.has(day));
+    return other && `it changed files of ${other}, and its day is ${own}`;
+  },
+};
+
+const dayOf = ({spec}: Ended) => spec.day ?? '';
+
+const finished: Check = {
+  promise:
+    'An unfinished run of an earlier day is completed first, or a warning has the command that finishes it.',
+  broken(scene) {
+    const {run} = scene;
+    const days = unfinishedBefore(run);
+    if (!isNight(run) || run.spec.daysAgo !== undefined || run.process.killed || days.length === 0)
+      return UNTRIED;
+    // Who asks for an end is heard.
+    if (run.stop === 'signal') return UNTRIED;
+    for (const day of days) {
+      const isLeft = run.after.has(join(statePath({...run.spec, day}), 'ledger.db'));
+      // The file of a day may be there already: then another attempt at it waits for its user. What the history lacks stays.
+      const isThere =
+        lacksHistory(run) || finishedFirst(scene).some(one => dayOf(one) === day && one.end === 'complete');
+      const isDone = run.after.has(pathOf(run, day)) && (!isLeft || isThere);
+      const isTold = run.warnings.some(sentence => sentence.includes(`--date ${day}`));
+      if (!isDone && !isTold) return `${day} is as it was: ${run.warnings.join(' ')}`;
+    }
+    return undefined;
+  },
+};
+
+const first: Check = {
+  promise: 'What an earlier day lacks is bought before what the night itself needs, and the oldest day comes first.',
+  broken(scene) {
+    const {run} = scene;
+    const runs = [...finishedFirst(scene), run];
+    if (!isNight(run) || runs.length === 1) return UNTRIED;
+    const days = runs.map(dayOf);
+    if (days.join() !== days.toSorted().join()) return `they came in this order: ${days.join(', ')}`;
+    const orders = runs.flatMap(({calls}) => calls.map(({order}) => order));
+    return orders.some((order, index) => order < (orders[index - 1] ?? 0))
+      ? `the calls of ${days.join(' and ')} are mixed`
+      : undefined;
+  },
+};
+
+const usedUp: Check = {
+  promise:
+    "An earlier day's run that has used its own limit up stays unfinished, and the night goes on to its own list.",
+  broken(scene) {
+    const {run} = scene;
+    if (!isNight(run) || run.process.killed || run.stop === 'signal') return UNTRIED;
+    const broke = finishedFirst(scene).find(({stop}) => stop === 'budget');
+    if (broke === undefined) return UNTRIED;
+    const hasState = (spec: RunSpec) => run.after.has(join(statePath(spec), 'ledger.db'));
+    if (!hasState(broke.spec)) return `${dayOf(broke)} has lost its state`;
+    const isBegun = run.after.has(outputPath(run.spec)) || hasState(run.spec) || run.error !== undefined;
+    return isBegun ? undefined : `it has not begun its own: ${run.message}`;
+  },
+};
+
+export const nightChecks: readonly Check[] = [ofItsDay, finished, first, usedUp];

@@ -1,0 +1,223 @@
+import {readFileSync} from 'node:fs';
+import {pino} from 'pino';
+import {BulkEnrichError, exitCodes} from '../../../src/errors.ts';
+import {enrich} from '../../../src/library/enrich.ts';
+import {createEnricher, type Enricher} from '../../../src/library/enricher.ts';
+import {type RunJobOptions, runJob} from '../../../src/library/run-job.ts';
+import type {Summary} from '../../../src/report/summary.ts';
+import type {RunOutcome} from '../../../src/run/run-outcome.ts';
+import {environmentOf, HEADER, inputNames, outputName} from './places.ts';
+import {type Around, GRACE_MS, type Work} from './report.ts';
+
+/** Settings of files that a program with rows of its own has none of. */
+const OF_FILES = new Set([
+  ...['state', 'force', 'restart', 'rejects', 'report', 'calls'],
+  ...['inputFormat', 'outputFormat', 'flatten'],
+]);
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** A program that has the library: it runs a job, or enriches rows of its own. */
+export async function runProgram(given: Settings, work: Work, around: Around): Promise<void> {
+  const {spec} = work;
+  const {asker, report} = around;
+  const controller = new AbortController();
+  asker.process.onTerm = () => controller.abort();
+  let isBegun = false;
+  const write = (line: string) => {
+    isBegun ||= line.includes('run_started');
+  };
+  const options: RunJobOptions = {
+    env: environmentOf(spec),
+    signal: controller.signal,
+    graceMs: GRACE_MS,
+    onWarning: sentence => report.warnings.push(sentence),
+    log: pino({level: 'info'}, {write}),
+  };
+  if (spec.way === 'runJob') {
+    const files = {input: inputNames(spec), output: outputName(spec)};
+    report.outcome = await runJob({...given, ...files}, options);
+    return;
+  }
+  // An enricher outlasts an outage, unless it is told to stop in one.
+  const isOdd = (name: string) =>
+    OF_FILES.has(name) || (name === 'publishOn' && spec.way === 'enricher' && !spec.publishesAtLimit);
+  const settings = Object.fromEntries(Object.entries(given).filter(([name]) => !isOdd(name)));
+  const program = new Program(settings, options, work, around);
+  try {
+    report.outcome = await (spec.way === 'enrich' ? program.loop() : program.serve());
+  } catch (error) {
+    if (!isBegun || !(error instanceof BulkEnrichError)) throw error;
+    report.outcome = program.stoppedBy(error);
+  }
+}
+
+/** A row as the program has it; a line that can't be read is no object. */
+type Given = Readonly<Record<string, string>> | string;
+
+/** A program with rows of its own, and what it gets back. */
+class Program {
+  readonly #settings: Settings;
+  readonly #options: RunJobOptions;
+  readonly #work: Work;
+  readonly #around: Around;
+  readonly #rows: readonly Given[];
+  #taken = 0;
+
+  constructor(settings: Settings, options: RunJobOptions, work: Work, around: Around) {
+    this.#settings = settings;
+    this.#options = options;
+    this.#work = work;
+    this.#around = around;
+    this.#rows = work.input.split('\n').slice(1, -1).map(rowOf);
+  }
+
+  /** Takes rows in a loop, which it may leave. */
+  async loop(): Promise<RunOutcome> {
+    const {world} = this.#around;
+    const rows = world.random() < 0.5 ? this.#rows : oneByOne(this.#rows);
+    let index = 0;
+    for await (const row of enrich(rows as object[], this.#settings as never, this.#options)) {
+      this.#take(row, index, index);
+      index += 1;
+      if (this.#leaves()) break;
+    }
+    return this.#ended();
+  }
+
+  /** Serves two callers at a time: one has every other row, and requests have the others. */
+  async serve(): Promise<RunOutcome> {
+    const enricher = await createEnricher(this.#settings as never, this.#options);
+    const own = this.#rows.map((row, index) => ({row, index}));
+    const [list, requests] = [0, 1].map(nth => own.filter(({index}) => index % 2 === nth));
+    const errors: unknown[] = [];
+    const calling = [this.#list(enricher, list ?? []), this.#requests(enricher, requests ?? [])];
+    await Promise.all(calling.map(each => each.catch(error => errors.push(error))));
+    const outcome = await enricher.close();
+    this.#compare(errors, outcome);
+    return {...outcome, stop: this.#around.report.leftAt === undefined ? outcome.stop : LEAVING};
+  }
+
+  async #list(enricher: Enricher, rows: readonly Numbered[]): Promise<void> {
+    let nth = 0;
+    for await (const row of enricher.many(rows.map(({row}) => row) as never)) {
+      this.#take(row, rows[nth]?.index ?? -1, nth);
+      nth += 1;
+      if (this.#leaves()) void enricher.close();
+    }
+  }
+
+  async #requests(enricher: Enricher, rows: readonly Numbered[]): Promise<void> {
+    for (const {row, index} of rows) {
+      this.#take(await enricher.one(row as never), index, 0);
+      if (this.#leaves()) void enricher.close();
+    }
+  }
+
+  /** A caller is told why the run stopped, as is who closes it. */
+  #compare(errors: readonly unknown[], {stop}: RunOutcome): void {
+    const {report} = this.#around;
+    const why = report.leftAt !== undefined ? 'closed' : stop?.reason === 'signal' ? 'aborted' : stop?.reason;
+    for (const error of errors) {
+      if (!(error instanceof BulkEnrichError)) throw error;
+      if (error.code !== why) report.odd ??= `a caller was told ${error.code}, and the end ${why}`;
+    }
+  }
+
+  /** The row that came back for one of its own. `nth`: its place among its caller's rows. */
+  #take(row: object, index: number, nth: number): void {
+    const {world, report} = this.#around;
+    const given = this.#rows[index];
+    const {enrichment, ...own} = row as {enrichment: Results};
+    const {rejected} = enrichment;
+    this.#taken += 1;
+    world.step(
+      () => `take row ${index + 1}`,
+      () => {
+        if (typeof given === 'string') {
+          if (rejected?.index !== nth) report.odd ??= `what is no row, at ${nth}, came as ${rejected?.index}`;
+        } else if (row !== given) report.odd ??= `row ${index + 1} came back as another object`;
+        else report.taken[index] = `${JSON.stringify({...own, ...flat(enrichment)})}\n`;
+      },
+    );
+  }
+
+  /** True at the moment at which its reader leaves. */
+  #leaves(): boolean {
+    const {report, service} = this.#around;
+    if (this.#taken !== this.#work.leavesAfter) return false;
+    report.leftAt = service.calls.length;
+    return true;
+  }
+
+  #ended(): RunOutcome {
+    const summary = this.#summary();
+    const isLeft = this.#around.report.leftAt !== undefined;
+    const exitCode = isLeft ? exitCodes.interrupted : (summary?.exit_code ?? exitCodes.ok);
+    const stop = isLeft ? LEAVING : undefined;
+    return {exitCode: exitCode as RunOutcome['exitCode'], summary, stop, message: '', safeRows: 0};
+  }
+
+  stoppedBy({code, exitCode, message}: BulkEnrichError): RunOutcome {
+    const reason = code === 'aborted' ? 'signal' : code;
+    return {
+      exitCode,
+      summary: this.#summary(),
+      stop: {...LEAVING, reason, exitCode, message},
+      message,
+      safeRows: 0,
+    };
+  }
+
+  /** A loop has no outcome: what its run says is in the file. */
+  #summary(): Summary | undefined {
+    const path = this.#settings['summary'] as string;
+    return JSON.parse(readFileSync(path, 'utf8')) as Summary;
+  }
+}
+
+interface Numbered {
+  readonly row: Given;
+  readonly index: number;
+}
+
+const LEAVING = {
+  status: 'interrupted',
+  reason: 'signal',
+  exitCode: exitCodes.interrupted,
+  message: '',
+} as const;
+
+function rowOf(line: string): Given {
+  const cells = line.split(',');
+  if (cells.length > HEADER.length) return line;
+  return Object.fromEntries(HEADER.map((name, at) => [name, cells[at] ?? '']));
+}
+
+/** Rows that come one after the other, as from a database. */
+async function* oneByOne(rows: readonly Given[]): AsyncGenerator<Given> {
+  for (const row of rows) {
+    await new Promise(resolve => setTimeout(resolve, 1));
+    yield row;
+  }
+}
+
+type Results = Readonly<Record<string, object>> & {readonly rejected?: {readonly index: number}};
+
+/** Results with the names that they have as columns of a file: a verdict's own fields are under no name of their own. */
+function flat(results: Results): Record<string, unknown> {
+  const columns: Record<string, unknown> = {};
+  for (const [key, {data, ...said}] of Object.entries(results) as [string, {data?: object}][]) {
+    const prefix = key === 'verify' ? 'verdict_' : `${key}_`;
+    for (const [name, value] of fieldsOf({...said, ...data}, prefix)) columns[name] = value;
+  }
+  return columns;
+}
+
+function fieldsOf(object: object, prefix: string): (readonly [string, unknown])[] {
+  return Object.entries(object).flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? fieldsOf(value, name === 'verdict' ? prefix : `${prefix}${name}_`)
+      : [[prefix + name, value] as const],
+  );
+}
