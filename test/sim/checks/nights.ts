@@ -2,7 +2,7 @@ import {join} from 'node:path';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {dayAt, outputPath, statePath} from '../model/places.ts';
-import {type Check, DAY_MS, lacksHistory, type Scene, UNTRIED} from './scene.ts';
+import {type Check, DAY_MS, isBegunAnew, lacksHistory, type Scene, UNTRIED} from './scene.ts';
 
 /** Nights that write a file of each day. */
 
@@ -103,4 +103,21 @@ const usedUp: Check = {
   },
 };
 
-export const nightChecks: readonly Check[] = [ofItsDay, finished, first, usedUp];
+const resumed: Check = {
+  promise:
+    "An earlier day's run goes on where it was: what its command says of beginning anew is about its own day.",
+  broken(scene) {
+    const {run, runs} = scene;
+    const before = runs.findLast(one => one.nth < run.nth && one.ledger === run.ledger);
+    if (!run.isOfEarlierDay || run.summary === undefined || run.ledger === undefined || before === undefined)
+      return UNTRIED;
+    // Another list or other settings are another run.
+    const isSame = before.input === run.input && before.spec.columns === run.spec.columns;
+    const isPaid = before.calls.some(({recorded, told}) => recorded && told === 'answered');
+    if (!isSame || !isPaid || run.warnings.some(says => says.includes('starts over')) || isBegunAnew(run))
+      return UNTRIED;
+    return run.summary.resumed.times > 0 ? undefined : 'it was begun anew';
+  },
+};
+
+export const nightChecks: readonly Check[] = [ofItsDay, finished, first, usedUp, resumed];

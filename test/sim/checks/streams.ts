@@ -84,11 +84,12 @@ const unread: Check = {
 };
 
 const unwanted: Check = {
-  promise: 'Once a program has left its loop, or closed its enricher, nothing is sent.',
+  promise:
+    'Once a run is asked to end, or a program has left its loop or closed its enricher, nothing is sent.',
   broken({run}) {
-    const {leftAt = 0, calls} = run;
-    if (run.leftAt === undefined) return UNTRIED;
-    const late = calls.find(({number}) => number > leftAt);
+    const {unwantedAt, calls, spec} = run;
+    if (unwantedAt === undefined || spec.fleet) return UNTRIED;
+    const late = calls.find(({number}) => number > unwantedAt);
     return late && `${late.operation} of ${late.value}, call #${late.nth}`;
   },
 };

@@ -69,8 +69,8 @@ export interface Ended {
   readonly healed: boolean;
   /** Of a run that finishes the one of an earlier day first. */
   readonly isOfEarlierDay: boolean;
-  /** How many calls the service had seen when its program wanted no more; undefined if it took all rows. */
-  readonly leftAt: number | undefined;
+  /** How many calls the service had seen when it was asked to end, or its program wanted no more. */
+  readonly unwantedAt: number | undefined;
   /** What its program got that it should not. */
   readonly odd: string | undefined;
   /** What there is in the directory for temporary files. */
@@ -80,7 +80,7 @@ export interface Ended {
 }
 
 /** A run's output; empty for a killed one. */
-export function saidBy({killed}: Process, {job, outcome, error, crash, warnings, leftAt}: Report) {
+export function saidBy({killed}: Process, {job, outcome, error, crash, warnings, isLeft}: Report) {
   if (crash !== undefined && !killed) throw crash;
   const said = killed ? undefined : (outcome ?? error);
   return {
@@ -89,7 +89,7 @@ export function saidBy({killed}: Process, {job, outcome, error, crash, warnings,
     message: said?.message ?? '',
     end: killed ? 'killed' : endOf(outcome),
     error: killed ? undefined : error,
-    stop: killed ? undefined : outcome?.stop && (leftAt === undefined ? outcome.stop.reason : LEFT),
+    stop: killed ? undefined : outcome?.stop && (isLeft ? LEFT : outcome.stop.reason),
     summary: killed ? undefined : outcome?.summary,
     warnings,
   };

@@ -41,8 +41,10 @@ export interface Report {
   printed: Buffer;
   /** The rows that a program has got back, by their place in its list. */
   readonly taken: (string | undefined)[];
-  /** How many calls the service had seen when its program wanted no more. */
-  leftAt?: number;
+  /** How many calls the service had seen when it was asked to end, or its program wanted no more. */
+  unwantedAt?: number;
+  /** True if its program wanted no more. */
+  isLeft?: true;
   /** What its program got that it should not. */
   odd?: string;
 }

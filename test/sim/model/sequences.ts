@@ -369,8 +369,8 @@ const together: fc.Arbitrary<Sequence> = record({
 });
 
 export const sequence: fc.Arbitrary<Sequence> = oneof(
-  {weight: 6, arbitrary: alone},
-  {weight: 2, arbitrary: night},
-  {weight: 2, arbitrary: together},
-  {weight: 3, arbitrary: aimed(spec, rows)},
+  {weight: 12, arbitrary: alone},
+  {weight: 4, arbitrary: night},
+  {weight: 4, arbitrary: together},
+  {weight: 7, arbitrary: aimed(spec, rows)},
 );

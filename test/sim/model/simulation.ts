@@ -287,7 +287,7 @@ export class Simulation {
     const temporaries = this.disk.names(TEMPORARY);
     const ended = runs.flatMap((one, index): Ended[] => {
       const {spec, process, callsBefore, seen, report} = one;
-      const {leftAt, odd} = report;
+      const {unwantedAt, odd} = report;
       const whole: Ended = {
         ...one,
         ...saidBy(process, report),
@@ -310,7 +310,7 @@ export class Simulation {
         storeWasLocked: this.#locked,
         healed: this.#healing,
         isOfEarlierDay: false,
-        leftAt,
+        unwantedAt,
         odd,
         temporaries,
         isAlone: runs.length === 1,

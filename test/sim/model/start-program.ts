@@ -20,9 +20,12 @@ type Settings = Readonly<Record<string, unknown>>;
 /** A program that has the library: it runs a job, or enriches rows of its own. */
 export async function runProgram(given: Settings, work: Work, around: Around): Promise<void> {
   const {spec} = work;
-  const {asker, report} = around;
+  const {asker, report, service} = around;
   const controller = new AbortController();
-  asker.process.onTerm = () => controller.abort();
+  asker.process.onTerm = () => {
+    report.unwantedAt = service.calls.length;
+    controller.abort();
+  };
   let isBegun = false;
   const write = (line: string) => {
     isBegun ||= line.includes('run_started');
@@ -95,7 +98,7 @@ class Program {
     await Promise.all(calling.map(each => each.catch(error => errors.push(error))));
     const outcome = await enricher.close();
     this.#compare(errors, outcome);
-    return {...outcome, stop: this.#around.report.leftAt === undefined ? outcome.stop : LEAVING};
+    return {...outcome, stop: this.#around.report.isLeft ? LEAVING : outcome.stop};
   }
 
   async #list(enricher: Enricher, rows: readonly Numbered[]): Promise<void> {
@@ -117,7 +120,7 @@ class Program {
   /** A caller is told why the run stopped, as is who closes it. */
   #compare(errors: readonly unknown[], {stop}: RunOutcome): void {
     const {report} = this.#around;
-    const why = report.leftAt !== undefined ? 'closed' : stop?.reason === 'signal' ? 'aborted' : stop?.reason;
+    const why = report.isLeft ? 'closed' : stop?.reason === 'signal' ? 'aborted' : stop?.reason;
     for (const error of errors) {
       if (!(error instanceof BulkEnrichError)) throw error;
       if (error.code !== why) report.odd ??= `a caller was told ${error.code}, and the end ${why}`;
@@ -146,13 +149,14 @@ class Program {
   #leaves(): boolean {
     const {report, service} = this.#around;
     if (this.#taken !== this.#work.leavesAfter) return false;
-    report.leftAt = service.calls.length;
+    report.unwantedAt = service.calls.length;
+    report.isLeft = true;
     return true;
   }
 
   #ended(): RunOutcome {
     const summary = this.#summary();
-    const isLeft = this.#around.report.leftAt !== undefined;
+    const {isLeft = false} = this.#around.report;
     const exitCode = isLeft ? exitCodes.interrupted : (summary?.exit_code ?? exitCodes.ok);
     const stop = isLeft ? LEAVING : undefined;
     return {exitCode: exitCode as RunOutcome['exitCode'], summary, stop, message: '', safeRows: 0};

@@ -70,13 +70,15 @@ function jobOf(spec: RunSpec, given: Record<string, unknown>): Job {
 async function start(job: Job, work: Work, {asker, service, world, report}: Around): Promise<void> {
   const {spec, bytes} = work;
   const stopper = new Stopper();
-  asker.process.onTerm = () =>
+  asker.process.onTerm = () => {
+    report.unwantedAt = service.calls.length;
     stopper.stop({
       status: 'interrupted',
       reason: 'signal',
       exitCode: exitCodes.terminated,
       message: 'Interrupted by SIGTERM.',
     });
+  };
   const io = {
     env: environmentOf(spec),
     stdin: Readable.from([bytes]),
