@@ -74,7 +74,8 @@ const finished: Check = {
 };
 
 const first: Check = {
-  promise: 'What an earlier day lacks is bought before what the night itself needs, and the oldest day comes first.',
+  promise:
+    'What an earlier day lacks is bought before what the night itself needs, and the oldest day comes first.',
   broken(scene) {
     const {run} = scene;
     const runs = [...finishedFirst(scene), run];

@@ -273,4 +273,3 @@ const FAILING = new Set<Call['told']>([
   'unreadable',
   undefined,
 ]);
-

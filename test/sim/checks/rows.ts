@@ -22,7 +22,12 @@ const whole: Check = {
     if (isStream(run.spec) && said === undefined) return UNTRIED;
     if (after === undefined)
       return stood.includes(undefined) && said === undefined ? undefined : 'there is no output';
-    if (said !== undefined && run.isAlone && !isStream(run.spec) && run.lasting.get(path)?.equals(after) !== true)
+    if (
+      said !== undefined &&
+      run.isAlone &&
+      !isStream(run.spec) &&
+      run.lasting.get(path)?.equals(after) !== true
+    )
       return 'it may be gone after a power cut';
     const isNew = !stood.some(one => one?.equals(after));
     if (!isNew && (said === undefined || run.stop !== undefined)) return UNTRIED;

@@ -28,7 +28,8 @@ const inOrder: Check = {
     if (lines.length === 0) return UNTRIED;
     const {rows} = recordsOf(run.input);
     const own = lines.map((line, index) => {
-      const row = run.spec.way === 'enricher' ? rows.find(one => one.startsWith(`${line('id')},`)) : rows[index];
+      const row =
+        run.spec.way === 'enricher' ? rows.find(one => one.startsWith(`${line('id')},`)) : rows[index];
       return row ?? '';
     });
     if (new Set(own).size < own.length) return 'a row came twice';

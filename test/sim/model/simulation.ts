@@ -10,9 +10,17 @@ import {type Fate, type Moment, Process} from '../world/process.ts';
 import {RedisServer} from '../world/redis.ts';
 import {type Asker, Service} from '../world/service.ts';
 import {World} from '../world/world.ts';
-import {type Command, type Course, fitting, type InputRow, isStream, type RunSpec, type Sequence} from './commands.ts';
-import {type Dialect, written} from './dialects.ts';
+import {
+  type Command,
+  type Course,
+  fitting,
+  type InputRow,
+  isStream,
+  type RunSpec,
+  type Sequence,
+} from './commands.ts';
 import {earlierDays, ofToday} from './days.ts';
+import {type Dialect, written} from './dialects.ts';
 import {type Ended, type Snapshot, saidBy} from './ended.ts';
 import {
   accountPath,
@@ -483,7 +491,10 @@ function holdsKey(text: unknown): boolean {
 }
 
 /** The disk's files, and what has left through a stream as if it were one. */
-function withStream(after: Snapshot, {spec, report}: {readonly spec: RunSpec; readonly report: Report}): Snapshot {
+function withStream(
+  after: Snapshot,
+  {spec, report}: {readonly spec: RunSpec; readonly report: Report},
+): Snapshot {
   if (!isStream(spec)) return after;
   const {printed, taken, outcome} = report;
   const rows = spec.way === 'stdout' ? printed : Buffer.from(taken.join(''));

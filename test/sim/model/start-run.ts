@@ -43,7 +43,8 @@ export async function runCommand(work: Work, around: Around): Promise<void> {
     const job = jobOf(spec, given);
     report.job = job;
     report.days = (job.unfinished ?? []).map(({date, resolve}) => ({date, job: resolve()}));
-    if (spec.way === undefined || spec.way === 'dated' || spec.way === 'stdout') await start(job, work, around);
+    if (spec.way === undefined || spec.way === 'dated' || spec.way === 'stdout')
+      await start(job, work, around);
     else await runProgram(given, work, around);
   } catch (error) {
     if (error instanceof BulkEnrichError) report.error = error;

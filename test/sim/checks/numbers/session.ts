@@ -93,7 +93,8 @@ const ofOutput: Check = {
     const kept = isStream(run.spec) ? {bytes: null, sha256: null} : digest(output);
     const derived = {path: run.job?.output.name, ...kept, delimiter};
     const wrong = differing(summary.output, derived, 'output.');
-    if (!keepsRejects(run.spec)) return wrong ?? (summary.rejects === null ? undefined : 'it tells of rejects');
+    if (!keepsRejects(run.spec))
+      return wrong ?? (summary.rejects === null ? undefined : 'it tells of rejects');
     if (wrong !== undefined || written.broken === 0)
       return wrong ?? (summary.rejects === null ? undefined : 'it tells of rejects, and there are none');
     return differing(summary.rejects ?? {}, {path: rejects ?? null, ...digest(file ?? EMPTY)}, 'rejects.');
