@@ -1,6 +1,4 @@
-import {basename, dirname} from 'node:path';
-import type {HistoryEntry} from '../../../src/ledger/history.ts';
-import {merged, type RunRecord} from '../../../src/report/run-record.ts';
+import type {RunRecord} from '../../../src/report/run-record.ts';
 import {Databases} from '../world/databases.ts';
 import {Disk, type Inode, isDatabase} from '../world/disk.ts';
 import {Files} from '../world/files.ts';
@@ -22,6 +20,7 @@ import {
 import {earlierDays, ofToday} from './days.ts';
 import {type Dialect, written} from './dialects.ts';
 import {type Ended, type Snapshot, saidBy} from './ended.ts';
+import {historyOf} from './history.ts';
 import {
   accountPath,
   accountText,
@@ -38,12 +37,12 @@ import {
   outputPath,
   statePath,
   storePath,
-  waitingPath,
 } from './places.ts';
 import {newReport, type Report, type Work} from './report.ts';
 import {runCommand} from './start-run.ts';
 import {workerCommand} from './start-worker.ts';
 import {StoredAnswers} from './stored-answers.ts';
+import {Troubles} from './troubles.ts';
 
 /** A sample that has ended. */
 export interface Sampled {
@@ -64,6 +63,7 @@ export class Simulation {
   /** Each input as its owner left it. */
   readonly inputs = new Map<string, InputRow[]>();
   readonly #databases: Databases;
+  readonly troubles: Troubles;
   readonly #uninstall: () => void;
   readonly #dialect: Dialect | undefined;
   readonly #isFleet: boolean;
@@ -72,20 +72,12 @@ export class Simulation {
   /** The runs and samples, by their processes. */
   readonly #askers = new Map<Process | undefined, Asker>();
   readonly #workers: Process[] = [];
-  /** True if a run's state was made unreadable: its earlier calls are then unknown. */
-  lostState = false;
   /** True if Redis was away, or refused writes, at any time. */
   hadTrouble = false;
   readonly accountPerDay: number | undefined;
   readonly accountPerMonth: number | undefined;
   readonly accountRate: number | undefined;
   #healing = false;
-  /** Stores that were out of order at any time since the last command. */
-  readonly #unsound = new Set<string>();
-  /** Stores that were deleted, or made unreadable. */
-  readonly #replaced = new Set<string>();
-  /** True if a store was ever locked. */
-  #locked = false;
   /** The first statement that wrote a key to a database. */
   #keptKey: string | undefined;
 
@@ -119,6 +111,7 @@ export class Simulation {
       },
       removed: (inode, left) => this.stored.removed(inode, left, this.#now()),
     });
+    this.troubles = new Troubles(this.world, this.disk, this.#databases);
     for (const path of directories) this.disk.makeDirectory(path);
     for (const [index, rows] of inputs.entries()) this.#setInput(index, [...rows]);
     for (const [path, target] of links) this.disk.links.set(path, target);
@@ -208,22 +201,7 @@ export class Simulation {
 
   /** The lines that `spend` would add up, waiting ones included, by their sessions. */
   history(): ReadonlyMap<string, RunRecord> {
-    const {files} = this.disk;
-    const inode = files.get(historyPath);
-    const known = inode && this.#databases.contents(inode, historyPath).real;
-    // One whose run was killed early has no table yet.
-    const tables = known?.prepare("SELECT 1 FROM sqlite_master WHERE name = 'run'").all([]) ?? [];
-    const rows = known && tables.length > 0 ? known.prepare('SELECT bill, line FROM run').all([]) : [];
-    const lines = new Map(rows.map(({bill, line}) => [String(bill), JSON.parse(String(line)) as RunRecord]));
-    for (const [path, {data}] of files) {
-      if (dirname(path) !== waitingPath || basename(path).startsWith('.')) continue;
-      for (const {bill, line} of JSON.parse(data.toString()) as HistoryEntry[]) {
-        const told = JSON.parse(line) as RunRecord;
-        const before = lines.get(bill);
-        lines.set(bill, before === undefined ? told : merged(before, told));
-      }
-    }
-    return lines;
+    return historyOf(this.disk, this.#databases);
   }
 
   inputBytes(): ReadonlyMap<string, Buffer> {
@@ -313,9 +291,7 @@ export class Simulation {
         lasting,
         // A run with nothing to do or to publish has only read whose ledger it is.
         ledger: hadNothingToDo(report) ? undefined : process.ledger,
-        storeIsSound: spec.cache !== 'none' && !this.#unsound.has(storePath(spec.cache)),
-        storeIsOld: spec.cache !== 'none' && !this.#replaced.has(storePath(spec.cache)),
-        storeWasLocked: this.#locked,
+        ...this.troubles.ofStore(spec),
         healed: this.#healing,
         isOfEarlierDay: false,
         unwantedAt,
@@ -392,14 +368,11 @@ export class Simulation {
         return;
       }
       case 'store':
-        this.#disturbStore(command);
+        this.troubles.disturbStore(command);
         return;
-      case 'disk': {
-        const fromMs = world.steadyMs + command.afterMs;
-        this.disk.trouble = {code: command.how, fromMs, untilMs: fromMs + command.seconds * 1_000};
-        for (const cache of ['own', 'other'] as const) this.#unsound.add(storePath(cache));
+      case 'disk':
+        this.troubles.refuseWrites(command);
         return;
-      }
       case 'renewKey':
         // The service has each account's new key at the moment at which its file has it.
         world.later(command.afterMs, () => {
@@ -411,7 +384,7 @@ export class Simulation {
         this.disk.mount(statePath({state: command.state}));
         return;
       case 'state':
-        this.#disturbState(command.how);
+        if (this.#last !== undefined) this.troubles.disturbState(statePath(this.#last), command.how);
         return;
       case 'history':
         this.#databases.lock(historyPath, command.seconds * 1_000);
@@ -438,36 +411,6 @@ export class Simulation {
     this.#workers.push(process);
     const asker = () => this.#askerOf(undefined);
     this.world.background(process, () => workerCommand(process, this.service.transportFor(asker)));
-  }
-
-  #disturbStore({cache, how, seconds}: Extract<Command, {do: 'store'}>): void {
-    const path = storePath(cache);
-    const inode = this.disk.files.get(path);
-    if (inode === undefined) return;
-    if (how !== 'lock') this.#replaced.add(path);
-    if (how === 'delete') this.disk.remove(path);
-    // A run waits for others that write: what is over soon costs nothing.
-    else if (how !== 'lock' || seconds > SHORT_LOCK_S) this.#unsound.add(path);
-    this.#locked ||= how === 'lock';
-    if (how === 'lock') this.#databases.lock(path, seconds * 1_000);
-    else if (how === 'version') this.#databases.setVersion(path, 99);
-    else if (how === 'damage') inode.data = Buffer.from('no database');
-  }
-
-  #disturbState(how: Extract<Command, {do: 'state'}>['how']): void {
-    if (this.#last === undefined) return;
-    const directory = statePath(this.#last);
-    const ledger = `${directory}/ledger.db`;
-    const inode = this.disk.files.get(ledger);
-    if (how === 'delete') {
-      for (const path of [...this.disk.files.keys()]) if (dirname(path) === directory) this.disk.remove(path);
-      // A power cut that brings back a part of what a user removed is the user's to repair: the run says how.
-      this.disk.syncPath(directory);
-    }
-    if (inode === undefined) return;
-    this.lostState = true;
-    if (how === 'version') this.#databases.setVersion(ledger, 99);
-    else if (how === 'damage') inode.data = Buffer.from('no database');
   }
 
   #writeKey(account: number): void {
@@ -507,8 +450,6 @@ function hadNothingToDo({outcome}: Report): boolean {
   return outcome?.found !== undefined;
 }
 
-/** A run has more patience than this with a store that is locked. */
-const SHORT_LOCK_S = 10;
 /** A fleet works on one output, whose ledger knows all of its calls. */
 const OF_A_FLEET = {
   fleet: true,

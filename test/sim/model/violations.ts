@@ -68,7 +68,7 @@ function sceneOf(simulation: Simulation, run: Ended): Scene {
     storedBefore: run.storedBefore,
     storedNow: stored.copyOf(store),
     upkeep: stored.upkeepOf(store),
-    lostState: simulation.lostState,
+    lostState: simulation.troubles.lostState,
     hadTrouble: simulation.hadTrouble,
     accountPerDay: simulation.accountPerDay,
     accountPerMonth: simulation.accountPerMonth,
