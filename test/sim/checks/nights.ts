@@ -2,7 +2,16 @@ import {join} from 'node:path';
 import type {RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {dayAt, outputPath, statePath} from '../model/places.ts';
-import {type Check, DAY_MS, isBegunAnew, lacksHistory, type Scene, UNTRIED} from './scene.ts';
+import {
+  type Check,
+  DAY_MS,
+  isBegunAnew,
+  lacksHistory,
+  mayLeaveToStartOver,
+  type Scene,
+  scopeOfSpec,
+  UNTRIED,
+} from './scene.ts';
 
 /** Nights that write a file of each day. */
 
@@ -36,7 +45,8 @@ const ofItsDay: Check = {
   promise: 'A night writes the files of the day on which it began, by UTC, and of days that were unfinished.',
   broken(scene) {
     const {run} = scene;
-    if (!isNight(run)) return UNTRIED;
+    // A power cut may undo what an earlier command had done.
+    if (!isNight(run) || run.stood.length > 1) return UNTRIED;
     const {before, after, spec, startedAt} = run;
     const own = dayAt(startedAt - DAY_MS * (spec.daysAgo ?? 0));
     const allowed = new Set([own, ...(spec.daysAgo === undefined ? finishedFirst(scene) : []).map(dayOf)]);
@@ -59,7 +69,7 @@ const finished: Check = {
     if (!isNight(run) || run.spec.daysAgo !== undefined || run.process.killed || days.length === 0)
       return UNTRIED;
     // Who asks for an end is heard.
-    if (run.stop === 'signal') return UNTRIED;
+    if (run.unwantedAt !== undefined) return UNTRIED;
     for (const day of days) {
       const isLeft = run.after.has(join(statePath({...run.spec, day}), 'ledger.db'));
       // The file of a day may be there already: then another attempt at it waits for its user. What the history lacks stays.
@@ -94,12 +104,13 @@ const usedUp: Check = {
     "An earlier day's run that has used its own limit up stays unfinished, and the night goes on to its own list.",
   broken(scene) {
     const {run} = scene;
-    if (!isNight(run) || run.process.killed || run.stop === 'signal') return UNTRIED;
+    if (!isNight(run) || run.process.killed || run.unwantedAt !== undefined) return UNTRIED;
     const broke = finishedFirst(scene).find(({stop}) => stop === 'budget');
     if (broke === undefined) return UNTRIED;
     const hasState = (spec: RunSpec) => run.after.has(join(statePath(spec), 'ledger.db'));
     if (!hasState(broke.spec)) return `${dayOf(broke)} has lost its state`;
-    const isBegun = run.after.has(outputPath(run.spec)) || hasState(run.spec) || run.error !== undefined;
+    const isRefused = run.error !== undefined && run.error.code !== 'budget';
+    const isBegun = run.after.has(outputPath(run.spec)) || hasState(run.spec) || isRefused;
     return isBegun ? undefined : `it has not begun its own: ${run.message}`;
   },
 };
@@ -110,10 +121,14 @@ const resumed: Check = {
   broken(scene) {
     const {run, runs} = scene;
     const before = runs.findLast(one => one.nth < run.nth && one.ledger === run.ledger);
-    if (!run.isOfEarlierDay || run.summary === undefined || run.ledger === undefined || before === undefined)
+    if (!run.isOfEarlierDay || run.summary === undefined || run.end !== 'wrote' || before === undefined)
       return UNTRIED;
     // Another list or other settings are another run.
-    const isSame = before.input === run.input && before.spec.columns === run.spec.columns;
+    const isSame =
+      before.input === run.input &&
+      before.spec.columns === run.spec.columns &&
+      scopeOfSpec(before.spec) === scopeOfSpec(run.spec) &&
+      !mayLeaveToStartOver(before);
     const isPaid = before.calls.some(({recorded, told}) => recorded && told === 'answered');
     if (!isSame || !isPaid || run.warnings.some(says => says.includes('starts over')) || isBegunAnew(run))
       return UNTRIED;

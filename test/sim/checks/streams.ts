@@ -62,9 +62,9 @@ const kept: Check = {
 
 const tidy: Check = {
   promise: 'A run that saves no state leaves nothing of itself in the directory for temporary files.',
-  broken({run, runs}) {
+  broken({run, runs, samples}) {
     if (!isStream(run.spec) || run.spec.state !== 0) return UNTRIED;
-    if (runs.some(({process}) => process.killed)) return UNTRIED;
+    if ([...runs, ...samples].some(({process}) => process.killed)) return UNTRIED;
     return run.temporaries.length === 0 ? undefined : run.temporaries.join(', ');
   },
 };

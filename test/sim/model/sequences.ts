@@ -370,5 +370,5 @@ export const sequence: fc.Arbitrary<Sequence> = oneof(
   {weight: 12, arbitrary: alone},
   {weight: 4, arbitrary: night},
   {weight: 4, arbitrary: together},
-  {weight: 7, arbitrary: aimed(spec, rows)},
+  {weight: 9, arbitrary: aimed(spec, rows)},
 );
