@@ -6,6 +6,7 @@ import {createEnricher, type Enricher} from '../../../src/library/enricher.ts';
 import {type RunJobOptions, runJob} from '../../../src/library/run-job.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import type {RunOutcome} from '../../../src/run/run-outcome.ts';
+import type {Stop} from '../../../src/run/stop.ts';
 import {environmentOf, HEADER, inputNames, outputName} from './places.ts';
 import {type Around, GRACE_MS, type Work} from './report.ts';
 
@@ -159,7 +160,10 @@ class Program {
     const summary = this.#summary();
     const {isLeft = false} = this.#around.report;
     const exitCode = isLeft ? exitCodes.interrupted : (summary?.exit_code ?? exitCodes.ok);
-    const stop = isLeft ? LEAVING : undefined;
+    // Once all rows are back, nobody is told what stopped the run.
+    const isStopped = summary?.status === 'interrupted';
+    const reason = (summary?.reason ?? 'signal') as Stop['reason'];
+    const stop = isLeft ? LEAVING : isStopped ? {...LEAVING, reason} : undefined;
     return {exitCode: exitCode as RunOutcome['exitCode'], summary, stop, message: '', safeRows: 0};
   }
 
