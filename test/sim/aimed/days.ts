@@ -26,7 +26,7 @@ export function days({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     ]),
   );
 
-  /** A night uses its own limit up, and the next one has the same. */
+  /** Two nights use their own limits up, and the third has none. */
   const usedUp = night(
     distinct(4, 8),
     tuple(
@@ -37,6 +37,7 @@ export function days({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
       {do: 'run', spec: {...one, maxCredits, cache, cost: 1}, course: fine},
       {do: 'clock', hours: 24},
       again(fine),
+      {do: 'clock', hours: 24},
       again(fine, {maxCredits: undefined}),
     ]),
   );
