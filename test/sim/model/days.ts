@@ -29,7 +29,9 @@ export function earlierDays(whole: Ended, {days}: Report): Ended[] {
     const spec = {...whole.spec, day: date, restart: false, freshBudget: false};
     const summary = newSummary(whole, job.paths.summary);
     const of = `The run of ${date}: `;
-    const said = warnings.find(sentence => sentence.startsWith(of))?.slice(of.length);
+    // What was told before a power cut may be undone.
+    const told = process.killed ? undefined : warnings.find(sentence => sentence.startsWith(of));
+    const said = told?.slice(of.length);
     const end = endOf(said);
     const ledger = end === 'complete' || end === 'unpublished' ? undefined : ledgerOf({process, spec});
     return {
