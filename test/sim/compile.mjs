@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const world = join(root, 'test/sim/world');
 const FLEET = `export * from '${world}/fleet-packages.ts'`;
 
-/** What src gets in place of packages, and of its own code, that reach real files and sockets. */
+/** Modules that src gets in place of packages, and of its own code, that reach real files and sockets. */
 const SIMULATED = {
   libsql: `export {SimulatedDatabase as default} from '${world}/install.ts'`,
   bullmq: FLEET,

@@ -68,7 +68,7 @@ const finished: Check = {
     const days = unfinishedBefore(run);
     if (!isNight(run) || run.spec.daysAgo !== undefined || run.process.killed || days.length === 0)
       return UNTRIED;
-    // Who asks for an end is heard.
+    // A run that is asked to end leaves the other days as they are.
     if (run.unwantedAt !== undefined) return UNTRIED;
     for (const day of days) {
       const isLeft = run.after.has(join(statePath({...run.spec, day}), 'ledger.db'));
@@ -101,7 +101,7 @@ const first: Check = {
 
 const usedUp: Check = {
   promise:
-    "An earlier day's run that has used its own limit up stays unfinished, and the night goes on to its own list.",
+    "An earlier day's run that has used its own limit up stays unfinished, and the night continues with its own list.",
   broken(scene) {
     const {run} = scene;
     if (!isNight(run) || run.process.killed || run.unwantedAt !== undefined) return UNTRIED;
@@ -116,8 +116,7 @@ const usedUp: Check = {
 };
 
 const resumed: Check = {
-  promise:
-    "An earlier day's run goes on where it was: what its command says of beginning anew is about its own day.",
+  promise: "An earlier day's run is resumed: a restart that its command asks for is of the night's own run.",
   broken(scene) {
     const {run, runs} = scene;
     const before = runs.findLast(one => one.nth < run.nth && one.ledger === run.ledger);

@@ -26,7 +26,7 @@ import {
   TURN_MS,
 } from './scene.ts';
 
-/** What speaks against a row as that of a run. */
+/** Faults of rows as those of a run. */
 
 /** The fault of an output as that of a run; undefined if it has none. */
 export function faultIn(text: string, run: Ended, scene: Scene): string | undefined {

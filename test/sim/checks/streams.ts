@@ -46,7 +46,7 @@ const kept: Check = {
   broken({run, storedNow}: Scene) {
     const {spec, calls, process, endedAt} = run;
     if (!isStream(spec) || spec.cache === 'none' || !run.storeIsSound || !run.storeIsOld) return UNTRIED;
-    // What a locked store could not take yet is lost in a kill.
+    // A kill loses the answers that a locked store could not take yet.
     if (process.killed && run.storeWasLocked) return UNTRIED;
     const last = process.killed ? endedAt - KEPT_WITHIN_MS : endedAt;
     const answered = calls.filter(
@@ -97,7 +97,7 @@ const unwanted: Check = {
 
 const own: Check = {
   promise:
-    'A program gets its own objects back, in its order; what is none comes with its index; and whoever waits is told why a run stopped.',
+    'A program gets its own objects back, in its order; what is none comes with its index; and each waiting caller is told why a run stopped.',
   broken({run}) {
     return isOfProgram(run.spec) && run.error === undefined ? run.odd : UNTRIED;
   },

@@ -78,7 +78,7 @@ export const ways = [
     ],
   },
   {
-    name: 'library: a closed enricher goes on sending',
+    name: 'library: a closed enricher still sends',
     edits: [
       ['src/run/run.ts', '  executor.stop();\n  return executor.drained(', '  return executor.drained('],
     ],
@@ -124,7 +124,7 @@ export const ways = [
     ],
   },
   {
-    name: 'library: whoever waits is told that the enricher was closed, whatever stopped it',
+    name: 'library: callers are told that the enricher was closed, whatever stopped it',
     edits: [
       [
         'src/library/shared-run.ts',

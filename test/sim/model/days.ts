@@ -25,11 +25,11 @@ export function earlierDays(whole: Ended, {days}: Report): Ended[] {
   return days.flatMap(({date, job}) => {
     const {warnings, process} = whole;
     if (!warnings.some(sentence => sentence.startsWith(`The run of ${date} was interrupted`))) return [];
-    // What its command says of beginning anew is about its own day.
+    // A restart is of the night's own run.
     const spec = {...whole.spec, day: date, restart: false, freshBudget: false};
     const summary = newSummary(whole, job.paths.summary);
     const of = `The run of ${date}: `;
-    // What was told before a power cut may be undone.
+    // A power cut may undo a run of which a warning has told already.
     const told = process.killed ? undefined : warnings.find(sentence => sentence.startsWith(of));
     const said = told?.slice(of.length);
     const end = endOf(said);

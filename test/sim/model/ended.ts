@@ -71,9 +71,9 @@ export interface Ended {
   readonly isOfEarlierDay: boolean;
   /** How many calls the service had seen when it was asked to end, or its program wanted no more. */
   readonly unwantedAt: number | undefined;
-  /** What its program got that it should not. */
+  /** Something that its program got and should not have. */
   readonly odd: string | undefined;
-  /** What there is in the directory for temporary files. */
+  /** Names in the directory for temporary files. */
   readonly temporaries: readonly string[];
   /** True if no other run was active at the same time. */
   readonly isAlone: boolean;

@@ -40,7 +40,7 @@ const cachePath = (cache: 'own' | 'other') =>
   cache === 'own' ? join(XDG_CACHE, 'bulk-enrich') : join(HOME, 'other-cache');
 export const storePath = (cache: 'own' | 'other') => join(cachePath(cache), 'answers.db');
 
-/** What has left through a stream is told as if it were the content of this file. */
+/** The checks see a stream's rows as the content of this file. */
 const STREAM = join(ROOT, 'stream');
 
 export function outputPath(spec: RunSpec): string {
@@ -209,7 +209,7 @@ export function isScored({scored, columns}: RunSpec): boolean {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** False for a stream whose rejects nobody has asked for. */
+/** False for a stream without a file for its rejects. */
 export const keepsRejects = (spec: RunSpec) => !isStream(spec) || (spec.way === 'stdout' && spec.tells);
 
 /** A stream has no name that others derive from: what is wanted beside it is named. */

@@ -11,7 +11,7 @@ export const GRACE_MS = 2_000;
 /** The reason of a run whose program wanted no more. */
 export const LEFT = 'left';
 
-/** What a run is of: its settings, its list as bytes and as plain text, and when its reader leaves. */
+/** A run's settings, its list as bytes and as plain text, and the number of rows after which its reader leaves. */
 export interface Work {
   readonly spec: RunSpec & {readonly sample?: number};
   readonly bytes: Buffer;
@@ -37,7 +37,7 @@ export interface Report {
   /** An error that is not the user's. */
   crash?: unknown;
   readonly warnings: string[];
-  /** What the reader of a stream has got. */
+  /** Bytes that the reader of a stream has got. */
   printed: Buffer;
   /** The rows that a program has got back, by their place in its list. */
   readonly taken: (string | undefined)[];
@@ -45,7 +45,7 @@ export interface Report {
   unwantedAt?: number;
   /** True if its program wanted no more. */
   isLeft?: true;
-  /** What its program got that it should not. */
+  /** Something that its program got and should not have. */
   odd?: string;
 }
 

@@ -324,7 +324,7 @@ export class Simulation {
 
   #askerOf(process: Process | undefined): Asker {
     const asker = this.#askers.get(process) ?? this.#asker;
-    if (asker === undefined) throw new Error('nobody has asked');
+    if (asker === undefined) throw new Error('no run has asked');
     return asker;
   }
 

@@ -160,7 +160,7 @@ class Program {
     const summary = this.#summary();
     const {isLeft = false} = this.#around.report;
     const exitCode = isLeft ? exitCodes.interrupted : (summary?.exit_code ?? exitCodes.ok);
-    // Once all rows are back, nobody is told what stopped the run.
+    // If a run stops once all rows are back, the loop ends without an error.
     const isStopped = summary?.status === 'interrupted';
     const reason = (summary?.reason ?? 'signal') as Stop['reason'];
     const stop = isLeft ? LEAVING : isStopped ? {...LEAVING, reason} : undefined;

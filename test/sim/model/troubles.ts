@@ -10,7 +10,7 @@ const SHORT_LOCK_S = 10;
 
 type Of<Kind extends Command['do']> = Extract<Command, {do: Kind}>;
 
-/** What users, other programs and disks do to a run's files between two commands. */
+/** Harm that users, other programs and disks do to a run's files between two commands. */
 export class Troubles {
   readonly #world: World;
   readonly #disk: Disk;

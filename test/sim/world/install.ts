@@ -34,7 +34,7 @@ export const SimulatedDatabase = new Proxy(RealDatabase, {
   },
 });
 
-/** What a world has beside its clock and its luck. */
+/** Parts of a world beside its clock and its luck. */
 interface Parts {
   readonly files: Files;
   readonly databases: Databases;
@@ -105,7 +105,7 @@ function patchProcess(world: World): () => void {
     return true;
   };
   process.hrtime.bigint = () => BigInt(Math.round(world.steadyMs * 1e6));
-  // What is left to the end of a process is not done at the end of this one.
+  // Work for a process's end is not done: this process plays many.
   process.once = () => process;
   process.off = () => process;
   os.tmpdir = () => TEMPORARY;

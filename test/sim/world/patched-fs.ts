@@ -9,7 +9,7 @@ import type {World} from './world.ts';
 
 /** Root of a simulation's disk. */
 export const ROOT = '/simulated';
-/** Where its programs put temporary files. */
+/** Directory of its programs' temporary files. */
 export const TEMPORARY = `${ROOT}/tmp`;
 
 function isInside(path: unknown): path is string {
@@ -91,7 +91,7 @@ export function patchFs(files: Files, world: World): () => void {
     return path;
   });
   replace(fs, 'rmdirSync', (path: string) => files.removeDirectory(path));
-  // Who looks for a pattern's files may begin at the root of all.
+  // A search for a pattern's files begins at the root of all.
   const isListed = (first: unknown) => first === '/' || isInside(first);
   const list = (path: string, options?: {withFileTypes?: boolean}) => {
     const names = path === '/' ? [basename(ROOT)] : files.names(path);

@@ -70,7 +70,7 @@ const ofErrors: Check = {
     const written = writtenIn(scene);
     if (written === undefined) return UNTRIED;
     const {summary, cells, broken, run} = written;
-    // An enricher numbers rows as they come, whoever gives them.
+    // An enricher numbers the rows of all its callers in the order in which they come.
     const numbered = (rows: readonly number[] = []) =>
       run.spec.way === 'enricher' ? '' : rows.slice(0, 10).join();
     const found = new Map<string, number[]>();
