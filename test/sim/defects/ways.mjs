@@ -143,4 +143,8 @@ export const ways = [
       ],
     ],
   },
+  {
+    name: 'nights: the list of a pipe finishes an unfinished earlier day',
+    edits: [['src/run/run.ts', 'const isPiped = job.inputs.some(isReadOnce);', 'const isPiped = false;']],
+  },
 ];

@@ -107,8 +107,7 @@ export function fitting(spec: RunSpec): RunSpec {
   const {way, columns} = spec;
   if (way === undefined) return spec;
   const own = {...spec, linked: false, clash: undefined};
-  // A pipe's list is that of one day, and the run of an unfinished day would read it: no promise is made of that.
-  if (way === 'dated') return {...own, state: 0, packed: false, stdin: false};
+  if (way === 'dated') return {...own, state: 0, packed: false};
   if (way === 'stdout') return {...own, packed: false};
   const byProgram = {...own, stdin: false, fromFile: false, joined: undefined};
   if (way === 'runJob') return byProgram;

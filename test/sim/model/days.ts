@@ -24,7 +24,12 @@ function ofItsOwn({calls}: Ended, ledger: Inode | undefined): Pick<Ended, 'ledge
 export function earlierDays(whole: Ended, {days}: Report): Ended[] {
   return days.flatMap(({date, job}) => {
     const {warnings, process} = whole;
-    if (!warnings.some(sentence => sentence.startsWith(`The run of ${date} was interrupted`))) return [];
+    if (
+      !warnings.some(sentence =>
+        sentence.startsWith(`The run of ${date} was interrupted, so it is finished first`),
+      )
+    )
+      return [];
     // A restart is of the night's own run.
     const spec = {...whole.spec, day: date, restart: false, freshBudget: false};
     const summary = newSummary(whole, job.paths.summary);
