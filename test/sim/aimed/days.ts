@@ -15,7 +15,7 @@ export function days({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
       specWith({...dated, maxCredits: undefined}),
       cutOff(20, 60),
       sometimes(cutOff(10, 80)),
-      constantFrom<Partial<RunSpec>[]>({}, {}, {restart: true}, {force: true}, {daysAgo: 1}),
+      constantFrom<Partial<RunSpec>[]>({}, {stdin: true}, {restart: true}, {force: true}, {daysAgo: 1}),
       constantFrom(24, 24, 48),
     ).map(([one, fate, second, changes, hours]): Command[] => [
       {do: 'run', spec: one, course: {...fine, latencyMs: 60, fate}},

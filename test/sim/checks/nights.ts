@@ -135,4 +135,12 @@ const resumed: Check = {
   },
 };
 
-export const nightChecks: readonly Check[] = [ofItsDay, finished, first, usedUp, resumed];
+const ownList: Check = {
+  promise: 'A night whose list comes through a pipe has that list, whatever earlier days are unfinished.',
+  broken({run}) {
+    if (!isNight(run) || !run.spec.stdin || unfinishedBefore(run).length === 0) return UNTRIED;
+    return run.error?.code === 'input_empty' ? 'the pipe was empty when it began' : undefined;
+  },
+};
+
+export const nightChecks: readonly Check[] = [ofItsDay, finished, first, usedUp, resumed, ownList];
