@@ -196,7 +196,7 @@ function doubtIsKnown(before: Call, call: Call): boolean {
 function isStartedOver(before: Call, call: Call, scene: Scene): boolean {
   return (
     runsBetween(before, call, scene).some(({spec}) => spec.restart || spec.fromFile) ||
-    runsUntil(before, call, scene).some(mayLeaveToStartOver)
+    runsUntil(before, call, scene).some(one => mayLeaveToStartOver(one, scene))
   );
 }
 

@@ -96,7 +96,7 @@ const counted: Check = {
         one.spec.restart ||
         one.spec.fromFile ||
         isBegunAnew(one) ||
-        (one !== run && mayLeaveToStartOver(one)),
+        (one !== run && mayLeaveToStartOver(one, scene)),
     );
     if (run.summary === undefined || run.ledger === undefined || mayBeSeveral) return UNTRIED;
     const {total, unconfirmed} = run.summary.calls;

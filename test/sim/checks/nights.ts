@@ -127,7 +127,7 @@ const resumed: Check = {
       before.input === run.input &&
       before.spec.columns === run.spec.columns &&
       scopeOfSpec(before.spec) === scopeOfSpec(run.spec) &&
-      !mayLeaveToStartOver(before);
+      !mayLeaveToStartOver(before, scene);
     const isPaid = before.calls.some(({recorded, told}) => recorded && told === 'answered');
     if (!isSame || !isPaid || run.warnings.some(says => says.includes('starts over')) || isBegunAnew(run))
       return UNTRIED;

@@ -165,16 +165,25 @@ export function isRefusal({told}: Call): boolean {
   return told === 'rejected' || told === 'unreadable';
 }
 
-/** True for a run that was refused, so that the next one starts over; it may have been killed after it noted that. */
-export function mayLeaveToStartOver({process, calls, stop}: Ended): boolean {
+/**
+ * True for a run that was refused, so that the next one starts over; it may have been killed after it noted that. The
+ * refusals of its earlier sessions count.
+ */
+export function mayLeaveToStartOver({process, ledger, nth, stop}: Ended, {runs}: Scene): boolean {
   if (stop === 'refused' || stop === 'credentials') return true;
-  const byOperation = grouped(calls, ({operation}) => operation);
-  const isRefused = (some: readonly Call[]) => {
-    const told = some.filter(call => isRefusal(call) || call.told === 'answered');
-    const first = told.sort((a, b) => a.toldOrder - b.toldOrder).slice(0, CANARY);
-    return first.length === CANARY && first.every(isRefusal);
-  };
-  return process.killed && byOperation.some(isRefused);
+  const sessions = runs.filter(one => one.ledger === ledger && one.nth <= nth);
+  const calls = sessions.flatMap(({calls}) => calls).sort((a, b) => a.toldOrder - b.toldOrder);
+  return process.killed && grouped(calls, ({operation}) => operation).some(areRefused);
+}
+
+/** True if so many calls in a row were refused that a run ends. */
+function areRefused(calls: readonly Call[]): boolean {
+  let streak = 0;
+  return calls.some(call => {
+    if (call.told === 'answered') streak = 0;
+    if (isRefusal(call)) streak += 1;
+    return streak >= CANARY;
+  });
 }
 
 /** The calls in groups of one key each. */
