@@ -5,24 +5,33 @@ import type {ExecutorEvents} from './executor.ts';
 import type {LaneSettings, Outlet} from './outlet.ts';
 import type {PolicySettings} from './policy.ts';
 
-export interface QueueExecutorOptions {
+/** Decides how long an outage is waited for. */
+export interface OutageSettings {
+  readonly maxOutageMs: number;
+  /** Returns a number in [0, 1). */
+  readonly random: () => number;
+}
+
+/** Decides what may be sent, and when. */
+export interface FlowSettings extends OutageSettings {
+  /** True if no outage ends the run: waiting values are answered without a call, later ones test the service. */
+  readonly outlastsOutages?: boolean | undefined;
+  /** True if refused values never end the run, however many come in a row. */
+  readonly mayAllFail?: boolean | undefined;
+  /** True if an answer of this operation is known, from this run or an earlier one. */
+  readonly isAnswered: (operation: Operation) => boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export interface QueueExecutorOptions extends FlowSettings {
   readonly outlet: Outlet;
   readonly ledger: Ledger;
   readonly lanes: readonly LaneSettings[];
   /** Maximum calls in flight of all lanes together. By default, the sum of the lanes' own maximums. */
   readonly concurrency?: number | undefined;
   readonly policy: PolicySettings;
-  readonly maxOutageMs: number;
   /** At these limits the remaining tasks end without a call, and the run publishes. At other limits it stops. */
   readonly publishOn: readonly PublishedLimit[];
-  /** True if no outage ends the run: waiting values are answered without a call, later ones test the service. */
-  readonly outlastsOutages?: boolean | undefined;
-  /** True if refused values never end the run, however many come in a row. */
-  readonly mayAllFail?: boolean | undefined;
   readonly events: ExecutorEvents;
-  /** True if an answer of this operation is known, from this run or an earlier one. */
-  readonly isAnswered: (operation: Operation) => boolean;
-  /** `now` is in milliseconds since the epoch; `random` returns a number in [0, 1). */
-  readonly now: () => number;
-  readonly random: () => number;
 }

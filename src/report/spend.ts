@@ -45,7 +45,13 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
 }
 
 /** The part of a record that counts in one group. */
-type Contribution = Pick<RunRecord, 'run_id' | 'price' | 'calls'> & Pick<Spent, 'spent' | 'maybe_spent'>;
+interface Contribution {
+  readonly run_id: string;
+  readonly price: RunRecord['price'];
+  readonly calls: number;
+  readonly spent: number;
+  readonly maybe_spent: number;
+}
 
 function wholeOf({run_id, price, calls, credits: {spent, maybe_spent}}: RunRecord): Contribution {
   return {run_id, price, calls, spent, maybe_spent};

@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import type {Reject, RejectReason} from '../row.ts';
+import type {FilePlace, Reject, RejectReason} from '../row.ts';
 
 /** Maximum bytes kept of a rejected record's text. */
 const RAW_LIMIT = 64 * 1024;
@@ -7,10 +7,8 @@ const RAW_LIMIT = 64 * 1024;
 /** Bytes that a reader keeps of a record that it will reject: enough for {@link reject} to notice that it cuts. */
 export const HEAD_BYTES = RAW_LIMIT + 4;
 
-type RejectPlace = Pick<Reject, 'record' | 'line' | 'file'>;
-
 /** Makes the reject of a record that can't be read. Its text is `bytes` without the line end. */
-export function reject(place: RejectPlace, reason: RejectReason, detail: string, bytes: Buffer): Reject {
+export function reject(place: FilePlace, reason: RejectReason, detail: string, bytes: Buffer): Reject {
   const text = withoutLineEnd(bytes);
   const cut = text.length > RAW_LIMIT;
   return {

@@ -4,16 +4,14 @@ import type {RefusalTally} from '../../ledger/tally.ts';
 import {INVALID_TOKEN} from '../../operations/operation.ts';
 import {type Operation, operations} from '../../operations/table.ts';
 import {askedMs, type Blame, policyNumbers as numbers} from '../policy.ts';
-import type {QueueExecutorOptions} from '../queue-options.ts';
+import type {FlowSettings} from '../queue-options.ts';
 import {Canary, type Streak} from './canary.ts';
 import {InFlight} from './in-flight.ts';
 import {type Outage, type OutageOptions, OutageWatch, type ProbeCandidate} from './outage.ts';
 import {type OutageState, type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
 
-export interface FlowControlOptions
-  extends OutageOptions,
-    Pick<QueueExecutorOptions, 'isAnswered' | 'outlastsOutages' | 'mayAllFail' | 'now'> {
+export interface FlowControlOptions extends OutageOptions, FlowSettings {
   /** Maximum calls in flight, of all operations together. */
   readonly slots: () => number;
   readonly refusals: (operation: Operation) => RefusalTally;

@@ -1,11 +1,11 @@
 import type {Attempt} from '../../client/attempt.ts';
 import type {ValueHistory} from '../../ledger/value-history.ts';
 import {type Blame, backoffMs, blamesValue, policyNumbers as numbers} from '../policy.ts';
-import type {QueueExecutorOptions} from '../queue-options.ts';
+import type {OutageSettings} from '../queue-options.ts';
 import type {OutageState} from './pause.ts';
 import type {Unsettled} from './unsettled.ts';
 
-export interface OutageOptions extends Pick<QueueExecutorOptions, 'maxOutageMs' | 'random'> {
+export interface OutageOptions extends OutageSettings {
   readonly tasks: Unsettled;
 }
 

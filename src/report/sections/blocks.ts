@@ -6,7 +6,7 @@ export function tableIfAny(
   caption: string,
   head: TableBlock['head'],
   rows: TableBlock['rows'],
-  form: Pick<TableBlock, 'texts' | 'small'> = {},
+  form: Partial<TableBlock> = {},
 ): TableBlock[] {
   return rows.length === 0 ? [] : [{kind: 'table', caption, head, rows, ...form}];
 }

@@ -2,7 +2,7 @@ import type {ASTNode} from '@marcbachmann/cel-js';
 import {hasPath, pathOf} from '../../cel/ast.ts';
 import {engineText} from '../../cel/written.ts';
 import {type DirectMeans, directCondition} from './direct.ts';
-import {type Expression, type Reference, referencesOf} from './expression.ts';
+import {type Expression, type ReadField, type Reference, referencesOf} from './expression.ts';
 import {type Facts, reader, SharedReads} from './read-facts.ts';
 import {typeAt} from './vocabulary.ts';
 
@@ -187,10 +187,7 @@ function everyKnown(references: readonly Reference[], shared: SharedReads): (fac
  * Makes a reader of a field. The reader returns undefined for a value of another type than the interface's. For a field
  * that is used in `has(…)` only, it returns the whole answer.
  */
-function readKnown(
-  {path, type, optional}: Omit<Reference, 'name'>,
-  shared: SharedReads,
-): (facts: Facts) => unknown {
+function readKnown({path, type, optional}: ReadField, shared: SharedReads): (facts: Facts) => unknown {
   const expected = optional ? undefined : typeNames[type?.kind ?? ''];
   const read = reader(optional ? path.slice(0, 1) : path);
   return shared.named(`${expected ?? (optional ? 'root' : 'any')} ${JSON.stringify(path)}`, () =>

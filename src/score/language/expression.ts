@@ -9,10 +9,14 @@ import {checkLiterals} from './literals.ts';
 import {type RuleVocabulary, type Type, typeAt, UnknownName} from './vocabulary.ts';
 
 /** A path that an expression reads, such as `ip.is_vpn`. */
-export interface Reference {
-  readonly path: readonly string[];
+export interface Reference extends ReadField {
   /** The path with dots, also if the expression has brackets: `ip.is_vpn`. */
   readonly name: string;
+}
+
+/** A field, as a condition reads it. */
+export interface ReadField {
+  readonly path: readonly string[];
   readonly type: Type | undefined;
   /** True if the path is used in `has(…)` only: the field may be missing, but its answer may not. */
   readonly optional: boolean;
