@@ -1,14 +1,16 @@
 import {BulkEnrichError} from '../errors.ts';
 import {spelled} from '../job/setting-names.ts';
 import {describeSettings} from '../job/settings.ts';
+import {intelligenceNames} from '../operations/table.ts';
 
 /** Messages name flags of the command line. Programs get the names of settings instead. */
 
 const FLAG = /(?<![\w-])--(no-)?([a-z][a-z-]*)( (?:"[^"]*"|fresh\b|[A-Z]\w*(?:=\w+)?))?/g;
 
 const settings = describeSettings();
-/** Flags that name columns, each with its column as a word for a shell: `--ip 'last ip' --country country`. */
-const COLUMN = String.raw`--(ip|phone|email|country) ('(?:[^']|'\\'')*'|[^\s'"]*[^\s'".,;])`;
+const columnFlags = [...intelligenceNames, 'country'].join('|');
+/** A flag that names a column, and the column as a word for a shell: `--ip 'last ip'`. */
+const COLUMN = String.raw`--(${columnFlags}) ('(?:[^']|'\\'')*'|[^\s'"]*[^\s'".,;])`;
 const COLUMNS = new RegExp(`(?<=\\b(?:add|it:|columns:) )${COLUMN}(?: ${COLUMN})*`, 'g');
 const byFlag = new Map(settings.map(setting => [spelled(setting.name, '-'), setting]));
 const bySnakeCase = new Map(settings.map(({name}) => [spelled(name, '_'), name]));
