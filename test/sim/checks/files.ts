@@ -32,7 +32,7 @@ const PLACES = [
 ];
 /** Names of files on their way when their run was killed. */
 const ON_ITS_WAY =
-  /^tmp\/bulk-enrich-\w+\/ledger\.db$|^(tmp\/bulk-enrich-\w+\/[\w.-]+|work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls(\.sample)?\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
+  /^tmp\/bulk-enrich-\w+\/(ledger\.db|rejects\.partial)$|^(tmp\/bulk-enrich-\w+\/[\w.-]+|work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls(\.sample)?\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
 
 const tidy: Check = {
   promise: "Nothing outside of the job's own places is touched.",
