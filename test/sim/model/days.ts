@@ -1,4 +1,5 @@
 import {join} from 'node:path';
+import {endCodes} from '../../../src/error-codes.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import type {Inode} from '../world/disk.ts';
 import type {End, Ended} from './ended.ts';
@@ -50,9 +51,14 @@ export function earlierDays(whole: Ended, {days}: Report): Ended[] {
       code: said === undefined ? undefined : summary?.exit_code,
       error: undefined,
       stop: end === 'stopped' ? (summary?.reason ?? 'refused to begin') : undefined,
-      summary: said === undefined ? undefined : summary,
+      summary: said === undefined || (end === 'stopped' && !hasBegun(summary)) ? undefined : summary,
     };
   });
+}
+
+/** False for a run that was refused before it began, such as by another list: its summary is of the session before. */
+function hasBegun(summary: Summary | undefined): boolean {
+  return summary !== undefined && summary.reason in endCodes;
 }
 
 /** The summary that the command has put there. */
