@@ -29,6 +29,8 @@ export interface StartOver {
   readonly freshBudget?: boolean;
   /** True keeps each value's number of calls that may have been charged without an answer. False makes it 1. */
   readonly keepsDoubts?: boolean;
+  /** The new attempt's identity. It is saved in the same transaction: a kill leaves no attempt without one. */
+  readonly run?: unknown;
 }
 
 /** Answers from one endpoint and account (`scope`). */

@@ -197,6 +197,7 @@ export class Ledger {
           Object.assign(this.tally, this.givenUp.begin(this.tally, scope, how));
           if (how.freshBudget === true) this.#calls?.forget();
         });
+        if (how.run !== undefined) this.#saveMeta('run', how.run);
         this.#saveMeta('tally', this.tally);
         this.#saveHolding();
       }),

@@ -169,9 +169,8 @@ function beginRun(
 ): RunIdentity {
   // A restart keeps answers that were paid for, and remembers values whose sends may have been charged.
   const freshBudget = job.settings.restart === 'fresh';
-  ledger.restart(answersKey(job), {freshBudget, keepsDoubts: beginning === 'anew'});
   const identity: RunIdentity = {runId: randomUUID(), shape, startedAt, sessions: 1};
-  ledger.setMeta('run', identity);
+  ledger.restart(answersKey(job), {freshBudget, keepsDoubts: beginning === 'anew', run: identity});
   return identity;
 }
 

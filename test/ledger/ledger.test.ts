@@ -498,6 +498,20 @@ test('an outcome that is found after its session was given up is paid for once, 
   next.close();
 });
 
+test('a new attempt is saved together with its run, so that a kill right after it forgets no doubts', () => {
+  const killed = open();
+  killed.reserve([call('a')]);
+  killed.end();
+  killed.close();
+  const begun = open();
+  begun.restart('', {keepsDoubts: true, run: {runId: 'new'}});
+  begun.abandon();
+  const next = open();
+  expect(next.getMeta('run')).toEqual({runId: 'new'});
+  expect(next.givenUp.find('a')).toMatchObject({doubts: 1});
+  next.close();
+});
+
 test('an outcome that is found after the run ended changes no books: the lost call stays maybe charged', async () => {
   const killed = open({maxCredits: 4});
   killed.reserve([call('a')]);
