@@ -1,4 +1,4 @@
-import {readFileSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
 import {pino} from 'pino';
 import {BulkEnrichError, exitCodes} from '../../../src/errors.ts';
 import {enrich} from '../../../src/library/enrich.ts';
@@ -178,10 +178,10 @@ class Program {
     };
   }
 
-  /** A loop has no outcome: what its run says is in the file. */
+  /** A loop has no outcome: what its run says is in the file, unless the disk failed. */
   #summary(): Summary | undefined {
     const path = this.#settings['summary'] as string;
-    return JSON.parse(readFileSync(path, 'utf8')) as Summary;
+    return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Summary) : undefined;
   }
 }
 
