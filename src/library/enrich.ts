@@ -73,12 +73,11 @@ async function* enrichAll(
     stopper.stop(NOT_WANTED);
     outcome ??= await shared.close();
   }
-  if (outcome.exitCode === exitCodes.limit && outcome.summary !== undefined)
-    throw new BulkEnrichError(
-      outcome.summary.reason === 'drift' ? 'drift' : 'fail_if',
-      outcome.exitCode,
-      outcome.message,
-    );
+  const {exitCode, summary, stop, message} = outcome;
+  if (exitCode === exitCodes.limit && summary !== undefined) {
+    const judged = summary.reason === 'drift' ? 'drift' : 'fail_if';
+    throw new BulkEnrichError(stop?.reason ?? judged, exitCode, message);
+  }
 }
 
 /** Opens the run; undefined if the caller left meanwhile. Unless settings name columns, first reads some rows. */

@@ -227,6 +227,12 @@ it('failIf is judged once all rows are out', async () => {
   expect(out).toEqual([0, 1, 2]);
 });
 
+it('maxErrors that is exceeded by the last row is told by its own code', async () => {
+  await using program = await startProgram({script: () => reply.error(404, 'not_found')});
+  const reading = all(enrich(rows(1), {...settings, maxErrors: 0}, program.options));
+  await expect(reading).rejects.toMatchObject({code: 'max_errors', exitCode: 4});
+});
+
 it('limit holds for rows that come in groups', async () => {
   await using program = await startProgram();
   const given = Array.from({length: 600}, (_, id) => ({id, ip: `192.0.2.${id < 300 ? 1 : 2}`}));

@@ -119,6 +119,8 @@ export function fitting(spec: RunSpec): RunSpec {
     restart: false,
     freshBudget: false,
     force: false,
+    // A limit that the last rows exceed ends the run, but not the loop, which has all of them.
+    maxErrors: undefined,
     // Each session token that a program asks about alone makes its own call.
     columns: way === 'enricher' && columns.includes('token') ? 'ip email' : columns,
   };

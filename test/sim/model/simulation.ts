@@ -13,6 +13,7 @@ import {
   type Course,
   fitting,
   type InputRow,
+  isOfProgram,
   isStream,
   type RunSpec,
   type Sequence,
@@ -161,7 +162,9 @@ export class Simulation {
       case 'both': {
         const spec = this.#fitting(command.spec);
         this.#last = spec;
-        const specs = [spec, ...command.others.map(changes => fitting({...spec, ...changes}))];
+        const all = [spec, ...command.others.map(changes => fitting({...spec, ...changes}))];
+        // Programs lock nothing: those with one summary's path would write it over each other.
+        const specs = isOfProgram(spec) ? [...new Map(all.map(one => [one.output, one])).values()] : all;
         const courseOf = (nth: number) => command.courses[nth] ?? {faults: [], latencyMs: 20};
         return this.#run(
           specs.map((one, nth) => ({spec: one, course: courseOf(nth)})),
