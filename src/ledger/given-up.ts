@@ -12,7 +12,7 @@ import {
   type Tally,
   withAnswersAlone,
 } from './tally.ts';
-import {INTERRUPTED} from './value-history.ts';
+import {INTERRUPTED, noAttempts} from './value-history.ts';
 
 /** The run's spending before its restarts. */
 export interface Earlier {
@@ -101,7 +101,7 @@ export class GivenUp {
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#isEmpty ? undefined : guarded(() => this.#sql.find.get(key, this.#scope));
-    const sent = {mayBeCarriedOut: true, doubts: 0, lastCode: INTERRUPTED, interrupted: undefined};
+    const sent = {...noAttempts, mayBeCarriedOut: true, interrupted: undefined};
     if (row === undefined) return this.#lostState ? {...sent, outcome: undefined} : undefined;
     const answer = outcomeOf(withAnswer(row));
     const outcome = answer !== undefined && serves(answer) ? answer : undefined;

@@ -11,6 +11,7 @@ const settings = describeSettings();
 const columnFlags = [...intelligenceNames, 'country'].join('|');
 /** A flag that names a column, and the column as a word for a shell: `--ip 'last ip'`. */
 const COLUMN = String.raw`--(${columnFlags}) ('(?:[^']|'\\'')*'|[^\s'"]*[^\s'".,;])`;
+const EACH_COLUMN = new RegExp(COLUMN, 'g');
 const COLUMNS = new RegExp(`(?<=\\b(?:add|it:|columns:) )${COLUMN}(?: ${COLUMN})*`, 'g');
 const byFlag = new Map(settings.map(setting => [spelled(setting.name, '-'), setting]));
 const bySnakeCase = new Map(settings.map(({name}) => [spelled(name, '_'), name]));
@@ -36,7 +37,7 @@ export function spoken(message: string): string {
 
 /** `ip: "last ip", country: "country"`, from the flags that name these columns. */
 function columnsInCode(flags: string): string {
-  const named = [...flags.matchAll(new RegExp(COLUMN, 'g'))].map(([, setting, word = '']) => {
+  const named = [...flags.matchAll(EACH_COLUMN)].map(([, setting, word = '']) => {
     const column = word.startsWith("'") ? word.slice(1, -1).replaceAll("'\\''", "'") : word;
     return `${setting}: ${JSON.stringify(column)}`;
   });

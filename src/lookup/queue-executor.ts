@@ -4,7 +4,7 @@ import type {Ended, Executor, ExecutorStop, PaceReport, Task} from './executor.t
 import {type Lane, Lanes} from './lane.ts';
 import {FlowControl} from './pace/flow-control.ts';
 import {Unsettled} from './pace/unsettled.ts';
-import {retryMs, sendsLeft, usedUp} from './policy.ts';
+import {retryMs, usedUp} from './policy.ts';
 import type {QueueExecutorOptions} from './queue-options.ts';
 import {
   concluded,
@@ -32,8 +32,7 @@ import {
  *
  * Each state has a method: `#enqueue`, `#awaitPermit`, `#send`, `#retry` and `#hold`, `#settle`. A task leaves
  * `waiting` through `#lease`, `#dropWaiting` or `close`; `#makeRoom` puts it back into the queue. `close` and `stop`
- * send nothing more, and calls in flight still settle their tasks. After `close`, all other tasks end as unasked.
- * After `stop`, they stay without an end.
+ * send nothing more. Calls in flight still settle their tasks; other tasks end as unasked only after `close`.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
@@ -146,7 +145,7 @@ export class QueueExecutor implements Executor {
     if (this.#stopped) return;
     if (!task.isWanted()) this.#settle(task, 'unwanted');
     else if (this.#closed !== undefined) this.#settle(task, {unasked: this.#closed});
-    else if (sendsLeft(task.history, this.#options.policy) === 0) this.#useUp(task);
+    else if (this.#unsettled.sendsLeftOf(task) === 0) this.#useUp(task);
     else if (this.#isOverBudget(task)) this.#settle(task, {unasked: 'budget'});
     else if (await lane.permit(task)) await this.#send(task, lane);
   }

@@ -5,14 +5,14 @@ import type {ExecutorEvents} from './executor.ts';
 import type {LaneSettings, Outlet} from './outlet.ts';
 import type {PolicySettings} from './policy.ts';
 
-/** Decides how long an outage is waited for. */
+/** Settings of the wait for the end of an outage. */
 export interface OutageSettings {
   readonly maxOutageMs: number;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
-/** Decides what may be sent, and when. */
+/** Settings that decide which tasks may be sent now. */
 export interface FlowSettings extends OutageSettings {
   /** True if no outage ends the run: waiting values are answered without a call, later ones test the service. */
   readonly outlastsOutages?: boolean | undefined;

@@ -52,9 +52,8 @@ export function run(
   return withHealthCheck(job, io.warn, async begun => {
     const watched = (some: RunWork) => (session: Session) => underWay(session, watch, some);
     if (stopper.reason === undefined) await takeOverSample(job, io, stopper);
-    const isPiped = job.inputs.some(isReadOnce);
     for (const day of job.unfinished ?? [])
-      if (isPiped) io.warn(pipedDay(day));
+      if (job.inputs.some(isReadOnce)) io.warn(pipedDay(day));
       else if (stopper.reason === undefined)
         await finishDay(day, untilMs, io, stopper, watched(throughFiles), begun);
     return await runOnce({...job, untilMs}, io, stopper, watched(work), begun);

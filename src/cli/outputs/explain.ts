@@ -90,17 +90,20 @@ const NUMBER_WIDTH = 9;
 /** Prints each row of a level as soon as it is read: memory may not hold all rows of a long list. */
 async function listLevel(file: EnrichedFile, level: string, json: boolean): Promise<void> {
   const explain = explainerOf(file);
-  const riskCell = (cells: readonly string[], name: string) => cells[file.names.indexOf(`risk_${name}`)];
+  const cellIn = (name: string) => {
+    const at = file.names.indexOf(`risk_${name}`);
+    return (cells: readonly string[]) => cells[at] ?? '';
+  };
+  const [levelIn, scoreIn, reasonsIn] = [cellIn('level'), cellIn('score'), cellIn('reasons')];
   let found = 0;
   for await (const {row, number} of rowsOf(file)) {
     const cells = file.cellsOf(row);
-    if (riskCell(cells, 'level') !== level) continue;
+    if (levelIn(cells) !== level) continue;
     found += 1;
     if (json) printJsonLine(explain(row, number)?.explanation ?? null);
     else {
       if (found === 1) print('stdout', lineOf('row', 'score', 'reasons'));
-      const reasons = listIn(riskCell(cells, 'reasons') ?? '');
-      print('stdout', lineOf(String(number), riskCell(cells, 'score') ?? '', reasons));
+      print('stdout', lineOf(String(number), scoreIn(cells), listIn(reasonsIn(cells))));
     }
   }
   if (json) return;

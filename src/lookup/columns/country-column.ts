@@ -113,9 +113,9 @@ export function countryFor({of, others}: CountryChoices, phone: string): Country
 const SPEAKS = 0.9;
 
 /**
- * Finds a column to suggest as country column: it makes the national numbers valid, though its header does
- * not name countries. Undefined if there is none. Skips columns whose headers do: they were rejected
- * already, as `IP Country`.
+ * Finds a column to suggest as country column: it makes the national numbers valid, though its header does not
+ * name countries. Undefined if no column does. Columns whose header names countries, such as `IP Country`, were
+ * judged before, so this function skips them.
  */
 export function countryColumnOf(
   phones: readonly string[],

@@ -6,7 +6,7 @@ export function tableIfAny(
   caption: string,
   head: TableBlock['head'],
   rows: TableBlock['rows'],
-  form: Partial<TableBlock> = {},
+  form: {readonly texts?: readonly number[]; readonly small?: boolean} = {},
 ): TableBlock[] {
   return rows.length === 0 ? [] : [{kind: 'table', caption, head, rows, ...form}];
 }

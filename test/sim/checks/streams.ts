@@ -97,7 +97,7 @@ const unwanted: Check = {
 
 const own: Check = {
   promise:
-    'A program gets its own objects back, in its order; what is none comes with its index; and each waiting caller is told why a run stopped.',
+    'A program gets its own objects back, in its order. Anything else comes with its index. Each waiting caller is told why a run stopped.',
   broken({run}) {
     return isOfProgram(run.spec) && run.error === undefined ? run.odd : UNTRIED;
   },

@@ -145,6 +145,6 @@ export const ways = [
   },
   {
     name: 'nights: the list of a pipe finishes an unfinished earlier day',
-    edits: [['src/run/run.ts', 'const isPiped = job.inputs.some(isReadOnce);', 'const isPiped = false;']],
+    edits: [['src/run/run.ts', 'if (job.inputs.some(isReadOnce)) io', 'if (job.inputs.length === 0) io']],
   },
 ];

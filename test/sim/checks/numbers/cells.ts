@@ -103,7 +103,7 @@ const ofValues: Check = {
     const calls = callsInLedger(scene).filter(call => scopeOfCall(call) === scopeOfSpec(run.spec));
     const sessions = runsOfLedger(scene);
     const isFirst = sessions.length === 1;
-    // What was reserved at a kill was perhaps never sent. Its row may have another value since.
+    // A value that was reserved at a kill may never have been sent, and its row may have another value now.
     const unsent = sessions.some(({input}) => input !== run.input) ? summary.calls.unconfirmed : 0;
     for (const name of operationsOf(run.spec)) {
       const told = summary.lookups[name];
