@@ -66,6 +66,8 @@ class Program {
   readonly #work: Work;
   readonly #around: Around;
   readonly #rows: readonly Given[];
+  /** The file's text before this run. If the disk fails, that of an earlier run stays. */
+  readonly #earlierSummary: string | undefined;
   #taken = 0;
 
   constructor(settings: Settings, options: RunJobOptions, work: Work, around: Around) {
@@ -74,6 +76,7 @@ class Program {
     this.#work = work;
     this.#around = around;
     this.#rows = work.input.split('\n').slice(1, -1).map(rowOf);
+    this.#earlierSummary = this.#summaryText();
   }
 
   /** Takes rows in a loop, which it may leave. */
@@ -178,10 +181,15 @@ class Program {
     };
   }
 
-  /** A loop has no outcome: what its run says is in the file, unless the disk failed. */
+  /** A loop has no outcome: the file has its run's summary, unless the disk failed. */
   #summary(): Summary | undefined {
+    const text = this.#summaryText();
+    return text === undefined || text === this.#earlierSummary ? undefined : (JSON.parse(text) as Summary);
+  }
+
+  #summaryText(): string | undefined {
     const path = this.#settings['summary'] as string;
-    return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Summary) : undefined;
+    return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   }
 }
 
