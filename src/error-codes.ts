@@ -1,6 +1,6 @@
 /**
- * When an error code occurs, and what to do: one row of docs/errors.md. That page is generated from these tables, so
- * the texts are Markdown.
+ * When an error code occurs, and what to do: one row of docs/errors.md. That page is generated from these tables,
+ * so the texts are Markdown.
  */
 type ErrorRow = readonly [when: string, advice: string];
 type ErrorTable = Readonly<Record<string, ErrorRow>>;

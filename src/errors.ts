@@ -22,8 +22,8 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * True if the output is in place and no limit was exceeded: complete (0), or with gaps (3). Metrics, health checks and
- * schedules use this meaning of success.
+ * True if the output is in place and no limit was exceeded: complete (0), or with gaps (3). Metrics, health checks
+ * and schedules use this meaning of success.
  */
 export function isSuccess(exitCode: number): boolean {
   return exitCode === exitCodes.ok || exitCode === exitCodes.incomplete;
@@ -33,7 +33,9 @@ export function isSuccess(exitCode: number): boolean {
 export interface Remedy {
   /** Flags to add. A flag that the command has already is replaced. */
   readonly flags?: readonly string[];
-  /** A command whose output is piped into the run. `input`: the file that this command reads in place of the run. */
+  /**
+   * A command whose output is piped into the run. `input`: the file that this command reads in place of the run.
+   */
   readonly pipe?: {readonly command: string; readonly input: string};
   /** `given`: the mistyped word. `meant`: the word to use instead; empty if the mistyped word is superfluous. */
   readonly instead?: {readonly given: string; readonly meant: string} | undefined;
@@ -69,7 +71,9 @@ export abstract class CodedError<Code extends string = string> extends Error {
   }
 }
 
-/** A text as one line. Messages quote texts of files, libraries and services, which may contain control characters. */
+/**
+ * A text as one line. Messages quote texts of files, libraries and services, which may contain control characters.
+ */
 export function oneLine(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -77,8 +81,8 @@ export function oneLine(text: string): string {
 }
 
 /**
- * An error that ends a run, or keeps it from starting. (A failed lookup is a value instead.) The message says what is
- * wrong, where, and what to do.
+ * An error that ends a run, or keeps it from starting. (A failed lookup is a value instead.) The message says what
+ * is wrong, where, and what to do.
  */
 export class BulkEnrichError extends CodedError<ErrorCode> {}
 

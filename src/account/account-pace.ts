@@ -17,7 +17,7 @@ const TELL_MS = 20;
 const HOLD_AGAIN_MS = GONE_MS / 6;
 /** Milliseconds between two checks while {@link AccountPace.holdAll} waits for the calls of other processes. */
 const LOOK_AGAIN_MS = 50;
-/** A run that got no permit for this many milliseconds and the rate's period warns the user. */
+/** A run warns the user if it got no permit for the rate's period plus this many milliseconds. */
 const WORTH_SAYING_MS = 10_000;
 /** Suffix of a holder's name: the holder is a fleet, which takes all permits and shares them among its workers. */
 const FLEET = '.fleet';
@@ -27,7 +27,7 @@ export interface AccountPaceOptions {
   readonly directory: string;
   readonly account: string;
   readonly rate: Rate;
-  /** Called when the file can't be used: then no permit is granted. */
+  /** Called when the pace's file can't be used. Until it can, no permit is granted. */
   readonly onTrouble: (error: OutputError) => void;
   readonly warn: (sentence: string) => void;
 }
@@ -45,19 +45,22 @@ export class AccountPace {
   readonly #db: Sqlite;
   readonly #sql: {readonly read: Query; readonly write: Statement};
   #holder = `${process.pid}.${randomBytes(4).toString('hex')}`;
-  /** Number of permits without a call. They expire at the end of this turn of the event loop. */
+  /** Number of permits that no call has used yet. They expire at the end of this turn of the event loop. */
   #fresh = 0;
   #moment: NodeJS.Immediate | undefined;
   /** Number of calls that have a permit, and still wait for their connection. */
   #onTheWay = 0;
   /** Times of used permits that are not reported yet. */
   #used: number[] = [];
-  /** Number of this process's permits that are in the file as granted and not used. */
+  /** Number of this process's permits that the account's file has as granted but unused. */
   #told = 0;
   #telling: NodeJS.Timeout | undefined;
   #closed = false;
   #holding: NodeJS.Timeout | undefined;
-  /** Time, by {@link machineClock}, since which no request got a permit. Infinite once the user is warned. */
+  /**
+   * Time, by {@link machineClock}, since which no request got a permit. Infinite once the user is warned, so
+   * that there is no second warning.
+   */
   #emptySince: number | undefined;
 
   constructor(options: AccountPaceOptions) {
@@ -146,7 +149,7 @@ export class AccountPace {
     this.#db.close();
   }
 
-  /** Ends the turn of the event loop for which permits were granted: those without a call expire. */
+  /** Called when the turn of the event loop ends for which permits were granted: unused ones expire. */
   #momentOver(): void {
     this.#moment = undefined;
     if (this.#fresh > 0) this.#tellLater();
@@ -164,7 +167,8 @@ export class AccountPace {
     try {
       this.#ask(0);
     } catch {
-      // The next request reports the used permits. Without one, other processes notice that this process has ended.
+      // Ignores the error: the next request reports the used permits. If this process ends before, the other
+      // processes notice its end and count its permits as used.
     }
   }
 
@@ -246,7 +250,7 @@ function open(path: string): Sqlite {
   }
 }
 
-/** Milliseconds of a clock that all processes of the machine share, and that the time of day does not move. */
+/** Milliseconds by a clock that all processes of the machine share. It ignores changes of the system time. */
 function machineClock(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -33,7 +33,7 @@ interface BudgetFile {
 export interface PeriodBudgetOptions extends BudgetFile {
   /** The account that the budget belongs to: all its runs share it. */
   readonly owner: string;
-  /** Name of the session that spends: see {@link giveBackBlocks}. Undefined outside of runs: takes no blocks. */
+  /** Name of the session that spends: see {@link giveBackBlocks}. Undefined outside of runs: no blocks. */
   readonly holder?: string | undefined;
   readonly period: Period;
   /** The setting with the limit, for messages: `max_credits_per_day in …/production.yaml`. */
@@ -120,7 +120,7 @@ export class PeriodBudget {
     this.#inFlight.delete(key);
   }
 
-  /** Credits that all runs of the owner took from the period, without this session's unspent ones. */
+  /** Credits that all runs of the owner took from the period, less those that this session holds unspent. */
   get used(): number {
     this.#turn();
     return this.#guarded(() => this.#db.reading(() => this.#used())) - this.#left;
@@ -185,7 +185,7 @@ export class PeriodBudget {
     return Number(this.#sql.used.get(this.#options.owner, this.#current)?.thousandths ?? 0);
   }
 
-  /** Takes the credits that `work` returns, or gives back negative ones. `#left` changes only after the write. */
+  /** Takes the credits that `work` returns; a negative number gives back. Changes `#left` after the write. */
   #change(work: () => number): number {
     const {owner, holder} = this;
     const credits = this.#guarded(() =>
@@ -270,7 +270,7 @@ function open(directory: string, path: string, date: SharedDate) {
       take: db.prepare(
         'INSERT INTO taken VALUES (?, ?, ?, ?) ON CONFLICT (holder, owner, period) DO UPDATE SET thousandths = thousandths + excluded.thousandths',
       ),
-      // Distinguishes days from months by the length of their text.
+      // Removes a holder's rows of all days (`2031-05-06`) or of all months (`2031-05`): the lengths differ.
       letGo: db.prepare('DELETE FROM taken WHERE holder = ? AND owner = ? AND length(period) = ?'),
     };
     return {db, sql};

@@ -36,8 +36,8 @@ export interface PermitRequest {
 }
 
 /**
- * Share of the rate that is used. Calls may arrive at the service some milliseconds closer together than they were
- * sent. With a longer window, the service still never sees more than the rate.
+ * Share of the rate that is used. Calls may reach the service some milliseconds closer together than they
+ * were sent. The unused rest lengthens the window, so the service never sees more than the rate.
  */
 const USE = 0.99;
 /** A holder that asks late gets only the permits that fell due at most this many milliseconds ago. */
@@ -51,7 +51,10 @@ const GRAIN = 0.002;
 const SILENT_MS = 1_000;
 /** Milliseconds without a request after which a holder counts as gone. */
 export const GONE_MS = 60_000;
-/** Milliseconds to wait if only unused permits fill the window: it is unknown when there will be room. */
+/**
+ * Milliseconds to wait if the window is full of granted permits that are not used yet. Their holders may use
+ * them at any time, so no exact wait can be computed.
+ */
 const AGAIN_MS = 5;
 
 export const emptySchedule: Schedule = {due: 0, sent: [], out: {}};
@@ -122,9 +125,9 @@ function total(counts: readonly number[]): number {
 }
 
 /**
- * Converts a schedule to a clock that began anew when the machine restarted. By the time of day, the old clock
- * would now show `now + shiftMs`. If the last call is older than {@link LONGEST_AWAY_MS} by that, the time of day
- * is doubtful: then the call counts as made at the restart.
+ * Converts a schedule to a clock that began anew when the machine restarted. By the time of day, the old
+ * clock would now show `now + shiftMs`, which gives the last call an age. Above {@link LONGEST_AWAY_MS}, the
+ * time of day is probably wrong. The call then counts as made at the restart.
  */
 export function shifted({due, sent, out}: Schedule, now: number, shiftMs: number): Schedule {
   const permits = Object.values(out);

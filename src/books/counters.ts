@@ -17,15 +17,17 @@ export interface Counters {
   /** Cells that were repaired before their lookup, by operation. */
   readonly repaired: Record<Operation, number>;
   readonly repairs: ErrorCounts;
-  /** Skipped cells, by operation and code of the reason: on purpose, or because no call was possible. */
+  /**
+   * Skipped cells, by operation and by the reason's code. The job wanted no lookup (such as `condition`), or
+   * no call was possible (such as `budget`).
+   */
   readonly skipped: Record<Operation, Record<string, number>>;
   /** Cells with an expired answer, by operation and by the code for why the answer could not be renewed. */
   readonly stale: Record<Operation, Record<string, number>>;
   /** Cells whose value the service rejects. */
   readonly rejected: Record<Operation, number>;
   /**
-   * By operation and key of the value: rejected cells for which it is not known yet if the value or the account is
-   * to blame.
+   * Rejected cells, by operation and key of the value, until it is known if the value or the account is to blame.
    */
   readonly unjudged: Record<Operation, Record<string, number>>;
   /** The most common countries, networks and domains among the answers. */
@@ -135,8 +137,8 @@ export function countRow(
 }
 
 /**
- * Takes cells out of `rejected` if their rejection was not about the value. `isRejected` returns undefined until it is
- * known if the value or the account is to blame.
+ * Takes cells out of `rejected` if their rejection was not about the value. `isRejected` returns undefined until it
+ * is known if the value or the account is to blame.
  */
 export function judgeRejected(
   {rejected, unjudged}: Counters,
@@ -200,7 +202,9 @@ export function countRepairs(
   for (const code of repairs) countError(counters.repairs, `${operation}.${code}`, row);
 }
 
-/** Counts a lookup without an answer, by its code. After {@link NAMED_CODES} codes, new ones count as `other_codes`. */
+/**
+ * Counts a lookup without an answer, by its code. After {@link NAMED_CODES} codes, new ones count as `other_codes`.
+ */
 export function countFailure({errors}: Counters, operation: Operation, error: string, row: number): void {
   const code = `${operation}.${error}`;
   const isNamed =

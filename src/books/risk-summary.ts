@@ -22,9 +22,9 @@ function ruleSummary(counts: Counts, rules: RuleSet | undefined): RuleCount[] {
 }
 
 /**
- * Warns of each rule that no row could decide, because its values were of the wrong type or missing in every row
- * (most likely a misspelt name). One more warning names the rules that never held: these names may be misspelt,
- * too.
+ * Warns of each rule that no row could decide, because its values were of the wrong type or missing in
+ * every row (most likely a misspelt name). One more warning names the rules that never held: these names
+ * may be misspelt, too.
  */
 function ruleWarnings(counts: Counts, rules: RuleSet | undefined, rows: number): string[] {
   if (rows === 0) return [];

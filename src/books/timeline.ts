@@ -33,7 +33,7 @@ export interface TimelineState {
   readonly points: readonly TimelinePoint[];
 }
 
-/** Pace and latency over the run's active time, in points that grow longer as the run does. */
+/** Pace and latency over the run's active time, in points. In a longer run, each point covers more time. */
 export class Timeline {
   #points: TimelinePoint[];
   #everyMs: number;

@@ -15,7 +15,7 @@ export interface TopCounts {
 
 export type Top = Record<TopKind, TopCounts>;
 
-/** Number of names kept when {@link countName} drops the rarer ones. A count may lack up to `missed`. */
+/** Number of names that {@link countName} keeps when it drops the rarer ones. */
 const KEPT = 200;
 const LONGEST_NAME = 80;
 const SHOWN = 10;
@@ -29,9 +29,9 @@ export function emptyTop(): Top {
 }
 
 /**
- * Counts an answer under the names in it, such as its network. A new name that repeats the cell's value is counted
- * as {@link NAMED_BY_VALUE}, so that the summary does not show the value. Domains keep their names, but rare ones
- * are not shown: see {@link FEWEST_OF_A_DOMAIN}.
+ * Counts an answer under the names in it, such as its network. If a name is new and repeats the cell's value,
+ * counts it as {@link NAMED_BY_VALUE}, so that the summary does not show the value. Domains keep their names,
+ * but rare ones are not shown: see {@link FEWEST_OF_A_DOMAIN}.
  */
 export function countAnswer(top: Top, operation: Operation, answer: unknown, cell?: string): void {
   for (const [kind, path] of operations[operation].top) {
@@ -44,8 +44,8 @@ export function countAnswer(top: Top, operation: Operation, answer: unknown, cel
 }
 
 /**
- * Counts a name. At more than twice {@link KEPT} names, the rarer ones are dropped. So counts may be too low, but never
- * too high.
+ * Counts a name. At more than twice {@link KEPT} names, the rarer ones are dropped. So counts may be too low, but
+ * never too high.
  */
 export function countName(top: TopCounts, name: string): void {
   const key = name.slice(0, LONGEST_NAME);

@@ -28,7 +28,7 @@ export function literalText(node: ASTNode | undefined): string | undefined {
 /** Macros over a list. The second argument is evaluated for each element; the first one names the element. */
 export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
-/** `bound`, and the variable that a loop names: `x` in `list.exists(x, x > 1)`. */
+/** Adds to `bound` the variable that a loop names: `x` in `list.exists(x, x > 1)`. */
 export function boundIn(node: ASTNode, bound: ReadonlySet<string>): ReadonlySet<string> {
   const variable = node.op === 'rcall' && LOOPS.has(node.args[0]) ? node.args[2][0] : undefined;
   return variable?.op === 'id' ? new Set([...bound, variable.args]) : bound;

@@ -37,7 +37,7 @@ export function checkConstants(
  */
 const PLAIN: ReadonlySet<ASTNode['op']> = new Set(['value', 'id', 'list', 'map']);
 
-/** Names in a part, without the loop variables that the part binds itself. */
+/** Names that a part of an expression reads, without the variables of its own loops. */
 function freeNames(node: ASTNode, namesOf: (child: ASTNode) => Set<string>): Set<string> {
   if (node.op === 'id') return new Set([node.args]);
   if (node.op !== 'rcall' || !LOOPS.has(node.args[0])) return joined(childrenOf(node).map(namesOf));

@@ -1,7 +1,7 @@
 /**
- * Checks of a conversion's argument, by conversion. They accept fewer texts than the library, which reads an empty
- * text as 0, `0b11` as a number, and February 30 as a day in March. A rule would then judge a row by a value that
- * the row does not have.
+ * Checks of a conversion's argument, by conversion. They accept fewer texts than the library. It reads an
+ * empty text as 0, `0b11` as a number, and February 30 as a day in March. With such a number or date, a rule
+ * would judge the row by a value that the row does not have.
  */
 export const convertible = {
   int: texts(/^[+-]?\d+$/, 'int() takes a whole number, such as "7"'),
@@ -16,7 +16,10 @@ export const convertible = {
 
 type Read = (value: unknown) => unknown;
 
-/** Makes a check of texts by their shape. Its error is made once, since making one for each row would be slow. */
+/**
+ * Makes a check that a text has this shape. Its error, with the message `otherwise`, is made once, since
+ * making one for each row would be slow.
+ */
 function texts(shape: RegExp, otherwise: string): Read {
   const error = new Error(otherwise);
   return value => {
@@ -36,8 +39,8 @@ function numbers(): Read {
 }
 
 /**
- * A date of RFC 3339 (https://www.rfc-editor.org/rfc/rfc3339#section-5.6). Small letters are allowed, and a blank in
- * place of the T.
+ * A date of RFC 3339 (https://www.rfc-editor.org/rfc/rfc3339#section-5.6). Small letters are allowed, and a blank
+ * in place of the T.
  */
 const DATE =
   /^(\d{4})-(\d\d)-(\d\d)[T ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;

@@ -13,8 +13,8 @@ export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
 export type Declare = (environment: Environment, use: 'check' | 'run') => void;
 
 /**
- * Evaluates the Common Expression Language in bounded time. RE2 runs patterns in linear time, and steps over lists are
- * counted.
+ * Evaluates the Common Expression Language in bounded time. RE2 runs patterns in linear time, and steps over
+ * lists are counted.
  */
 export class Engine {
   readonly #checking: Environment;

@@ -1,14 +1,17 @@
 /**
- * Maximum steps of an expression for one row. A loop takes one step for each element. Values that its body reads add
- * steps for each element: one for each member of a list or object, and one for each 64 characters of a text.
- * Steps are counted, not timed, so that a row's result is the same on any machine.
+ * Maximum steps of an expression for one row. A loop takes one step for each element. If its body reads a
+ * value, each element also costs steps for the value's size: one per member of a list or object, or one per
+ * 64 characters of a text. Steps are counted, not timed, so that a row's result is the same on any machine.
  */
 const MOST_STEPS = 10_000;
 const CHARACTERS_OF_A_STEP = 64;
 /** Maximum product of two texts' lengths if one is searched in the other. Such a search takes about 0.1 s. */
 const MOST_COMPARED = 100_000_000;
 
-/** Made once, since making an error is slow: beyond its limit an expression may throw at each further element. */
+/**
+ * An expression beyond its limit may throw one of these at each further element. They are made once, since
+ * making an error is slow.
+ */
 const TOO_MUCH = new Error('it would take too long: more than 10,000 elements to go over');
 const TOO_LONG = new Error('it would take too long: both texts are long');
 
@@ -23,7 +26,7 @@ export class WorkBound {
   /** Counts the elements of a list or map before a loop visits them. */
   readonly over = (value: unknown): unknown => this.#spend(value, 1 + elementsOf(value));
 
-  /** Returns true; throws once the work exceeds the limit. */
+  /** Throws once the steps are used up. It returns true, so that an expression can call it as a condition. */
   readonly within = (): boolean => this.#spend(true, 0);
 
   /**

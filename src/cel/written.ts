@@ -2,7 +2,10 @@ import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
 import {boundIn, childrenOf, LOOPS, pathOf} from './ast.ts';
 import {convertible} from './convertible.ts';
 
-/** Names that an engine declares. The library reserves `matches` and `list`, so both get other names here. */
+/**
+ * Names that the text for the CEL library uses for our own functions, and for the variable `list`. The
+ * library reserves `matches` and `list`, so they become `matches_` and `list_`.
+ */
 export const ENGINE_NAMES = {
   matches: 'matches_',
   list: 'list_',
@@ -54,7 +57,10 @@ function withDoubles(text: string, ast: ASTNode): string {
   return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
 }
 
-/** Writes a part as text for an engine. `bounded`: adds checks of steps, searches, conversions and arithmetic. */
+/**
+ * Writes a part of an expression as text for an engine. `bounded`: adds checks of steps, searches,
+ * conversions and arithmetic.
+ */
 export function engineText(node: ASTNode, bounded: boolean): string {
   return serialize(shaped(node, {bounded, inLoop: false, bound: new Set()}) as ASTNode);
 }
@@ -68,13 +74,13 @@ interface Within {
   readonly bound: ReadonlySet<string>;
 }
 
-/** Searches whose time grows with the product of both texts' lengths. */
+/** Methods that search a text for another. Their time grows with the product of both lengths. */
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
 function shaped(node: ASTNode, within: Within): Shape {
   const {bounded, inLoop, bound} = within;
   if (node.op === 'value') return literal(node.args) ?? node;
-  // has() does not read its field, so the field gets no calls that check it.
+  // has() tests if a field exists, and does not read its value. So no calls are added that check the value.
   if (node.op === 'call' && node.args[0] === 'has')
     return mapped(node, child => shaped(child, {...within, bounded: false}));
   if (node.op === 'rcall') return method(node, within);

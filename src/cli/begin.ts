@@ -16,8 +16,9 @@ export async function begin(): Promise<void> {
 }
 
 /**
- * Lets the command continue if the reader of stdout closes the pipe, as `head` does. (Only a run that writes its
- * rows to stdout stops then, by itself.) Any other error of stdout, such as a full disk, fails the command.
+ * Lets the command continue if the reader of stdout closes the pipe, as `head` does. A run that writes its
+ * rows to stdout stops even so: its output notices the closed pipe. Any other error of stdout, such as a full
+ * disk, fails the command.
  */
 function outliveReaders(): void {
   process.stderr.on('error', () => {});

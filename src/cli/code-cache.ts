@@ -27,7 +27,7 @@ function makeClosed(path: string): void {
   try {
     mkdirSync(path, {mode: 0o700});
   } catch {
-    // The directory exists, or can't be created. The caller checks `path` with `isOwn`.
+    // Ignores the error: the caller uses the directory only if it exists and passes `isOwn`.
   }
 }
 

@@ -89,8 +89,8 @@ export async function creditsNeeded(
   let need = spent + maybe;
   for (const [name, {calls}] of Object.entries(plan.lookups) as [Operation, {calls: number}][]) {
     need += calls * inCredits(price(name));
-    // The plan counts calls again whose answers the store does not keep: verdicts, and all calls with --no-store.
-    // A resumed run does not repeat these calls, so their credits are subtracted.
+    // The plan counts all calls whose answers the store does not keep: verdicts, and all calls with
+    // --no-store. A resumed run repeats none of those that were made, so their credits are subtracted.
     const isKept = job.settings.store !== false && isStored(name);
     if (!isKept) need -= byOperation[name]?.spent ?? 0;
   }

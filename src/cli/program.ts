@@ -44,7 +44,8 @@ export async function main(
 }
 
 /**
- * True for `run` and `plan`, which load slowly. False if a flag such as --quiet or --json asks for other output.
+ * True if the command line gets `Starting …`: for `run` and `plan`, which load slowly. False if a flag such
+ * as --quiet or --json asks for other output.
  */
 function isWatched([, , command = '', ...flags]: readonly string[]): boolean {
   return (

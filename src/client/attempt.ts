@@ -20,7 +20,10 @@ export interface Answered extends Responded {
   readonly kind: 'answered';
   /** Known fields in the interface's types, and unknown fields as they came. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** The whole answer as JSON text, if `data` lacks a number's spelling (1.10, 1e400) or fields of a wrong type. */
+  /**
+   * The whole answer as JSON text. Set only if `data` loses something: a number's spelling (1.10, 1e400) or a
+   * field of a wrong type.
+   */
   readonly exact?: string;
   /** Dotted names of fields that the interface does not know. */
   readonly unknownFields: readonly string[];
@@ -55,7 +58,9 @@ export type Attempt =
       readonly latencyMs: number;
       readonly status?: number;
       readonly pace?: PaceHeaders;
-      /** Set if the call was lost with a fleet's worker. This says nothing about the service. */
+      /**
+       * Set if the call was lost with a fleet's worker. Such a loss is no sign of an outage of the service.
+       */
       readonly lost?: true;
     }
   | (Responded & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
@@ -67,7 +72,7 @@ export type Attempt =
       readonly code: string;
       readonly latencyMs: number;
       readonly status?: number;
-      /** Reason why reading the key again did not help, for the user. */
+      /** Tells the user why the key, read again after its refusal, was no better. */
       readonly detail?: string;
     };
 

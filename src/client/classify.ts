@@ -29,7 +29,8 @@ export function classifyResponse(
   redact: Redact = parsed => parsed,
 ): Attempt {
   const {status, latencyMs, pace} = response;
-  // `responded` is spread after the plain fields: on Node.js 20, fields after a spread give each object its own shape.
+  // `responded` is spread after the plain fields. In the other order, Node.js 20 would make a new shape for
+  // each object, which costs memory.
   const responded = {status, latencyMs, pace};
   if (status >= 300 && status < 400)
     return {kind: 'fatal', reason: 'redirect', code: `http_${status}`, latencyMs, status};
@@ -125,7 +126,9 @@ function withoutValue<T extends {readonly unknownFields: readonly string[]}>(
   };
 }
 
-/** Parses a body. Numbers that would lose digits are marked in `json`; `json` is undefined if the body is not JSON. */
+/**
+ * Parses a body. Numbers that would lose digits are marked in `json`; `json` is undefined if the body is not JSON.
+ */
 function parseJson(body: string | undefined, redact: Redact): {json: unknown; isMarked: boolean} {
   const none = {json: undefined, isMarked: false};
   if (body === undefined) return none;
@@ -148,7 +151,10 @@ export function isCertificateError(code: string): boolean {
   return CERTIFICATE.test(code);
 }
 
-/** Classifies a call that ended without a response. `connected`: the connection was open, so the call may have been sent. */
+/**
+ * Classifies a call that ended without a response. `connected`: the connection was open, so the call may
+ * have been sent.
+ */
 export function withoutResponse(code: string, connected: boolean, latencyMs: number): Attempt {
   if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
   if (code === PROXY_CREDENTIALS.toLowerCase()) return {kind: 'fatal', reason: 'proxy', code, latencyMs};

@@ -37,7 +37,10 @@ export interface CallOptions {
   readonly maxConnections?: number;
   /** Maximum bytes of one response's decoded body; 1 MiB by default. */
   readonly maxBodyBytes?: number;
-  /** Aborted when the service sends more answers than calls. Clients that share it then use no connection twice. */
+  /**
+   * Aborted when the service sends more answers than calls. From then on, each call of a client with this
+   * controller gets a new connection.
+   */
   readonly unasked?: AbortController;
 }
 
@@ -78,14 +81,16 @@ export interface VerifyParams {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const LONGEST_TIMEOUT_MS = 3_600_000;
-/** The largest answer of the interface is some kilobytes; a megabyte leaves room for verdicts with many accounts. */
+/**
+ * The largest answer of the interface is some kilobytes; a megabyte leaves room for verdicts with many accounts.
+ */
 const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 
 /**
  * Creates a client of the service's four operations. `open` creates the transport: HTTP, except in tests.
  *
- * @throws {UsageError} if the timeout is out of bounds; if the base URL is invalid, has a query, or is plain HTTP to
- * another machine; or if the environment names an invalid proxy.
+ * @throws {UsageError} if the timeout is out of bounds; if the base URL is invalid, has a query, or is plain HTTP
+ * to another machine; or if the environment names an invalid proxy.
  */
 export function createClient(
   options: ClientOptions,

@@ -33,14 +33,16 @@ export class KeyInUse {
   readonly redact: Redact = (parsed, body) => this.#redact(parsed, body);
 
   /**
-   * Notes that the service accepted this key. Ignored while the key is read again: the accepted call may be older than
-   * the refusal that led to the reading.
+   * Notes that the service accepted this key, so that the next refusal reads the key again. Ignored during a
+   * reading: the accepted call may be older than the refusal that caused the reading.
    */
   accepted(key: string): void {
     if (key === this.#current && !this.#isReading) this.#renewal = undefined;
   }
 
-  /** Handles a refused key. If there is another key by now, returns `renewed`: the call can be sent again with it. */
+  /**
+   * Handles a refused key. If there is another key by now, returns `renewed`: the call can be sent again with it.
+   */
   rejected(key: string): Promise<Renewal> | Renewal {
     if (key !== this.#current) return {renewed: true};
     if (this.#readAgain === undefined) return {renewed: false};

@@ -8,8 +8,9 @@ const SHORTEST_SECRET = 8;
 const REPLACEMENT = '[key]';
 
 /**
- * Removes the key from answers that repeat the request, so that the key gets into no output, store or log. Finds the
- * key in values and names, in any JSON spelling, in JSON inside JSON texts, and in Base64 (basic authentication).
+ * Removes the key from answers that repeat the request, so that the key gets into no output, store or
+ * log. Finds the key in values and names, in any JSON spelling, in JSON inside JSON texts, and in
+ * Base64 (basic authentication).
  */
 export function redactorOf(key: string): Redact {
   if (key.length < SHORTEST_SECRET) return parsed => parsed;
@@ -21,7 +22,9 @@ export function redactorOf(key: string): Redact {
     body.includes('\\') || secrets.some(secret => body.includes(secret)) ? redacted(parsed, clean) : parsed;
 }
 
-/** Spellings of a key inside longer Base64 texts: in both alphabets, at each of the key's three possible offsets. */
+/**
+ * Spellings of a key inside longer Base64 texts: in both alphabets, at each of the key's three possible offsets.
+ */
 function inBase64(key: string): readonly string[] {
   const spelled = [0, 1, 2].flatMap(before => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);
@@ -46,7 +49,7 @@ function spellings(unit: string, at: number): string {
   const literal = `\\u${code}`;
   const hex = code.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`);
   if (unit === '\\') return `(?:\\\\{0,7}${literal}|\\\\{1,7}u${hex})`;
-  // A match begins only at the first of several backslashes: otherwise the search would try each of them.
+  // A match begins only at the first of several backslashes: otherwise many backslashes make the search slow.
   return `${at === 0 ? '(?<!\\\\)' : ''}(?:\\\\*${literal}|\\\\+u${hex})`;
 }
 

@@ -3,11 +3,11 @@ import {isIPv4} from 'node:net';
 /** Field names that repeat the value are counted under this name, so that no summary shows them. */
 export const NAMED_BY_VALUE = '[value]';
 
-/** Parameters without personal data, which texts of the service may repeat. */
+/** Parameters that hold no personal data. Codes and names from the service may repeat their values. */
 const PLAIN = new Set(['action_id']);
-/** Minimum length of a value's spelling that is looked for: a shorter text may occur in a code by chance. */
+/** Minimum length of a spelling to look for. A shorter one may occur by chance in an error code or a name. */
 const SHORTEST = 4;
-/** A text that has this many characters of a value in a row counts as repeating it: services may cut values off. */
+/** A text repeats a value if it has this many consecutive characters of the value: services may cut values off. */
 const PART = 12;
 /** Number of final digits that identify a phone number without its country. */
 const NATIONAL = 7;

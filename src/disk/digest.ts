@@ -11,8 +11,8 @@ export interface FileDigest {
 const BLOCK_BYTES = 1_048_576;
 
 /**
- * Computes the digest of the files, read one after another, or of their first `most` bytes. Calls `watched` after
- * each block, with the number of bytes read so far in all files.
+ * Computes one digest of all files, read one after another; with `most`, only of the first bytes of that
+ * sequence. Calls `watched` after each block, with the number of bytes read so far in all files.
  */
 export async function digestFiles(
   sources: readonly (string | NodeJS.ReadableStream)[],

@@ -16,12 +16,12 @@ import {OutputError, systemCode} from '../errors.ts';
 import {syncPath} from './replace.ts';
 
 /**
- * Creates a directory and its missing parents, readable by their owner only. Returns the topmost directory that it
- * created; undefined if all existed. Makes the names durable even then: the process that created the directories
- * may have been killed before its own sync.
+ * Creates a directory and its missing parents, readable by their owner only. Returns the topmost directory
+ * that it created; undefined if all existed. Makes the names durable in both cases: another process may have
+ * created the directories, and been killed before its own sync.
  *
- * Creates one directory at a time. Node's `recursive` never ends if an existing directory refuses with ENOENT, as
- * /proc does, and reports a read-only file system as ENOENT.
+ * Creates one directory at a time. Node's `recursive` never ends if an existing directory refuses with
+ * ENOENT, as /proc does, and reports a read-only file system as ENOENT.
  */
 export function makeDirectory(path: string, tries = MAKING_TRIES): string | undefined {
   let isMade = true;
@@ -73,7 +73,8 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
       : `Name a directory of this user: --state ${join(path, 'bulk-enrich')}, or anywhere else.`;
     throw notPrivate(path, `belongs to another user (uid ${found.uid})`, other);
   }
-  // If even a new directory is open to others, the file system ignores modes, so this directory can't be closed either.
+  // If even a new directory is open to others, the file system ignores modes, so this directory can't
+  // be closed either.
   if (!isShared(found) || isShared(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const mode = (found.mode & 0o7777).toString(8);

@@ -39,8 +39,8 @@ const TRIES = 20;
  * Takes the lock in `directory`, and creates the directory with mode 0700 if it is missing. The lock is SQLite's
  * lock of an empty database: if the process that holds it is killed, the operating system releases it.
  *
- * @throws {LockedError} that names the process that has the lock; {@link OutputError} if other users can write to
- * the directory.
+ * @throws {LockedError} that names the process that has the lock; {@link OutputError} if other users can write
+ * to the directory.
  */
 export function takeLock(directory: string, {ours, busy}: LockOptions): Lock {
   const path = join(directory, LOCK);

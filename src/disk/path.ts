@@ -11,8 +11,8 @@ function found(path: string): Stats | undefined {
 }
 
 /**
- * True for a device such as `/dev/null`, or a pipe or socket that this process was started with, such as `/dev/stdout`
- * and `/dev/fd/3`. Bytes written there can't be read back, and nothing may replace the path.
+ * True for a device such as `/dev/null`, or a pipe or socket that this process was started with, such as
+ * `/dev/stdout` and `/dev/fd/3`. Bytes written there can't be read back, and nothing may replace the path.
  */
 export function isStream(path: string): boolean {
   const there = found(path);

@@ -4,8 +4,8 @@ import {systemCode} from '../errors.ts';
 import {isPipe} from './path.ts';
 
 /**
- * Flag to open pipes and devices at once, even if no process has opened the other end. Without it, a thread would
- * wait for that, could not be cancelled, and would keep a signal from ending the process.
+ * Flag to open pipes and devices at once, even if no process has opened the other end. Without the flag, a
+ * thread waits for the other end. This wait can't be cancelled, and keeps a signal from ending the process.
  */
 const AT_ONCE = constants.O_NONBLOCK ?? 0;
 

@@ -2,9 +2,9 @@ import {readdirSync, rmSync, truncateSync} from 'node:fs';
 import {join} from 'node:path';
 
 /**
- * Removes a file that this program has closed. Windows can't remove an open file, and SQLite's driver keeps a
- * closed file open until the garbage collector frees its statements. There, this empties the file; the next run
- * removes it.
+ * Removes a file that this program has closed. On Windows, an open file can't be removed, and SQLite's driver
+ * keeps a closed file open until the garbage collector frees its statements. Such a file is emptied, and the
+ * next run removes it.
  */
 export function removeFile(path: string): void {
   try {

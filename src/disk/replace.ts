@@ -125,7 +125,10 @@ export function makeReady(path: string, target: string): void {
   });
 }
 
-/** Gives `file` the mode and, if possible, the owner of the file at `target`. Without one, the umask decides. */
+/**
+ * Gives `file` the mode and, if possible, the owner of the file at `target`. If `target` is missing or a
+ * stream, the umask decides the mode.
+ */
 function dress(file: number, target: string): void {
   const replaced = statSync(target, {throwIfNoEntry: false});
   if (replaced !== undefined && !isStream(target)) {
@@ -138,7 +141,9 @@ function dress(file: number, target: string): void {
   } else fchmodSync(file, 0o666 & ~process.umask());
 }
 
-/** Error codes of a directory that can't be synced: its file system lacks the call, or the directory can't be read. */
+/**
+ * Error codes of a directory that can't be synced: its file system lacks the call, or the directory can't be read.
+ */
 const UNSYNCABLE = ['EINVAL', 'ENOTSUP', 'EACCES'];
 
 /** Makes the names in a directory durable. Windows has no such call: NTFS keeps renames in its journal. */

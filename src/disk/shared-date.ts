@@ -1,7 +1,7 @@
 import type {Sqlite} from './sqlite.ts';
 
 const HOUR_MS = 3_600_000;
-/** A run confirms an earlier run's date only if it is this much later: a clock is seldom wrong for so long. */
+/** Minimum time after which a later run can confirm a run's date. A clock is seldom wrong for so long. */
 const APART_MS = 20 * HOUR_MS;
 /** A date this much later than the last run's counts as a leap. A monthly job pauses for less than this. */
 export const LONGEST_AWAY_MS = 35 * 24 * HOUR_MS;
@@ -12,18 +12,21 @@ const BEHIND_MS = HOUR_MS;
 export interface KnownDate {
   /** The newest date that a later run confirmed. */
   readonly agreed: number;
-  /** The date of the last run that confirmed an earlier date; until then, the date of the first run. */
+  /** The date of the last run that confirmed an earlier date. Before the first such run: the first date. */
   readonly said: number;
   /**
-   * A run's date that is a leap from `said`. A later run confirms it, or drops it if that run's own date is no
-   * leap from `said`.
+   * A run's date that is a leap from `said`; 0 if there is none. A later run may confirm it. A later run
+   * drops it if its own date is no leap from `said`.
    */
   readonly claimed: number;
 }
 
 type Leap = 'ahead' | 'behind';
 
-/** The dates to store in a file when a run's clock says `now`. `leap` is set if `now` is a leap from `known`. */
+/**
+ * The dates to store in a file when a run's clock says `now`. `leap` is set if `now` is implausible: much
+ * later than the last run's date (by {@link LONGEST_AWAY_MS}), or earlier.
+ */
 export function dateAfter(known: KnownDate, now: number): {readonly date: KnownDate; readonly leap?: Leap} {
   const {agreed, said, claimed} = known;
   const fits = (before: number) => before > 0 && now >= before && now - before <= LONGEST_AWAY_MS;
@@ -42,9 +45,12 @@ export interface NotedDate {
   readonly certain: number;
   /** As in {@link KnownDate}. Later than `certain` if this run's own clock is behind. */
   readonly agreed: number;
-  /** `said` before this run; `certain` instead if this run's clock is behind `said`. */
+  /** `said` as it was before this run. If this run's clock is behind that date, `certain`. */
   readonly earlier: number;
-  /** True if this run's own date is a leap. */
+  /**
+   * True if this run's date is a leap: over 35 days after `said`, or over an hour before it. False if this
+   * run confirms the date of an earlier leap (`claimed`).
+   */
   readonly leaps: boolean;
 }
 
@@ -63,7 +69,10 @@ export class SharedDate {
     this.#warn = warn;
   }
 
-  /** Stores this run's date in a file. Returns the date to rely on. The caller must have begun a transaction. */
+  /**
+   * Stores this run's date in the file `db`. Returns dates that the run can rely on, even if its own clock is
+   * wrong. The caller must have begun a transaction.
+   */
   note(db: Sqlite): NotedDate {
     db.exec(
       'CREATE TABLE IF NOT EXISTS date (only INTEGER PRIMARY KEY, agreed INTEGER NOT NULL, said INTEGER NOT NULL, claimed INTEGER NOT NULL)',

@@ -31,7 +31,10 @@ export interface SqliteOptions {
   readonly checkVersion?: (version: number) => void;
 }
 
-/** Pages (32 MiB) after which SQLite copies its log to the file. It copies a page that changed often only once. */
+/**
+ * SQLite copies its log to the file after this many pages (32 MiB). A page that changed many times by then
+ * is copied once.
+ */
 const LOG_PAGES = 8_192;
 /** Page cache of a database. It can hold the inner pages of an index of some ten million entries. */
 const CACHE_KIB = 16_384;
@@ -48,8 +51,8 @@ export function listOf(texts: readonly string[]): string {
 const utf8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 
 /**
- * One SQLite database in one file of mode 0600. Errors have SQLite's `code`, or the system's if the file can't be
- * created.
+ * One SQLite database in one file of mode 0600. Errors have SQLite's `code`, or the system's if the file
+ * can't be created.
  */
 export class Sqlite {
   readonly #db: Database.Database;
@@ -66,8 +69,8 @@ export class Sqlite {
       options.checkVersion?.(this.pragma('user_version'));
       if (this.#exclusive) this.pragma('locking_mode = EXCLUSIVE');
       // SQLite before 3.51.3 may lose commits or damage a file with a log (WAL) if one connection checkpoints while
-      // another writes (https://sqlite.org/wal.html#walresetbug); the driver has 3.45.1. So only a file that no other
-      // process can open has a log.
+      // another writes (https://sqlite.org/wal.html#walresetbug); the driver has 3.45.1. So only a file that no
+      // other process can open has a log.
       this.pragma(`journal_mode = ${this.#exclusive ? 'WAL' : 'TRUNCATE'}`);
       this.pragma(`synchronous = ${options.synchronous}`);
       this.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
@@ -95,7 +98,7 @@ export class Sqlite {
     this.#db.exec(sql);
   }
 
-  /** `run` passes its values as one array: the driver would take a single object for a set of named parameters. */
+  /** `run` passes all values in one array. Otherwise the driver takes a single null for named parameters. */
   prepare(sql: string): Statement {
     const statement = this.#db.prepare(sql);
     return {run: (...values) => statement.run(values).changes};
@@ -104,9 +107,9 @@ export class Sqlite {
   /**
    * Prepares a SELECT. `columns`: each is a `name` or `expression AS name`. `rest`: the statement from `FROM` on.
    *
-   * SQLite returns all rows as the bytes of one JSON text. If it returned texts, the driver would end the process
-   * at a text that is not UTF-8, as in a damaged file. One JSON text also costs less time than an object for each
-   * row.
+   * SQLite returns all rows as the bytes of one JSON text. If it returned texts, the driver would end the
+   * process at a text that is not UTF-8, as in a damaged file. One JSON text also costs less time than an object
+   * for each row.
    */
   query(columns: readonly string[], rest: string): Query {
     const names = columns.map(column => column.slice(column.lastIndexOf(' ') + 1));
@@ -165,8 +168,8 @@ export class Sqlite {
 
   /**
    * Closes the file. The driver keeps the file and an exclusive lock until the garbage collector frees its
-   * statements, so another run in this process would find the file locked. To release the lock, this ends WAL mode
-   * first.
+   * statements, so another run in this process would find the file locked. To release the lock, this ends
+   * WAL mode first.
    */
   close(): void {
     try {
@@ -225,7 +228,10 @@ export function isDamage(error: unknown): boolean {
   return code !== undefined && /^SQLITE_(CORRUPT.*|NOTADB|ERROR)$/.test(code);
 }
 
-/** Advice for an unusable database: the text `remove` if it is damaged, else to fix the cause (a full disk). */
+/**
+ * Advice for a database that can't be used. Returns `remove` if the file is damaged; any other cause, such as
+ * a full disk, has to be fixed.
+ */
 export function repairOf(error: unknown, remove: string): string {
   return isDamage(error) || error instanceof SyntaxError ? remove : 'Fix the cause';
 }

@@ -11,8 +11,8 @@ export interface TemporaryDirectory {
 }
 
 /**
- * Creates a directory for short-lived files. It is removed when the process exits, if the caller has not done so
- * before.
+ * Creates a directory for short-lived files. It is removed when the process exits, if the caller has not
+ * done so before.
  *
  * @throws {OutputError} if the directory can't be created.
  */

@@ -51,7 +51,10 @@ function homeInPasswd(): string | undefined {
   }
 }
 
-/** Why a directory is unusable, and the variable that sets another; undefined if it is usable. Creates nothing. */
+/**
+ * Returns undefined if the directory is usable. Otherwise returns the reason, and the variable that sets
+ * another directory. Creates nothing.
+ */
 export function userDirectoryTrouble(
   kind: UserDirectory,
   env: Variables,

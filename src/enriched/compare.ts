@@ -18,12 +18,12 @@ export interface Comparison {
 }
 
 /**
- * Compares two outputs. Matches their rows by the columns of `key`; without a key, by all input columns that both
- * have. Without an old output, all rows are new. Reads both files at the same pace, since rows mostly keep their
- * place.
+ * Compares two outputs. Matches their rows by the columns of `key`; without a key, by all input columns that
+ * both have. Without an old output, all rows are new. Reads both files at the same pace, since rows mostly
+ * keep their place.
  *
- * @throws {UsageError} if a key column is missing or no column can be the key; {@link InputError} for unreadable
- * rows.
+ * @throws {UsageError} if a key column is missing or no column can be the key; {@link InputError}
+ * for unreadable rows.
  */
 export async function compareFiles(
   old: EnrichedFile | undefined,

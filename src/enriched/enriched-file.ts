@@ -23,7 +23,7 @@ export interface EnrichedFile extends ResultLayout {
   /**
    * Delivers the rows, once.
    *
-   * @throws {InputError} for an unreadable row, which no run writes.
+   * @throws {InputError} for an unreadable row. Runs write no such rows, so the file was changed or damaged.
    */
   batches(): AsyncGenerator<readonly TextRow[]>;
   close(): Promise<void>;
@@ -75,8 +75,8 @@ export async function openEnriched(path: string, known: KnownFormat = {}): Promi
 }
 
 /**
- * True if runs write such statuses and such a level. In files of other tools, columns of these names have other
- * values. True for an unreadable record, too.
+ * True if the record's statuses and risk level are ones that runs write. Files of other tools may have
+ * columns of the same names, but with other values. True for an unreadable record, too.
  */
 function isWritten(record: InputRecord, {results, names, cellsOf}: ResultLayout): boolean {
   if (record.type !== 'csv' && record.type !== 'ndjson') return true;
@@ -107,14 +107,16 @@ export function startOf({summary}: EnrichedFile): number {
   return Date.parse(summary?.started_at ?? '');
 }
 
-/** The format that the summary gives. Empty if the file's length has changed: its text then shows the format. */
+/** The format by the summary; empty if the file has another length. Its text then shows the format. */
 function formatBySummary(path: string, summary: Summary | undefined): KnownFormat {
   const {delimiter, bytes} = summary?.output ?? {};
   if (typeof delimiter !== 'string' || statSync(path, {throwIfNoEntry: false})?.size !== bytes) return {};
   return {inputFormat: 'csv', delimiter};
 }
 
-/** Refuses a file that is shorter than its summary says: without this, a file cut between two rows would look whole. */
+/**
+ * Refuses a file that is shorter than its summary says: without this, a file cut between two rows would look whole.
+ */
 function refuseCut(path: string, summary: Summary | undefined): void {
   const {size} = statSync(path);
   const written = summary?.output?.bytes;
@@ -149,8 +151,8 @@ function layoutOf(source: Source): ResultLayout | undefined {
     };
     return {...named(results), own: {...format, ...kept}, cellsOf: row => cellsIn(row, results.own)};
   }
-  // Uses the first row alone. In it, the results come after the list's own members. `format.columns` mixes them: it
-  // ends with own members that only later rows have.
+  // Uses only the first row: there, the results come after the list's own members. In `format.columns`, own
+  // members that only later rows have would come after the results.
   const [first] = sample;
   const members = first?.type === 'ndjson' ? first.value : {};
   const nested = resultMembersIn(members[ENRICHMENT]);

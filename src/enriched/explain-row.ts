@@ -66,8 +66,8 @@ function rulesOf(risk: Summary['risk'] | undefined): readonly WrittenRule[] {
 }
 
 /**
- * Makes a function that finds the names that each rule used in a row. It gives undefined for a rule that does not
- * hold, or that reads a list or constant: the summary does not have these.
+ * Makes a function that finds the names that each rule used in a row, with their values. It gives undefined
+ * for a rule that does not hold, and for a rule with lists or constants: the summary lacks them.
  */
 function evaluator(file: EnrichedFile, rules: readonly WrittenRule[]) {
   const targets = targetsIn(file);

@@ -22,13 +22,13 @@ const MOST_WAITING = 20_000;
 const READ_AT_ONCE = 500;
 
 /**
- * Matches rows of two files by their keys. Lists mostly keep their order, so few rows wait for their partner at a time.
- * If too many wait, they go to a third file, on disk, until both files are read.
+ * Matches rows of two files by their keys. Lists mostly keep their order, so few rows wait for their partner at a
+ * time. If too many wait, they go to a third file, on disk, until both files are read.
  */
 export class Pairs {
   readonly #most: number;
   #waiting = noneWaiting();
-  /** Rows that are matched only at the end, like the rows in `#file`. */
+  /** Rows that must wait until both files are read: `#file` may have earlier rows with their keys. */
   #late = noneWaiting();
   #count = 0;
   #file: WaitingFile | undefined;
@@ -43,7 +43,8 @@ export class Pairs {
    */
   match(side: Side, key: string, row: KeyedRow, isRepeat: boolean): Pair | undefined {
     const other = side === 'old' ? 'new' : 'old';
-    // `#file` may hold an earlier row with this key, which must be matched first.
+    // An earlier row with this key may be in `#file`, and must be matched first. So this row is matched only
+    // at the end, like the rows there.
     const isLate = isRepeat && this.#file !== undefined;
     const partners = isLate ? undefined : this.#waiting[other].get(key);
     const partner = partners?.shift();
@@ -94,7 +95,9 @@ function noneWaiting(): WaitingRows {
   return {old: new Map(), new: new Map()};
 }
 
-/** Waiting rows on disk. Rows are personal data, so the directory is unlinked: even a kill leaves no rows behind. */
+/**
+ * Waiting rows on disk. Rows are personal data, so the directory is unlinked: even a kill leaves no rows behind.
+ */
 class WaitingFile {
   readonly #db: Sqlite;
 
@@ -131,7 +134,9 @@ class WaitingFile {
     for (const one of old) yield {old: one};
   }
 
-  /** The rows by key. Among rows of one key the old ones come first, then the new ones, each in their file's order. */
+  /**
+   * The rows by key. Among rows of one key the old ones come first, then the new ones, each in their file's order.
+   */
   *#inOrder(): Generator<KeyedRow & {readonly key: string; readonly isNew: boolean}> {
     this.#db.exec('CREATE INDEX by_key ON waiting (key, is_new, number)');
     const page = this.#db.query(

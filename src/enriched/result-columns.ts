@@ -39,7 +39,7 @@ export function riskFrom({results: {risk, repairs}, names}: ResultNames): number
   return names.length - risk.length - Number(repairs);
 }
 
-/** Finds a run's columns at the end of a header; undefined if no run wrote them. */
+/** Finds the columns that a run added at the end of a header; undefined if there are none. */
 export function resultColumnsIn(names: readonly string[]): ResultColumns | undefined {
   for (const [own, name] of names.entries()) {
     const found = name.endsWith('status') ? resultsFrom(names, own) : undefined;
@@ -83,7 +83,9 @@ function lookupAt(names: readonly string[], at: number): LookupColumns | undefin
   return {operation, target: {prefix}, key: prefix.replace(/_$/, ''), said, fields};
 }
 
-/** The only fitting operation. If several fit, the operation that the prefix names, such as `ip_` or `signup_ip_`. */
+/**
+ * The only fitting operation. If several fit, the operation that the prefix names, such as `ip_` or `signup_ip_`.
+ */
 function onlyOne(fitting: readonly Operation[], prefix: string): Operation | undefined {
   const named = fitting.filter(name => `_${prefix}`.endsWith(`_${operations[name].prefix}`));
   return fitting.length === 1 ? fitting[0] : named[0];

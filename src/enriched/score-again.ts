@@ -28,8 +28,8 @@ export interface ScoreAgain {
  * Scores an output's rows by other rules, without calls to the service, and returns the difference. With `to`,
  * writes the same rows with the new scores.
  *
- * @throws {UsageError} if rules read a field or time that the output lacks; {@link InputError};
- * {@link OutputError}.
+ * @throws {UsageError} if rules read a field or time that the output lacks; {@link
+ * InputError}; {@link OutputError}.
  */
 export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Changes> {
   const file = await openEnriched(path);

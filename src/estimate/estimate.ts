@@ -34,7 +34,7 @@ import {Forecast} from './forecast.ts';
 /** The report of `plan`: the calls, credits and time that a run would need. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
 
-/** Everything outside of the program that a plan uses. */
+/** The surroundings of a plan: everything outside of the program that it uses. */
 export interface PlanIo extends World {
   readonly stdin: RunIo['stdin'];
   readonly phase?: RunIo['phase'];
@@ -209,8 +209,8 @@ class CallCount {
 }
 
 /**
- * `columns`: columns that the run uses, also those whose values are only sent along. `left_out`: columns that the
- * run guessed but does not use.
+ * The plan's columns. `columns`: columns that the run uses, including those whose values it sends along with
+ * a lookup. `left_out`: columns that the run guessed but does not use.
  */
 function columnsOf({targets, guesses, countries, mentioned}: Mapping) {
   type Used = {readonly operation: Operation | 'country'; readonly column: string};
@@ -274,7 +274,10 @@ function howFound(guesses: readonly Guess[], operation: Operation, column: strin
   return `${guess.confidence}: ${guess.header === 'silent' ? 'by its values alone, ' : 'by its header, '}${share}`;
 }
 
-/** Time for all calls; null without a rate. Lanes make calls in parallel. `shared`: maximum rate of all lanes. */
+/**
+ * Milliseconds that all calls take, and calls a second of all lanes together. Both are null if no lane has a
+ * rate. Lanes make calls in parallel. `shared`: maximum rate of all lanes together.
+ */
 function timeAt(
   lanes: readonly LaneSettings[],
   shared: Rate | undefined,

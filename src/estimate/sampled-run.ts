@@ -23,7 +23,10 @@ export interface SampleReport {
   readonly rows: number;
   readonly sampled: number;
   readonly outcome: RunOutcome;
-  /** Credits of a run over all rows, as if without a sample. `expected`: by the sample's cost per value. */
+  /**
+   * Credits that a run over all rows would cost if there had been no sample. `expected`: with the sample's
+   * cost per value. `at_most`: the plan's maximum.
+   */
   readonly credits: {readonly expected: number; readonly at_most: number};
   /** `once`: credits that the sample cost. `again`: the part that a run pays again, since it is not stored. */
   readonly paid: {readonly once: number; readonly again: number};
@@ -98,13 +101,13 @@ function project(job: Job, plan: PlanReport, summary: Summary | undefined) {
     if (found === undefined) continue;
     const seen = summary?.lookups[name];
     const asked = askedIn(seen);
-    // The plan's calls leave out cells that need none, such as those of rows that `where` filters. The sample has
-    // about the same share of them.
+    // In the summary, `skipped` also counts the cells of rows that `where` leaves out. `wanted`, the share of
+    // cells that `where` keeps in the plan, takes them off.
     const {values, empty, invalid, filtered} = found;
     const wanted = 1 - filtered / Math.max(1, values - empty - invalid);
     const considered = wanted * (asked + (seen?.skipped ?? 0));
     const held = considered === 0 ? 1 : Math.min(1, asked / considered);
-    // If an operation has columns with and without a condition, `held` is the share of both together.
+    // `held` and `found.calls` both cover all columns of the operation, with and without a condition.
     const calls = found.conditional === 0 ? found.calls : found.calls * held;
     lookups[name] = {
       calls: Math.round(calls),

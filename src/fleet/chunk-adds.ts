@@ -89,7 +89,7 @@ export class ChunkAdds {
     return 'kept';
   }
 
-  /** Ends all adds: chunks that were not offered yet, or that Redis refused, are `kept`. */
+  /** Ends all adds. Those whose chunk was not offered yet, or was refused by Redis, resolve with `kept`. */
   stop(): void {
     this.#stopped = true;
   }
@@ -116,7 +116,7 @@ export class ChunkAdds {
 
   #expire(id: string): void {
     const expiring = this.#redis.pipeline().pexpire(this.#queue.toKey(id), KEEP_MS);
-    // A failure is ignored: the worker that takes the chunk sets its expiry too.
+    // A failure is ignored: the worker that takes the chunk also sets the chunk's expiry.
     expiring
       .pexpire(this.#queue.toKey('events'), KEEP_MS)
       .exec()

@@ -7,7 +7,9 @@ import {type Chunk, type ChunkAsk, PREFIX, QUEUE, type SealedChunk, sealedAs} fr
 import {closing, type FleetPackages, isRefusal} from './redis.ts';
 import type {Seal} from './seal.ts';
 
-/** A chunk (group of values) that is out: sent and not returned. `resolve` gives its attempts to the waiting caller. */
+/**
+ * A chunk (group of values) that is out: sent and not returned. `resolve` gives its attempts to the waiting caller.
+ */
 interface Out {
   readonly chunk: Chunk;
   readonly resolve: (attempts: readonly TimedAttempt[]) => void;
@@ -46,7 +48,7 @@ export class ChunkQueue {
   readonly #events: QueueEvents;
   readonly #runId: string;
   readonly #now: () => number;
-  /** Part of each chunk's identifier, unique among the run's sessions. Random, since a clock may be set back. */
+  /** Random part of this session's chunk identifiers. A start time could repeat if the clock is set back. */
   readonly #session = randomBytes(SESSION_BYTES).toString('hex');
   readonly #out = new Map<string, Out>();
   /** Identifiers of returned chunks that are still in Redis. The older ones are removed next. */
@@ -119,7 +121,10 @@ export class ChunkQueue {
     await Promise.allSettled([...this.#out.keys()].map(id => this.#withdraw(id)));
   }
 
-  /** Collects the results for an earlier session of this run. Waits for chunks that workers have begun. */
+  /**
+   * Collects the results of chunks that an earlier session of this run sent. Withdraws chunks that no worker
+   * has begun, and waits for the others.
+   */
   async collect(): Promise<AskedOf[]> {
     const jobs = (await this.#queue.getJobs(['waiting', 'active', 'completed', 'failed'])) as ChunkJob[];
     // Leaves out jobs that expired meanwhile: they are listed without their data.

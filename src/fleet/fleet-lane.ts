@@ -7,8 +7,8 @@ import {CHUNK_VALUES, type Chunk, type ChunkAsk, type ChunkPace, USE} from './pr
 /** Number of permits that a worker takes at once if no rate is set, and only throttling limits the calls. */
 const UNLIMITED_LEASE = 5;
 /**
- * Milliseconds after which an unchanged pace is sent again: after Redis restarted empty, a worker may have given
- * it an outdated pace.
+ * Milliseconds after which an unchanged pace is sent again. If Redis restarts empty, a worker may give it
+ * an old pace.
  */
 const TELL_AGAIN_MS = 5_000;
 /** Milliseconds that values wait for others to fill a chunk. */
@@ -29,7 +29,7 @@ export interface FleetLaneOptions {
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly now: () => number;
-  /** Sends a chunk out, which has the asks of these values. */
+  /** Sends a chunk to the workers. `values`: the values that the chunk asks for, in the same order. */
   readonly send: (chunk: Chunk, values: readonly Leaving[]) => void;
 }
 

@@ -30,11 +30,14 @@ export interface FleetOptions {
   readonly lanes: readonly LaneSettings[];
   /** The configured rate. All runs of a fleet must have the same rate. */
   readonly rate: string;
-  /** Identifier of the directory that counts the account's credits; undefined if they have no limit. */
+  /**
+   * Names the host and state directory that count the account's credits. Undefined if the account has no
+   * limit per day or month.
+   */
   readonly creditsAt: string | undefined;
   /** Maximum time for one call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Milliseconds that the fleet may be unable to make calls before the run stops. */
+  /** The run stops if the fleet can't make calls for this many milliseconds. */
   readonly maxOutageMs: number;
   readonly report: () => RunReport;
   /** Milliseconds since the epoch; never jumps. */
@@ -62,7 +65,9 @@ export interface FleetEvents {
   /** Called with the new maximum number of values that may be out (sent and not returned). */
   readonly slots: (count: number) => void;
   readonly outage: HealthOptions['onOutage'];
-  /** Called once a {@link Claim} of this run differs from the fleet's: the run no longer belongs to the fleet. */
+  /**
+   * Called when a {@link Claim} of this run differs from the fleet's: the run no longer belongs to the fleet.
+   */
   readonly refused: (error: unknown) => void;
 }
 
@@ -112,7 +117,7 @@ export class Fleet implements Outlet {
     }
   }
 
-  /** Starts to watch the fleet's health, and to call `events`. */
+  /** Starts to watch the fleet's health, and to call the functions of `events`. */
   watch(events: FleetEvents): void {
     const {redisUrl, maxOutageMs, now, warn} = this.#options;
     this.#events = events;

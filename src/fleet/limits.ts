@@ -58,7 +58,10 @@ export class Limiters {
 /** Redis's errors for a limiter or a client that it has lost. bottleneck 2.19 then creates the lost one again. */
 const FORGOTTEN = /SETTINGS_KEY_NOT_FOUND|UNKNOWN_CLIENT/;
 
-/** Shortens {@link FORGOTTEN} errors: bottleneck compares whole texts, but Redis 7 adds `ERR` and a script's name. */
+/**
+ * Shortens the texts of {@link FORGOTTEN} errors to the bare error code. bottleneck compares whole texts, but
+ * Redis 7 adds `ERR` and a script's name to the code.
+ */
 function recognizable(client: Redis): Redis {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {

@@ -2,9 +2,9 @@ import type {Params} from '../client/client.ts';
 import type {Operation} from '../operations/table.ts';
 
 /**
- * Version of the protocol between runs and workers. It covers the keys and chunks in this file, the kinds of attempts,
- * the encryption (`seal.ts`) and the names of lanes. Programs with the same number work together, so a fleet can be
- * upgraded without a stop. Within a version, messages only gain fields that the other side can ignore.
+ * Version of the protocol between runs and workers. It covers the keys and chunks in this file, the kinds of
+ * attempts, the encryption (`seal.ts`) and the names of lanes. Programs with the same number work together, so a
+ * fleet can be upgraded without a stop. Within a version, messages only gain fields that the other side can ignore.
  */
 export const PROTOCOL = 1;
 
@@ -32,7 +32,9 @@ export interface ChunkAsk {
 /** Share of the rate that a fleet uses. The other 2% allow for differences between clocks and for late timers. */
 export const USE = 0.98;
 
-/** The pace of a lane (operations that share one rate): all workers together make `permits` calls per `minTimeMs`. */
+/**
+ * The pace of a lane (operations that share one rate): all workers together make `permits` calls per `minTimeMs`.
+ */
 export interface ChunkPace {
   readonly permits: number;
   readonly minTimeMs: number;

@@ -50,7 +50,7 @@ export async function connectRedis(url: string, {ioredis}: FleetPackages): Promi
     connectTimeout: CONNECT_MS,
     retryStrategy: times => (established ? Math.min(100 * times, RECONNECT_CAP_MS) : null),
   });
-  // Without a listener, ioredis prints errors to the console. The connection's state shows their effect.
+  // Without a listener, ioredis prints errors to the console. The last error explains a failed connection.
   redis.on('error', error => {
     last = error;
   });

@@ -13,7 +13,7 @@ const FORGOTTEN_MS = 4 * BEAT_MS;
 
 export type MemberKind = 'worker' | 'run';
 
-/** A member's description of itself. */
+/** A run or a worker of the fleet, as it describes itself in the roster. */
 export interface Member {
   readonly id: string;
   readonly host: string;
@@ -24,7 +24,9 @@ export interface Member {
 }
 
 export interface Membership {
-  /** The reason why Redis refuses the member's writes now, such as lack of memory; undefined while it accepts them. */
+  /**
+   * The reason why Redis refuses the member's writes now, such as lack of memory; undefined while it accepts them.
+   */
   readonly trouble: string | undefined;
   /** True if Redis accepted a sign of life of this member within `FORGOTTEN_MS`, and has refused none since. */
   readonly isHeard: boolean;
@@ -32,8 +34,9 @@ export interface Membership {
 }
 
 /**
- * Enters a member (a run or a worker) into the fleet's roster and keeps it there. `report` returns the member's
- * state. `onRefused` is called if another member meanwhile has a claim with another value.
+ * Enters a member (a run or a worker) into the fleet's roster and keeps it there. `claims`: facts on which
+ * all members must agree. `report` returns the member's state. `onRefused` is called if a claim later differs
+ * from another member's.
  */
 export async function enterRoster(
   redis: Redis,
@@ -68,7 +71,8 @@ export async function enterRoster(
         trouble = undefined;
       })
       .catch(error => {
-        // While Redis is away, the beat waits. A changed claim (UsageError) is final; any other trouble may pass.
+        // UsageError: another member now holds a claim with another value. This is final; any other error may
+        // pass. While Redis is away, the beat waits and does not fail.
         if (error instanceof UsageError) onRefused(error);
         else trouble = reasonOf(error);
       })
@@ -138,7 +142,10 @@ export function rateClaim(rate: string): Claim {
   };
 }
 
-/** An account's credits are counted in one place, so all its fleet runs must start there. */
+/**
+ * `counter` identifies the state directory that counts the account's credits. All runs of a fleet must share
+ * it, because two counts would allow twice the limit.
+ */
 export function creditsClaim(counter: string): Claim {
   return {
     name: 'credits',

@@ -1,7 +1,7 @@
 /**
- * The names by which columns are addressed: the header's cells. A repeated cell gets a number (`name#2`). An empty
- * cell gets its position (`column_3`). If such a name is already taken, the column gets the next free number:
- * `name#3`, `column_3#2`.
+ * The names by which columns are addressed: the header's cells. A repeated cell gets a number (`name#2`). An
+ * empty cell gets its position (`column_3`). If such a name is already taken, the column gets the next free
+ * number: `name#3`, `column_3#2`.
  */
 export function columnNames(header: readonly string[]): string[] {
   const taken = new Set(header);

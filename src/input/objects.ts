@@ -38,8 +38,8 @@ const SMALL = 8;
 const OBJECT = 64;
 
 /**
- * Approximate bytes of a row. The count stops above `most`. An object of the caller's own class counts without its
- * content.
+ * Approximate bytes of a row. The count stops above `most`. An object of the caller's own class counts
+ * without its content.
  */
 function roughSize(row: object, most: number): number {
   const seen = new Set<object>([row]);

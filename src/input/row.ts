@@ -74,7 +74,6 @@ export type RejectReason =
   | 'invalid_json'
   | 'not_an_object';
 
-/** The place of a record, with its file. */
 export interface FilePlace extends RecordPlace {
   readonly file: string;
 }

@@ -23,7 +23,7 @@ export interface Source {
   readonly sample: readonly InputRecord[];
   /** Total size of all inputs before decompression; undefined unless all are regular files. */
   readonly bytesTotal: number | undefined;
-  /** Number and hash of the raw bytes read so far: all bytes, once batches() has delivered everything. */
+  /** Number and hash of the raw bytes read so far. It covers all bytes once batches() has ended. */
   readonly position: InputPosition;
   /** Number of records read so far. In a resumed run it includes the records of earlier sessions. */
   readonly recordsRead: number;
@@ -82,7 +82,10 @@ class FileSource implements Source {
   #first: NamedFormatOf | undefined;
   readonly #notes = new Set<string>();
   #bytesTotal: number | undefined;
-  /** On a resume: a place at or before the first unfinished record. Reading skips from the sample to this place. */
+  /**
+   * On a resume: the place at which to continue once the sample is read. It is at or before the
+   * first unfinished record.
+   */
   readonly #readOn: ReadOn | undefined;
   /** The last known place at or before the current batch: a resume would start to read there. */
   #from: ReadOn | undefined;
@@ -218,7 +221,10 @@ class FileSource implements Source {
     if (!agreed) throw noRows(file.name, unread);
   }
 
-  /** Notes the place of the next batch. On a resume, skips finished records: only hashes their bytes. */
+  /**
+   * Notes the place in the input where the next batch begins. On a resume, the reader jumps over the records
+   * that are finished: their bytes are only hashed.
+   */
   #notePlace(file: OpenFile, index: number): void {
     const done = this.#readOn;
     if (this.#sampled && done?.file === index && done.soFar.record > this.#tally.record) {

@@ -125,7 +125,9 @@ function titleLines(rows: readonly (readonly string[])[]): number {
   return isHeader && stands && rows.slice(0, header).every(isTitle) && filled(rows[0] ?? []) > 0 ? header : 0;
 }
 
-/** True if line 1 names groups of the columns that line 2 names: `Employee,,Manager,` above `Name,Email,Name,Email`. */
+/**
+ * True if line 1 names groups of the columns that line 2 names: `Employee,,Manager,` above `Name,Email,Name,Email`.
+ */
 function namesGroups([first = [], second = [], ...below]: readonly (readonly string[])[]): boolean {
   const rows = below.filter(row => filled(row) > 0);
   const isNamed = (cell: string, at: number) => cell.trim() !== '' || first[at]?.trim() !== '';
@@ -164,7 +166,8 @@ function filled(row: readonly string[]): number {
 
 /** A line's fields; none if a quote is not closed. */
 function fieldsOf(line: string, delimiter: string): string[] {
-  // Splits lines without quotes by hand: a parser for each of 60 lines and 4 delimiters would slow a short run's start.
+  // Splits lines without quotes by hand: a parser for each of 60 lines and 4 delimiters would slow a
+  // short run's start.
   if (!line.includes('"')) return line === '' ? [] : line.split(delimiter);
   try {
     return (parse(line, {delimiter, relax_quotes: true}) as string[][])[0] ?? [];

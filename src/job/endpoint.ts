@@ -16,7 +16,9 @@ export type Endpoint =
       readonly kind: 'live';
       readonly baseUrl: string;
       readonly apiKey: string;
-      /** Reads the key again from its file or command, which may have a new key; undefined for a key in a variable. */
+      /**
+       * Reads the key again from its file or command, which may have a new key; undefined for a key in a variable.
+       */
       readonly readKeyAgain?: (() => Promise<string>) | undefined;
       /** The variable that the key comes from. */
       readonly keyFrom?: string | undefined;

@@ -26,8 +26,9 @@ function stemOf(output: string): string {
 }
 
 /**
- * True if the output needs the long names: another output has the short names, or an unfinished run of another
- * output may still get them, or this output has the long names from an earlier run.
+ * True if the output needs the long names, such as `out.csv.summary.json`. There are three reasons: another
+ * output has the short names, an unfinished run of another output may still get them, or an earlier run of
+ * this output has the long names.
  */
 function isTaken(stem: string, output: string): boolean {
   const owner = summarizedOutput(namesOf(stem).summary);

@@ -48,7 +48,7 @@ export interface Job {
 export interface UnfinishedDay {
   readonly date: string;
   readonly directory: string;
-  /** @throws {UsageError} as {@link resolveJob}. */
+  /** @throws {UsageError} for the same reasons as {@link resolveJob}. */
   readonly resolve: () => Job;
 }
 
@@ -74,7 +74,10 @@ export type OutputOf<Kind extends Output['kind']> = Extract<Output, {kind: Kind}
 export interface JobPaths {
   readonly summary: string | undefined;
   readonly rejects: string | undefined;
-  /** Directory of the run's state. Undefined for rows and for a stream without `--state`: they use a temporary one. */
+  /**
+   * Directory of the run's state. Undefined for a library's rows and for a stream without `--state`: their
+   * state is in a temporary directory.
+   */
   readonly state: string | undefined;
 }
 

@@ -14,7 +14,7 @@ export function withoutCompression(path: string): string {
   return path.replace(COMPRESSED, '');
 }
 
-/** The compression by a name's ending; undefined without one. */
+/** The compression that a name's ending stands for, such as `.gz`; undefined for other endings. */
 export function compressionOf(path: string): Compression | undefined {
   return compressions.get(COMPRESSED.exec(path)?.[1]?.toLowerCase());
 }

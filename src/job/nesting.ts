@@ -2,8 +2,8 @@
 export const MOST_LEVELS = 100;
 
 /**
- * True if a value is nested deeper than `levels`. Call this before `JSON.stringify` and other recursive functions: they
- * overflow the stack at a few thousand levels, while `JSON.parse` reads any number of levels.
+ * True if a value is nested deeper than `levels`. Call this before `JSON.stringify` and other recursive functions:
+ * they overflow the stack at a few thousand levels, while `JSON.parse` reads any number of levels.
  */
 export function nestsTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
   if (typeof value !== 'object' || value === null) return false;

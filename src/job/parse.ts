@@ -106,8 +106,8 @@ function byName(value: object): RawSettings {
 }
 
 /**
- * Reads what is certain from a job file with a mistake: settings on a line of their own that depend on no other line.
- * Empty if the file can't be read at all.
+ * Reads what is certain from a job file with a mistake: settings on a line of their own that depend on no other
+ * line. Empty if the file can't be read at all.
  */
 export function salvageJobFile(path: string): RawSettings {
   try {
@@ -149,7 +149,7 @@ export function checkSettings(
   });
 }
 
-/** A failed check has at least one issue. */
+/** The first issue of a failed check, which always has one. */
 function firstIssue({issues}: z.ZodError): z.core.$ZodIssue {
   return issues[0] as z.core.$ZodIssue;
 }
@@ -196,7 +196,9 @@ function meantValue([name, ...inner]: readonly PropertyKey[], merged: RawSetting
   return near === undefined || near[0] !== given[0] ? undefined : {given, meant: near};
 }
 
-/** @throws {UsageError} if the file's content does not fit. The message has file, line, key and the expected value. */
+/**
+ * @throws {UsageError} if the file's content does not fit. The message has file, line, key and the expected value.
+ */
 export function checkYaml<T extends z.ZodType>(file: YamlFile, schema: T, code: 'account'): z.output<T> {
   const result = schema.safeParse(file.value);
   if (result.success) return result.data;

@@ -49,7 +49,9 @@ export type Settings = z.output<typeof settingsSchema>;
 export type JobSettings = z.output<typeof jobSchema>;
 export type WrittenJob = z.input<typeof jobSchema>;
 
-/** The names of the settings that the commands or library calls of this use take. */
+/**
+ * The names of the settings that a {@link Use} takes, such as the command `run` or the library's `enrich`.
+ */
 export type NamesFor<U extends Use> = {
   [Name in SettingName]: U extends AllDeclared[Name]['uses'][number] ? Name : never;
 }[SettingName];

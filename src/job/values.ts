@@ -91,8 +91,8 @@ type RateUnit = 's' | 'm' | 'h';
 type RateText = `${number}/${RateUnit}` | 'unlimited';
 
 /**
- * Bounds of a rate: at least one call a day, and at most a million in its unit of time. The pacer keeps the send
- * times of as many calls, so they take at most 8 MB.
+ * Bounds of a rate: at least one call a day, and at most a million calls in the rate's unit (s, m or h). The
+ * pacer keeps the time of each of these calls: at most 8 MB.
  */
 const SLOWEST_MS = 86_400 * SECOND;
 const MOST_IN_A_UNIT = 1_000_000;
@@ -136,8 +136,8 @@ export function ofOperation<T>(given: PerOperation<T>, name: Operation, otherwis
 }
 
 /**
- * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. The result is a map of
- * the named operations, and `all` for a single value.
+ * One value for all operations, or one each: `7d`, `ip=1d,email=30d`, or a map in a job file. The result is a map
+ * of the named operations, and `all` for a single value.
  */
 function perOperation<T, Given extends string | number, Other extends string = never>(
   one: (error: string) => z.ZodType<Given>,
@@ -189,7 +189,10 @@ export const ages = perOperation<number, Duration, 'rejected'>(
   ['rejected'],
 );
 
-/** Milliseconds for which a rejection is valid. A single age for all answers can shorten this time. */
+/**
+ * Milliseconds for which a rejection is valid: `rejected` if it is set, else the default. A shorter age for
+ * all answers (`all`) replaces the default.
+ */
 export function rejectionTerm({all = REJECTED_MS, rejected = Math.min(all, REJECTED_MS)}: Ages): number {
   return rejected;
 }

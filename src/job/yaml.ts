@@ -12,8 +12,9 @@ export class TooDeep extends Error {
 }
 
 /**
- * Reads YAML or JSON that a user wrote. The YAML library recurses for each level of nesting. If a regular
- * expression runs out of stack, V8 ends the process. So this function first measures the depth, token by token.
+ * Reads YAML or JSON that a user wrote. The YAML library recurses for each level of nesting. At great depth
+ * its regular expressions may run out of stack, and then V8 ends the process. So this function first measures
+ * the depth, token by token.
  *
  * @throws {TooDeep}
  */

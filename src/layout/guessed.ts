@@ -46,7 +46,9 @@ function countryFlags(phones: readonly string[], {columns, rows}: FirstRows): [s
   return column === undefined ? ['--default-country', 'COUNTRY'] : ['--country', column];
 }
 
-/** The column as a flag's value. A name with `=` gets an explicit prefix: `a=b` alone means column `a`, prefix `b`. */
+/**
+ * The column as a flag's value. A name with `=` gets an explicit prefix: `a=b` alone means column `a`, prefix `b`.
+ */
 function asChoice(operation: Guess['operation'], column: string): string {
   return operation !== 'country' && column.includes('=')
     ? `${column}=${operations[operation].prefix}`
@@ -196,8 +198,8 @@ function listIn(value: Readonly<Record<string, unknown>>): string | undefined {
 }
 
 /**
- * The error for a column of phone numbers in national form. It first says how to add their country, since the user may
- * need this column. At the end it says how to leave the column out.
+ * The error for a column of phone numbers in national form. It first says how to add their country, since the user
+ * may need this column. At the end it says how to leave the column out.
  */
 function nationalForm({column, national}: Guess, others: readonly Guess[], list: FirstRows): UsageError {
   const phones = others.filter(lacksCountry).map(other => other.column);

@@ -110,7 +110,7 @@ function footersIn(rows: readonly Row[], planned: readonly ReturnType<PlanRow>[]
   return records.length === 0 ? [] : [`${seem} values are not looked up.`];
 }
 
-/** The operation for which all of the column's values are valid, if they show it even without a header. */
+/** The operation for which all filled cells of the column are clearly valid values, even without a header. */
 function kindOf({cell}: Target, rows: readonly Row[]): Intelligence | undefined {
   const texts = rows.map(row => cell(row) ?? '').filter(text => text.trim() !== '');
   return intelligenceNames.find(name => texts.every(text => isValueOf(name, text)));
@@ -138,9 +138,9 @@ export function doubtCountries(column: string, cell: CellReader, rows: readonly 
 }
 
 /**
- * Refuses a second table below the first one: its rows may be of another kind, such as suppliers below customers.
- * A row seems to be its header if, in the columns that are looked up, each cell is a column name such as `email`,
- * or empty.
+ * Refuses a second table below the first one: its rows may be of another kind, such as suppliers below
+ * customers. A row seems to be the second table's header if, in the columns that are looked up, each cell is
+ * empty or a column name such as `email`.
  *
  * @throws {InputError} if one of the rows seems to be such a header.
  */

@@ -94,9 +94,9 @@ export function resolveMapping(
 }
 
 /**
- * A sentence that lists further columns: those that the run would look up if the user had named no column.
- * Undefined if there are none, or if the user named a column of session tokens, since tokens are often looked up
- * alone.
+ * A sentence that lists the columns that the run would look up if the user had named none. Columns that the
+ * user named are left out. Undefined if no column remains. Also undefined if the user named a column of
+ * session tokens, since tokens are often looked up alone.
  */
 function leftOutBeside(
   {choices, mentioned}: MentionedColumns,
@@ -186,9 +186,9 @@ function phoneColumns(targets: readonly Target[], {verdict}: Job['settings']): s
 }
 
 /**
- * Finds the country column of each column of phone numbers.
+ * Finds the country column of each phone column.
  *
- * @throws {UsageError} if several country columns fit one of them, and a number would differ between them.
+ * @throws {UsageError} if it is not certain which country column a phone column has.
  */
 function countriesOf(phones: readonly string[], choices: CountryChoices): Map<string, string> {
   const found = new Map<string, string>();
@@ -224,7 +224,10 @@ function planCells(
   };
 }
 
-/** Guesses the columns to look up, and those with phones' countries. A job file names the former itself. */
+/**
+ * Guesses the columns to look up, and the columns with countries of phone numbers. If the job is from a file,
+ * guesses only the countries: the file names the columns to look up.
+ */
 function columnsIn(
   {settings, fromFile}: Job,
   {mentioned}: MentionedColumns,

@@ -14,9 +14,9 @@ export function outputFormat({settings}: Job, {format}: Source): OutputFormat {
     kind,
     delimiter,
     eol: kind === 'ndjson' && format.eol === '\r' ? '\n' : format.eol,
-    // A CSV made from a legacy encoding gets a byte order mark: the user's program, such as an old Excel, would read
-    // UTF-8 without one as that encoding. NDJSON gets one only if the NDJSON input has it, since parsers of NDJSON
-    // fail on it.
+    // A CSV made from a legacy encoding gets a byte order mark: the user's program, such as an old Excel, would
+    // read UTF-8 without one as that encoding. NDJSON gets one only if the NDJSON input has it, since parsers of
+    // NDJSON fail on it.
     bom:
       settings.bom ??
       ((format.bom && kind === format.kind) || (kind === 'csv' && format.encoding !== 'utf-8')),

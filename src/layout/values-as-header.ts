@@ -16,8 +16,8 @@ export function isValueOf(operation: Intelligence, text: string): boolean {
 const isValue = (cell: string) => intelligenceNames.some(name => isValueOf(name, cell));
 
 /**
- * True if the first line is a row and not a header: one of its cells is a value to look up, or is written as a phone
- * number, like the cells below it.
+ * True if the first line is a row and not a header: one of its cells is a value to look up, or is written as a
+ * phone number, like the cells below it.
  */
 export function isRowOfValues(header: readonly string[], rows: readonly Row[]): boolean {
   return header.some(isValue) || phoneColumns(header, rows).length > 0;

@@ -1,7 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import {emptyTally, type SpendingBy, spentSince, type Tally} from './tally.ts';
 
-/** The spending of one session of a run at one endpoint and account. The history of runs has one line for each bill. */
+/**
+ * The spending of one session of a run at one endpoint and account. The history of runs has one line for each bill.
+ */
 export interface Bill {
   /** Identifies the bill. If the history gets a bill twice, it keeps one line. */
   readonly id: string;
@@ -45,7 +47,7 @@ export class Bills {
     this.#ended = saved?.ended ?? [];
   }
 
-  /** The bill that grows with each booking: this session's from {@link begin} on, before that the last one's. */
+  /** The bill that bookings go to. Until {@link begin} it is the last session's bill, then this session's. */
   get open(): Bill {
     const {id, about, before} = this.#open;
     return {id, about, at: this.#books.bookedAt, by: spentSince(this.#books, before)};

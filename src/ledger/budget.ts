@@ -3,7 +3,9 @@ import type {Charge} from '../job/settings/cost.ts';
 import {type Draw, spendingOf, type Tally} from './tally.ts';
 
 export interface Limits {
-  /** Maximum of spent, maybe spent and reserved credits. Money in this file is in thousandths of a credit. */
+  /**
+   * Maximum for spent, maybe spent and reserved credits together. Money in this file is in thousandths of a credit.
+   */
   readonly maxCredits?: number | undefined;
   /** The account's daily and monthly budgets. Other runs share them. */
   readonly shared?: readonly PeriodBudget[] | undefined;
@@ -35,7 +37,10 @@ export class Budget {
   readonly #books: Tally;
   /** Calls with reserved credits, by key, until they are booked. */
   readonly #inFlight = new Map<string, {readonly renews: boolean; readonly draws: readonly Draw[]}>();
-  /** By the limit's name: credits that the run took plus credits that remained, when the limit was last read. */
+  /**
+   * By a limit's name: the credits that the run took plus those left, when the limit was last read. Renewals
+   * may use half of this sum.
+   */
   readonly #lastRoom = new Map<string, number>();
   #reserved = 0;
   #exhausted: PeriodBudget | undefined;
@@ -162,9 +167,9 @@ export class Budget {
   }
 
   /**
-   * True if the limit has room for a renewal, and all renewals together use at most half of the limit. That half is
-   * computed from the credits that the run took plus those that remain. The run's own calls don't change this sum.
-   * So once the half is used up, the limit is not read again.
+   * True if the limit has room for a renewal of this cost, and all renewals together take at most half of the
+   * run's share. The share is the credits that the run took plus those that remain: the run's own calls don't
+   * change it. If the share as last read has no room for the renewal, the limit is not read again.
    */
   #hasHalfFor(limit: CreditLimit, cost: number): boolean {
     const {name} = limit;

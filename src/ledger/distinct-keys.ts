@@ -16,7 +16,7 @@ export class DistinctKeys {
   readonly #mostSlots: number;
   readonly #bytes = Buffer.allocUnsafeSlow(KEY_LENGTH);
   readonly #words = new Int32Array(this.#bytes.buffer, 0, 2);
-  /** Two words per slot; both are zero in a free slot. */
+  /** Each slot has the first two words (of 32 bits) of a key. Both words are zero in a free slot. */
   #slots = new Int32Array(2 * FIRST_SLOTS);
   #used = 0;
   #file: KeyFile | undefined;

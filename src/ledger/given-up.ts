@@ -27,9 +27,15 @@ export interface Earlier {
 export interface StartOver {
   /** True if the new attempt starts with empty books: earlier spending counts against no limit. */
   readonly freshBudget?: boolean;
-  /** True keeps each value's number of calls that may have been charged without an answer. False makes it 1. */
+  /**
+   * True keeps each value's number of doubts: calls that may have been charged and brought no answer. False
+   * counts all doubts of a value as one.
+   */
   readonly keepsDoubts?: boolean;
-  /** The new attempt's identity. It is saved in the same transaction: a kill leaves no attempt without one. */
+  /**
+   * The new run's identity. The restart saves it in its own transaction, so a kill leaves no restarted ledger
+   * without an identity.
+   */
   readonly run?: unknown;
 }
 
@@ -39,7 +45,7 @@ export interface ScopedAnswers {
   readonly answers: readonly KeptAnswer[];
 }
 
-/** {@link Earlier} of a run that spent nothing before a restart, as far as known. */
+/** {@link Earlier} without spending. `unknown`: true if a saved state could not be read. */
 export function nothingEarlier(unknown: boolean): Earlier {
   return {counted: sumOf([]), notCounted: sumOf([]), unknown};
 }
@@ -66,8 +72,9 @@ export class GivenUp {
   }
 
   /**
-   * Ends the current attempt and begins a new one in `scope` (endpoint and account). Returns the new attempt's
-   * books, without earlier spending if the budget is fresh. To be called within a transaction.
+   * Restarts the run: ends its current attempt (the work since the last restart) and begins a new one in
+   * `scope` (endpoint and account). Returns the new attempt's books. With a fresh budget, these lack earlier
+   * spending. The caller must have begun a transaction.
    */
   begin(tally: Tally, scope: string, {freshBudget = false, keepsDoubts = false}: StartOver): Tally {
     const {answers, doubts, countAsOne, forget, keepBooks, clear, setScope} = this.#sql;
@@ -85,7 +92,7 @@ export class GivenUp {
     return beginningWith(this.#books().find(books => books.isCounted)?.tally ?? emptyTally());
   }
 
-  /** Endpoint and account of the current attempt. */
+  /** Endpoint and account of the run since its last restart. */
   get scope(): string {
     return this.#scope;
   }
@@ -95,9 +102,9 @@ export class GivenUp {
   }
 
   /**
-   * Returns a value's entry from earlier attempts; undefined if they never sent the value. After an attempt whose
-   * state was unreadable, any value may have been sent. If `serves` refuses an answer, the entry says only that a
-   * call was sent.
+   * Returns a value's entry from earlier attempts; undefined if they never sent the value. If an attempt's
+   * state was unreadable, any value may have been sent, so each value has an entry. If `serves` refuses the
+   * answer, the entry has no outcome, and says only that a call was sent.
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#isEmpty ? undefined : guarded(() => this.#sql.find.get(key, this.#scope));
@@ -127,7 +134,10 @@ export class GivenUp {
     return answersOf(last => guarded(() => answersFrom.all(scope, String(last?.key ?? ''))).map(withAnswer));
   }
 
-  /** Excludes all earlier spending from every limit. The books still know which operations were answered. */
+  /**
+   * Excludes all earlier spending from every limit. Keeps the numbers of answers, which show the operations
+   * that the service has answered.
+   */
   #forgetSpending(): void {
     const {books, forget, keepBooks} = this.#sql;
     for (const {scope, tally} of books.all()) {
@@ -164,8 +174,8 @@ function statements(db: Sqlite) {
     answers: db.prepare(
       'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, 0, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
     ),
-    // If `carried` has an answer of the value from an earlier attempt, that answer stays in the row,
-    // with the doubts.
+    // The row in `carried` may have the value's answer from an earlier attempt. The statement keeps this
+    // answer, and adds the doubts.
     doubts: db.prepare(
       `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
     ),

@@ -9,12 +9,16 @@ import type {SharedDate} from '../disk/shared-date.ts';
 import {Sqlite, type SqlValue} from '../disk/sqlite.ts';
 import {systemCode} from '../errors.ts';
 
-/** Maximum milliseconds to wait while another run adds its line. After `adding`, the line goes to a file. */
+/**
+ * Maximum milliseconds to wait while another run adds its line. A line that can't be added in time goes to a file.
+ */
 const BUSY_TIMEOUT_MS = {adding: 250, reading: 5_000} as const;
 const DAY_MS = 86_400_000;
 /** Lines are kept for a year. */
 const KEPT_MS = 366 * DAY_MS;
-/** Maximum number of lines, even if all of them are of the last year. */
+/**
+ * Maximum number of lines. If there are more, the oldest are deleted, even if they are less than a year old.
+ */
 const MOST_LINES = 20_000;
 /** Number of summaries kept of each job's complete runs, and of its incomplete runs. */
 const SUMMARIES = 30;
@@ -44,7 +48,10 @@ type Merge = (known: string, told: string) => string;
 /** Directory of lines that could not be added to a locked history. The next process to open it adds them. */
 const WAITING = 'runs.waiting';
 
-/** Writes lines to a file, from which the next process that opens the history adds them. Durable on return. */
+/**
+ * Saves lines for a history that is locked, in a file of their own. The next process that opens the history
+ * adds them. The file is durable on return.
+ */
 export function leaveForHistory(directory: string, entries: readonly HistoryEntry[]): void {
   const waiting = join(directory, WAITING);
   makeDirectory(waiting);

@@ -1,4 +1,7 @@
-/** Number of the filter's bits: 1 MiB. With over ten million keys it recognizes few new keys, but costs little. */
+/**
+ * Number of the filter's bits: 1 MiB. At ten million keys, 70% of the bits are set, so 70% of new keys still
+ * need a search in the file.
+ */
 const PLACES = 2 ** 23;
 /** Number of a key's characters that are used. A key is a hash, so a few characters suffice. */
 const SAMPLE = 8;

@@ -74,15 +74,16 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
 }
 
 /**
- * Removes the names of an open ledger's files: then the files vanish when they are closed, however the process
- * ends. The write-ahead log exists by now, so SQLite opens no file by name again. (On Windows this fails.)
+ * Removes the names of an open ledger's files. The files then vanish when they are closed, however the
+ * process ends. This is safe: SQLite has opened the write-ahead log by now, and opens no file by name again.
+ * On Windows it fails.
  */
 export function removeNames(path: string): void {
   for (const suffix of ['', '-wal']) {
     try {
       rmSync(path + suffix, {force: true});
     } catch {
-      // On Windows the caller removes the directory later.
+      // Windows does not remove open files. There the caller removes their directory later.
     }
   }
 }
@@ -138,7 +139,11 @@ export function toSaved(value: unknown): string {
   return `${json}\n${crc32(json)}`;
 }
 
-/** Reads a text of {@link toSaved}, or one without a checksum (an earlier version's). Throws `state_damaged`. */
+/**
+ * Reads a text that {@link toSaved} wrote, or a text of an earlier version, which has no checksum.
+ *
+ * @throws {StateError} `state_damaged` if the text is damaged.
+ */
 export function saved<T>(text: unknown): T {
   const [json = '', checksum] = String(text).split('\n');
   if (checksum !== undefined && Number(checksum) !== crc32(json))

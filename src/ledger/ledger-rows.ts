@@ -83,7 +83,10 @@ export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nt
 /** Number of known answers that one statement writes. This is a fifth faster than one answer per statement. */
 export const ADOPTED_AT_ONCE = 64;
 
-/** The row of a known answer. Binding takes time, so the statement itself has the values that all answers share. */
+/**
+ * The SQL values of a known answer's row. Binding parameters takes time, so values that all answers share are
+ * part of the statement.
+ */
 const ADOPTED_ANSWERS = `(?, ?, ${stateOf.ok}, 0, NULL, ?, ?)`;
 
 function adoption(rows: string): string {

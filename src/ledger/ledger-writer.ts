@@ -8,7 +8,10 @@ import {guarded, unwritable} from './ledger-file.ts';
 import {entryOf, findRows, type LedgerStatements} from './ledger-rows.ts';
 import {type Adopted, afterNextSends, Unwritten} from './unwritten.ts';
 
-/** Outcomes without a call are written in groups: keys are random, so fewer would rewrite more pages. */
+/**
+ * Number of outcomes without a call that are written together. Keys are random: smaller groups would write
+ * the same pages more often.
+ */
 const ADOPT_AT_ONCE = 4_096;
 
 interface LedgerWriterOptions {
@@ -115,7 +118,10 @@ export class LedgerWriter {
     }
   }
 
-  /** Reserves disk space for the outcomes of the next calls, before other programs fill the disk; else throws. */
+  /**
+   * Reserves disk space for the outcomes of the next calls, before other programs fill the disk. Throws if
+   * there is no space.
+   */
   #demandSpace(): void {
     if (this.#full !== undefined) throw this.#full;
     try {

@@ -19,7 +19,7 @@ export interface LedgerOptions extends Limits {
   readonly temporary?: boolean | undefined;
   /** True to record each call: see {@link CallRecords}. */
   readonly recordsCalls?: boolean | undefined;
-  /** Gives credits that the killed session `holder` left unspent back to budgets. `taken`: its use, by limit. */
+  /** Returns unspent credits of the killed session `holder` to budgets. `taken`: credits it took, by limit. */
   readonly giveBack?: ((holder: string, taken: (name: string) => number) => void) | undefined;
 }
 
@@ -38,7 +38,7 @@ export class Ledger {
   readonly tally: Tally;
   readonly budget: Budget;
   readonly bills: Bills;
-  /** The rest of the run's attempts before its restarts: answers, doubts and spending. */
+  /** Answers, doubts and spending from the time before the run's restarts. */
   readonly givenUp: GivenUp;
   /** Number of calls that were in flight when the last session ended: they may have been charged. */
   readonly interrupted: number;
@@ -76,7 +76,8 @@ export class Ledger {
         spare: this.#spare,
       });
       this.interrupted = guarded(() => this.#bookInterrupted());
-      // Gives back the unspent credits in a killed session's blocks, before this session takes its own blocks.
+      // A killed session may have left credits of shared budgets unspent. Gives them back before this session
+      // takes its own.
       const before = this.getMeta<Holding>('holding');
       if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
       guarded(() => this.#saveHolding());
@@ -86,7 +87,7 @@ export class Ledger {
     }
   }
 
-  /** True while entries can be read: until the ledger is closed, or a write failed. */
+  /** True while entries can be read, also after {@link end}. False once the ledger is closed or a write failed. */
   get isReadable(): boolean {
     return this.#state === 'ended' || (this.#state === 'open' && this.#writer.refusal === undefined);
   }
@@ -96,13 +97,13 @@ export class Ledger {
     return this.#writer.find(keys);
   }
 
-  /** Number of the row that shows a value's answer unchanged; undefined if none is chosen yet. */
+  /** Number of the row that shows the answer of a key's first call; undefined if no row is chosen yet. */
   firstRow(key: string): number | undefined {
     const row = guarded(() => this.#sql.firstRow.get(key))?.first_row ?? null;
     return row === null ? this.#writer.unwritten.firstRows.get(key) : Number(row);
   }
 
-  /** Notes that `row` shows the answer unchanged: see {@link firstRow}. Durable with the next checkpoint. */
+  /** Sets the value's {@link firstRow}. Durable with the next checkpoint. */
   setFirstRow(key: string, row: number): void {
     this.#writer.unwritten.firstRows.set(key, row);
   }
@@ -154,7 +155,10 @@ export class Ledger {
     return this.record(booked);
   }
 
-  /** Settles a value without a new call: by an earlier outcome, or because no resend is allowed. */
+  /**
+   * Settles a value without a new call: by an earlier outcome, or as failed or unknown after its last allowed
+   * send. `known`: true if the ledger has counted the value already.
+   */
   adopt(operation: Operation, key: string, outcome: Outcome, known = false): void {
     const tally = this.tally.operations[operation];
     if (!known) tally.distinct += 1;
@@ -173,12 +177,15 @@ export class Ledger {
     this.#writer.unwritten.judge(key, isKept ? ++this.tally.bought : null);
   }
 
-  /** Rejections about which an earlier session did not decide: see {@link judgeRejection}. */
+  /** Rejections that an earlier session left without a decision by {@link judgeRejection}. */
   unjudged(): KeptAnswer[] {
     return guarded(() => this.#sql.unjudged.all()).map(answerOf);
   }
 
-  /** Yields the answers after the `nth`, in groups. If it is 0, those from before a restart come first. */
+  /**
+   * Yields, in groups, the answers with a higher number than `nth`. If `nth` is 0, the answers from before a
+   * restart come first.
+   */
   *answersAfter(nth: number): Generator<KeptAnswer[]> {
     if (this.#state === 'open') this.#writer.drain();
     if (nth === 0) yield* this.givenUp.answers();

@@ -27,9 +27,15 @@ export interface RefusalTally {
 
 /** Counts of one operation, over all sessions of the run. */
 export interface OperationTally extends RefusalTally {
-  /** Distinct values, however they were answered. */
+  /**
+   * Distinct values answered from the store, or from before the run's restart. `knownRejections`: those of
+   * them with a rejection as answer.
+   */
   distinct: number;
-  /** Distinct values with an answer from the store or before a restart. `knownRejections`: rejections of them. */
+  /**
+   * Distinct values with an answer from the store or before a restart. `knownRejections`: those whose answer
+   * is a rejection.
+   */
   fromStore: number;
   knownRejections: number;
   /** Distinct values that were not searched in the store, since it could not be read. */
@@ -70,7 +76,7 @@ export interface Tally {
   readonly wrongTypes: Record<string, number>;
   /** Time of the last booking, in milliseconds since the epoch. */
   bookedAt: number;
-  /** By a limit's name: credits taken of it since the run began or was last restarted. */
+  /** Credits taken of each limit, by its name, since the run began or was last restarted. */
   readonly draws: Record<string, Draw>;
 }
 
@@ -157,7 +163,10 @@ export function beginningWith(tally: Tally): Tally {
   };
 }
 
-/** Returns books of zeros, except for the numbers of answers: these show which operations were answered. */
+/**
+ * Returns empty books that keep only each operation's number of answers. So the run still knows which
+ * operations the service has answered.
+ */
 export function withAnswersAlone({operations}: Tally): Tally {
   const empty = emptyTally();
   return {
@@ -193,7 +202,10 @@ function latencyBucket(ms: number): number {
   return Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / GROWTH));
 }
 
-/** Percentile `p` (0 to 1) of the latencies in milliseconds, rounded up to its bucket's end; null without calls. */
+/**
+ * Percentile `p` (0 to 1) of the latencies, in milliseconds; null without calls. It is rounded up to the end
+ * of a latency bucket.
+ */
 export function latencyPercentile(tally: Tally, p: number): number | null {
   const buckets = Object.entries(tally.latency).map(([bucket, count]) => [Number(bucket), count] as const);
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);
@@ -214,7 +226,7 @@ export function countUp(counts: Record<string, number>, name: string, by = 1): v
   if (counts[name] === 0) delete counts[name];
 }
 
-/** Books one attempt. Returns the number of its answer among bought answers; null without an answer. */
+/** Books one attempt. Returns its answer's number among bought answers, from 1; null without an answer. */
 export function bookAttempt(
   tally: Tally,
   {operation, attempt, charge, cost, retry, outcome}: BookedAttempt,
@@ -228,7 +240,7 @@ export function bookAttempt(
   if (attempt.kind === 'answered') books.answered += 1;
   if (charge === 'spent') books.spent += cost;
   if (charge === 'maybe') books.maybeSpent += cost;
-  // A rejection gets its number later, once the value is known to be to blame.
+  // A rejection gets its number later, once it is known that the value is to blame, and not the account.
   const isNumbered = outcome?.boughtAt !== undefined && outcome.status !== 'failed';
   return isNumbered ? ++tally.bought : null;
 }

@@ -23,14 +23,17 @@ export class Unwritten {
   readonly outcomes = new Map<string, Outcome>();
   /** Keys of values that have no outcome in `outcomes`, and whose row in the file is outdated. */
   readonly open = new Set<string>();
-  /** By a value's key: the number of its rejection among bought answers; null for a failure of this run only. */
+  /**
+   * Judged rejections by the value's key. The number of the rejection among the bought answers if it is kept;
+   * null if it became a failure of this run only.
+   */
   readonly rejections = new Map<string, number | null>();
 
   get size(): number {
     return this.attempts.length + this.adopted.size + this.rejections.size + this.firstRows.size;
   }
 
-  /** Returns the entries of those of the given values whose outcomes wait to be written. */
+  /** Returns the entries of the given values whose outcomes wait to be written. */
   entriesOf(keys: readonly string[]): Map<string, LedgerEntry> {
     const found = new Map<string, LedgerEntry>();
     for (const key of keys) {
@@ -48,7 +51,8 @@ export class Unwritten {
     }
     for (const [key, nth] of this.rejections)
       nth === null ? sql.dropRejection.run(key) : sql.keepRejection.run(nth, key);
-    // After the attempts: an adopted outcome may settle a value whose own call failed.
+    // Comes after the attempts: a value's own failed attempt leaves its row waiting, and a later outcome from
+    // elsewhere fills this row. In the other order, the attempt would overwrite the outcome.
     writeAdopted(sql, this.adopted);
     for (const [key, row] of this.firstRows) sql.setFirstRow.run(row, key);
   }
@@ -92,7 +96,10 @@ function writeOne(sql: LedgerStatements, key: string, {operation, outcome}: Adop
   sql.adopt.run(key, operation, ...columnsOf(outcome));
 }
 
-/** Runs `work` two turns of the event loop later. Mostly the next reservations are written by then. */
+/**
+ * Runs `work` two turns of the event loop later. By then, the next reservations have mostly written the
+ * waiting bookings, and `work` has nothing to write.
+ */
 export function afterNextSends(work: () => void): Promise<void> {
   const next = new Promise(resolve => {
     setImmediate(() => setImmediate(resolve));

@@ -18,12 +18,12 @@ const FIRST_ROWS = 1_000;
 /**
  * Enriches rows in order. Each distinct value is paid for once; calls are paced and retried; known answers
  * come from the answer store. The caller's own objects come back with `enrichment` added. An entry that is
- * not an object, or is too large, comes with `enrichment.rejected`. Up to 64 MiB of rows are read ahead.
- * Without files, nothing is resumed. Leaving the loop, `return()` and `throw()` end the run immediately:
- * nothing is sent afterwards.
+ * not an object, or is too large, comes with `enrichment.rejected`. Up to 64 MiB of rows are read ahead. The
+ * run saves no state, so it can't be resumed. Leaving the loop, `return()` and `throw()` end the run
+ * immediately: nothing is sent afterwards.
  *
- * @throws {BulkEnrichError} if the run can't start, or stops before all rows are done; {@link AbortError} when the
- * signal is aborted; an error of the source, unchanged, after the rows before it.
+ * @throws {BulkEnrichError} if the run can't start, or stops before all rows are done; {@link AbortError}
+ * when the signal is aborted; an error of the source, unchanged, after the rows before it.
  */
 export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
   rows: Iterable<Row> | AsyncIterable<Row>,
@@ -80,7 +80,10 @@ async function* enrichAll(
   }
 }
 
-/** Opens the run; undefined if the caller left meanwhile. Unless settings name columns, first reads some rows. */
+/**
+ * Opens the run. If no setting names columns, reads some rows first, to detect the columns. Undefined if the
+ * caller left meanwhile.
+ */
 async function opened(
   groups: RowGroups,
   settings: object,

@@ -20,7 +20,9 @@ export class Enrichments {
     this.#isScored = scorer !== undefined;
   }
 
-  /** @throws {UsageError} before any cost, if the row has a property `enrichment` of its own. */
+  /**
+   * @throws {UsageError} if the row has a property `enrichment` of its own. Called before the lookups of the row.
+   */
   demandRoom(given: unknown, index: number): void {
     if (typeof given !== 'object' || given === null || !(ENRICHMENT in given)) return;
     const {enrichment} = given;

@@ -1,13 +1,17 @@
 import type {Stopper} from '../run/stop.ts';
 import type {Turns} from './turns.ts';
 
-/** A program's rows in groups: rows that are available without waiting, up to the end of a turn. */
+/**
+ * A program's rows in groups. A list gives as many rows as one turn of the event loop can take, at most 256.
+ * An async source gives one row at a time.
+ */
 export interface RowGroups {
-  /** Limits the time for rows in one turn of the event loop. The consumer of results shares it. */
+  /** Limits the time for rows in one turn of the event loop. The consumer of results uses the same object. */
   readonly turns: Turns;
   /**
-   * Returns the next rows; undefined after the last. If the source throws, returns all rows before, and then
-   * throws its error.
+   * Returns the next rows; undefined after the last.
+   *
+   * @throws the source's error, but only in a call after all rows before the error were returned.
    */
   next(): Promise<readonly unknown[] | undefined>;
   /** Releases the source of the rows, even while `next` waits for it. */
@@ -78,8 +82,8 @@ function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
 }
 
 /**
- * Reads groups until it has at least `count` rows, the rows end, or `stopper` stops. Returns these `first` rows,
- * and `all` rows from the start.
+ * Reads groups until it has at least `count` rows, the rows end, or `stopper` stops. `first` has the rows
+ * that were read. `all` delivers these rows again, then the rest.
  */
 export async function readAhead(
   groups: RowGroups,

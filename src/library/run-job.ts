@@ -20,8 +20,9 @@ export interface RunJobOptions {
   /** Stops the run with its state saved, like SIGINT. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds that calls in flight have to finish when the run stops; 5,000 by default. Calls without an answer
-   * by then count as maybe spent; with 0, these are all calls in flight.
+   * Milliseconds that calls in flight have to finish when the run stops; 5,000 by default. Calls that have
+   * no answer by then count as maybe spent. With 0, the run waits for no call, so all calls in flight count
+   * as maybe spent.
    */
   readonly graceMs?: number;
   /** Receives warnings while the run is under way. */

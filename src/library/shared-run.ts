@@ -43,7 +43,9 @@ export class SharedRun {
     });
   }
 
-  /** Resolves once the run is closed or stopped, and calls in flight have ended or used up their time. */
+  /**
+   * Resolves once the run is closed or stopped, and calls in flight have ended or their grace period is over.
+   */
   async untilClosed(): Promise<void> {
     const {stopper} = this.#session;
     await stopper.unlessStopped(this.#closed);

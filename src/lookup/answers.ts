@@ -36,8 +36,8 @@ type Fresh = Map<string, Pending>;
 const RECENT_BYTES = 4_194_304;
 
 /**
- * Compares an answer of the store (`found`) with one from before the run's restart (`carried`, of this `validity`).
- * Returns the later bought of those that are valid.
+ * Compares an answer of the store (`found`) with one from before the run's restart (`carried`, of this
+ * `validity`). Returns the valid one; if both are valid, the one bought later.
  */
 function newer(
   found: KnownAnswer | undefined,
@@ -50,8 +50,9 @@ function newer(
 }
 
 /**
- * Returns the outcome of a value that is not sent again, because its last outcome was bought and is `unknown`: a
- * known answer that is still valid (`due`), else that last outcome. Undefined for other values.
+ * Returns the outcome of a value that must not be sent again, since its last verdict was `unknown`: the
+ * session token is redeemed, perhaps by an earlier call. This is a known answer that is still valid (`due`),
+ * else that verdict. Undefined for other values.
  */
 function unknownOf(last: Outcome | undefined, known: KnownAnswer | undefined): Outcome | undefined {
   if (last === undefined || isKept(last)) return undefined;
@@ -77,7 +78,7 @@ export class Answers {
   async ask(all: readonly Waiter[]): Promise<void> {
     const waiters = all.filter(waiter => !this.#tellRecent(waiter));
     if (waiters.length === 0) return;
-    // No other wait may follow until the values are marked as pending: meanwhile another `ask` could buy
+    // This is the last wait before the values are marked as pending. During a wait, another `ask` could buy
     // the same value.
     const ready = this.#options.store.ready();
     if (ready !== undefined) await ready;
@@ -145,7 +146,10 @@ export class Answers {
     return true;
   }
 
-  /** Answers lookups from the store, and from before the run's restart. Notes what is known of the others. */
+  /**
+   * Answers lookups from the store, or with answers from before the run's restart. For each other lookup,
+   * notes its earlier attempts and its earlier answer.
+   */
   #takeOver(fresh: Fresh, known: ReadonlyMap<string, LedgerEntry>): void {
     const byOperation = new Map<Operation, Pending[]>();
     for (const pending of fresh.values()) {

@@ -112,7 +112,10 @@ export const callCodes = {
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 
-/** Texts for codes with an HTTP status, such as `http_503`. The program sends only `failed` calls again. */
+/**
+ * Texts for codes with an HTTP status, such as `http_503`. A run may send `failed` calls again, but
+ * never `refused` ones.
+ */
 const statusCodes = {
   failed: {
     meaning: 'The service failed with this HTTP status; the call may have been charged.',
@@ -160,7 +163,10 @@ function textOf(word: string): CodeText | undefined {
 /** The part of a code after its prefix: `ip_range` of `ip.ip_range` or `signup_ip.ip_range`. */
 const wordOf = (code: string) => code.slice(code.lastIndexOf('.') + 1);
 
-/** Meaning of a code, which may have a column or operation before it. Empty for the service's unknown codes. */
+/**
+ * Meaning of a code, with or without a column or operation before it (`ip.ip_range`). Empty for codes of the
+ * service that this program does not know.
+ */
 export function meaningOf(code: string): string {
   const word = wordOf(code);
   const judging = operationNames.find(name => Object.hasOwn(operations[name].codes, word));

@@ -74,7 +74,8 @@ function isLabelledAnothers({heading}: Column, label: Column | undefined, sample
 
 /**
  * The phone columns that need a country column: those that settings name, and those whose headers say phone.
- * Headers with unknown words count only if no header is plain.
+ * A header with an unknown word (`Accountant Phone`) counts only if no phone header has known words alone
+ * (`Billing Phone 2`).
  */
 function phonesOf(columns: readonly Column[], numbers: readonly string[]): Column[] {
   const isMeant = ({name}: Column) => numbers.includes(name);
@@ -120,8 +121,8 @@ function best(some: readonly Guess[]): Guess[] {
 }
 
 /**
- * True if neither the header nor nearly all values support a guess. Such a guess is dropped if another column has a
- * better one for the same operation.
+ * True for an unsure guess with little support: the header does not name its kind, and too few values fit ({@link
+ * CONTENT_SPEAKS}). Such a guess is dropped if another column has a better one for the same operation.
  */
 function isFaint({header, confidence, ofKind}: Guess): boolean {
   return header === 'silent' && confidence === 'unsure' && ofKind < CONTENT_SPEAKS;
@@ -151,8 +152,7 @@ function guessColumn(
     says?.strength === 'named' || (says?.strength === 'hinted' && isConfirmed(operation, cells, base.ofKind));
   const judged = isNamed ? byName(tally) : byContent(operation, column, cells, tally, headless);
   if (judged === undefined) return undefined;
-  // If a header only mentions a kind, the values must prove it. Mere digits prove nothing: the column
-  // `phone order no` has them, too.
+  // If a header only mentions a kind, as `phone order no` does, the values decide. Digits alone decide nothing.
   const isMentioned =
     says?.strength === 'mentioned' &&
     (judged === 'sure' ||
@@ -167,8 +167,8 @@ function guessColumn(
     confidence: confidence === 'sure' && aside === undefined ? 'sure' : 'unsure',
     aside,
   } as const;
-  // Reports no guess for a column that is to be left out and whose values mostly don't fit. The reasons `values`
-  // and `alike` are reported anyway.
+  // A column with a reason to leave it out (`aside`) is reported only if its values mostly fit the kind. If
+  // the reason is `values` or `alike`, it is reported in any case.
   return aside === undefined || aside === 'values' || aside === 'alike' || base.ofKind >= MOSTLY
     ? guess
     : undefined;
@@ -180,8 +180,8 @@ function mayBeOtherDigits({heading}: Column, cells: ColumnCells): boolean {
 }
 
 /**
- * True if most values fit the kind that the header hints at. Almost any digits may be a phone number, so these must
- * also be likely (`isLikely`).
+ * True if most values are of the kind that the header hints at. Almost any digits may be a phone number, so
+ * most phone numbers must also be likely (`isLikely`).
  */
 function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number): boolean {
   const {isLikely, isTelling} = operations[operation];
@@ -194,7 +194,7 @@ function isConfirmed(operation: Intelligence, cells: ColumnCells, ofKind: number
 /** Header of copied mail recipients. For e-mail columns only: beside phones, `CC` means country code. */
 const COPIED = /^(?:mail\W?)?cc$/i;
 
-/** True if at least this share of the filled cells fits. Stops once too many do not fit. */
+/** True if at least `share` of the filled cells fit. Stops early once too many do not. */
 function isShare(
   share: number,
   cells: ColumnCells,
@@ -286,7 +286,8 @@ function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules |
       if (isTelling?.(text) !== false) tally.telling += 1;
       continue;
     }
-    // Finding out the column's habits is slow. So this is done only if a cell can't be judged without them.
+    // It is slow to find the column's habits: how it writes its values. So this is done only if a cell can't
+    // be judged without them.
     if (BY_HABIT.has(judged.code) && !isKnown)
       return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
     if (judged.code === 'calling_code_unclear') tally.unclear += 1;

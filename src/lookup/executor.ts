@@ -19,7 +19,10 @@ export interface Task {
   readonly cost: number;
   /** True if the ledger has an entry of the lookup. */
   readonly known: boolean;
-  /** Chooses the row that shows the answer unchanged, at the sending; undefined if all rows show the same. */
+  /**
+   * Chooses, when the call is sent, the row that shows the answer unchanged. All other rows show the answer
+   * to a repeated call. Undefined if repeated calls get the same answer.
+   */
   firstRow(): number | undefined;
   /** Numbers of the rows that wait for the task now. */
   rows(): readonly number[];
@@ -33,9 +36,14 @@ export interface Task {
   ended(end: Ended): void;
   /** False once no cell waits for the task. Then no call is made. */
   isWanted(): boolean;
-  /** True if another run has bought the answer since the task was queued. Then the waiting cells have it. */
+  /**
+   * If another run has bought the answer since the task was queued, gives it to the waiting cells and returns true.
+   */
   isAnsweredMeanwhile(): boolean;
-  /** Called when an outage delays the task: answers waiting programs now; all rows if the outage is overdue. */
+  /**
+   * Called when an outage delays the task. Answers the programs that wait for it; if the outage is overdue,
+   * answers all rows.
+   */
   heldUp(isOverdue: boolean): void;
 }
 
@@ -69,17 +77,19 @@ export interface PaceReport {
 }
 
 /**
- * Has the calls of tasks made, by this process or by a fleet. A task waits for a slot, since calls in flight are
- * limited; then for a permit, since the rate of calls is limited, too.
+ * Makes the calls of tasks, in this process or through a fleet. A task first waits for a slot, since calls in
+ * flight are limited. Then it waits for a permit, since the rate of calls is limited too.
  */
 export interface Executor {
   /** True while an outage delays even urgent tasks, for which a program waits. */
   readonly isDown: boolean;
   /** Takes a task. Resolves when it may take another. */
   submit(task: Task): Promise<void>;
-  /** Sends nothing new. Only calls in flight still end their tasks. */
+  /** Sends nothing new. Tasks with a call in flight still end. All other tasks stay open. */
   stop(): void;
-  /** Sends nothing new. Calls in flight may end; tasks without an outcome end as `unasked` for this reason. */
+  /**
+   * Stops sending. Calls in flight may still end. Tasks without an outcome end as `unasked` with `reason`.
+   */
   close(reason: UnaskedCode): void;
   /** Drops tasks for which no cell waits: they must not occupy a slot or keep the process alive. */
   dropUnwanted(): void;

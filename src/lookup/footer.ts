@@ -2,17 +2,21 @@ import type {Row} from '../input/row.ts';
 import {tokensOf} from './columns/tokens.ts';
 import {HeaderVocabulary} from './columns/vocabulary.ts';
 
-/** Number of rows from which on it is clear which columns are usually filled. */
+/** Minimum number of rows that show which columns are usually filled. */
 const FEW_ROWS = 5;
 const USUALLY = 0.8;
-/** A row without a label must leave this many usually filled columns empty to count as a note. */
+/**
+ * A row that does not begin with a label counts as a note only if it leaves at least this many usually
+ * filled columns empty.
+ */
 const SEVERAL = 2;
 
 /**
  * Returns a test for rows below a list: totals, and notes such as `Exported by,jo@example.com,`. Their values
- * belong to no person of the list. Such a row begins with a label, and leaves a column empty that the first rows
- * usually fill. Or it begins with a text without digits in a column of numbers, and leaves several usually
- * filled columns empty.
+ * belong to no person of the list. There are two forms of such rows:
+ *
+ * - The row begins with a label, and a column is empty that the first rows usually fill.
+ * - The row begins with text in a column of numbers, and at least two usually filled columns are empty.
  */
 export function footersOf(first: readonly Row[]): (row: Row) => boolean {
   const isLabel = labelTest();

@@ -64,7 +64,9 @@ export class Lane {
     task.permit(granted);
   }
 
-  /** Ends the wait for a permit of at most `most` tasks for which `isMeant` is true, and returns them. */
+  /**
+   * Takes out at most `most` waiting tasks for which `isMeant` is true, and returns them. They get no permit.
+   */
   takeOut(isMeant: (task: TaskState) => boolean, most = Number.POSITIVE_INFINITY): TaskState[] {
     const taken = this.#waiting.filter(isMeant).slice(0, most);
     for (const task of taken) this.release(task, false);
@@ -76,8 +78,8 @@ export class Lane {
   }
 
   /**
-   * Notes that a task was sent at `now`. To be called after sending: the pacer takes the time in this method, and
-   * an earlier time would let later calls leave a fraction of a millisecond too early.
+   * Notes that a task was sent at `now`. Call this method after the sending, since the pacer reads its own
+   * clock here. A time before the sending would let later calls leave a fraction of a millisecond too early.
    */
   sent(now: number): void {
     this.#recent.push(now);
@@ -135,7 +137,7 @@ export class Lanes implements Iterable<Lane> {
     for (const lane of this.#turns) lane.wake();
   }
 
-  /** Moves a lane that has sent behind all others: these may use the next free slot first. */
+  /** Puts the lane that has just sent at the end of the order, so that the others get the next free slot. */
   sentBy(lane: Lane): void {
     this.#turns.push(...this.#turns.splice(this.#turns.indexOf(lane), 1));
   }

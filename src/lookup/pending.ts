@@ -58,7 +58,10 @@ export class Pending {
     return this.firstRow;
   }
 
-  /** Gives the outcome to the chosen row, and the outcome of a repeated call to all others. Returns the latter. */
+  /**
+   * Gives the outcome to the row of {@link chooseFirstRow}. All other rows get the outcome of a repeated
+   * call, which is returned.
+   */
   tell<Kind extends Result>(outcome: Kind): Kind | Outcome {
     const later = again(this.lookup, outcome);
     for (const waiter of this.#waiters) waiter.tell(waiter.row === this.firstRow ? outcome : later);

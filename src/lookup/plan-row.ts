@@ -154,8 +154,8 @@ function countryFrom(country: CellReader | undefined, defaultCountry: string | u
 }
 
 /**
- * Plans the lookup of a session token, with the other values of the row that are sent with it (`beside`). Leaves
- * out an invalid one of these: the token is still looked up.
+ * Plans the lookup of a session token. Other values of the row are sent with the token (`beside`),
+ * except invalid ones.
  */
 function askWithBeside(
   {name: operation, field, beside}: typeof operations.verify,

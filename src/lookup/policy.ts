@@ -22,13 +22,16 @@ export const policyNumbers = {
    * the run loses at most half a minute.
    */
   probeCapMs: 30_000,
-  /** Maximum wait for the next probe while a program waits for a value: it gets the value soon after the outage. */
+  /**
+   * Maximum wait for the next probe while a program waits for a value, so that it gets the value soon
+   * after the outage.
+   */
   urgentProbeMs: 1_000,
   /** Minimum wait that a run advises if an outage ended it. */
   comeBackAfterMs: 30_000,
   /**
-   * Tokens of the retry budget, at the start and at most. Each failed call takes one; with none left, the service
-   * is to blame. (AWS's standard mode has 500, and takes 5 for a retry.)
+   * Tokens of the retry budget, at the start and at most. Each failed call takes one. Once none is left,
+   * failures count as an outage of the service. (AWS's standard mode has 500, and takes 5 for a retry.)
    */
   budgetTokens: 100,
   /** Tokens that one success returns to the retry budget. gRPC's retry throttling suggests a tenth. */
@@ -51,7 +54,10 @@ export const policyNumbers = {
   refusalStreak: 10,
   /** Maximum calls of an operation in flight before its first answer. */
   canaryInFlight: 4,
-  /** Refused calls in a row that end a run. If four in five values are bad, it happens once in 5 billion calls. */
+  /**
+   * Refused calls in a row that end a run. If four in five values are bad, so long a streak happens by chance
+   * once in 5 billion calls.
+   */
   longestRefusalStreak: 100,
 } as const;
 
@@ -126,8 +132,9 @@ export function sendsLeft({doubts}: ValueHistory, settings: PolicySettings): num
 }
 
 /**
- * The step after an attempt. `history` includes this attempt if it may have been charged without an answer.
- * `isTrusted`: true if the service has answered other values of the operation. Then a rejection is the value's fault.
+ * The step after an attempt. `history` includes this attempt if it may have been charged without an
+ * answer. `isTrusted`: true if the service has answered other values of the operation. Then a rejection is
+ * the value's fault.
  */
 export function nextStep(
   operation: Operation,
@@ -195,8 +202,8 @@ export function blamesValue({status}: Extract<Attempt, {kind: 'ambiguous'}>): bo
 }
 
 /**
- * True if a rejection is the value's fault, so that it is valid for other runs, too: the service gave a code. A
- * rejection with only an HTTP status may come from a gateway, and 403 is about the caller.
+ * True if a rejection is the value's fault, so that other runs can use it too. The service then gives a code
+ * of its own. A rejection with only an HTTP status may come from a gateway, and 403 is about the caller.
  */
 function isOfValue({status, code}: Extract<Attempt, {kind: 'rejected'}>): boolean {
   return status !== 403 && code !== 'service_error' && !/^http_\d{3}$/.test(code);

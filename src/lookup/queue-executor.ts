@@ -42,7 +42,7 @@ export class QueueExecutor implements Executor {
   #dispatched = firstDispatch();
   readonly #unsettled: Unsettled;
   #stopped = false;
-  /** The reason to send nothing more though the run continues; undefined while sending. */
+  /** Set by `close`: the reason with which tasks without an outcome end. The run continues without calls. */
   #closed: UnaskedCode | undefined;
 
   constructor(options: QueueExecutorOptions) {
@@ -123,7 +123,7 @@ export class QueueExecutor implements Executor {
   /** → queued: the task waits for a slot of its lane. */
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
-    // A failed call does not throw. So this is an error of the ledger, which ends the run.
+    // A failed call does not throw. So an error that arrives here is the ledger's, and it ends the run.
     lane.inSlot(() => this.#awaitPermit(task, lane), task.isUrgent()).catch(error => this.#fail(error));
   }
 
@@ -132,7 +132,7 @@ export class QueueExecutor implements Executor {
     for (const other of lane.takeOut(other => !other.isUrgent(), 1)) this.#enqueue(other, lane);
   }
 
-  /** In an outage, answers the programs that wait for values; not for the value that is the probe. */
+  /** In an outage, answers the programs that wait for values. The value that is the probe keeps waiting. */
   #tellWhenDown(): void {
     const {outage} = this.#flow;
     if (outage?.isDown !== true) return;
@@ -151,8 +151,8 @@ export class QueueExecutor implements Executor {
   }
 
   /**
-   * True if the task ends without a call, since there are too few credits. A value without an answer does not end
-   * while calls are in flight: one of them may turn out to be free, and give its credits back.
+   * True if the task ends without a call, since there are too few credits. Only a renewal ends while calls are in
+   * flight. Any other task waits: one of these calls may turn out to be free, and give its credits back.
    */
   #isOverBudget(task: Task): boolean {
     const {publishOn, ledger} = this.#options;
@@ -197,8 +197,9 @@ export class QueueExecutor implements Executor {
     return open;
   }
 
-  /** At the credit limit, ends the run or only this task; not while calls in flight may give credits back. */
+  /** The credit limit refused a task's call. Ends the run, or with `publishOn: [budget]` only the task. */
   #overBudget(lane: Lane, task: TaskState): void {
+    // Calls in flight may give credits back. A renewal does not wait for them.
     if (this.#flow.inFlight.count > 0 && !renews(task, this.#options.publishOn)) return;
     if (!this.#options.publishOn.includes('budget')) {
       this.stop();
@@ -237,7 +238,7 @@ export class QueueExecutor implements Executor {
     this.#lanes.wake();
   }
 
-  /** in flight → backing off → queued. While throttling or an outage holds all tasks, it needs no own wait. */
+  /** in flight → backing off → queued. While throttling or an outage holds all tasks, there is no own backoff. */
   #retry(task: TaskState, lane: Lane, attempt: Attempt): void {
     const {policy, random} = this.#options;
     const everybodyWaits = attempt.kind === 'throttled' || this.#flow.pause !== undefined;

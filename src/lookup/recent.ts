@@ -53,8 +53,8 @@ export class Recent<Value> {
 }
 
 /**
- * Values by their texts. A Map reads the whole text to find that it is missing. For most texts that come only once,
- * an unused slot shows this sooner.
+ * Values by their texts. To find that a text is missing, a Map must read all of it. But most texts that come
+ * only once have an unused slot, which shows this without the Map.
  */
 class Generation<Value> {
   readonly values = new Map<string, Value>();

@@ -54,7 +54,10 @@ function atPath(value: unknown, path: readonly string[]): unknown {
   return inner;
 }
 
-/** Texts of cells without a usable text. Their spaces make them invalid for every operation, even as tokens. */
+/**
+ * Texts that replace a value without a usable text. Their spaces make them invalid for every operation, also
+ * as a session token.
+ */
 const NESTED_TOO_DEEP = 'nested too deep';
 const NO_TEXT = 'has no text';
 
@@ -68,8 +71,8 @@ export function typedText(value: unknown): string | undefined {
 }
 
 /**
- * The text of a value: undefined for null, JSON for anything but texts and typed objects. So a number can be looked
- * up, and a list is not a valid value.
+ * The text of a value; undefined for null. A text stays as it is, a typed object gives its inner text, and
+ * anything else becomes JSON. So a number can be looked up, and a list is not a valid value.
  */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
@@ -85,7 +88,10 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-/** The targets of one operation. One column has the operation's prefix, such as `ip_`; several have their names. */
+/**
+ * The targets of one operation. By default, a single column has the operation's prefix, such as `ip_`.
+ * Several columns have their own names as prefixes, such as `signup_ip_`.
+ */
 export function targetsOf(
   operation: Operation,
   choices: readonly ColumnChoice[],

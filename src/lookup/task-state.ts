@@ -28,12 +28,15 @@ export interface TaskState extends Task, Attempted {
   permit: (granted: boolean) => void;
 }
 
-/** Adds the state to the task object itself, so that the submitter sees changes of `known` and `history`. */
+/** Adds the state to the task object, not to a copy: its maker sees the changes of `known` and `history`. */
 export function taskState(task: Task): TaskState {
   return Object.assign(task, {calls: 0, dispatch: 0, permit: () => {}});
 }
 
-/** True if a task renews a usable answer, and must leave credits to other values: see {@link Budget.affords}. */
+/**
+ * True if a task renews a usable answer in a run that publishes once its budget is used up. Such a renewal
+ * must leave credits to values without an answer: see {@link Budget.affords}.
+ */
 export function renews({before}: Task, publishOn: readonly PublishedLimit[]): boolean {
   return before !== undefined && before.validity !== 'past' && publishOn.includes('budget');
 }
@@ -43,7 +46,7 @@ export function firstDispatch(): number {
   return randomInt(2 ** 47);
 }
 
-/** Returns the reservation for the task's next call, and numbers the call: `dispatch`. */
+/** Returns the reservation for the task's next call. The call gets the number `dispatch`. */
 export function reservationOf(
   task: TaskState,
   dispatch: number,
@@ -68,7 +71,10 @@ export function counted(value: Attempted, attempt: TimedAttempt, charges: Cost):
   return {operation, key, cost, dispatch, attempt, charge: cost === 0 ? 'free' : charge, doubt, retry};
 }
 
-/** The step after an attempt that was {@link counted}, and the outcome by this attempt, if there is one. */
+/**
+ * Returns the step after an attempt that was {@link counted}. `outcome`: the outcome that this attempt
+ * brought. Undefined if it brought none, or if the task keeps its earlier answer.
+ */
 export function concluded(
   task: TaskState,
   attempt: TimedAttempt,

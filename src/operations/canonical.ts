@@ -1,9 +1,9 @@
 import {type CellRules, type RepairCode, readCell, withoutPunctuation} from './cell.ts';
 
 /**
- * A cell's value in its canonical spelling, so that equal values are paid for once. A cell without a valid value
- * is `empty`, or `invalid` with the code of its fault. Codes never change, since the output's `…_error` columns
- * have them.
+ * A cell's value in its canonical spelling, so that equal values are paid for once. A cell without a valid
+ * value is `empty`, or `invalid` with the code of its fault. Codes never change, since the output's `…_error`
+ * columns have them.
  */
 export type Canonical<Code extends string = string> =
   | {readonly state: 'value'; readonly value: string; readonly repairs?: readonly RepairCode[]}

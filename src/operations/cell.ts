@@ -1,4 +1,4 @@
-/** How to read a cell: settings for the whole list, and habits found in the cell's column. */
+/** How to read a cell: settings for the whole list, and how its column usually writes values (habits). */
 export interface CellRules {
   /** Texts that count as empty in this list, in lower case. */
   readonly empties?: ReadonlySet<string> | undefined;
@@ -30,7 +30,7 @@ export const repairCodes = {
 
 export type RepairCode = keyof typeof repairCodes;
 
-/** A cell's text without its wrapping, such as quotes; or why it has none. */
+/** A cell as read: its text without wrappings such as quotes, or the reason why it has no text. */
 export type Cell =
   | {readonly state: 'text'; readonly text: string; readonly repairs: readonly RepairCode[]}
   | {readonly state: 'empty'}
@@ -39,13 +39,16 @@ export type Cell =
 /** The usual cell: printable ASCII without wrapping. */
 const PLAIN = /^[!#-&(-<>-~][ -~]*$/;
 const ODD_BLANKS = /[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/g;
-/** Invisible characters to remove: zero-width spaces, soft hyphens, harmless direction marks, outer joiners. */
+/**
+ * Invisible characters to remove: zero-width spaces, soft hyphens, harmless direction marks, and joiners at
+ * the start or end of the text.
+ */
 const UNSEEN =
   /[\u00AD\u200B\u200E\u200F\u202A\u202C\u2060\u2066\u2068\u2069\uFEFF]|^\p{Join_Control}+|\p{Join_Control}+$/gu;
 /**
- * Control characters, marks that change the reading order, the replacement character, and joiners inside a value
- * (two different addresses would look the same). A value with one of these is not what it looks like, so it is a
- * fault.
+ * Control characters, marks that change the reading order, the replacement character, and joiners inside a
+ * value (two different addresses would look the same). A value with one of these is not what it looks like, so
+ * it is a fault.
  */
 const UNREADABLE =
   /(?![\t\n\r])\p{Cc}|\p{Join_Control}|[\u202B\u202D\u202E\u2067\uFFFD\uFFFE\uFFFF]|\p{Surrogate}/u;

@@ -12,8 +12,9 @@ import {once} from './once.ts';
 export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly defaultCallingCode: string};
 
 /**
- * The country of a text: a code (`DE`, `DEU`, `UK`), a name in some eighty languages, or a calling code (`+49`). Bare
- * digits are not a country: 250 is France in ISO 3166, and Rwanda's calling code. Undefined for any other text.
+ * The country of a text: a code (`DE`, `DEU`, `UK`), a name in some eighty languages, or a calling code
+ * (`+49`). Bare digits are not a country: 250 is France in ISO 3166, and Rwanda's calling code. Undefined for
+ * any other text.
  *
  * Names and codes are those of i18n-iso-countries; short names are Unicode's (CLDR).
  */
@@ -21,7 +22,8 @@ export function phoneCountry(text: string | undefined): PhoneCountry | undefined
   const plain = text?.trim() ?? '';
   if (plain === '') return undefined;
   const asIs = plain.toUpperCase();
-  // A country code is the usual case. `NA` is Namibia here, and a placeholder in other columns.
+  // Comes first, since most cells are country codes. And `NA` is Namibia here, but `readCell` would take it
+  // for a placeholder.
   if (isSupportedCountry(asIs)) return {defaultCountry: asIs};
   const cell = readCell(plain);
   const given = withoutFlags(cell.state === 'text' ? cell.text : plain);
@@ -77,7 +79,9 @@ const withoutUmlaut = (letter: string): string =>
 
 const CLDR_LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'sv', 'cs', 'ru'] as const;
 
-/** Names that i18n-iso-countries and CLDR lack: short forms, and parts of the United Kingdom, which use its numbers. */
+/**
+ * Names that i18n-iso-countries and CLDR lack: short forms, and parts of the United Kingdom, which use its numbers.
+ */
 const ALIASES: Readonly<Record<string, string>> = {
   england: 'GB',
   scotland: 'GB',
@@ -172,7 +176,9 @@ export function englishNames(): string[] {
   return getCountries().flatMap(code => names.of(code) ?? []);
 }
 
-/** A name's letters and digits, without `The`: `Côte d’Ivoire` → `cotedivoire`, `The Netherlands` → `netherlands`. */
+/**
+ * A name's letters and digits, without `The`: `Côte d’Ivoire` → `cotedivoire`, `The Netherlands` → `netherlands`.
+ */
 function keyOf(name: string): string {
   const plain = name.normalize('NFKD').toLowerCase();
   return plain.replace(/^the\s+/, '').replace(/[^\p{L}\p{N}]/gu, '');

@@ -119,8 +119,8 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<E
 }
 
 /**
- * True if filling such as `xxxx` is at least half of the local part, or a whole label of the domain, or if the
- * domain can't exist.
+ * True if the address was masked or erased. Then filling such as `xxxx` is at least half of the local part or
+ * a whole label of the domain, or the domain ends in `.invalid`.
  */
 function isFilled(local: string, domain: string): boolean {
   const filling = local.match(FILLING)?.join('') ?? '';
@@ -135,7 +135,10 @@ const DIGEST = /^[\da-f]{32}(?:[\da-f]{8})?(?:[\da-f]{24})?@/i;
 const MADE =
   /\d{7}|[\da-f-]{16}|\.(?:png|jpe?g|gif|svg|webp|ics|local|internal|lan|localdomain)$|^<|^\w+:|@(?:calendar|reply)\./i;
 
-/** True if these are hardly persons' addresses: programs made most of them, or few names occur at many hosts. */
+/**
+ * True if these are hardly persons' addresses: programs made most of them, or each local part occurs at two
+ * or more domains on average.
+ */
 function areHandles(texts: readonly string[]): boolean {
   const distinct = [...new Set(texts.map(text => text.trim()))].filter(text => text !== '');
   const locals = new Set(distinct.map(text => text.slice(0, text.lastIndexOf('@'))));

@@ -57,7 +57,7 @@ function plainOf(field: z.ZodType): ValueType['plain'] {
   return field instanceof z.ZodNumber ? 'number' : undefined;
 }
 
-/** Makes the check of a field. Checks plain types without zod, which takes a hundredth of the time. */
+/** Makes the check of a field. Plain types are checked without zod: this takes a hundredth of the time. */
 function testOf(field: z.ZodType, plain: ValueType['plain']): (value: unknown) => boolean {
   if (plain === 'number') return value => Number.isFinite(value);
   if (plain !== undefined) return value => typeof value === plain;

@@ -99,8 +99,9 @@ function judgeIp(
 const MOST_PORT = 65_535;
 
 /**
- * Program versions look like IP addresses with small parts, such as `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`. Of
- * random addresses that begin with at most 191, only one in 27 has two parts or more below 20.
+ * Program versions look like IP addresses with small parts, such as `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`.
+ * A value that begins with at most 191 and has two parts or more below 20 may be a version. Of random
+ * addresses that begin with at most 191, only one in 27 has such parts.
  */
 const SMALL_PART = 20;
 const HIGHEST_VERSION = 191;
@@ -138,8 +139,8 @@ const MASKED = /^[\d.]+\.(?:0|x+|\*+)$/i;
 const LISTED: ReadonlySet<IpCode> = new Set(['ipv6_unsupported', 'ip_private', 'ip_with_port']);
 
 /**
- * Judges a list like `X-Forwarded-For`; undefined if the text is not a list of addresses. In such a header the
- * client itself claims the first address, and the last proxy saw the last one.
+ * Judges a list such as `X-Forwarded-For`; undefined if the text is not a list of addresses. `which` chooses
+ * the address: the client itself claims the first one, and the last proxy saw the last one.
  */
 function judgeList(
   text: string,

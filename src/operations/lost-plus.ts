@@ -2,8 +2,9 @@ import {type PhoneNumber, parsePhoneNumberFromString} from 'libphonenumber-js/ma
 import {isInPlan} from './phone-plan.ts';
 
 /**
- * Kinds of phone numbers without a plus. A spreadsheet that reads `+491713924001` as a quantity drops the plus.
- * The rest, `491713924001`, is a valid German number both as it is (0491 …) and with a plus (0171 …).
+ * Kinds of phone numbers without a plus. A spreadsheet that reads `+491713924001` as a quantity drops the
+ * plus. The digits that are left can be read in two ways in Germany: as the national number 0491 …, or, with
+ * the plus back, as 0171 ….
  */
 export type BareNumber =
   /** The number begins with its country's calling code and is valid only with it. */
@@ -16,8 +17,8 @@ export type BareNumber =
   | 'national';
 
 /**
- * The kind of a text without a plus, which libphonenumber reads as `number`; undefined if the text has a plus or a
- * prefix.
+ * The kind of a text without a plus, which libphonenumber reads as `number`; undefined if the text has a plus
+ * or a prefix.
  */
 export function bareNumber(text: string, number: PhoneNumber): BareNumber | undefined {
   const digits = digitsOf(text);
@@ -58,10 +59,9 @@ const SOME = 0.2;
 const LONG_NUMBER = 12;
 
 /**
- * True if most of a column's numbers without a plus begin with a calling code. There must also be evidence that
- * these digits are meant as calling codes: some numbers begin with their own country's code, or with different
- * foreign codes, or all numbers are long. A single foreign code proves nothing: Chinese mobile numbers look like
- * American numbers.
+ * True if most of a column's numbers without a plus begin with a calling code, and not by chance. Evidence:
+ * some numbers begin with their own country's code, or with different foreign codes, or all numbers are long.
+ * A single foreign code proves nothing: Chinese mobile numbers look like American numbers.
  */
 export function areWrittenWhole(values: number, bare: readonly BareEvidence[]): boolean {
   const count = (...kinds: BareNumber[]) => bare.filter(({kind}) => kinds.includes(kind)).length;

@@ -23,7 +23,7 @@ export interface OperationSpec<
   /** The answer's fields, each with its type and one sentence. */
   readonly data: Data;
   readonly response: z.ZodObject;
-  /** Names for people: of one value, of several, and of the result in reports. */
+  /** Names in messages and reports: `session token`, `session tokens`, and `Bot verdicts` for the results. */
   readonly singular: string;
   readonly plural: string;
   readonly title: string;
@@ -54,7 +54,10 @@ export interface OperationSpec<
   keyText(params: Readonly<Record<string, string>>): string;
   /** True if a call with these parameters is free despite the operation's price. */
   isFree(params: Readonly<Record<string, string>>): boolean;
-  /** The answer to a repeated call, made from the first answer. Undefined if a call changes no later answer. */
+  /**
+   * Turns the first call's answer into the answer that a repeated call would get, such as a token that is now
+   * redeemed. Undefined for operations whose calls change no later answer.
+   */
   readonly again:
     | ((first: AnswerFields, params: Readonly<Record<string, string>>) => AnswerFields)
     | undefined;
@@ -72,7 +75,10 @@ export type AnswerFields = Readonly<Record<string, unknown>>;
 /** An operation that looks one value up: it can be detected in a list, and called for a single value. */
 export interface IntelligenceSpec<Name extends string = string, Data extends z.ZodObject = z.ZodObject>
   extends OperationSpec<Name, z.ZodObject<{api_key: typeof apiKey} & Record<Name, z.ZodType<string>>>, Data> {
-  /** Habits of a column that single cells don't show, read from its first cells and their countries. */
+  /**
+   * Finds rules for a column that single cells don't show, such as lost plus signs. Reads the column's first
+   * cells and their countries.
+   */
   readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
   /**
    * True if a run finds the operation's columns by itself. It must be false for operations that a later version

@@ -6,13 +6,16 @@ import {isInPlan} from './phone-plan.ts';
 const DATE =
   /^(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d|[01]?\d([-/.])[0-3]?\d\3(?:19|20)\d\d)$/;
 
-/** True for a date of this or the last century. libphonenumber takes dates for digits with punctuation. */
+/**
+ * True for a date of this or the last century. Without this test, a date could pass as a phone number:
+ * libphonenumber ignores the punctuation.
+ */
 export function isDate(text: string): boolean {
   return DATE.test(text);
 }
 
 const PUNCTUATED = /^\+?[\d\s()./-]+$/;
-/** Quantities such as 12.5, and IPv4 addresses. */
+/** Digits that are no phone number: quantities such as 12.5, and IPv4 addresses. */
 const OTHER_DIGITS = /^[+-]?\d+\.\d+$|^\d{1,3}(?:\.\d{1,3}){3}$/;
 /** Minimum digits of a phone number with its area code, in nearly all countries. */
 const FEWEST_DIGITS = 7;
@@ -25,8 +28,8 @@ export function hasPhoneShape(text: string): boolean {
 }
 
 /**
- * Forms of national numbers: a zero before the area code, the area code in brackets, or groups of three, three and
- * four digits.
+ * Forms of national numbers: a zero before the area code, the area code in brackets, or groups of three, three
+ * and four digits.
  */
 const NATIONAL = /^\(?0[1-9][\d\s()./-]*[\s()./-][\d\s()./-]*$|^\(\d+\)|^\d{3}[\s.-]\d{3}[\s.-]\d{4}$/;
 
@@ -47,7 +50,10 @@ export function isLikelyPhone(given: string, country: string | undefined): boole
   return !/^[1-9]\d*$/.test(text) || !(isValid(`${text}0`) || isValid(text.slice(0, -1)));
 }
 
-/** A number with its calling code and no plus. Fewer digits too often form a valid number of some country. */
+/**
+ * A number of 11 to 15 digits with its calling code and no plus. Shorter texts are too often valid
+ * numbers by chance.
+ */
 const INTERNATIONAL = /^[1-9]\d{10,14}$/;
 
 /** True for digits that form a valid number with a plus in front. With a `region`, it must be of that region. */

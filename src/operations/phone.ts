@@ -80,9 +80,9 @@ export const phone = intelligence('phone', {
 });
 
 /**
- * A phone number in E.164 form, without its extension. `country` (a code or name) is for numbers in national form.
- * With a plus, a number is invalid only if no number can have its length: the service itself tells if it is
- * assigned.
+ * A phone number in E.164 form, without its extension. `country` (a code or name) is for numbers in national
+ * form. A number with a plus is invalid only if no number can have its length. The service itself finds out
+ * if the number is assigned.
  */
 export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<PhoneCode> {
   return judgeEntry(raw, rules, (text, repairs) => {
@@ -146,7 +146,8 @@ function judgePhone(
     ? parsePhoneNumberFromString(text, {...country, extract: false})
     : undefined;
   if (number !== undefined && ZEROS.test(number.nationalNumber)) return empty;
-  // `isPossible` accepts a local number without its area code. The length in E.164 form shows that it is incomplete.
+  // `isPossible` accepts a local number without its area code. The length in E.164 form shows that
+  // it is incomplete.
   const whole =
     number?.isPossible() === true &&
     // If the text is in E.164 form itself, `isPossible` has already checked its length.
@@ -210,14 +211,16 @@ function lacksZero({nationalNumber, countryCallingCode}: PhoneNumber): boolean {
 /** Faults of digits that may be right: only their country or calling code is unclear. */
 const UNCLEAR: ReadonlySet<PhoneCode> = new Set(['country_unknown', 'calling_code_unclear']);
 
-/** A decimal number such as 30901820.5: at least five digits, a point or comma, then one or two digits, or zeros. */
+/**
+ * A decimal number such as 30901820.5: at least five digits, a point or comma, then one or two digits, or zeros.
+ */
 const DECIMAL = /\d{5,}[.,](?:\d{1,2}|0+)$/;
 /** A whole number with `.0` behind it. It has at most 15 digits, the precision of a spreadsheet. */
 const WHOLE = /^(\+?\d{5,15})[.,]0+$/;
 
 /**
- * Judges a number that a program took for a quantity, such as 30901820.0. It may have lost a leading zero, so it
- * counts only if it is valid as it is.
+ * Judges a number that a program took for a quantity, such as 30901820.0. That program would also have
+ * dropped a leading zero. So only digits that form a valid number without one are accepted.
  */
 function judgeDecimal(
   text: string,
@@ -233,7 +236,7 @@ function judgeDecimal(
   return parsePhoneNumberFromString(judged.value)?.isValid() === true ? judged : invalid('decimal_number');
 }
 
-/** Quotes, and punctuation outside ASCII. */
+/** Quotes, and punctuation outside ASCII. With one of these, a number counts as part of a text. */
 const ODD = /["']|[^\P{P}\p{ASCII}]/u;
 
 function phoneFault(text: string, country: PhoneCountry | undefined): PhoneCode {
@@ -255,7 +258,9 @@ function phoneFault(text: string, country: PhoneCountry | undefined): PhoneCode 
 /** A number with a few more digits (`/12`, `(12)`): they are an extension, or the end of a second phone number. */
 const GLUED = /^\D*(?:\d\D*){7,}?([/(])\s*\d{1,6}\s*\)?$/;
 
-/** Minimum digits of a part that is a phone number of its own, not an area code or extension. */
+/**
+ * Minimum digits of a part of a cell that counts as a phone number. Area codes and extensions are shorter.
+ */
 const SHORTEST_LISTED = 7;
 
 function listsPhones(text: string): boolean {

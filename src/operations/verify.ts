@@ -148,7 +148,10 @@ export const verify = {
   keyText: ({action_id, token, id, email, phone_number}) =>
     JSON.stringify([action_id, token, id, email, phone_number]),
   isFree: isTest,
-  /** The first call redeems the token, unless its action is a test. The interface states no other change. */
+  /**
+   * A repeated call answers that the token is redeemed, since the first call redeemed it. A test action
+   * redeems nothing. The interface describes no other difference.
+   */
   again: (first, params) =>
     isTest(params)
       ? first

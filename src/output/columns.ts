@@ -17,7 +17,7 @@ export interface LookupColumn {
   readonly of: (result: Result, data: unknown) => unknown;
 }
 
-/** One field of an operation's answer as a column: `verdict.can_pass` is `can_pass`. */
+/** One field of an operation's answer as a column. The field `verdict.can_pass` is the column `can_pass`. */
 export interface AnswerField extends LookupColumn {
   readonly path: readonly string[];
 }
@@ -68,7 +68,7 @@ function kindOf(schema: z.ZodType): AnswerField['kind'] {
   return schema instanceof z.ZodBoolean ? 'flag' : 'scalar';
 }
 
-/** The parts of a target's columns that decide their names. */
+/** The columns that one target adds. The target's prefix and a column's own name make its full name. */
 export interface NamedColumns {
   readonly target: {readonly prefix: string};
   /** The target's columns that come before the answer's fields: status, error and, in some runs, stale. */
@@ -92,8 +92,8 @@ export function columnsOf({said, fields}: NamedColumns): readonly LookupColumn[]
 }
 
 /**
- * The columns that each target adds to the output. `only`: the names in `--fields`, such as `ip.country` or
- * `country`.
+ * The columns that each target adds to the output. `only`: the names in `--fields`, such as
+ * `ip.country` or `country`.
  *
  * @throws {UsageError} if one of these names is not a field.
  */
@@ -169,7 +169,9 @@ export function repairsByKey(
   return Object.fromEntries(entries.filter(([, codes]) => codes.length > 0));
 }
 
-/** Columns of the risk that are always written. Those in `EXPLAINING` are written unless `--fields` leaves them out. */
+/**
+ * Columns of the risk that are always written. Those in `EXPLAINING` are written unless `--fields` leaves them out.
+ */
 const ALWAYS = ['score', 'level', 'reasons'] as const;
 const EXPLAINING = ['points', 'missing'] as const;
 
@@ -219,7 +221,9 @@ function choiceOf({operation, column}: Target, prefix: string | undefined): [str
   return [`--${operations[operation].setting}`, prefix === undefined ? column : `${column}=${prefix}`];
 }
 
-/** @throws {UsageError} if two columns' answers, or an answer and the risk, would share a name under `enrichment`. */
+/**
+ * @throws {UsageError} if two columns' answers, or an answer and the risk, would share a name under `enrichment`.
+ */
 export function refuseKeyClashes(columns: readonly TargetColumns[], risk: boolean): void {
   refuseClashes(
     risk ? ['enrichment.risk'] : [],
@@ -241,7 +245,7 @@ export function resultCells(
   });
 }
 
-/** An answer with only these fields, where it has them. */
+/** Returns an answer with only these fields. Fields that the answer lacks are left out. */
 export function pickFields(data: unknown, fields: readonly AnswerField[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const {path} of fields) {

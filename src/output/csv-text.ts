@@ -5,8 +5,8 @@ import {type Options, stringify} from 'csv-stringify/sync';
 export type CsvTexts = (records: readonly (readonly string[])[]) => string[];
 
 /**
- * Marks the end of each record in the text of csv-stringify, since cells may hold line ends. The mark is random, so no
- * cell holds it.
+ * Marks the end of each record in the text of csv-stringify, since cells may hold line ends. The mark is random, so
+ * no cell holds it.
  */
 const MARK = `\0${randomUUID()}`;
 const QUOTED = /["\r\n]/;

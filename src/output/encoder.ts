@@ -129,7 +129,9 @@ type GroupTexts = (rows: readonly EnrichedRow[]) => string[];
 
 const RECENT_BYTES = 4_194_304;
 
-/** Makers of the texts that are added to CSV rows: one for each lookup, then the risk's and the repairs'. */
+/**
+ * Makers of the texts that are added to CSV rows: one for each lookup, one for the risk, one for the repairs.
+ */
 function addedTexts(
   columns: readonly TargetColumns[],
   output: OutputFormat,
@@ -217,7 +219,10 @@ function nestedAnswers(columns: readonly TargetColumns[]): AddedMembers {
   };
 }
 
-/** Makes members of a row that are named like the columns of CSV. A member is null if its cell would be empty. */
+/**
+ * Returns a function that writes a row's results as JSON members, named like the columns of CSV. A member is
+ * null if its CSV cell would be empty.
+ */
 function flatAnswers(
   columns: readonly TargetColumns[],
   names: readonly string[],

@@ -3,7 +3,8 @@ import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Reject} from '../input/row.ts';
 
 /**
- * A line of the file of rejected rows. The first line also has the `header`, to make a list from the rows again.
+ * A line of the file of rejected rows. The first line also has the input's `header`, so that the rejected
+ * rows can be made into a list again.
  */
 export function rejectLine(reject: Reject, header?: string): string {
   const {file, line, record: row, reason, detail, raw, raw_base64, raw_truncated} = reject;

@@ -84,7 +84,9 @@ export class FileSink implements Sink {
     this.#bytes += written;
   }
 
-  /** Refuses work after a failure: a failed fsync may have dropped pages, and a retry would report success for them. */
+  /**
+   * Refuses work after a failure: a failed fsync may have dropped pages, and a retry would report success for them.
+   */
   async #guard<T>(work: () => Promise<T>): Promise<T> {
     if (this.#failed) throw unwritable(this.#path, new Error('an earlier write failed'));
     try {
@@ -141,8 +143,8 @@ function unwritable(path: string, error: unknown): OutputError {
 }
 
 /**
- * The error of a stream, which has no checkpoint. If the reader closed the pipe, as `head` does, there is nothing to
- * fix.
+ * The error of a stream. Its message says that the run begins again at the first row, since a stream can't be
+ * resumed. If the reader closed the pipe, as `head` does, there is nothing to fix.
  */
 function streamFailed(error: unknown): OutputError {
   const message =

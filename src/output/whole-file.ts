@@ -6,8 +6,8 @@ import {FileSink} from './sink.ts';
 /**
  * Writes a file of any length, either completely or not at all.
  *
- * @throws {OutputError} if the file can't be written. Passes errors of `texts` on. After any error, `path` is
- * unchanged.
+ * @throws {OutputError} if the file can't be written. Passes errors of `texts` on. After any error,
+ * `path` is unchanged.
  */
 export async function writeWhole(
   path: string,

@@ -60,7 +60,9 @@ export interface StacksBlock {
   readonly rows: readonly {readonly name: string; readonly counts: readonly number[]}[];
 }
 
-/** Number of rows in neighbouring ranges. */
+/**
+ * A histogram: the number of rows in each of several adjacent ranges of a value, such as scores from 0 to 9.
+ */
 export interface HistogramBlock {
   readonly kind: 'histogram';
   readonly caption: string;

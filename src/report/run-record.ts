@@ -103,7 +103,10 @@ export function merged(first: RunRecord, second: RunRecord): RunRecord {
   return after.reason === CUT_OFF ? {...own, calls: after.calls, credits: after.credits} : own;
 }
 
-/** True for a line that a session wrote itself. */
+/**
+ * True for a line that the session wrote itself. False for a `cut_off` line: a later session wrote it for
+ * a killed session.
+ */
 export function isOwn({reason}: RunRecord): boolean {
   return reason !== CUT_OFF;
 }

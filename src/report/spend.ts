@@ -14,7 +14,7 @@ interface Spent {
 }
 
 interface SpendGroup extends Spent {
-  /** The day (UTC), the job (or the list, if the job has no name), or the operation. */
+  /** By `day`: the day (UTC). By `job`: the job's name, or else the list's. By `operation`: its name. */
   readonly name: string;
 }
 
@@ -44,7 +44,7 @@ export function spendOf(records: readonly RunRecord[], since: string, by: Groupi
   return {since, by, groups, total: sumOf(records.map(wholeOf))};
 }
 
-/** The part of a record that counts in one group. */
+/** The part of a session's record that counts in one group: in a day, a job or an operation. */
 interface Contribution {
   readonly run_id: string;
   readonly price: RunRecord['price'];

@@ -213,14 +213,14 @@ const drift = z.object({
   runs: whole,
 });
 
-/** The schema of counts by these names; by any names if `names` is undefined. */
+/** The schema of counts. Its keys are `names`; any keys if `names` is undefined. */
 function countsBy(names: readonly string[] | undefined): typeof counts {
   return names === undefined ? counts : (z.partialRecord(z.enum(names), whole) as unknown as typeof counts);
 }
 
 /**
- * The summary's schema for these operations. It allows only the answer fields of `fieldsOf`, and the risk's
- * `reasons`; if one of them is undefined, any names.
+ * The summary's schema for these operations. It allows only the answer fields of `fieldsOf`, and only the
+ * risk reasons in `reasons`. If `fieldsOf` or `reasons` is undefined, it allows any names there.
  */
 export function summaryOf(
   operations: readonly Operation[],

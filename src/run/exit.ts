@@ -22,9 +22,9 @@ export function completedExit(counters: Counters, tally: Tally, keepsRejections:
 }
 
 /**
- * The reason why the output is incomplete; undefined if it is complete. A rejection that the store keeps counts as an
- * answer, since later runs don't look its value up. A streak of refusals (many rejected values in a row) makes the
- * output incomplete, even if every row has an earlier answer.
+ * The reason why the output is incomplete; undefined if it is complete. A rejection that the store keeps counts as
+ * an answer, since later runs don't look its value up. A streak of refusals (many rejected values in a row) makes
+ * the output incomplete, even if every row has an earlier answer.
  */
 function gapIn(counters: Counters, tally: Tally, keepsRejections: boolean): string | undefined {
   const rejected = operationNames.reduce((sum, name) => sum + counters.rejected[name], 0);
@@ -36,7 +36,7 @@ function gapIn(counters: Counters, tally: Tally, keepsRejections: boolean): stri
   return counters.rows.rejected > 0 ? 'rows_rejected' : undefined;
 }
 
-/** True if the run wrote all its rows. */
+/** True if the run wrote all its rows, even if some of them lack results (`partial`). */
 export function isComplete({status}: Summary): boolean {
   return status === 'completed' || status === 'partial';
 }
@@ -47,7 +47,7 @@ export function failureSentence({failed_if: exceeded, reason}: Summary): string 
   return exceeded.map(text => ` A limit is exceeded (fail_if): ${text}.`).join('') + drifted;
 }
 
-/** True if `count` exceeds a limit: a number, or a share of `total`. A share counts from {@link FEW} on. */
+/** True if `count` exceeds a limit: a number, or a share of `total` (if that is at least {@link FEW}). */
 export function exceeds(
   limit: {count: number} | {share: number} | undefined,
   {count, total}: Counted,

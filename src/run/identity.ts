@@ -16,12 +16,12 @@ import {dataVersion} from '../service/data/data-version.ts';
 import {type Scope, scopeKey} from '../store/store-file.ts';
 
 /*
- * Left column: what lasts from one session or run to the next. Right column: what must be equal, so that the next
- * session or run finds it.
+ * Left: what a session or run takes over from an earlier one. Right: what must be equal in both for that.
  *
  *   the lock, the state's directory   the output's path
- *   resuming                          rows were written; equal input, output, scope and settings that shape the
- *                                     output; the ledger's version; the bytes read before, and the header
+ *   resuming                          input, output, scope, and settings that shape the output; the ledger's
+ *                                     version; the bytes read before, and the header. (Only if the earlier
+ *                                     session wrote rows.)
  *   answers, doubts and money         the scope: endpoint and account ({@link scopeOf}), with the embedded
  *   that a restart keeps              service's data; as in the answer store ({@link answersKey})
  *   the history                       the job's name, else its list and scope
@@ -51,8 +51,8 @@ export interface RunIdentity {
 export type Beginning = 'resume' | 'anew' | 'over';
 
 /**
- * Advice to get the whole credit limit again. It names the flag: in a job file, `restart: fresh` takes effect only
- * if the saved state does not fit the job.
+ * Advice to get the whole credit limit again. It names the flag, since `restart: fresh` in a job file takes
+ * effect only if the saved state does not fit the job.
  */
 export const FRESH_BUDGET_HINT = 'add --restart fresh to the command once';
 
@@ -207,7 +207,7 @@ function resolvedOf(
       when,
     ]),
     encoding,
-    // `whole` is compared, too: with it, NDJSON output also has fields of answers that are not in these names.
+    // `whole` is compared, too: if it is true, NDJSON output also has fields that these names lack.
     fields: columns.map(column => [
       column.whole,
       columnsOf(column)

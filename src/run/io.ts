@@ -30,17 +30,22 @@ export async function during<T>(
   }
 }
 
-/** The date by which entries of shared files expire. All of a run uses one object, which warns of a leap once. */
+/**
+ * The date that decides which entries of shared files are expired. A whole run uses one object, so that it
+ * warns only once of a wrong clock.
+ */
 export function dateOf({date, now, warn}: World): SharedDate {
   return date ?? new SharedDate(now, warn);
 }
 
-/** Everything outside of the program that commands use. */
+/** The surroundings of a command: everything outside of the program that it uses. */
 export interface World {
   readonly env: Env;
-  /** Milliseconds since the epoch. */
+  /**
+   * The date that decides which entries of shared files have expired. If it is not set, {@link dateOf} makes one.
+   */
   readonly now: () => number;
-  /** The date by which entries of shared files expire. If it is not set, {@link dateOf} makes one. */
+  /** The date that decides if entries of shared files have expired; made by {@link dateOf} if not set. */
   readonly date?: SharedDate;
   /** Time to wait for an answer store that another program has locked, in milliseconds. */
   readonly storePatienceMs?: number;
@@ -52,7 +57,7 @@ export interface World {
 export interface RunIo extends World {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
-  /** Read instead of the job's inputs. */
+  /** The source of the rows, instead of the job's inputs. */
   readonly source?: Source;
   /** True if the run waits for the end of every outage, because its rows keep arriving (library use). */
   readonly outlastsOutages?: boolean;

@@ -60,7 +60,7 @@ export function run(
   });
 }
 
-/** Adds a killed sample's answers to the store, and its cost to the history. Makes no call. */
+/** Adds the answers of a killed `run --sample` to the store, and its cost to the history. Makes no call. */
 async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<void> {
   const left = leftSample(job);
   if (left === undefined) return;
@@ -68,7 +68,7 @@ async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<vo
   try {
     await runOnce(left.job, silent, stopper, throughFiles, () => {});
   } catch {
-    // Ignored: another command may be using the sample's files. If not, the next run tries again.
+    // Ignored: another command may be using the sample's files. After any other failure, the next run tries again.
   } finally {
     left.close();
   }
@@ -93,8 +93,8 @@ async function finishDay(
     `To finish it, run the same command with --date ${date}${more}; to give it up, remove ${directory}.`;
   try {
     const {message, stop} = await runOnce({...resolve(), untilMs}, io, stopper, flow, begun);
-    // If a budget of the day or month is used up, the stop says when to come back. Without that time, the run's
-    // own limit is used up.
+    // If a daily or monthly budget is used up, the stop has the time at which to come back. Without this
+    // time, the run's own limit is used up.
     const usedUp = stop?.reason === 'budget' && stop.comeBackMs === undefined;
     const toDo = left(usedUp ? ' and a higher --max-credits' : '');
     io.warn(`The run of ${date}: ${message}${stop === undefined ? '' : ` ${toDo}`}`);
@@ -185,7 +185,8 @@ async function underWay(session: Session, watch: Watch, work: RunWork): Promise<
 async function throughFiles(session: Session): Promise<void> {
   const {stopper, output} = session;
   const {window} = output;
-  // The counters include earlier sessions' rows. Without this check, each resume would exceed the limits a little.
+  // Earlier sessions' rows count too, and may exceed a limit already. Without this check, each resume would
+  // process a few more rows before it stops.
   checkLimits(session);
   if (stopper.reason !== undefined) return;
   const ending = (work: Promise<void>) => work.catch(error => stopper.stop(stopFor(error)));
@@ -226,7 +227,7 @@ async function admitAll(admission: Admission, {records, position}: Batch, stoppe
     await admission.admit({records: records.slice(from, from + ADMIT_AT_ONCE), position});
 }
 
-/** Writes rows in input order: in order → sink → checkpoint. The checkpoint moves once these rows are durable. */
+/** Writes rows in input order: window → sink → checkpoint. A checkpoint covers only durable rows. */
 async function write(session: Session): Promise<void> {
   const {output, clock} = session;
   const {window, writer} = output;

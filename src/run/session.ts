@@ -56,7 +56,7 @@ interface SessionOutput {
 export interface Session extends Running {
   readonly state: RunState;
   readonly identity: RunIdentity;
-  /** Start of this session, by {@link Running.clock}. */
+  /** Start of this session, in milliseconds since the epoch, by {@link Running.clock}. */
   readonly startedAt: number;
   readonly input: Input;
   readonly asking: Asking;
@@ -140,14 +140,20 @@ export function openSession(
   });
 }
 
-/** Returns a controller that a service's clients abort on bytes that answer no call. The user is then warned. */
+/**
+ * Returns a controller that the clients of a service share. A client aborts it when bytes arrive that answer
+ * no call. Then the user is warned.
+ */
 export function warningOfUnasked(warn: (sentence: string) => void): AbortController {
   const unasked = new AbortController();
   unasked.signal.onabort = () => warn(UNASKED);
   return unasked;
 }
 
-/** Calls `open`, which passes a closing function for each stage. If `open` fails, closes the last stage first. */
+/**
+ * Calls `open`, which registers a closing function for each stage that it opens. If `open` fails, closes
+ * these stages in reverse order.
+ */
 async function closingOnError<All>(
   open: (closes: (close: () => unknown) => void) => Promise<All>,
 ): Promise<All> {

@@ -38,11 +38,11 @@ export function createRowFilter(
 }
 
 /**
- * The lookups with a condition (`when`), in stages. A stage is decided once all lookups of the stages before it are
- * answered.
+ * The lookups with a condition (`when`), in stages. A stage is decided once all lookups of the stages before
+ * it are answered.
  */
 export interface Waterfall {
-  /** Indexes of lookups by stage. The first stage waits for the lookups without a condition. */
+  /** Indexes of lookups by stage. The first stage follows the answers to lookups without a condition. */
   readonly stages: readonly (readonly number[])[];
   /**
    * Returns a test that is true if the lookup at `index` is to be made. `view` must have the answers of all stages
@@ -54,7 +54,10 @@ export interface Waterfall {
 interface ReadyCondition {
   readonly condition: Condition;
   readonly combinations: readonly Combination[];
-  /** Lookups that this condition reads and that have conditions too. Their conditions are decided first. */
+  /**
+   * Indexes of the lookups that this condition reads and that have conditions of their own. Those conditions
+   * are decided first.
+   */
   readonly after: readonly number[];
   readonly place: string;
 }
@@ -100,8 +103,8 @@ export function createConditions(
 }
 
 /**
- * The names that conditions may read. An operation's name means its columns without `when`; if each of its columns
- * has a `when`, the name means all of them.
+ * The names that conditions may read. An operation's name stands for its columns without `when`, which are
+ * always looked up. If each of its columns has a `when`, the name stands for all of them.
  */
 function readableSubjects(targets: readonly Target[]): Subjects {
   const subjects = [...subjectsOf(targets)].map(([name, {operation, targets: own}]) => {

@@ -16,7 +16,7 @@ export interface Risk {
 /** Indexes of rules, by their outcome for one row. A rule in none of these lists did not hold. */
 export interface RuleOutcomes {
   readonly held: readonly number[];
-  /** Rules that read something missing. */
+  /** Rules without a result, since a lookup or field that they read is missing. */
   readonly undecided: readonly number[];
   /** Rules whose values could not be used, such as a text that is not a number. */
   readonly wrong: readonly number[];

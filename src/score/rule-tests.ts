@@ -62,7 +62,9 @@ function listed(reasons: readonly string[]): string {
   return [...reasons].sort().join(', ') || 'none';
 }
 
-/** Names of lookups: all operations, and the names that rules and tests give to single columns, such as `signup_ip`. */
+/**
+ * Names of lookups: all operations, and the names that rules and tests give to single columns, such as `signup_ip`.
+ */
 function lookupsIn({rules, tests}: ScoreRules): readonly string[] {
   const own = new RegExp(`(?<![.\\w])\\w+_(?:${operationNames.join('|')})\\b`, 'g');
   const read = rules.flatMap(({when}) => when.match(own) ?? []);

@@ -28,7 +28,9 @@ export interface Scorer {
   soFar(view: RowView): {readonly score: number; readonly level: RiskLevel};
 }
 
-/** Names what a rule lacks, for the column `risk_missing`: the lookup if it has no answer, else the answer's field. */
+/**
+ * Names what a rule lacks, for the column `risk_missing`: the lookup if it has no answer, else the answer's field.
+ */
 type NameSignal = (reference: Reference, view: RowView, combination: Combination) => string;
 
 interface ReadyRule {
@@ -154,7 +156,10 @@ class Missing {
   readonly #nameSignal: NameSignal;
   readonly #names = new Set<string>();
   readonly #seen = new Set<Reference>();
-  /** For rules with one combination of lookups. A field has one name in all such rules, so it is added once. */
+  /**
+   * The collector for rules with only one combination of lookups. Their name for a field is always the same,
+   * so each field is named once.
+   */
   readonly #only: Lacking = {
     add: reference => {
       if (this.#seen.has(reference)) return;
@@ -172,7 +177,10 @@ class Missing {
     return [...this.#names];
   }
 
-  /** Returns the collector of what a rule lacks with one combination of lookups. Ignores what shadow rules lack. */
+  /**
+   * Returns the object that collects a rule's missing fields for one combination of lookups. For a shadow
+   * rule it collects nothing.
+   */
   of({combinations, shadow}: ReadyRule, combination: Combination): Lacking {
     if (shadow) return NOWHERE;
     if (combinations.length === 1) return this.#only;
@@ -194,11 +202,14 @@ function decide(rule: ReadyRule, facts: RowFacts): Decision {
   return any;
 }
 
-/** Adds what an undecided rule lacks. Returns true if the rule could not use one of its values. */
+/**
+ * Adds the fields and lookups that leave a rule undecided. Returns true if the rule could not use a value
+ * that the row has, such as a text that is not a number.
+ */
 function addLacking(rule: ReadyRule, facts: RowFacts, missing: Missing): boolean {
   let hadAll = false;
   for (const combination of rule.combinations) {
-    // If the rule is decided with this combination of lookups, nothing is added for it.
+    // `condition.missing` adds nothing to `lacking` if the rule is decided with this combination of lookups.
     const lacking = missing.of(rule, combination);
     hadAll = rule.condition.missing(facts.for(rule, combination), lacking) || hadAll;
   }
@@ -229,7 +240,10 @@ class RowFacts {
   }
 }
 
-/** Sums up points by reason. For a reason such as `constructor`, `before` may be an inherited function. */
+/**
+ * Sums up points by reason. A reason may be called `constructor`: then `before` is a function that
+ * every object inherits.
+ */
 function pointsOf(held: readonly ReadyRule[]): Record<string, number> {
   const points: Record<string, number> = {};
   for (const {reason, add} of held) {
@@ -247,9 +261,10 @@ function levelOf(score: number, {medium, high}: RuleSet['levels'], blind: boolea
 }
 
 /**
- * True if too little is known to call a row's risk low. One case: a lookup that the rules read failed, is unknown,
- * has a fault of the list, or was skipped for another reason than its condition. The other case: of the lookups
- * that the rules read, none has an answer or a fault of the person, such as a malformed address.
+ * True if too little is known to call a row's risk low. That is so if a lookup that the rules read
+ * failed, is unknown, has a fault of the list, or was skipped for another reason than its condition. It
+ * is also so if no lookup that the rules read says anything about the person, by an answer or by a fault
+ * such as a malformed address.
  */
 function isBlind({results}: RowView, relevant: readonly number[], targets: readonly Target[]): boolean {
   let heard = relevant.length === 0;

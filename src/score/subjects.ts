@@ -9,8 +9,8 @@ import type {Facts} from './language/read-facts.ts';
 import {answerVocabulary, type RuleVocabulary} from './language/vocabulary.ts';
 
 /**
- * A name in expressions, with its lookups: `ip` is any of the columns that are looked up as IP addresses. If there are
- * several, each has its own name too, such as `signup_ip`.
+ * A name in expressions, with its lookups: `ip` is any of the columns that are looked up as IP addresses. If there
+ * are several, each has its own name too, such as `signup_ip`.
  */
 export interface Subject {
   readonly operation: Operation;
@@ -61,7 +61,10 @@ export function knownColumns(format: InputFormat): readonly string[] | undefined
   return format.kind === 'csv' ? format.columns : undefined;
 }
 
-/** Makes a checker of conditions that read constants, the row's columns, these subjects' answers, and `more`. */
+/**
+ * Makes a checker of conditions. They may read the run's constants, lists and time, the row's columns, the
+ * answers of `subjects`, and the names in `more`.
+ */
 export function subjectsChecker(
   subjects: Subjects,
   format: InputFormat,
@@ -92,7 +95,10 @@ export function rowReader(
   };
 }
 
-/** A choice of one lookup for each subject that a condition reads: the lookup's index by the subject's name. */
+/**
+ * A choice for each subject that a condition reads: the name of the subject, and the index of one of its
+ * targets. So if `ip` means several columns, each combination reads one of them.
+ */
 export type Combination = ReadonlyMap<string, number>;
 
 /** All combinations of lookups to try a condition with; undefined if one of its subjects is not looked up. */
@@ -115,9 +121,9 @@ export function subjectsRead({references}: Condition, subjects: Subjects): Set<s
 }
 
 /**
- * Makes a reader of a row's facts. Until {@link chosen} puts in a combination, each subject means its first
- * lookup. Facts that are the same for all rows, such as `now`, are added only if a condition reads one: adding
- * them doubles the time.
+ * Makes a reader of a row's facts. In these facts, each subject stands for its first lookup; {@link chosen}
+ * replaces that lookup by another. Facts that are the same for all rows, such as `now`, are added only if a
+ * condition reads one: adding them doubles the time.
  */
 export function factsReader(
   subjects: Subjects,

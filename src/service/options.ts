@@ -29,8 +29,8 @@ export interface ServiceOptions extends PracticeOptions {
   /** Maximum connections at a time, 4,096 if left out. Further connections are closed immediately. */
   maxConnections?: number;
   /**
-   * True to serve the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`. True by
-   * default.
+   * True to serve the pages that need no key: `/openapi.json`, `/_ledger`, `/_sources`, `/_schemas`.
+   * True by default.
    */
   pages?: boolean;
   /** Milliseconds within which a whole request must arrive; 30,000 by default. */

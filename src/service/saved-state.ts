@@ -26,7 +26,10 @@ interface SavedParts {
   accounts: Accounts;
 }
 
-/** Number of events after which the journal is rewritten, so that it does not grow forever: about 20 MB. */
+/**
+ * Number of added events (about 20 MB) after which the journal is rewritten. A rewrite drops events that the
+ * state no longer needs.
+ */
 const REWRITE_AFTER = 500_000;
 
 /** Stores events in a folder, from which the next process restores the state. Without a folder, stores nothing. */
@@ -75,8 +78,8 @@ export class State {
 }
 
 /**
- * The key of an event. A rewrite of the journal keeps the last event of each key. Ledger events have no key: a rewrite
- * drops them, since the totals that it saves include them.
+ * The key of an event. A rewrite of the journal keeps the last event of each key. Ledger events have no key: a
+ * rewrite drops them, since the totals that it saves include them.
  */
 function keyOf(event: StateEvent): string | undefined {
   if ('session' in event) return `session ${event.session.token}`;
@@ -95,7 +98,7 @@ function replay(event: StateEvent, {credits, sessions, accounts}: SavedParts): v
   }
 }
 
-/** Adds a session. If it names its user, it also counts as a sighting of that account. */
+/** Adds a session. If the session names its user, it also counts as a sighting of the user's account. */
 export function addSession(session: UserSession, sessions: UserSessions, accounts: Accounts): void {
   sessions.add(session);
   const {user_id: userId, email} = session;

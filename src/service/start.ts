@@ -112,7 +112,9 @@ const answers: {readonly [Name in Intelligence]: (data: OpenData, value: string)
   email: emailIntelligence,
 };
 
-/** Returns a function that checks an operation's body and returns its call. The reply has the answer as `data`. */
+/**
+ * Returns a function that checks a request's body and returns its call. The reply has the answer as `data`.
+ */
 function lookup(
   name: Intelligence,
   data: OpenData,

@@ -30,7 +30,10 @@ export class Rejections {
     else waiting.set(key, rejection);
   }
 
-  /** Returns the outcome as rows get it: a rejection that waits for judgement is marked with `unjudged`. */
+  /**
+   * Returns the outcome as rows get it. A rejection that may still prove to be the account's fault is marked:
+   * its `unjudged` is the value's key.
+   */
   told<Kind extends Outcome>(
     {operation, key}: LookupKey,
     outcome: Kind,

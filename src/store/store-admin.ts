@@ -33,7 +33,10 @@ export class StoreAdmin {
       : undefined;
   }
 
-  /** Returns the clock's date; but a surely past date if the clock may be wrong (see {@link SharedDate}). */
+  /**
+   * Returns the time for {@link prune}, in milliseconds since the epoch. If the clock may be wrong, it is a
+   * surely past time (see {@link SharedDate}), so that no answer is removed too early.
+   */
   today(date: SharedDate): number {
     const {leaps, certain} = this.#db.transaction(() => date.note(this.#db));
     return leaps ? certain : date.now();
@@ -55,8 +58,8 @@ export class StoreAdmin {
   }
 
   /**
-   * Removes an operation's answers and rejections that are older at `today` than these ages, in milliseconds.
-   * Returns their number. Works in short steps, so that runs can write in between.
+   * Removes an operation's answers and rejections that are older than these ages (milliseconds) on the date `today`
+   * (milliseconds since the epoch). Returns their number. Works in short steps, so that runs can write in between.
    */
   async prune(
     operation: Operation,
@@ -82,7 +85,10 @@ export class StoreAdmin {
     return keys.reduce((sum, key) => sum + remove.run(key), 0);
   }
 
-  /** Returns freed space to the file system until a run locks the file. Removed answers are overwritten already. */
+  /**
+   * Returns freed space to the file system. Stops early if a run locks the file. Then the file only stays
+   * larger: removed answers are already overwritten.
+   */
   async giveBack(): Promise<void> {
     try {
       await giveBack(this.#db);

@@ -25,10 +25,12 @@ const SCHEMA = `
 `;
 
 /**
- * Writes an answer. It replaces a stored one that is not newer. A newer one stays, if its date is at most `?8`, the
- * time by this clock. If its date is later, one of the two clocks is wrong. Up to `?7`, the date that several runs
- * confirmed, this clock is: the stored answer stays, and its `after` becomes the new answer's date, so that later
- * runs with this clock can use it. Beyond `?7` it is replaced.
+ * Writes an answer, unless the store has a newer one. `?8` is the latest time that is plausible by this run's
+ * clock. `?7` is the date that several runs confirmed.
+ *
+ * A newer stored answer that is dated after `?8` shows that one of two clocks is wrong. If its date is at most
+ * `?7`, this run's clock is behind. Then the stored answer stays, and its `after` becomes the new answer's date: so
+ * later runs with this clock can use it. If its date exceeds `?7`, the new answer replaces it.
  */
 const PUT = `INSERT INTO answer (key, scope, operation, bought_at, after, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
   ON CONFLICT (key, scope) DO UPDATE SET
@@ -83,7 +85,8 @@ function checkVersion(version: number): void {
 }
 
 function prepareSchema(db: Sqlite): void {
-  // Lets freed pages be returned to the file system one by one. This setting has no effect on a file with tables.
+  // Lets SQLite return freed pages to the file system in small steps. This comes before the tables, because
+  // it has no effect on a file that already has tables.
   db.pragma('auto_vacuum = INCREMENTAL');
   db.transaction(() => {
     const version = db.pragma('user_version');
@@ -178,8 +181,8 @@ export class StoreFile {
       for (const {key, operation, outcome} of answers) {
         const {boughtAt} = outcome;
         const scope = outcome.status === 'ok' ? owner : owner + OF_REJECTIONS;
-        // Only an answer that this session bought is surely newer than `earlier`: it is dated between the opening
-        // of the file and now.
+        // An answer is surely newer than `earlier` only if this session bought it. Such an answer is dated
+        // between the opening of the file and now.
         const isOwn = boughtAt >= this.#openedAt && boughtAt <= latest;
         const after = isOwn ? earlier : 0;
         this.#put.run(key, scope, operation, boughtAt, after, textOf(outcome), agreed, latest);
@@ -206,10 +209,13 @@ export class StoreFile {
 }
 
 /**
- * The time from which an answer's age counts. If the answer is dated ahead of this run's clock (`now`), one of two
- * clocks is wrong. If runs agreed on a date ahead of this clock, this clock is wrong: then the latest date of other
- * runs (`said`) counts as today. Otherwise the clock at the purchase was wrong: then the age counts from `after`,
- * or from the agreed date if `after` is ahead of this clock, too.
+ * The time from which an answer's age counts. Mostly `boughtAt`, the time of the purchase. But if that time
+ * is ahead of this run's clock (`now`), one of two clocks is wrong:
+ *
+ * - This run's clock, if runs agreed on a date ahead of it. Then the latest date of other runs (`said`)
+ *   counts as today.
+ * - Otherwise the clock at the purchase. Then the age counts from `after`, a date before the purchase. If
+ *   `after` is ahead of this run's clock too, the age counts from the date that runs agreed on.
  */
 function countedFrom(boughtAt: number, after: number, now: number, date: () => KnownDate): number {
   const latest = now + CLOCK_SKEW_MS;

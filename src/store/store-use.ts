@@ -1,6 +1,6 @@
 const RETRY_EVERY_MS = 1_000;
 
-/** Success or failure of one use of the store's file, reading or writing, and when to try that use again. */
+/** The state of one use of the store's file (reading or writing): since when it fails, and when to try it again. */
 export class StoreUse {
   /** Time of the first failure since the last success, by `performance.now`; undefined after a success. */
   since: number | undefined;

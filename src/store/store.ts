@@ -20,7 +20,10 @@ const POLL_EVERY_MS = 250;
 /** Maximum milliseconds to wait for a locked store. After that, the run pays for values that may be in it. */
 const PATIENCE_MS = 30_000;
 
-/** The answers that a run has bought. If the store can't write an answer immediately, it reads it here later. */
+/**
+ * The answers that a run has bought. If an answer can't be written to the store immediately, the store reads
+ * it from the ledger later.
+ */
 export interface OwnAnswers {
   /** Holds the answers, each with a number. */
   readonly ledger: Ledger;
@@ -49,8 +52,8 @@ export interface StoreTrouble {
 /** Answers that runs share. A fault of the store never ends a run: the run then pays for its lookups. */
 export interface AnswerStore {
   /**
-   * Returns undefined unless another program has the store locked. Then resolves when the store can be read, or
-   * after the maximum wait.
+   * If another program has the store locked, resolves when the store can be read, or after the maximum wait.
+   * Returns undefined if there is nothing to wait for.
    */
   ready(): Promise<void> | undefined;
   /** Answers for these keys; undefined if the store can't be read now. */
@@ -102,7 +105,7 @@ class SqliteStore implements AnswerStore {
   #directory: string | undefined;
   #file: StoreFile | undefined;
   #waiting: KeptAnswer[] = [];
-  /** Number of own answers that only the ledger has. Undefined if none; 0 until the ledger is read. */
+  /** Number of the run's answers that only the ledger has: 0 before the ledger is read, undefined if none. */
   #missed: number | undefined;
   stored: number;
   #timer: NodeJS.Timeout | undefined;
@@ -118,7 +121,8 @@ class SqliteStore implements AnswerStore {
     this.#locate = locate;
     this.#options = options;
     this.stored = options.own?.stored ?? 0;
-    // With 0, the next flush reads the ledger: a killed session may not have written its last answers.
+    // A killed session may not have written its last answers to the store. With 0, the next flush reads them
+    // from the ledger.
     if (options.own !== undefined) this.#missed = 0;
     this.#attempt(this.#reading, () => true);
   }
@@ -201,7 +205,7 @@ class SqliteStore implements AnswerStore {
     if (!this.#isClosed) this.#tell();
   }
 
-  /** Writes waiting answers; true if the file has all answers. Drops others: the ledger has them, too. */
+  /** Writes waiting answers; true if the file then has all. Counts the others, which only the ledger has. */
   #writeOut(patiently = false): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -210,7 +214,8 @@ class SqliteStore implements AnswerStore {
     if (waiting.length > 0 && !this.#write(waiting, patiently))
       this.#missed = (this.#missed ?? 0) + waiting.length;
     if (this.#missed !== undefined) return false;
-    // The store gets each answer as soon as it is booked, so the file now has all numbers up to the latest.
+    // The ledger numbers bought answers, and the store gets each one as soon as it is booked. So the file now
+    // has all answers up to the latest number.
     this.stored = this.#bought;
     return true;
   }

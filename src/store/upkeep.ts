@@ -43,7 +43,7 @@ export async function keepUp(directory: string, use: StoreNeeds): Promise<number
     const past = db.transaction(() => noteUse(db, use));
     const cap = capOf(db, use.maxBytes);
     const removed = await sweep(db, past, until, cap);
-    // Later answers use free pages again. So these stay in the file, unless they are a quarter of it.
+    // Later answers reuse free pages, so a few stay in the file. A quarter of the file or more is given back.
     if (db.pragma('freelist_count') * 4 >= db.pragma('page_count')) await giveBack(db, until);
     return removed;
   } finally {
@@ -65,7 +65,8 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
   const note = db.prepare(
     'INSERT INTO age_in_use VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)',
   );
-  // If no ages were noted before, but the store is older than a day: other jobs may use answers of any age.
+  // If no run noted its ages in a store older than a day, other jobs may use answers of any age. So at first
+  // no answer counts as too old.
   const isUsed =
     isNew && db.query(['id'], 'FROM answer WHERE bought_at < ? LIMIT 1').get(now - DAY_MS) !== undefined;
   for (const operation of operationNames) {
@@ -73,7 +74,8 @@ function noteUse(db: Sqlite, {ages, date}: StoreNeeds): string {
     if (isUsed) note.run(operation, now, now);
   }
   db.prepare('DELETE FROM age_in_use WHERE seen < ?').run(certain - LONGEST_AWAY_MS);
-  // If this clock agrees with earlier runs, the dates of answers that are ahead of it are wrong: corrects them.
+  // If this clock agrees with earlier runs (no leap), an answer dated ahead of it has a wrong date. Replaces
+  // that date by `after`, a date that is surely before the purchase.
   if (!leaps)
     db.prepare('UPDATE answer SET bought_at = after WHERE bought_at > ? AND after BETWEEN 1 AND ?').run(
       now + CLOCK_SKEW_MS,
@@ -101,9 +103,10 @@ function capOf(db: Sqlite, maxBytes: number | undefined): number | undefined {
 }
 
 /**
- * Visits all answers once, starting where the last sweep ended. Removes those that are `past`, and those that were
- * bought before `cap`. Returns the number of answers that were removed only because of `cap`. Reads each group
- * first: a group without such answers needs no write.
+ * Visits each answer at most once, starting where the last sweep ended. Stops at `until` (by
+ * `performance.now`). Removes answers that fulfil the SQL condition `past`, and answers bought before `cap`.
+ * Returns the number of answers that were removed only because of `cap`. Reads each group first: a group
+ * without such answers needs no write.
  */
 async function sweep(db: Sqlite, past: string, until: number, cap = 0): Promise<number> {
   const from = Number(db.query(['up_to'], 'FROM swept').get()?.up_to);

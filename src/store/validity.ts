@@ -5,7 +5,7 @@ import type {Operation} from '../operations/table.ts';
 export interface Term {
   readonly answers: number;
   readonly rejections: number;
-  /** Additional time for which both are used while no call is possible. */
+  /** Additional time for which answers and rejections are used while no call is possible. */
   readonly stale: number;
 }
 
@@ -24,14 +24,17 @@ export function judgeBy(terms: Readonly<Record<Operation, Term>>, now: number): 
   return ({operation, key}, outcome) => validity(key, outcome, terms[operation], now);
 }
 
-/** {@link Judge} for one term. */
+/**
+ * Judges an outcome as a {@link Judge} does, by its operation's term. `key`: the value's key. `now`:
+ * milliseconds since the epoch.
+ */
 export function validity(key: string, outcome: Outcome, term: Term, now: number): Validity | undefined {
   if (outcome.boughtAt === undefined) return undefined;
   const age = now - outcome.boughtAt;
   const end = endOf(outcome.status, term);
   if (age > end + term.stale) return undefined;
   if (age > end) return 'stale';
-  // The first condition is cheaper, and false for most answers.
+  // The cheap condition comes first: it is false for most answers.
   return age > end * (1 - SPREAD) && age > dueAge(key, end) ? 'due' : 'fresh';
 }
 
@@ -45,7 +48,7 @@ export function longestUse({answers, rejections, stale}: Term): number {
   return Math.max(answers, rejections) + stale;
 }
 
-/** Answers fall due for renewal in this last share of their term. */
+/** Share of the term, at its end, in which answers fall due for renewal. */
 const SPREAD = 1 / 5;
 
 /**
@@ -56,7 +59,7 @@ export function dueAge(key: string, term: number): number {
   return term * (1 - SPREAD * shareOf(key));
 }
 
-/** 32 bits of a key as a number in [0, 1). */
+/** A number in [0, 1) from 32 bits of a key. Keys are hashes, so these numbers are spread evenly. */
 function shareOf(key: string): number {
   return Buffer.from(key, 'base64url').readUInt32BE() / 2 ** 32;
 }
@@ -64,13 +67,16 @@ function shareOf(key: string): number {
 /** An earlier answer for a value, with its validity. */
 export interface KnownAnswer {
   readonly outcome: Answer;
-  /** `past`: an expired rejection, which rows don't get. If a new call brings its code, the value is to blame. */
+  /**
+   * `past`: an expired rejection. Rows don't get it. If a new call brings the same error code, the value is
+   * to blame, not the account.
+   */
   readonly validity: Validity | 'past';
 }
 
 /**
- * The best stored outcome of a value. An answer within its term comes before a rejection. A rejection that is older
- * than the answer does not count.
+ * The best stored outcome of a value. The order: an answer within its term, a rejection within its term, an
+ * expired answer, an expired rejection. A rejection that is older than the answer does not count.
  */
 export function bestOf(lookup: LookupKey, found: readonly Answer[], judge: Judge): KnownAnswer | undefined {
   // Shortcut for the most frequent case.

@@ -87,7 +87,8 @@ function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
     const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
     return {path: accountFile('main.yaml', process.env), endpoint: endpointName(endpoint)};
   } catch {
-    // If there is no home directory, or the base URL is invalid, the job file shows an example of both.
+    // Without a home directory, or with an invalid base URL, the job file shows an example of the path
+    // and the endpoint.
     return EXAMPLE;
   }
 }
@@ -111,7 +112,8 @@ function programPath(): string {
  */
 async function costOfList(input: string, reading: RawSettings, answers: Chosen): Promise<number> {
   const env = envOfCounting(process.env);
-  // Counting makes no calls. The embedded service needs no configuration; a live one may not have it yet.
+  // Counts with the embedded service, which needs no configuration: a live service may not have it yet.
+  // Counting makes no calls.
   const flags = {...reading, ...cleaned(columnSettings(answers)), endpoint: 'embedded', store: false};
   const {job} = jobFrom([input], flags, '-', env);
   const {credits} = await makePlan(job, {env, stdin: process.stdin, now: Date.now, warn: say});

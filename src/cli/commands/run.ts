@@ -58,9 +58,9 @@ async function deliverWithoutJob(error: unknown, flags: JobFlags): Promise<void>
 }
 
 /**
- * Refuses a missing input before a run begins. If the job comes from a file, has metrics or a ping URL, or has
- * files of an earlier run, the run itself refuses the input: only a run reports to metrics and ping URLs, and
- * handles such files.
+ * Refuses a missing input before a run begins: its path is probably mistyped. Does nothing if the job comes
+ * from a file, has metrics or a ping URL, or has files of an earlier run. Then the run itself refuses the
+ * input, since only a run reports to metrics and ping URLs, and handles such files.
  *
  * @throws {InputError} if an input is missing.
  */

@@ -128,7 +128,8 @@ function watchForEnd(console: Console) {
     };
     forget = onEndSignals(stop, () => process.exit(exitCodes.terminated));
   });
-  // Until the worker runs, nothing awaits `ended`: Node.js would end the process at a rejection.
+  // Nothing awaits `ended` before the worker runs. Without this handler, Node.js would end the process if
+  // `ended` rejects earlier.
   ended.catch(() => {});
   return {ended, fail, forget};
 }

@@ -6,7 +6,7 @@ export interface Check {
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
   /** The finding with what to do about it, or the reason why the check was skipped. */
   readonly detail: string;
-  /** Exit code of a run that fails for this reason; only of a failed check. */
+  /** Exit code with which a run would fail for this reason. Set only if `state` is `failed`. */
   readonly exitCode?: ExitCode;
 }
 
@@ -26,7 +26,7 @@ export function failure(name: string, error: unknown): Check {
   return failed(name, error.message, error.exitCode);
 }
 
-/** Exit code of the first failed check, as a run would meet it first; 0 if no check failed. */
+/** Exit code of the first failed check; 0 if no check failed. A run would fail at that check first, too. */
 export function exitCodeOfAll(checks: readonly Check[]): ExitCode {
   return checks.find(({state}) => state === 'failed')?.exitCode ?? exitCodes.ok;
 }

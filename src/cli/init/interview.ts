@@ -104,8 +104,9 @@ function isSureToo({column}: Guess, guesses: readonly Guess[]): boolean {
 }
 
 /**
- * Phone columns whose country column is not clear, and the country columns that they may use. Leaves out a country
- * column that surely belongs to another phone column. Empty if no country column is sure.
+ * Names of columns that the job leaves out: phone columns whose numbers may be of several columns' countries,
+ * and those country columns. A country column that is sure for another phone column stays. Empty if no
+ * country column is sure.
  */
 function betweenCountries(guesses: readonly Guess[]): Set<string> {
   const countries = guesses.filter(({operation}) => operation === 'country');

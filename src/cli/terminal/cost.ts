@@ -67,7 +67,7 @@ function savedOf({credits: {saved}}: Summary): string {
   return ` Saved: ${found.map(([credits, how]) => `${count(credits)} ${how}`).join(', ')}.`;
 }
 
-/** The number of calls and the time. For a resumed run, this is its start: it may have paused for days. */
+/** The calls and their time. A resumed run may have paused for days, so it shows its start instead. */
 function callsAndTime({calls, duration_ms: ms, started_at: start, resumed: {times}}: Summary): string {
   const time = times === 0 ? `in ${duration(ms)}` : `in ${many(times + 1, 'session')} since ${moment(start)}`;
   return `${many(calls.total, 'call')} ${time}`;

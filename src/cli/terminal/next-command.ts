@@ -50,7 +50,8 @@ export function toContinue(
 }
 
 /**
- * The needed limit if it is known. Else twice the old limit, or twice the count that exceeded it if that is more.
+ * Returns a higher limit: `need` if it is known. Otherwise twice the old limit, or twice the count that
+ * exceeded it, if that is higher.
  */
 function raised(
   limit: number | {count: number} | {share: number} | undefined,
@@ -65,8 +66,8 @@ function raised(
 }
 
 /**
- * Repeats the given command with a new `limit`. If a path has `{date}`, adds --date: the next run may
- * be days later.
+ * The given command once more, without --restart. `limit`: a flag and its new value, which replace the old
+ * ones. If a path has `{date}`, adds --date: the user may run the command days later.
  */
 function sameAgain(given: CommandWords, date: string | undefined, limit: readonly string[] = []): string {
   const kept = without(given, {valued: limit.slice(0, 1), plain: ['--restart']});
@@ -86,7 +87,7 @@ export function toRun(given = ownWords()): string | undefined {
   return commandOf(kept.map((word, at) => (at === 0 ? 'run' : word)));
 }
 
-/** Flags about the first run's own files and the format of its list. `runAgain` drops them, as its list is new. */
+/** Flags about the first run's own files and its list's format. `runAgain` drops them for its new list. */
 const OWN = ['-o', '--output', '--summary', '--rejects', '--state', '--report', '--metrics', '--date'].concat(
   ['--skip-lines', '--limit', '--encoding'],
 );

@@ -16,8 +16,8 @@ import {table} from './table.ts';
 import {troubleLines} from './trouble.ts';
 
 /**
- * Prints how a run ended. The last lines matter most: the output and its path, the cost, and the next step. `need`:
- * the credit limit that all rows need, for a run that stopped at a lower one.
+ * Prints how a run ended: details first; then the result, the cost and the next step, which matter most.
+ * `need`: the credit limit that all rows need, for a run that stopped at a lower one.
  */
 export function renderOutcome(job: Job, outcome: RunOutcome, console: Console, need?: number): void {
   const {summary, stop, found} = outcome;
@@ -65,7 +65,10 @@ function repairedLine(repairs: Summary['repairs']): string[] {
   return told.length === 0 ? [] : [broken(`Repaired before the lookup: ${told.join(', ')}.`)];
 }
 
-/** Prints how the run ended. `--quiet` hides neither a failure, nor that answers were not stored and cost again. */
+/**
+ * Prints how the run ended. With `--quiet`, prints it only if the run failed, or if answers were not stored,
+ * so that they cost again.
+ */
 function tellEnd({message, exitCode, summary}: RunOutcome, console: Console): void {
   const colour = colourOf(exitCode);
   const said = broken(console.paint(colour, message));

@@ -11,7 +11,8 @@ type Stream = 'stdout' | 'stderr';
 
 const ESCAPE = '\u001B';
 /**
- * Our own colour codes, by placeholder. Texts hold random placeholders; {@link printable} replaces them by codes.
+ * Our own colour codes, by placeholder. {@link printable} removes all control codes from a text, then puts
+ * these in place of the placeholders. Placeholders are random, so texts from others can't contain them.
  */
 const own = new Map<string, string>();
 /** The beginning of a CI command: `::` first in a line (GitHub), `##[` and `##vso[` anywhere (Azure). */
@@ -55,7 +56,7 @@ function write(stream: Stream, text: string | Uint8Array): void {
   if (text.length > 0) process[stream].write(text);
 }
 
-/** Writes text for people, without what steers a terminal or commands a CI runner. */
+/** Writes text for people. {@link printable} makes it harmless for terminals and CI runners. */
 export function print(stream: Stream, text: string): void {
   write(stream, printable(text));
 }

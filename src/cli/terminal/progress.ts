@@ -162,9 +162,9 @@ function statusOf(session: Session, speed: Speedometer, before: Before): Status 
 }
 
 /**
- * Values looked up so far (`made`) and at the end (`total`), over all sessions. `counted` includes the values
- * of earlier sessions only without an answer store. With a store, it leaves them out as known, so this
- * function adds them.
+ * Values looked up so far (`made`) and at the end (`total`), over all sessions; undefined if not counted.
+ * Without an answer store, `counted` includes the values of earlier sessions. With a store, these values are
+ * known and not counted, so this function adds them.
  */
 function callsOf(
   {job, input: {checkpoint}}: Session,

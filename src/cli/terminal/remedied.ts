@@ -16,7 +16,8 @@ export function remedied(argv: readonly string[], {flags = [], pipe, instead}: R
   const given = words.map(word => (word === pipe?.input ? '-' : word));
   const named = given.findIndex(word => OUTPUTS.includes(word));
   const replaces = named >= 0 && OUTPUTS.includes(flags[0] ?? '');
-  // With a pipe, `flags` give the output that a run from stdin needs. They are left out if the user gave one.
+  // With a pipe, the run reads stdin, so `flags` name its output. They are left out if the user's
+  // command names one.
   const more = replaces && pipe !== undefined ? [] : flags;
   const kept =
     replaces && pipe === undefined ? given.filter((_, at) => at !== named && at !== named + 1) : given;

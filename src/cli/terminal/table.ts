@@ -21,8 +21,8 @@ export interface TableColumn {
   /** Texts are aligned to the left, figures to the right. */
   readonly isText?: boolean;
   /**
-   * Width to which this column's texts may be cut so that other columns stay. If no more columns can be left out,
-   * they are cut further. A column without this number is never cut.
+   * Characters to which this column can be cut before other columns are left out. If all columns that may go are
+   * gone and the table is still too wide, the texts are cut further. A column without this number is never cut.
    */
   readonly shrinksTo?: number;
   /** A narrow table leaves out the column with 0 first, then 1, and so on. A column without this number stays. */

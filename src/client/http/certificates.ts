@@ -15,7 +15,10 @@ export function warnOfUnchecked(
   );
 }
 
-/** Removes the variable from this process's environment. Otherwise Node would warn of insecure connections. */
+/**
+ * Removes {@link VARIABLE} from this process's environment. Otherwise Node would warn of insecure
+ * connections, although certificates are checked.
+ */
 export function forgetUnchecked(): void {
   delete process.env[VARIABLE];
 }

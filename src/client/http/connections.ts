@@ -1,7 +1,10 @@
 import type {Agent, ClientRequest, IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 
-/** Minimum rest in milliseconds before a connection's next call. */
+/**
+ * Rest after a call, in multiples of a call's usual duration. A second answer would arrive in this time, and
+ * can't be taken for the next call's answer.
+ */
 const SHORTEST_REST_MS = 100;
 /** Rest after a call, in multiples of a call's usual duration. A second answer would arrive in this time. */
 const REST_IN_CALLS = 3;
@@ -17,21 +20,21 @@ const LOOK_EVERY_MS = 10;
 /** Error codes of a request whose connection the other side closed. */
 const CLOSED = ['ECONNRESET', 'EPIPE'];
 /**
- * If at least this many calls are lost on reused connections, no connection is reused any more. By default, a
- * value has more attempts than this.
+ * If at least this many calls are lost on reused connections, no connection is reused any more. This is below
+ * a value's default number of attempts (3), so a value that lost these calls still has one.
  */
 const FEWEST_LOST = 2;
 /**
- * Besides {@link FEWEST_LOST}, more than this share of the calls on reused connections must be lost: a server
- * that closes idle connections causes a loss now and then.
+ * Second condition, besides {@link FEWEST_LOST}: more than this share of the calls on reused connections was
+ * lost. A smaller share is normal: a server that closes idle connections causes a loss now and then.
  */
 const LOST_SHARE = 0.2;
 
 /** The response 408, with which a server may announce that it closes an idle connection (RFC 9110, 15.5.9). */
 const IDLE_CLOSE = /^HTTP\/1\.[01] 408 /;
 /**
- * Milliseconds before a server closes a connection, in which the connection gets no call. The server announces the
- * closing in the header `Keep-Alive`.
+ * A server may announce in the header `Keep-Alive` when it closes an idle connection. The connection gets no
+ * call in this many milliseconds before.
  */
 const CLOSING_SOON_MS = 1_000;
 
@@ -50,12 +53,12 @@ interface Link {
 }
 
 /**
- * Keeps connections, and lets each rest before its next call. If bytes arrive that no request asked for, such as a
- * second answer, this class ends the connection. Otherwise Node would take these bytes for the answer to the next
- * call, which is about another value, and all later answers would be off by one.
+ * Keeps connections, and lets each rest before its next call. If bytes arrive that no request asked for, such
+ * as a second answer, this class ends the connection. Otherwise Node would take these bytes for the answer to
+ * the next call, which is about another value, and all later answers would be off by one.
  *
- * In two cases, each later call gets a new connection: if a service sent more answers than calls, and if it closes
- * connections when they are used again, since each call lost that way may have been carried out.
+ * In two cases, no connection gets a second call from then on. The service sent bytes that no call asked for, or it
+ * closed too many connections when they got a further call. A call lost that way may have been carried out.
  */
 export class Connections {
   readonly #links = new Map<Socket, Link>();
@@ -71,15 +74,18 @@ export class Connections {
   #look: NodeJS.Timeout | undefined;
   /** Measured duration of a call in milliseconds; undefined before the first answer. */
   #callMs: number | undefined;
-  /** True once too many calls were lost on connections that were used again. */
+  /** True once too many calls were lost on reused connections. From then on, no connection is reused. */
   #loses = false;
-  /** Number of calls on connections that had carried a call before, and of those that were lost. */
+  /**
+   * Number of calls on connections that had carried a call before. `#lost`: number of those calls that were
+   * lost because the other side closed the connection.
+   */
   #kept = 0;
   #lost = 0;
 
   /**
-   * At most `atOnce` connections carry a call. `unasked` is aborted when bytes arrive that answer no call, on a
-   * connection of this object or of another object that shares `unasked`.
+   * At most `atOnce` connections carry a call. If bytes arrive that answer no call, aborts `unasked`. Then
+   * all objects that share `unasked` use a new connection for each call.
    */
   constructor(agent: Agent, atOnce: number, unasked: AbortController) {
     const pool = agent as Agent & Pool;
@@ -123,7 +129,7 @@ export class Connections {
     return Math.max(SHORTEST_REST_MS, REST_IN_CALLS * (this.#callMs ?? 0));
   }
 
-  /** Gives waiting calls a connection: a rested one, else a new one from Node's agent. */
+  /** Gives each waiting call a connection that was idle long enough, else a new one from Node's agent. */
   #assign(): void {
     while (this.#inUse < this.#atOnce) {
       const next = this.#waiting.shift();
@@ -169,7 +175,8 @@ export class Connections {
       goodUntil: Number.POSITIVE_INFINITY,
     };
     this.#links.set(socket, link);
-    // Runs before Node's own listener, which marks answers as complete. So an answer's last bytes don't count as extra.
+    // Runs before Node's own listener, which marks answers as complete. So an answer's last bytes don't
+    // count as extra.
     socket.prependListener('data', (bytes: Buffer) => {
       if (!link.isIdle && link.answer?.complete !== true) return;
       socket.destroy();
@@ -188,8 +195,8 @@ export class Connections {
   }
 
   /**
-   * Ends a call. Its connection then rests, or is closed if it can't be used again. `given`: the kept connection that
-   * the call got, and may never have used.
+   * Ends a call. Its connection then rests, or is closed if it can't be used again. `given`: the kept
+   * connection chosen for the call. A call that ended early may not have it as `request.socket` yet.
    */
   #ended(request: ClientRequest, given: Socket | undefined): void {
     const socket = request.socket ?? given;
@@ -216,7 +223,7 @@ export class Connections {
 
   #rest(link: Link, now: number): void {
     const {socket} = link;
-    // Makes the agent forget this connection. Otherwise the next call would get the connection without a rest.
+    // Makes the agent forget this connection, which must rest before the next call gets it.
     socket.emit('agentRemove');
     (socket as WithMessage)._httpMessage = null;
     socket.unref();
@@ -228,7 +235,8 @@ export class Connections {
 
   #lookForRested(): void {
     const restedSince = performance.now() - this.#restMs;
-    // Data that arrived while the process was busy is read first: extra bytes end a resting connection.
+    // First lets the event loop read data that arrived while the process was busy. Extra bytes close a
+    // resting connection, so that no call gets it.
     setImmediate(() => {
       let [next] = this.#resting;
       while (next !== undefined && next.idleSince <= restedSince) {
@@ -252,7 +260,7 @@ export class Connections {
     });
   }
 
-  /** Ends all connections used again: Node may take a late answer to an earlier call for a later call's. */
+  /** Ends each connection that got more than one call: Node may have mixed up the answers of its calls. */
   #endKept(): void {
     this.close();
     for (const {calls, socket} of this.#links.values())
@@ -265,7 +273,10 @@ function wasEndedHere(socket: Socket): boolean {
   return socket.errored === null && !socket.readableEnded;
 }
 
-/** True if the answer may be from a gateway that timed out. It may still pass the service's late answer on. */
+/**
+ * True if the response may be from a gateway that timed out. The gateway may still pass on the service's late
+ * answer, so the connection must not carry another call.
+ */
 function isGateways({statusCode = 0}: IncomingMessage): boolean {
   return statusCode >= 500;
 }

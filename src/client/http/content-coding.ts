@@ -11,8 +11,8 @@ const decoders: Readonly<Record<string, (bytes: Buffer, options: {maxOutputLengt
 const utf8 = new TextDecoder('utf-8', {fatal: true});
 
 /**
- * A body's text, or the reason why it can't be read. The client does not ask for compression. If a server compresses
- * anyway, once or several times, `maxOutputLength` limits each decoded size.
+ * A body's text, or the reason why it can't be read. The client does not ask for compression. If a server
+ * compresses anyway, once or several times, `maxOutputLength` limits each decoded size.
  */
 export function decoded(
   body: Buffer,

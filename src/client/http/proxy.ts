@@ -6,7 +6,9 @@ import {getProxyForUrl} from 'proxy-from-env';
 import {UsageError} from '../../errors.ts';
 import {CHECKED} from './certificates.ts';
 
-/** Maximum milliseconds to connect, also through a proxy. A call that exceeds them was not sent: a retry is free. */
+/**
+ * Maximum milliseconds to connect, also through a proxy. A call that exceeds them was not sent: a retry is free.
+ */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Prefix of the code for a proxy's refusal: `PROXY_407` for refused credentials. */
@@ -19,8 +21,8 @@ export const PROXY_CREDENTIALS_ADVICE =
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 
 /**
- * The environment's proxy for a URL (`HTTPS_PROXY`, else `ALL_PROXY`; `NO_PROXY` excepts hosts); undefined without one.
- * Only HTTPS goes through a proxy.
+ * The environment's proxy for a URL (`HTTPS_PROXY`, else `ALL_PROXY`; `NO_PROXY` excepts hosts); undefined without
+ * one. Only HTTPS goes through a proxy.
  *
  * @throws {UsageError} if the environment's value is not the URL of an HTTP proxy.
  */

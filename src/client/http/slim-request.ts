@@ -24,7 +24,7 @@ export function slimRequests(url: URL, agent: HttpAgent | HttpsAgent): ExtendOpt
   };
 }
 
-/** A request that seems timed to got, which would otherwise add a dozen listeners for unused timings. */
+/** A request that `got` takes for timed. Otherwise `got` would add a dozen listeners for unused timings. */
 class UntimedRequest extends ClientRequest {
   readonly timings = {phases: {}};
 }

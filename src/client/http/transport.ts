@@ -32,9 +32,9 @@ export interface Transport {
 
 /**
  * A transport over the library got. Retries and redirects are off: they could send a call twice, or the key
- * elsewhere. {@link exchange} reads the bodies, since got does not limit their size. It never passes on got's
- * errors, since they include the request's body with the key. {@link CallTimers} limit a call, since got's own
- * timers would start before the call has a connection.
+ * elsewhere. {@link exchange} reads the bodies, since got does not limit their size. The transport never
+ * passes on got's errors, since they include the request's body with the key. {@link CallTimers} limit a
+ * call, since got's own timers would start before the call has a connection.
  */
 export function transport(options: TransportOptions): Transport {
   const client = got.extend({
@@ -54,8 +54,8 @@ export function transport(options: TransportOptions): Transport {
     return made;
   };
   const connections = new Connections(options.agent, options.maxConnections, options.unasked);
-  // Streams of calls under way. Places of this array are reused: V8 frees a Set's removed entries only together
-  // with the Set.
+  // Streams of calls under way. Ended calls leave their place to new ones. This is not a Set, since V8 may
+  // keep removed entries of a Set in memory.
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];
   return {
@@ -157,7 +157,8 @@ class CallTimers {
   start(socket: Socket, onConnected?: () => void): void {
     if (this.#isOver) return;
     this.#started = performance.now();
-    // When a suspended process wakes up, all of its timers are due. So it first reads answers that have arrived.
+    // When a suspended process wakes up, all its timers are due at once. setImmediate lets the process read
+    // answers that have arrived before a timer ends their calls.
     const overdue = () => setImmediate(() => this.#expire());
     this.#deadline = setTimeout(overdue, this.#timeoutMs);
     onceConnected(socket, () => {
@@ -180,9 +181,9 @@ class CallTimers {
 }
 
 /**
- * Calls `then` when a request may begin to leave on `socket`: once it is connected, and over TLS once the handshake is
- * done. A reused socket is ready from the start: a call that failed on a stale socket counts as sent, since it may have
- * left. got's own timings lack this for a socket that came through a proxy.
+ * Calls `then` once a request can leave on `socket`: after it connects or, over TLS, after the handshake. A
+ * reused socket can send at once. So a call that fails on a stale socket counts as sent, since it may have
+ * left. got's own timings miss the connection of a socket that comes through a proxy.
  */
 function onceConnected(socket: Socket, then: () => void): void {
   const secure = 'encrypted' in socket;

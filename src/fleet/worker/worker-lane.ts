@@ -85,7 +85,7 @@ export class WorkerLane {
 
   async #closeGate(ms: number): Promise<void> {
     const closedMs = Math.min(ms, LONGEST_HOLD_MS);
-    // A refused write is ignored: its error must not lose the answers of the chunk's other calls.
+    // Ignores Redis's errors: thrown here, they would lose the answers of the chunk's other calls.
     await this.#options.gate.close(closedMs).catch(() => {});
     this.#giveBack(closedMs);
   }

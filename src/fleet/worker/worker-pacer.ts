@@ -2,8 +2,8 @@ import {AGAIN_MS, type FleetGate, type OpenLimiter} from '../limits.ts';
 import {type ChunkPace, USE} from '../protocol.ts';
 
 /**
- * Milliseconds of delay after which a lease (a number of permits) is given up. Its calls, added to those of a
- * later second, would exceed the rate.
+ * Minimum delay, in milliseconds, for which a lease (a number of permits) is given up. Its calls would come
+ * close to those of a later second, and together exceed the rate.
  */
 const TOO_LATE_MS = 10;
 
@@ -31,7 +31,10 @@ export class WorkerPacer {
     this.#closed = closed;
   }
 
-  /** Sets the size and spacing of leases. A lease may be late by the time that {@link USE} leaves unused. */
+  /**
+   * Sets the size of leases and their maximum delay. The maximum is the part of a lease's time that
+   * {@link USE} leaves unused, but at least {@link TOO_LATE_MS}.
+   */
   pace({permits, minTimeMs}: ChunkPace): void {
     this.#permits = permits;
     this.#tooLateMs = Math.max(TOO_LATE_MS, (1 - USE) * minTimeMs);
@@ -75,8 +78,8 @@ export class WorkerPacer {
 const TICK_MS = 2;
 
 /**
- * Measures by how much a timed event can be late at most: the time for which the event loop was blocked. (A timer
- * does not know when it was due, and the limiter does not report it.)
+ * Measures the maximum delay of a timed event: the time for which the event loop was blocked. The delay
+ * itself is unknown: a timer does not know when it was due, and the limiter does not report it.
  */
 class Punctuality {
   /** Time at which the loop was last known to be free. */
@@ -84,7 +87,7 @@ class Punctuality {
   #ticking: NodeJS.Timeout | undefined;
   #beforeTimer = 0;
 
-  /** Begins to measure, before an event is requested. */
+  /** Begins to measure. Must be called before the timed event is requested. */
   start(): void {
     this.#free = performance.now();
     this.#beforeTimer = 0;
@@ -92,13 +95,14 @@ class Punctuality {
   }
 
   /**
-   * Notes that the event's timer is set. Redis gave the event's time, so the wait for Redis counts as delay too.
+   * Notes that the event's timer is set. Redis chose the event's time before its reply arrived here, so the
+   * time until now may be delay, too.
    */
   timerSet(): void {
     this.#beforeTimer = performance.now() - this.#free;
   }
 
-  /** Ends the measuring. Returns the maximum delay of the event, in milliseconds. */
+  /** Ends the measuring. Returns the milliseconds by which the event can be late at most. */
   stop(): number {
     clearInterval(this.#ticking);
     this.#ticking = undefined;
@@ -106,8 +110,8 @@ class Punctuality {
   }
 
   /**
-   * Notes that the loop was free, but only after this round. The event's timer may run later in the same round,
-   * and must then still see the time before a blockage.
+   * Notes that the event loop is free, but only at the end of its current round. If the loop was blocked, the
+   * measured event's timer may run later in this round: {@link stop} must then still count the blockage.
    */
   #tick(): void {
     const now = performance.now();

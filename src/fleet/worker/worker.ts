@@ -53,7 +53,7 @@ export interface WorkerReport {
 
 /** The state of a worker's fleet. */
 export interface FleetView {
-  /** Milliseconds for which nothing is sent, since the service throttled; otherwise 0. */
+  /** Milliseconds until the fleet sends calls again, if the service throttled; otherwise 0. */
   readonly closedMs: number;
   /** Chunks that no worker has taken yet. */
   readonly waiting: number;
@@ -88,7 +88,7 @@ export class FleetWorker {
   #clockAheadMs = 0;
   #inFlight = 0;
   #chunks = 0;
-  /** Average number of values per chunk. Not every chunk is full. */
+  /** Average number of values in recent chunks. It decides how many chunks the worker takes at once. */
   #chunkSize = CHUNK_VALUES;
   #draining = false;
 
@@ -170,8 +170,9 @@ export class FleetWorker {
   }
 
   /**
-   * Takes no new chunks, gives back unsent values, waits for calls in flight, and leaves the fleet. Resolves with
-   * false if results are lost since Redis stayed away. The caller must then end the process: BullMQ waits forever.
+   * Takes no new chunks, gives back unsent values, waits for calls in flight, and leaves the fleet. Resolves
+   * with false if results are lost because Redis stayed away. The caller must then end the process: BullMQ
+   * still waits for Redis.
    */
   async drain(): Promise<boolean> {
     this.#draining = true;
@@ -184,9 +185,11 @@ export class FleetWorker {
   }
 
   async #work({id = '', data, timestamp}: Job<SealedChunk, string>): Promise<string> {
-    // Sets the chunk's expiry, in case the run was killed between adding the chunk and setting its expiry.
+    // Redis may have restored this chunk from a snapshot, after a worker had carried it out. So the chunk
+    // fails: no call is made twice. A run that still waits for the chunk counts it as lost.
     this.#redis.pexpire(this.#queue.toKey(id), KEEP_MS).catch(() => {});
-    // A chunk from a snapshot may have been carried out before, so it fails. A run that waits for it counts it as lost.
+    // If Redis restored this chunk from a snapshot, a worker may have carried it out before. So the chunk
+    // fails, and a run that waits for it counts it as lost.
     if (await this.#snapshot.mayHold(timestamp)) throw new Error('from a snapshot');
     const chunk = this.#seal.open(data.sealed, sealedAs.asks(id)) as Chunk;
     this.#chunkSize += NEWS * (chunk.asks.length - this.#chunkSize);

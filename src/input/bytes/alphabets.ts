@@ -52,15 +52,18 @@ const candidates = [...alphabets, [NEVER_GUESSED, alphabets[0]?.[1] ?? []] as co
 
 /** Required share of words that fit a language. */
 const FITTING = 0.9;
-/** Minimum lead of the best encoding's score over that of the next one that reads the bytes as another text. */
+/**
+ * Minimum lead of the best encoding's score for a guess. Its rival is the next encoding that turns the bytes
+ * into another text.
+ */
 const MARGIN = 0.1;
 /** Characters that occur in any language. They separate words. */
 const NO_LETTERS = /[\s\d’‘“”–—…€°ºª®™©«»]+/u;
 
 /**
- * Languages without capitals, whose words are recognized by the order of their letters. Most of Hebrew's bytes are
- * also small letters of Russian and Greek. So a message may suggest these encodings, but no list is read in them
- * without --encoding.
+ * Languages without capitals, whose words are recognized by the order of their letters. Most of Hebrew's bytes
+ * are also small letters of Russian and Greek. So a message may suggest these encodings, but no list is read in
+ * them without --encoding.
  */
 const uncased: readonly (readonly [EncodingName, word: RegExp])[] = [
   // Hebrew: five letters have another form at the end of a word.
@@ -123,7 +126,9 @@ function wordsOutsideAscii(text: string): string[] {
   return text.split(NO_LETTERS).filter(word => /[^\p{ASCII}]/u.test(word));
 }
 
-/** `fit`: share of words that fit any of these languages. `score`: `fit` plus the share that fits the best language. */
+/**
+ * `fit`: share of words that fit any of these languages. `score`: `fit` plus the share that fits the best language.
+ */
 function fitOf(text: string, languages: readonly ReadonlySet<string>[]) {
   const words = wordsOutsideAscii(text);
   const sound = words.filter(

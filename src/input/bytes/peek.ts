@@ -7,7 +7,8 @@ export interface Peeked {
 }
 
 /**
- * Reads the first `size` bytes ahead, so that a decision by them does not depend on the size of the chunks.
+ * Reads the first `size` bytes ahead. A decision that uses these bytes then does not depend on the size
+ * of the chunks.
  */
 export async function peek(chunks: AsyncGenerator<Buffer>, size: number): Promise<Peeked> {
   const seen: Buffer[] = [];

@@ -17,8 +17,8 @@ export interface RawInput {
    */
   next(): Promise<Buffer | undefined>;
   /**
-   * The file's bytes from the start, so that the caller can see if the part already read has changed. Undefined if
-   * no program has written to the file since it was opened.
+   * Reads the file again from its start, so that the caller can compare it with the part already read.
+   * Undefined for a pipe, or if no program has written to the file meanwhile.
    */
   again(): Promise<AsyncIterable<Buffer> | undefined>;
   close(): Promise<void>;

@@ -84,7 +84,7 @@ function toUtf8(text: string): Buffer {
   return Buffer.concat(parts.map((part, i) => (i % 2 === 0 ? Buffer.from(part) : surrogateBytes(part))));
 }
 
-/** A lone surrogate, encoded as UTF-8 encodes other characters of that size. UTF-8 forbids these bytes. */
+/** Encodes a lone surrogate in three bytes that UTF-8 forbids, so that its record is rejected later. */
 function surrogateBytes(surrogate: string): Buffer {
   const unit = surrogate.charCodeAt(0);
   return Buffer.from([0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]);

@@ -6,7 +6,7 @@ interface WideEncoding {
   readonly name: EncodingName;
   /** Range of the first bytes of kana, the Japanese syllables. */
   readonly kana?: readonly [from: number, to: number];
-  /** Range of the first bytes of other common letters: frequent ideographs, or Korean syllables. */
+  /** Range of first bytes of the common letters besides kana: frequent ideographs, or Korean syllables. */
   readonly common: readonly [from: number, to: number];
 }
 
@@ -22,7 +22,7 @@ const encodings: readonly WideEncoding[] = [
 const PER_BYTE = 94;
 /** Number of kana. */
 const KANA = 170;
-/** Approximate number of letters that are neither common nor kana. */
+/** Approximate number of all other letters: rare ideographs, symbols and the like. */
 const RARE = 10_000;
 /** Minimum number of letters for a guess. */
 const FEW_LETTERS = 4;
@@ -59,7 +59,9 @@ function isIn(byte: number, range: readonly [number, number] | undefined): boole
   return range !== undefined && byte >= range[0] && byte <= range[1];
 }
 
-/** The first byte of each letter outside ASCII; undefined if the text has bytes that are invalid in this encoding. */
+/**
+ * The first byte of each letter outside ASCII; undefined if the text has bytes that are invalid in this encoding.
+ */
 function firstBytes(bytes: Buffer, name: EncodingName): number[] | undefined {
   // Leaves out text after the last line end: the end of the sample may divide a character, which is not a fault.
   const lastEnd = bytes.lastIndexOf(0x0a);

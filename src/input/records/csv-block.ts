@@ -7,7 +7,10 @@ export interface BlockRecord {
   readonly lines: number;
 }
 
-/** Maximum of `#failures`: so at most 2 ** 6 - 1 = 63 blocks are read record by record before the next try. */
+/**
+ * Maximum of `#failures`, the count of failed blocks in a row. After a failure, 2 ** `#failures` - 1 blocks
+ * are read record by record: at most 63.
+ */
 const MOST_FAILURES = 6;
 
 /**
@@ -57,8 +60,8 @@ export function recordsOf(
   }
   if (all.some(fields => fields.length !== fieldCount)) return undefined;
   const total = countLines(block, eol);
-  // Each record takes at least one line. So if there are as many lines as records, no line is blank, and no record
-  // takes two.
+  // Each record takes at least one line. So if there are as many lines as records, no line is blank, and no
+  // record takes two.
   if (all.length === total) return all.map(fields => ({fields, lines: 1}));
   const end = String.fromCharCode(eol);
   const records = all.map(fields => ({fields, lines: linesOf(fields, end)}));

@@ -29,7 +29,10 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   );
 }
 
-/** Minimum share of rows with more fields than the header. The other rows may be short, such as a footer. */
+/**
+ * Minimum share of rows with more fields than the header, for these fields to count as columns. The other
+ * rows may be short, such as a footer.
+ */
 const MOST = 0.5;
 
 /**

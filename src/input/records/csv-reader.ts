@@ -15,9 +15,9 @@ import {encodingDetail, reject} from './reject.ts';
 const EAGER_BYTES = 64 * 1024;
 
 /**
- * Reads a CSV with csv-parse, which can't continue after an error. If a record can't be read, its first physical line
- * is rejected, and a new parser begins at the next line. An incomplete record is kept until its rest comes, up to the
- * size limit. The result depends on the bytes only, not on their chunks.
+ * Reads a CSV with csv-parse, which can't continue after an error. If a record can't be read, its first physical
+ * line is rejected, and a new parser begins at the next line. An incomplete record is kept until its rest comes, up
+ * to the size limit. The result depends on the bytes only, not on their chunks.
  */
 export class CsvReader implements RecordReader {
   readonly #settings: CsvSettings;
@@ -30,10 +30,10 @@ export class CsvReader implements RecordReader {
   #records: InputRecord[] = [];
   #layout: CsvLayout | undefined;
   #line = 1;
-  /** Whole lines that are not parsed yet. They begin with a record, which may be incomplete. */
+  /** Whole lines of which no record was taken yet. The first begins a record, which may be incomplete. */
   #open: Buffer[] = [];
   #openLength = 0;
-  /** Bytes of `#open` when they were last parsed, and the record was incomplete; 0 if they were not parsed yet. */
+  /** Length of `#open` in bytes when it was last parsed and found incomplete; 0 if it was not parsed yet. */
   #triedLength = 0;
   /** In a file of one column: blank lines after the last record. They are rows if another record follows. */
   #blanks = 0;
@@ -246,8 +246,8 @@ export class CsvReader implements RecordReader {
     const end = eolAt === -1 ? bytes.length : eolAt + 1;
     const line = bytes.subarray(start, end);
     const fields = unclosed ? undefined : looseFields(line.toString(), this.#options);
-    // Reads quotes as ordinary characters only if the line then has as many fields as the header. Else they may be
-    // real quotes.
+    // Reads quotes as ordinary characters only if the line then has as many fields as the header. Else they may
+    // be real quotes.
     if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
       if (!line.includes('="')) this.looseLine ??= this.#line;
       if (this.#layout === undefined) return this.#takeLayout(line, fields) ? end : start;
@@ -276,7 +276,10 @@ export class CsvReader implements RecordReader {
   }
 }
 
-/** True for a row that repeats a header with letters, as in joined lists. A header without letters may be data. */
+/**
+ * True for a row that repeats the header, as in joined lists. A header without letters may itself be data, so
+ * rows like it are kept.
+ */
 function isHeaderAgain(fields: readonly string[], header: readonly string[] | undefined): boolean {
   // In joined lists, the second list may begin with a byte order mark.
   const first = fields[0]?.replace(/^\uFEFF/, '');

@@ -1,7 +1,10 @@
 import {CsvError, type Options, parse} from 'csv-parse/sync';
 import {QUOTE} from './line-blocks.ts';
 
-/** Why parsing stopped. `layout`: the columns are known now. Else a record is unclosed, misquoted or too long. */
+/**
+ * Reason why parsing stopped. `layout`: the columns are known now. `open`: a quote is not closed.
+ * `bad_quote`: a quote is misplaced. `too_long`: a record exceeds the maximum size.
+ */
 export type CsvStop = 'layout' | 'open' | 'bad_quote' | 'too_long';
 
 export class StopParsing extends Error {
@@ -19,9 +22,9 @@ export function stopOf(error: unknown): CsvStop {
 }
 
 /**
- * True if a record's bad quote is more than `limit` bytes after the record's start. The record then counts as
- * unclosed: the parser sees so distant a quote only in a large chunk, and the size of chunks must make no
- * difference.
+ * True if a record's bad quote is more than `limit` bytes after the record's start. Such a record counts as
+ * unclosed. Otherwise the result would depend on the size of chunks: the parser sees so distant a quote only
+ * in a large chunk.
  */
 export function stopsBeyond(bytes: Buffer, limit: number, options: Options): boolean {
   if (bytes.length <= limit) return false;

@@ -15,14 +15,15 @@ const MOST_BYTES = 65_536;
 const MOST_FAULTS = 10;
 
 /**
- * Guesses the delimiter: the one with which most records have as many fields as the first record. If several are
- * equal, the one with the most fields. A comma if no delimiter gives the first record two fields: the file has one
- * column.
+ * Guesses the delimiter: the one with which most records have as many fields as the first record. If several
+ * are equal, the one with the most fields. A comma if no delimiter gives the first record two fields: the file
+ * has one column.
  */
 export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   const text = Buffer.from(sample);
   const strict = mostAgreeing(text, eol, false);
-  // Quotes are read as ordinary characters only if too few records agree on the number of fields otherwise.
+  // If quotes with their CSV meaning let too few records agree on the number of fields, quotes are read
+  // as ordinary characters.
   const best = strict.agreeing < MOSTLY ? mostAgreeing(text, eol, true) : strict;
   const isParted = (delimiter: string) => {
     const [fields = 1, ...others] = countFields(text, delimiter, eol);

@@ -13,8 +13,8 @@ export function detectKind(sample: string, format: NamedFormat | undefined): Inp
 }
 
 /**
- * @throws {InputError} `input_binary` for data other than text: a spreadsheet, another known kind of file, or many NUL
- * bytes.
+ * @throws {InputError} `input_binary` for data other than text: a spreadsheet, another known kind of file, or
+ * many NUL bytes.
  */
 export function refuseBinary(head: Buffer, name: string): void {
   const known = SIGNATURES.find(([signature]) => head.subarray(0, signature.length).equals(signature));

@@ -1,6 +1,6 @@
 /**
- * The members of a JSON object in their text form: name → text of the value. If several members have the same name, the
- * last counts, as with `JSON.parse`. `text` must be a valid JSON object.
+ * The members of a JSON object in their text form: name → text of the value. If several members have the same name,
+ * the last counts, as with `JSON.parse`. `text` must be a valid JSON object.
  */
 export function jsonMembers(text: string): Map<string, string> {
   const members = new Map<string, string>();

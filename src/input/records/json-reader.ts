@@ -9,9 +9,9 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [byte('['), byte(']')
 const BLANKS: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].map(byte));
 
 /**
- * Reads a JSON array of objects, or a sequence of objects over several lines. Keeps each object's text: parsers that
- * stream JSON give only values, and a value loses the spelling of a number such as `1.0`. If an object exceeds the
- * limit, only its beginning is kept, for the reject.
+ * Reads a JSON array of objects, or a sequence of objects over several lines. Keeps each object's text: parsers
+ * that stream JSON give only values, and a value loses the spelling of a number such as `1.0`. If an object exceeds
+ * the limit, only its beginning is kept, for the reject.
  */
 export class JsonReader implements RecordReader {
   /** Always undefined: a resume must read from the start, since the text before a value may have opened a list. */

@@ -1,7 +1,8 @@
 import type {InputRecord, ReadSoFar} from '../row.ts';
 
 /**
- * Turns the UTF-8 bytes of one file into records. Implemented by csv-reader.ts, ndjson-reader.ts and json-reader.ts.
+ * Turns the UTF-8 bytes of one file into records. Implemented by csv-reader.ts,
+ * ndjson-reader.ts and json-reader.ts.
  */
 export interface RecordReader {
   /** Takes the next bytes, and returns the records that they complete. */

@@ -4,7 +4,10 @@ import type {FilePlace, Reject, RejectReason} from '../row.ts';
 /** Maximum bytes kept of a rejected record's text. */
 const RAW_LIMIT = 64 * 1024;
 
-/** Bytes that a reader keeps of a record that it will reject: enough for {@link reject} to notice that it cuts. */
+/**
+ * Bytes that a reader keeps of a record that it will reject. They exceed the limit of {@link reject}, so that
+ * it notices the cut.
+ */
 export const HEAD_BYTES = RAW_LIMIT + 4;
 
 /** Makes the reject of a record that can't be read. Its text is `bytes` without the line end. */

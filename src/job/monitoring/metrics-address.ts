@@ -15,8 +15,8 @@ export function isMetricsTarget(metrics: string): boolean {
 }
 
 /**
- * Address for a job's metrics at a Pushgateway. A URL that names a job (`/metrics/job/NAME…`) stays as it is. To any
- * other URL, `/metrics/job/` and the job's name are added.
+ * Address for a job's metrics at a Pushgateway. A URL that names a job (`/metrics/job/NAME…`) stays as it is. To
+ * any other URL, `/metrics/job/` and the job's name are added.
  */
 export function pushAddress(metrics: string, job: string | null): URL {
   const url = new URL(metrics);

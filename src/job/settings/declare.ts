@@ -8,7 +8,7 @@ export type Use =
   | 'library'
   /** Commands that open the input: a run, a plan, `init`. */
   | 'reading'
-  /** The command of that name. */
+  /** As a flag of one command: each of these four words is a command's name. */
   | 'lookup'
   | 'verify'
   | 'worker'
@@ -28,15 +28,21 @@ export type Resolved =
   | 'output_format'
   | 'score';
 
-/** The part of a run's result that a setting changes, as long as the service answers the same. */
+/** The part of a run's result that a setting changes, if the service gives the same answers. */
 export type Shapes =
   /** The rows that are written. An unfinished run resumes only with the same value. */
   | 'output'
   /** A value that the run derives. Only the derived value is compared before an unfinished run resumes. */
   | Resolved
-  /** Only the summary, the exit code or a report: a complete run counts as done only with the same value. */
+  /**
+   * Only the summary, the exit code or a report. An unfinished run resumes with any value. A complete run
+   * counts as done only with the same value.
+   */
   | 'summary'
-  /** Nothing, only how the run is made and shown. Addresses are never compared, since they may hold secrets. */
+  /**
+   * Nothing: the setting changes only how the run works and what it shows. The addresses of a fleet and of a
+   * health check are here too. They may hold secrets, so they are never compared.
+   */
   | 'nothing';
 
 /** The description of a setting. Its type and its default are in its schema. */

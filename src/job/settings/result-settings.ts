@@ -8,8 +8,8 @@ import {scoreRules} from './score-rules.ts';
 const DRIFT = 'expected off, a share such as 10%, or fail 10%';
 
 /**
- * `off` (the run is not compared), `10%` or `fail 10%`. `share`: a larger change is drift. `fails`: true if drift
- * fails the run.
+ * The setting `drift`: `off`, `10%` or `fail 10%`. With `off`, the run is not compared. A change larger than
+ * `share` is drift. If `fails` is true, drift fails the run.
  */
 const drift = readAs(textOrNumber(DRIFT), DRIFT, given => {
   const [, fails, text = ''] = /^(fail\s+)?(.*)$/.exec(String(given).trim()) ?? [];

@@ -61,7 +61,9 @@ const ruleTest = only({
 
 const level = z.int('expected a whole number').min(1).max(100);
 
-/** A job's own rules, from its `score` block or a file. They replace the default rules, unless `base` is `default`. */
+/**
+ * A job's own rules, from its `score` block or a file. They replace the default rules, unless `base` is `default`.
+ */
 export const scoreRules = only({
   base: z.enum(['default', 'none']).default('none'),
   levels: only({medium: level.default(30), high: level.default(60)})

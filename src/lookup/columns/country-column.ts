@@ -38,7 +38,9 @@ interface CountryCandidate extends CountryColumn {
   readonly fit: number | undefined;
 }
 
-/** Maximum number of national phone numbers that are tried. */
+/**
+ * Maximum number of national phone numbers that are read with each country column, to compare these columns.
+ */
 const MOST_TRIED = 200;
 
 /** `of`: the country column of each phone column, by its name. `others`: the choice for all other phone columns. */
@@ -81,7 +83,7 @@ export function chooseCountries(
     const isNamed = candidates.some(({rank}) => rank !== 'address' && rank !== 'elsewhere');
     // Chooses none: later numbers must not be read with a country that may not be theirs.
     if (isTorn && !isNamed) return undefined;
-    // If neither this phone column's name nor its numbers decide, takes the choice for all phone columns together.
+    // If neither this phone column's header nor its numbers can decide, uses the choice for all phone columns.
     return national.length === 0 && !isNamed ? others : chosen(candidates, national);
   };
   return {of: new Map(phones.map(phone => [phone.name, choiceOf(phone)])), others};
@@ -94,7 +96,8 @@ function chosen(candidates: readonly CountryCandidate[], national: readonly Nati
     .sort((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || validOf(b) - validOf(a));
   const [first] = inOrder;
   if (first === undefined) return undefined;
-  // Trusts the only candidate even if its countries don't fit the numbers, unless it is of another address.
+  // If the first candidate's countries don't fit the numbers, the choice is unclear. A single candidate is
+  // trusted anyway, unless it is the country of another address of the person.
   if (!isFit(first) && (inOrder.length > 1 || first.rank === 'address'))
     return {torn: [...inOrder].sort((a, b) => validOf(b) - validOf(a)), row: undefined};
   const rivals = inOrder.filter(other => other !== first && other.rank === first.rank && isFit(other));
@@ -129,7 +132,8 @@ export function countryColumnOf(
     MOST_TRIED,
   );
   const valid = ({cell, heading}: Column) => {
-    // Two letters may also be a language, a state or a canton.
+    // Two letters may also be a language, a state or a canton. So they count only under a header with a
+    // word for country.
     const mayBeCode = namesWord(heading, 'country');
     return national.filter(({row, text}) => {
       const country = cell(row) ?? '';
@@ -170,7 +174,10 @@ function nationalCells(phones: readonly Column[], sample: readonly Row[], most: 
   return some;
 }
 
-/** Returns the column if most of its cells are countries, and not the states of one country. */
+/**
+ * Returns the column if at least half of its texts are countries. Returns undefined for states of the US,
+ * since some of them are also countries, such as `georgia`.
+ */
 function countriesIn(column: Column, sample: readonly Row[]): CountryColumn | undefined {
   const texts = sample.map(row => column.cell(row) ?? '').filter(text => text.trim() !== '');
   const said = texts.filter(text => !saysNoCountry(text));

@@ -13,7 +13,10 @@ export interface HeaderSays {
   readonly strength: Strength;
   /** The words before the kind's name: `billing` in `billing_country`. */
   readonly ahead: readonly string[];
-  /** True if all words of the header are known as harmless: `Billing Phone 2`, but not `Accountant Phone`. */
+  /**
+   * True if all words of the header are known to be about the row's own person: `Billing Phone 2`, but
+   * not `Accountant Phone`.
+   */
   readonly isPlain: boolean;
 }
 
@@ -34,7 +37,10 @@ export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> 
   );
 }
 
-/** True if all words of a header are known as harmless. A list of harmful words could never be complete. */
+/**
+ * True if all words of a header are known as harmless. An unknown word counts as harmful, since a list of
+ * harmful words could never be complete.
+ */
 function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
   const known = vocabularyOf(kind, 'behind', 'persons', 'neutral', ...visits);
@@ -42,7 +48,10 @@ function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   return firstUnknown(tokens, known, isHarmless) === tokens.length;
 }
 
-/** Index of the first word that neither begins a known phrase nor is harmless alone; without one, the length. */
+/**
+ * Index of the first word that is unknown: outside known phrases, and not harmless by itself. If there is
+ * none, the number of words.
+ */
 function firstUnknown(
   tokens: readonly string[],
   known: HeaderVocabulary,
@@ -91,7 +100,8 @@ function saidAt(kind: ColumnKind, tokens: readonly string[], at: number): Omit<H
   return some.flatMap(({length, isHint}: Match) => {
     const tail = tailOf(kind, tokens.slice(at + length));
     if (tail !== 'plain' && kind === 'country') return [];
-    // A kind's name at the end of a compound is only a hint. In scripts without spaces it counts as a word.
+    // A kind's name at the end of a compound, as in `kundentelefon`, is only a hint. In scripts without
+    // spaces, such a name counts as a word of its own.
     const isLoose = isHint || tail === 'someone' || (isCompound && !isUnspaced(token));
     const ahead = tokens.slice(0, isCompound ? at + 1 : at);
     return [{strength: tail === 'other' ? 'mentioned' : isLoose ? 'hinted' : 'named', ahead} as const];

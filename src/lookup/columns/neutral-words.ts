@@ -8,9 +8,9 @@ import type {headerWords} from './header-words.ts';
 export interface NeutralWords {
   /** The persons of a list: `Customer Email`, `Correo alumno`. */
   readonly persons?: string;
-  /** Words for a value's purpose or time, or of a web form: `billing_email`, `Your e-mail (required)`. */
+  /** Words for a value's purpose or time, and of web forms: `billing_email`, `Your e-mail (required)`. */
   readonly neutral?: string;
-  /** Ways to visit a site, for IP addresses only: `last_login_ip`. */
+  /** Words that describe a visit to a site. They count for IP addresses only: `last_login_ip`. */
   readonly visits?: string;
 }
 

@@ -6,11 +6,13 @@ export interface OtherWords {
   readonly another?: string;
   /** Digits other than phone numbers: `order_no`, `zip`. */
   readonly otherDigits?: string;
-  /** Numbers of cards or files. They are no phone numbers, even if their digits are in groups: `Aadhaar No.` */
+  /**
+   * Numbers of cards or files, which are not phone numbers even if their digits are in groups: `Aadhaar No.`
+   */
   readonly cards?: string;
   /** Versions, which can look like IP addresses: `Firmware`. */
   readonly versions?: string;
-  /** Values made unrecognizable: `ip_anonymized`. */
+  /** Words for values that were made unrecognizable: `ip_anonymized`. */
   readonly masked?: string;
 }
 

@@ -51,12 +51,15 @@ function amongEquals(guess: Guess, all: readonly Guess[]): Aside | undefined {
   return guess.header === 'strange' ? 'strange' : 'values';
 }
 
-/** True for a column that would be used for its values if it were the only column. */
+/** True if a column's values alone identify it: the run would use it if no other column competed with it. */
 function isCertain({share = 0, ofKind}: Guess): boolean {
   return share >= MOSTLY && ofKind >= MOSTLY;
 }
 
-/** `nothing` for a column without a value of its kind if another one is sure: the run need not stop for it. */
+/**
+ * Returns `nothing` for an unsure column without any value of its kind, if another column of that kind is
+ * sure. Then the run does not stop because of the unsure column.
+ */
 function withoutValues(
   {operation, confidence, aside, ofKind}: Guess,
   all: readonly Guess[],
@@ -66,7 +69,7 @@ function withoutValues(
   return isEmpty && all.some(isSure) ? 'nothing' : undefined;
 }
 
-/** True if a column's values don't contradict its kind. */
+/** True if a column may hold its kind: it has no values, or at least half of them seem to be of the kind. */
 function mayHold({share, ofKind}: Guess): boolean {
   return share === undefined || ofKind >= MOSTLY;
 }

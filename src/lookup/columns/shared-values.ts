@@ -4,14 +4,17 @@ import {type Guess, lacksCountry, MOSTLY} from './guess.ts';
 const FEW_VALUES = 5;
 /** Average rows per value above which the values are of managers, sellers or branches, not of persons. */
 const ROWS_EACH = 2;
-/** The same limit for the only column of its kind. It is higher, since colleagues share a phone number. */
+/**
+ * {@link ROWS_EACH} for a column that is the only one of its kind. It is higher, since colleagues share
+ * a phone number.
+ */
 const ROWS_EACH_ALONE = 10;
 
 /**
- * True for a column with few, repeated values, if the values of another column of its kind differ from row to row.
- * The few values are of managers, sellers or shops, not of the row's person. The only column of its kind is
- * compared with columns whose values differ by person: e-mail addresses and phone numbers, but not IP addresses. A
- * column with a `strange` header needs no such comparison.
+ * True for a column with few values that repeat: they are of managers, sellers or shops, not of the row's
+ * person. A column of the same kind with more different values confirms this. Without one, the values must
+ * repeat more often, and one of two things must confirm it. Either the column's header has a word that may
+ * mean someone else (`strange`), or another column, of e-mail addresses or phone numbers, differs by person.
  */
 export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const {operation, values, distinct, header} = guess;
@@ -23,19 +26,22 @@ export function isShared(guess: Guess, all: readonly Guess[]): boolean {
   const isAmong = (other: Guess) => other.operation === operation && other.distinct > ROWS_EACH * distinct;
   if (repeats(ROWS_EACH) && others.some(isAmong)) return true;
   if (header === 'strange' && values >= ROWS_EACH_ALONE * distinct) return true;
-  // One person visits from many IP addresses, and many persons may share a few. Only a server has a single one.
+  // One person visits from many IP addresses, and many persons may share a few. So few IP addresses prove
+  // nothing, but a single one is a server's.
   const isFew = values >= ROWS_EACH_ALONE * distinct && (operation !== 'ip' || distinct === 1);
   const tellsPersons = (other: Guess) =>
     other.operation !== 'ip' && other.operation !== operation && other.distinct >= MOSTLY * values;
   return isFew && others.some(tellsPersons);
 }
 
-/** True for a column that would be looked up, that lacks only a country, or that only its values identify. */
+/** True if the column would be looked up, if it lacks only a country, or if only its values identify it. */
 function isCandidate(guess: Guess): boolean {
   return isBare(guess) || (guess.aside === undefined && (guess.confidence === 'sure' || lacksCountry(guess)));
 }
 
-/** True for a column that only its values identify. Others are not compared with it. */
+/**
+ * True for a column that only its values identify. A column with a telling header is not compared with it.
+ */
 function isBare({aside}: Guess): boolean {
   return aside === 'values';
 }

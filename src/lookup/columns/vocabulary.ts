@@ -12,14 +12,16 @@ export interface Match {
  * Minimum length of a phrase that is recognized at the end of a word. Shorter ones end too many unrelated words.
  */
 const SHORTEST_END = 4;
-/** The same in scripts other than Latin: Chinese and Japanese write "telephone" with two characters. */
+/**
+ * The same minimum in scripts other than Latin: Chinese and Japanese write "telephone" with two characters.
+ */
 const SHORTEST_OTHER_END = 2;
 /** Minimum length of a phrase that is recognized as a part of a word. */
 const SHORTEST_PART = 3;
 
 /** Finds phrases in a header's words. */
 export class HeaderVocabulary {
-  /** By phrase, written as one word such as `phonenumber`: true for a hint. */
+  /** All phrases, each joined into one word such as `phonenumber`; true for a hint. */
   readonly #joined = new Map<string, boolean>();
   /** Phrases of several words, by their first word. */
   readonly #phrases = new Map<string, {readonly words: readonly string[]; readonly isHint: boolean}[]>();
@@ -75,7 +77,7 @@ export class HeaderVocabulary {
     return word !== '' && reached[word.length] === true;
   }
 
-  /** True if a word in a script without spaces contains a phrase. */
+  /** True if the token contains a phrase anywhere. Always false for a script with spaces between words. */
   isIn(token: string): boolean {
     return isUnspaced(token) && [...this.#joined.keys()].some(phrase => token.includes(phrase));
   }

@@ -26,7 +26,7 @@ export class Canary {
   #answered = false;
   readonly #tally: RefusalTally;
   #isTold = false;
-  /** Values refused in a row in this session: until there are enough for a streak, each counts once. */
+  /** Values refused in a row in this session. Before a streak, further refusals of a value do not count. */
   readonly #values = new Set<string>();
 
   /**
@@ -53,8 +53,8 @@ export class Canary {
   }
 
   /**
-   * Notes the end of a call. Returns the streak of refusals if this call belongs to one. `isKnown`: true for a
-   * rejection that was known before, which does not count.
+   * Notes the end of a call. Returns the streak of refusals if this call belongs to one. `isKnown`: true if
+   * the service rejected the value with the same code before. Such a rejection does not count for a streak.
    */
   ended(attempt: Attempt, value: string, isKnown = false): Streak | undefined {
     this.#inFlight -= 1;

@@ -18,7 +18,9 @@ export interface FlowControlOptions extends OutageOptions, FlowSettings {
   /** Called when calls may be sent again. */
   readonly onOpen: () => void;
   readonly onStop: (reason: StopReason) => void;
-  /** Called once per session and streak: too many values were refused in a row to be to blame. */
+  /**
+   * Called once per session and streak, when so many values in a row were refused that the values are not to blame.
+   */
   readonly onStreak: (operation: Operation, streak: Streak) => void;
 }
 
@@ -32,7 +34,7 @@ export class FlowControl {
   readonly #gate: ThrottleGate;
   readonly #pauses = new PauseLog();
   readonly inFlight: InFlight;
-  /** True once any operation was answered: the key is then valid, and `invalid_token` is about a session token. */
+  /** True after the first answer, which proves the key. A later `invalid_token` is about a session token. */
   #isKeyAccepted = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
@@ -243,7 +245,10 @@ export class FlowControl {
     if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
   }
 
-  /** Stops sending, unless the run outlasts outages. Advises a wait as long as the outage, so that waits double. */
+  /**
+   * Stops sending, unless the run outlasts outages. Advises the user to wait as long as the outage has
+   * lasted, and at least `comeBackAfterMs`.
+   */
   #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
     if (this.#options.outlastsOutages === true) return;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);

@@ -4,8 +4,8 @@ export class InFlight {
   #ms = 0;
   #countedAt: number;
   /**
-   * Time at which the first answer in this turn of the event loop was read. Other answers of this turn had arrived
-   * by then, so the service had their calls no longer than until then.
+   * Time at which this turn of the event loop read its first answer. The turn's other answers had arrived by
+   * then, so their calls count only until this time.
    */
   #readFrom: number | undefined;
 
@@ -17,7 +17,7 @@ export class InFlight {
     return this.#count;
   }
 
-  /** Milliseconds that the service had calls, summed over all calls. */
+  /** Sum, over all calls, of the milliseconds that the service had the call until `now`. */
   msUntil(now: number): number {
     this.#add(0, now);
     return this.#ms;

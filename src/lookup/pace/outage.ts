@@ -9,13 +9,16 @@ export interface OutageOptions extends OutageSettings {
   readonly tasks: Unsettled;
 }
 
-/** The properties of a task by which {@link OutageWatch} chooses the probe: the call that tests if the service is back. */
+/**
+ * The properties of a task by which {@link OutageWatch} chooses the probe: the call that tests if the
+ * service is back.
+ */
 export interface ProbeCandidate {
   readonly lookup: {readonly key: string};
   readonly history: ValueHistory;
 }
 
-/** A value that failed since the last success. */
+/** A value whose call failed since the last successful call of any value. */
 interface Failing {
   /** True if the last failure may be the value's fault. */
   ofValue: boolean;
@@ -34,7 +37,10 @@ export interface Outage {
   nextProbe: number;
   /** Time from which an urgent value, for which a program waits, may be the probe. */
   nextUrgent: number;
-  /** True if all remaining values have failed for long enough: each gets one last attempt. */
+  /**
+   * True once the outage has lasted a minute and only values are left that may be to blame. Each then gets
+   * one last attempt.
+   */
   lastCall: boolean;
 }
 
@@ -62,12 +68,15 @@ export class OutageWatch {
     this.#options = options;
   }
 
-  /** The outage, while only probes are sent; undefined without an outage, and while values get their last call. */
+  /**
+   * The outage, if only probes may be sent. Undefined without an outage, and during the last call, when each
+   * remaining value gets one last attempt.
+   */
   get current(): Readonly<Outage> | undefined {
     return this.#outage?.lastCall === true ? undefined : this.#outage;
   }
 
-  /** True if all remaining values have failed since the last success: no other value can test the service. */
+  /** True if each remaining value has failed since the last success. Then no fresh value can be the probe. */
   get onlyFailingLeft(): boolean {
     return this.#options.tasks.pending <= this.#failingLeft.length;
   }
@@ -85,8 +94,9 @@ export class OutageWatch {
   }
 
   /**
-   * The tasks that may be sent, in order. In an outage, this is one whose value has not failed: the best probe. If
-   * all have failed, those with the most resends left come first: the others may need their last resends later.
+   * The tasks that may be sent, in order. In an outage, the best probe is a task whose value has not failed:
+   * only this task is returned. If all have failed, those with the most resends left come first: the others
+   * may need their last resends later.
    */
   candidates<T extends ProbeCandidate>(waiting: readonly T[]): readonly T[] {
     if (this.current === undefined) return waiting;
@@ -198,8 +208,8 @@ export class OutageWatch {
   }
 
   /**
-   * Sets the time of the next probe. If few sends are left, they are spread over the time that an outage may last,
-   * and the last send waits until the outage is a minute old. The last probe is at the end of that time.
+   * Sets the time of the next probe. If few sends are left, probes are spread over the time that an outage
+   * may last, with one at its end. The very last send waits until the outage is at least a minute old.
    */
   #scheduleProbe(outage: Outage, now: number): void {
     const end = outage.since + this.#options.maxOutageMs;

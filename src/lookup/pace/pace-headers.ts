@@ -6,7 +6,10 @@ import type {PaceHeaders} from '../../client/attempt.ts';
 const SECOND = 1_000;
 /** Maximum wait that is believed. A longer wait than a day is no advice about pace. */
 const LONGEST_MS = 24 * 3_600 * SECOND;
-/** From EPOCH_SECONDS on, a "reset" is a Unix time in seconds, no duration; from EPOCH_MILLISECONDS on, in ms. */
+/**
+ * Numbers from which a "reset" is not a duration but a Unix time: in seconds, or from EPOCH_MILLISECONDS
+ * on in milliseconds.
+ */
 const EPOCH_SECONDS = 1_000_000_000;
 const EPOCH_MILLISECONDS = 1_000_000_000_000;
 
@@ -26,7 +29,7 @@ function untilDate(text: string, pace: PaceHeaders, nowMs: number): number {
   if (!/^[A-Za-z]{3,9},? .*:\d\d:\d\d/.test(text)) return Number.NaN;
   // C's asctime form ends in the year and names no zone: it means GMT.
   const wait = Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text) - clockOf(pace, nowMs);
-  // A past date means now. A date of more than a day ago stays negative, so that `sane` ignores it.
+  // A date up to a day ago means no wait. An older date stays negative, so that `sane` ignores it.
   return wait > -LONGEST_MS ? Math.max(0, wait) : wait;
 }
 
@@ -81,7 +84,10 @@ function push(
   if (resetMs !== undefined) found.push({remaining: Number(remaining), resetMs});
 }
 
-/** Reads seconds from now, a Unix time in seconds or milliseconds, or an HTTP date. */
+/**
+ * Milliseconds until a quota's reset. `text`: a number of seconds, a Unix time in seconds or milliseconds, or
+ * an HTTP date. Undefined if {@link sane} refuses the result.
+ */
 function resetIn(text: string, pace: PaceHeaders, nowMs: number): number | undefined {
   if (!/^\d+(\.\d+)?$/.test(text)) return sane(untilDate(text, pace, nowMs));
   const number = Number(text);

@@ -3,16 +3,22 @@ import {type Rate, windowOf} from '../../job/values.ts';
 import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
 import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller.ts';
 
-/** Leases use only this share of the rate. The rest is a reserve: late timers make several leases come together. */
+/** Leases use only this share of the rate. The rest is room for leases that a late timer bunches. */
 const USE = 0.995;
 /**
- * A late lease also gets the permits that were earned meanwhile, but of at most this time. So a busy machine loses
- * no throughput, and sends no large burst.
+ * A late lease also gets the permits that were earned meanwhile, but at most those of this time. So a busy
+ * machine loses no throughput, and sends no large burst.
  */
 const CATCH_UP_SECONDS = 0.25;
-/** Maximum wait that the library bottleneck times. This class times longer ones, so a long silence is a fault. */
+/**
+ * Maximum wait, in milliseconds, that this class leaves to the library `bottleneck`. It times longer waits
+ * itself. So if bottleneck is silent for much longer, that is a fault.
+ */
 const LONGEST_SPACING_MS = 100;
-/** If bottleneck is silent for this many milliseconds, a change of the computer's clock has stopped it. */
+/**
+ * Milliseconds after which a silent bottleneck is replaced. Its own waits are shorter, so the silence shows
+ * that the computer's clock was set back.
+ */
 const LATE_MS = 500;
 
 /**
@@ -32,18 +38,20 @@ export class Pacer implements LanePacer {
   #next = 0;
   /** The rate for which bottleneck is set up; NaN at first. */
   #applied = Number.NaN;
-  /** Time at which the next lease is due. It counts from when the last one was due, even if that one came late. */
+  /**
+   * Time at which the next lease is due, counted from when the last one was due. So one late lease delays no other.
+   */
   #due = Number.NEGATIVE_INFINITY;
   #scheduled = false;
   /** Unused permits of the last lease, while a task waits for them. */
   #left = 0;
-  /** True if a full group of calls is to be leased in the next microtask. */
+  /** True while a microtask is scheduled that leases a full group of calls. Prevents a second one. */
   #grouped = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #late: NodeJS.Timeout | undefined;
 
-  /** `lease` must call `sent` for each call that it sends. With `shared`, each call needs its permit, too. */
+  /** `lease` must call `sent` for each call that it sends. Each call also needs a permit of `shared`, if given. */
   constructor(
     rate: Rate | 'unlimited',
     controller: RateController,
@@ -71,7 +79,8 @@ export class Pacer implements LanePacer {
     }
     const permits = leaseAt(rate);
     this.#space(rate, permits);
-    // Idle time earns at most nine tenths of a permit, since unused permits expire.
+    // A lease gets extra permits for the time that it is late. Idle time is not lateness, so it earns less
+    // than one permit.
     this.#due = Math.max(this.#due, this.#now() - earnedIn(0.9, USE * rate));
     this.#whenSpaced(() => this.#grantWithin(rate, permits));
   }
@@ -98,7 +107,10 @@ export class Pacer implements LanePacer {
     limiter.schedule(async () => once()).catch(refuseAllButDropped);
   }
 
-  /** Leases a full group of calls in a microtask, which runs before the next answer is read. */
+  /**
+   * Leases a full group of calls at once: the microtask runs before the next answer is read. So calls do not
+   * wait for a turn of the event loop.
+   */
   #leaseGroup(): void {
     if (this.#grouped) return;
     this.#grouped = true;
@@ -171,7 +183,7 @@ export class Pacer implements LanePacer {
     if (!this.#scheduled) this.#left = 0;
   }
 
-  /** Sets up bottleneck so that leases of so many permits keep the rate. */
+  /** Sets bottleneck's spacing for leases of `permits` calls at `rate`, unless the rate is about the same. */
   #space(rate: number, permits: number): void {
     if (isAbout(rate, this.#applied)) return;
     this.#applied = rate;

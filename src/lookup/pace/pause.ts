@@ -6,9 +6,12 @@ import type {Streak} from './canary.ts';
 export interface OutageState {
   /** Key of the value that is in flight as the probe: its call tests if the outage is over. */
   readonly probe: string | undefined;
-  /** True while no other value may be the probe now, not even an urgent one, for which a program waits. */
+  /** True while no further probe may be sent, not even for an urgent value, for which a program waits. */
   readonly isDown: boolean;
-  /** True if the outage lasts too long in a run that outlasts outages: then all waiting rows are answered. */
+  /**
+   * True if the outage exceeds its maximum length in a run that continues anyway, such as an enricher's. Then
+   * all waiting rows get a result without a call.
+   */
   readonly isOverdue: boolean;
 }
 

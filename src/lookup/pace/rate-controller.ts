@@ -11,7 +11,10 @@ const LOWEST_PER_SECOND = 0.1;
 /** Calls per second at which a lowered rate counts as recovered if no rate is set: one core can't send more. */
 const UNLIMITED_PER_SECOND = 5_000;
 
-/** A lease has permits for about this time, so that one job of the library bottleneck paces many calls. */
+/**
+ * A lease has the permits of about this many seconds, but at least one. So at a high rate, one job of the
+ * library `bottleneck` paces many calls.
+ */
 const LEASE_SECONDS = 0.01;
 /** Share by which the rate must change before leases are adapted to it. */
 const NOTICEABLE = 0.02;

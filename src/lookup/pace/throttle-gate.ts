@@ -9,7 +9,7 @@ export class ThrottleGate {
   #pause: Pause | undefined;
   /** Number of times that throttled calls closed the gate, without an answer in between. */
   #streak = 0;
-  /** True once the service reported a quota above 0. Until then, 0 is not believed: it may always report 0. */
+  /** True once the service reported a quota above 0. Before, ignores a 0: some services always report 0. */
   #quotaSeen = false;
   /** Time since which the service throttles calls and answers none; undefined while it answers. */
   throttledSince: number | undefined;

@@ -23,7 +23,7 @@ export class Unsettled implements Iterable<TaskState> {
     return this.#tasks.size;
   }
 
-  /** Number of unsettled tasks; infinite while callers have more of them. */
+  /** Number of unsettled tasks. Infinite while a caller with more tasks waits for room in the queue. */
   get pending(): number {
     return this.#blocked > 0 ? Number.POSITIVE_INFINITY : this.#tasks.size;
   }

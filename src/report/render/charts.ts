@@ -3,8 +3,8 @@ import type {HistogramBlock, LinesBlock, StacksBlock} from '../model.ts';
 import {html, type Markup} from './markup.ts';
 
 /**
- * Charts as inline SVG that stretches with the page. Words are in HTML beside the SVG, so that they stay readable at
- * any width. Every chart has a table of its figures. For a screen reader, a chart is one image with a sentence.
+ * Charts as inline SVG that stretches with the page. Words are in HTML beside the SVG, so that they stay readable
+ * at any width. Every chart has a table of its figures. For a screen reader, a chart is one image with a sentence.
  */
 
 /** A bar that fills a share of its cell, from 0 to 1. */
@@ -12,7 +12,7 @@ export function bar(share: number): Markup {
   return html`<svg class="bar" aria-hidden="true"><rect class="fill-known" width="${length(share)}%" height="100%" rx="2"/></svg>`;
 }
 
-/** One line of a stack: its parts side by side. */
+/** One row of a {@link StacksBlock} as a bar. Each part is as wide as its share of the row's sum. */
 export function stack({keys}: StacksBlock, {name, counts}: StacksBlock['rows'][number]): Markup {
   const total = counts.reduce((sum, value) => sum + value, 0);
   const rects: Markup[] = [];

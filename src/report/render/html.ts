@@ -88,8 +88,8 @@ function blockHtml(block: Block): Markup {
 type Table = Omit<TableBlock, 'kind'>;
 
 /**
- * A table. On a phone, each row of a table with more than two columns becomes a list of its cells with their headings.
- * Wide content scrolls, also by keyboard.
+ * A table. On a phone, each row of a table with more than two columns becomes a list of its cells with their
+ * headings. Wide content scrolls, also by keyboard.
  */
 function table({caption, head, rows, texts = []}: Table): Markup {
   const kind = (index: number) => (index === 0 || texts.includes(index) ? 'text' : 'figure');

@@ -14,7 +14,7 @@ import {
 
 const LAST_SUCCESS = 'last_success_timestamp_seconds';
 
-/** How a run ended. A run that could not begin has this, too, but no summary. */
+/** The end of a run. It is also known for a run that could not begin, which has no summary. */
 interface RunEnd {
   /** Null for a run without a job's name; undefined if the name is unknown. */
   readonly job: string | null | undefined;

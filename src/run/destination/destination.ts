@@ -9,7 +9,10 @@ export interface Destination {
   readonly writes: readonly string[];
   /** The run's own directories beside the output: a run must hold their locks to write the output. */
   readonly own: readonly string[];
-  /** @throws {UsageError | OutputError | InputError} if the output can't be written, or something would be lost. */
+  /**
+   * @throws {UsageError | OutputError | InputError} if the output can't be written, or another output's
+   * summary would be overwritten.
+   */
   check(): void;
   /** True if the output exists already, so that a run would replace it. */
   exists(): boolean;

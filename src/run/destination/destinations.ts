@@ -27,7 +27,7 @@ function streamSink(to: string, stdout: NodeJS.WritableStream): Sink {
   return new StreamSink(stream, true);
 }
 
-/** Rows of the library go back to the program that gave them. */
+/** Writes nothing: the library gives rows back to the calling program. */
 const nowhere: Sink = {write: async () => {}, flush: async () => undefined, close: async () => {}};
 
 /** A destination whose rows can't be taken back, compared or replaced: only the files beside them are published. */
@@ -47,7 +47,8 @@ function besideRows(name: string, sinkFor: (stdout: NodeJS.WritableStream) => Si
         moveAtomically(partialPath(files, 'rejects', written.rejects), written.rejects);
       if (summary !== null && written.summary !== undefined) writeAtomically(written.summary, summary);
     },
-    // Such a run leaves no record of a publishing. A record that exists is another job's, so this function throws.
+    // A run with this destination records no publishing. If there is a record, it is another job's,
+    // and this throws.
     complete: async files => unfinishedPublishing(files, name),
   };
 }

@@ -26,10 +26,10 @@ export function engineOf(compression: Compression, path: string): () => Transfor
 }
 
 /**
- * Compresses the output as a whole once it is finished. So the plain output can be cut back to a checkpoint until
- * then, and equal rows give equal bytes, however often the run was interrupted.
+ * Compresses the finished output as a whole. Until then the output is plain, so a resume can cut it back to a
+ * checkpoint. Equal rows give equal bytes, however often the run was interrupted.
  *
- * @throws {OutputError}
+ * @throws {OutputError} if the compressed file can't be written.
  */
 export async function pack(
   from: string,
@@ -43,7 +43,8 @@ export async function pack(
     const source = createReadStream(from);
     watched(() => source.bytesRead / Math.max(1, size));
     await pipeline(source, engine, createWriteStream(to, {flags: 'wx', mode: 0o600}));
-    // The record of the publishing needs this file and may survive a power cut. So the file's name must be durable.
+    // After a power cut, the record of the publishing may still exist, and it needs this file. So the file's
+    // name must be durable.
     syncPath(dirname(to));
   } catch (error) {
     throw new OutputError(

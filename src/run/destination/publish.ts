@@ -12,8 +12,8 @@ import {type PartialName, partialPath, type RunFiles, type WrittenPaths} from '.
 const digest = z.object({bytes: z.number(), sha256: z.string()});
 
 /**
- * The plan of a publishing, written before the first rename. Its paths are only compared with the job's paths.
- * Nothing is written to them, since the file can't be trusted.
+ * The plan of a publishing, written before the first rename. Its file can't be trusted, so nothing is written
+ * to its paths: they are only compared with the job's paths.
  */
 const publishRecord = z.object({
   /** Path of the output. A different path shows that the record is another job's. */
@@ -86,7 +86,7 @@ export function publish(files: RunFiles, output: string, facts: PublishFacts, wr
 /**
  * The record of a publishing to `output` that a crash interrupted; undefined if there is none.
  *
- * @throws {StateError}
+ * @throws {StateError} if the record is damaged, or names another output or rejects file than this command.
  */
 export function unfinishedPublishing(
   {directory, written}: RunFiles,
@@ -110,7 +110,8 @@ export function unfinishedPublishing(
       'settings_changed',
       `The unfinished run in ${directory} writes ${output_path}. To finish that run, use that name for the output. For this output, add another --state.`,
     );
-  // The rejects' path depends on --rejects, and on links to the output. This command looks only at its own path.
+  // The interrupted run may have used another path for rejects: with another --rejects, or through another
+  // link to the output. Rejects can be put in place only at the path of this command.
   if (record.rejects !== null && rejects_path !== written.rejects)
     throw new StateError(
       'settings_changed',
@@ -169,7 +170,8 @@ export function forgetPublishing(directory: string, output: string): void {
   // The output may be in place, but not synced. Once the record is gone, no later run would sync it.
   if (existsSync(output)) syncPath(dirname(output));
   rmSync(path);
-  // Without this sync, a power cut may bring the record back. The run that begins now would take it for its own.
+  // Without this sync, a power cut may bring the removed record back. The run that begins now would then take
+  // that record for its own.
   syncPath(dirname(path));
 }
 
@@ -187,7 +189,7 @@ function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly Un
   syncPath(dirname(record.output_path));
 }
 
-/** Removes the last run's rejects. */
+/** Removes the last run's rejects. A file at that path that does not look like rejects stays. */
 export function removeObsolete({rejects}: WrittenPaths): void {
   if (rejects !== undefined && existsSync(rejects) && isRejectsFile(rejects)) rmSync(rejects);
 }

@@ -42,7 +42,7 @@ export interface Books {
   /** Counts of all attempts (calls) in all sessions of the run. */
   readonly tally: Tally;
   readonly earlier: Earlier;
-  /** This session's spending. The history knows the bill by its `id`. */
+  /** This session's spending. By its `id`, the history recognizes a bill that it already has. */
   readonly bill: Pick<Bill, 'id' | 'by'>;
   readonly timeline: TimelineState;
 }
@@ -60,7 +60,7 @@ export interface UnderWay {
   /** Price of a credit, if the account's file has one. */
   readonly price: Price | undefined;
   readonly rules: RuleSet | undefined;
-  /** Operations of the columns that are looked up. Others are in the summary only if they were counted. */
+  /** Operations of the columns that are looked up. The summary has others only if the books count them. */
   readonly operations: readonly Operation[];
   readonly published: Published;
 }

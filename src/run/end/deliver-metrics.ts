@@ -38,8 +38,9 @@ export async function deliverEnd(
 }
 
 /**
- * Calls {@link deliverEnd} for a job that could not be parsed: `metrics` and `name` may be of any type. `isPart`:
- * the job file could not be read to its end, so its unread part may contain a name.
+ * Calls {@link deliverEnd} for a job that could not be parsed, so `metrics` and `name` may be of any type.
+ * `isPart`: true if the job file was not read to its end. A missing name then counts as unknown: it may be in
+ * the unread part.
  */
 export async function deliverUnresolved(
   {metrics, name, date}: Readonly<Partial<Record<'metrics' | 'name' | 'date', unknown>>>,

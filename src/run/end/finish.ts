@@ -146,7 +146,7 @@ function completedMessage(job: Job, summary: Summary): string {
   return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}`;
 }
 
-/** A sentence on the cost of a store that could not be used; empty if its trouble cost nothing. */
+/** A sentence on what trouble with the answer store cost; empty if it cost nothing. */
 export function storeSentence({store}: {readonly store?: Summary['store']}): string {
   if (!store) return '';
   const {trouble, not_looked_up: unread, perhaps_paid_again: credits, not_stored: unwritten} = store;
@@ -184,8 +184,8 @@ function callsMissing(error: unknown): string {
 }
 
 /**
- * Ends the ledger, and returns the stop to report. That is `stop`, or, if the ledger can't be ended, this failure.
- * An output, state or internal error in `stop` comes before such a failure.
+ * Ends the ledger, and returns the stop to report. If the ledger can't be ended, this failure is reported
+ * instead of `stop`. But an output, state or internal error in `stop` is reported even then.
  */
 function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   try {
@@ -199,7 +199,10 @@ function endLedger({asking: {ledger}}: Session, stop: Stop): Stop {
   }
 }
 
-/** Notes which bills the history has. If that fails, the next session adds them again: each still has one line. */
+/**
+ * Notes in the ledger which bills the history has. If that fails, the next session adds them again, and the
+ * history still has one line for each.
+ */
 function closeLedger({asking: {ledger}}: Session, told: readonly Bill[]): void {
   try {
     if (told.length > 0) ledger.bills.told(told);
@@ -232,7 +235,8 @@ export async function reportFailure(
   const stop = stopFor(error);
   const callers: readonly number[] = [exitCodes.locked, exitCodes.interrupted];
   if (callers.includes(stop.exitCode)) return;
-  // A missing input is a typo of the user, except in a job that runs from a file: its summary reports the input.
+  // A missing input counts as a typo of the user, and the run writes no summary. But a job that runs from a
+  // file gets a summary, which reports the missing input.
   const isTypo = stop.reason === 'input_missing' && !job.fromFile;
   if (stop.exitCode === exitCodes.usage || isTypo)
     return deliverEnd(job.settings.metrics, job.name ?? null, stop.exitCode, io);

@@ -6,8 +6,9 @@ import type {Job} from '../../job/job.ts';
 export type Begun = () => void;
 
 /**
- * Does the work between two pings of the job's health check: one at the start, one with the exit code. A failed
- * ping is a warning, and delays the job's end by a few seconds at most. A run without its output's lock never pings.
+ * Does the work between two pings of the job's health check: one at the start, one with the exit code. A
+ * failed ping is a warning, and delays the job's end by a few seconds at most. A run without its output's
+ * lock never pings.
  */
 export async function withHealthCheck<Outcome extends {readonly exitCode: number}>(
   {settings: {pingUrl}}: Job,

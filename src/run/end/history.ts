@@ -53,7 +53,7 @@ export function ownEntry(job: Job, summary: Summary): HistoryEntry {
   };
 }
 
-/** The account that paid. The job's own account may differ, if this session completes another's publishing. */
+/** The account that paid. It may not be the job's, if this session completes another session's publishing. */
 function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job: Job): Scope {
   const {label} = credits.account;
   if (kind === 'embedded') return {endpoint: kind, label};
@@ -63,9 +63,11 @@ function accountIn({endpoint: {kind, base_url: baseUrl}, credits}: Summary, job:
 }
 
 /**
- * Adds lines to the history. While the history is locked, leaves them in a file for the next process that opens
- * it. Returns false if neither worked. Returns true without a state directory, too: then there is no history, and
- * a job that compares its runs has been warned already.
+ * Adds lines to the history. If another process has the history locked, leaves the lines in a file; the next
+ * process that opens the history adds them. Returns false if neither worked.
+ *
+ * Without a state directory there is no history, and this returns true: a job that compares its runs has
+ * been warned already.
  */
 export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   const {env, warn} = io;
@@ -87,7 +89,10 @@ export function remember(io: World, entriesOf: () => HistoryEntry[]): boolean {
   }
 }
 
-/** All lines of this list's last complete run, which add up to its cost. Undefined if there is no such run. */
+/**
+ * The lines of the last complete run over the job's list. A run has a line for each bill, so its cost is the
+ * sum of all its lines. Undefined if the history has no such run, or can't be read.
+ */
 export function lastOverSameList(job: Job, env: Env): readonly RunRecord[] | undefined {
   const list = listKey(job, scopeOf(job.endpoint, job.settings));
   if (list === undefined || !hasHistory(env)) return undefined;
@@ -115,7 +120,10 @@ export function withHistory<T>(
   }
 }
 
-/** Merges two lines of one bill, the known and the new one. If either line is damaged, returns the new one. */
+/**
+ * Merges a bill's line in the history (`known`) with a new line of it. A bill is the spending of one session.
+ * If a line is damaged, returns the new one.
+ */
 function mergedLines(known: string, told: string): string {
   try {
     return JSON.stringify(merged(JSON.parse(known) as RunRecord, JSON.parse(told) as RunRecord));

@@ -80,7 +80,8 @@ async function booksSoFar({paths}: Job, {now}: RunIo, state: RunState | undefine
   const {identity, checkpoint, ...spent} = await ledgerSoFar(paths.state, state);
   return {
     ...spent,
-    // An empty bill: this session spent nothing. The next session that opens adds earlier bills to the history.
+    // This session spent nothing, so its bill is empty. The next session that opens adds earlier bills
+    // to the history.
     bill: {id: randomUUID(), by: spentSince(emptyTally(), undefined)},
     runId: identity?.runId ?? randomUUID(),
     startedAt: identity?.startedAt ?? now(),

@@ -9,7 +9,7 @@ import type {Session} from '../session.ts';
 
 /**
  * Compares the finished rows with the job's last output, and writes the new and changed ones. If this fails,
- * warns, and removes an earlier run's file of changes, which would pass for this run's.
+ * warns, and removes an older file of changes, which would be mistaken for this run's.
  */
 export async function writeChanges({job, state, io, input: {layout}}: Session): Promise<Summary['changes']> {
   const {changes} = job.settings;

@@ -72,7 +72,7 @@ export async function keepUpStore(job: Job, io: World): Promise<void> {
         `The answer store exceeded max_store_size, so ${removed} answers that were still good were removed. They will be paid for again.`,
       );
   } catch {
-    // The next run tries again.
+    // Ignores the error: the upkeep of the next run tries again.
   }
 }
 

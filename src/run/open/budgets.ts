@@ -50,7 +50,7 @@ export function giverBack(io: World): LedgerOptions['giveBack'] {
     try {
       giveBackBlocks({directory: userDirectory('state', env), now, date: dateOf(io)}, holder, taken);
     } catch {
-      // Ignored: if this run needs the budgets' file, opening the run's own budgets has failed already.
+      // Ignored. If this run needs the budgets' file, it has stopped already: it opened its budgets before.
     }
   };
 }

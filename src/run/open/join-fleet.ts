@@ -93,7 +93,10 @@ export async function bookCollected(
   }
 }
 
-/** A hash of this host and its state directory, which counts the account's credits. Undefined without a limit. */
+/**
+ * Identifies the state directory that counts the account's credits: a hash of this host and the directory's
+ * path. Undefined for an account without a credit limit.
+ */
 function creditsCounter(account: Account, env: World['env']): string | undefined {
   if (account.max_credits_per_day === undefined && account.max_credits_per_month === undefined)
     return undefined;

@@ -28,7 +28,7 @@ export interface OpenedExecutor {
   readonly closeExecutor: () => Promise<void>;
 }
 
-/** Opens an executor, which calls from here or through a fleet. `rows` returns the number of finished rows. */
+/** Opens an executor, in this process or through a fleet. `rows` returns the number of finished rows. */
 export async function openExecutor(
   run: Running,
   means: Means,
@@ -92,7 +92,7 @@ export async function bookGivenUp(run: Running, calling: Calling): Promise<void>
   const fleet = await joinFleet(run, calling, job.redisUrl, identity.runId, () => 0);
   try {
     watchFleet(fleet, run, calling, () => {});
-    // Needs no store: the new run takes over the answers in the ledger.
+    // The answers need no store: the new run takes them over from the ledger.
     await stopper.unlessStopped(bookCollected(fleet.collect(), run, calling.ledger, noStore));
   } finally {
     await fleet.close();

@@ -67,8 +67,8 @@ function demand(budgets: readonly PeriodBudget[], allows: (budget: PeriodBudget)
 }
 
 /**
- * The charge of a failed call. After an error of the client, it is the charge of the attempt. After another
- * foreseen error the call is free: it was not sent. After any other error it may have been charged.
+ * The charge of a failed call. A {@link ClientError} has the call's attempt, which decides. After another
+ * {@link BulkEnrichError} the call is free: it was not sent. After any other error it may have been charged.
  */
 function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Charge {
   if (error instanceof ClientError) return chargeOf(error.attempt, settings.cost);

@@ -53,7 +53,8 @@ export async function beginningOf(
       `${job.output.name} exists. Replace it with --force (known answers are not paid for again), or choose another output with -o.`,
     );
   }
-  // The published run is complete. Its ledger is removed, so that it does not count as an earlier attempt.
+  // The last run is complete and published. Its ledger is removed: left in place, it would count as
+  // an earlier attempt.
   if (record !== undefined) {
     const {summary} = completedNow(job, record);
     if (summary !== undefined) rememberRun(job, summary, io);
@@ -61,7 +62,8 @@ export async function beginningOf(
     forgetLedger(state.directory);
   }
   if (isUnpublished(state.directory)) {
-    // The unpublished run's rejects may be in place already. So that run can't be resumed, and is given up.
+    // The interrupted publishing was not completed. Its run can't be resumed either, since its rejects may
+    // already be in place. So it is given up, and this run starts over.
     if (record === undefined) await giveUpRun(state);
     forgetPublishing(state.directory, job.output.name);
   }
@@ -116,7 +118,7 @@ async function completed(job: Job, state: RunState): Promise<PublishRecord | und
 
 /** True if the record is of another result, such as last night's. That result must not pass for this job's. */
 async function isOther(job: Job, record: PublishRecord, pipes: Pipes): Promise<boolean> {
-  // An input that can be read only once is not compared: the run must read it.
+  // An input that can be read only once counts as another: to compare it would use it up.
   if (job.inputs.some(isReadOnce)) return true;
   try {
     return !(await isMadeOf(record, job, pipes));

@@ -17,8 +17,8 @@ interface Stages {
   /** Returns false once the caller no longer wants its rows. Without this function, rows are always wanted. */
   readonly isWanted?: () => boolean;
   /**
-   * True if a program waits for each single row. In an outage, such rows do not wait. A session token gets a call of
-   * its own, even if an earlier row had the same token.
+   * True if a program waits for each single row. In an outage, such rows do not wait. A session token gets a call
+   * of its own, even if an earlier row had the same token.
    */
   readonly isRequest?: boolean;
 }
@@ -27,7 +27,7 @@ interface Stages {
 interface WaitingRow {
   readonly entry: PendingRecord;
   readonly planned: readonly PlannedCell[];
-  /** Index of the next stage to decide. */
+  /** Index of the stage whose conditions are decided next. */
   stage: number;
   /** Number of submitted lookups without a result. */
   open: number;
@@ -148,7 +148,7 @@ export class Admission {
     return row;
   }
 
-  /** Decides the row's next stages, until a stage has to wait for results. */
+  /** Checks the conditions of the row's next stages, until it has to wait for the results of a stage. */
   #advance(row: WaitingRow): void {
     const {layout, window} = this.#stages;
     const {entry, planned} = row;

@@ -57,7 +57,7 @@ export class Feed {
         await this.#admission.admit({records, position: this.#position});
       }
     } catch (error) {
-      // An error of the ledger stops the run for all callers. A row's own error, as in a getter, does not.
+      // An error of the ledger stops the run for all callers. A row's own error, thrown by a getter, does not.
       if (error instanceof BulkEnrichError) stopper.stop(stopFor(error));
       throw error;
     }

@@ -12,9 +12,12 @@ export interface PendingRecord {
   missing: number;
   /** Approximate bytes of memory of the record; they grow with its answers. */
   bytes: number;
-  /** Position of the input after the batch of this record. */
+  /** Position of the input after the batch that this record came in. */
   readonly position: InputPosition;
-  /** False until the record is in the window. Conditions that need no answer are decided before. */
+  /**
+   * True once the record is in the window and its bytes are counted there. A lookup that its condition
+   * excludes may have its result earlier.
+   */
   queued: boolean;
   /** Answers that were parsed for the conditions of the record's other lookups, by target. */
   answers?: readonly unknown[];
@@ -26,7 +29,10 @@ export type ReadyRecord = PendingRecord & {readonly results: readonly Result[]};
 const WINDOW_BYTES = 64 * 1_048_576;
 /** Maximum records taken at once. More would live so long that the garbage collector moves them to old space. */
 const TAKE_AT_ONCE = 256;
-/** If complete records wait to be written, reading pauses at this number: more would only fill the memory. */
+/**
+ * Reading pauses at this many records in the window if the first of them is complete. Then only the writer is
+ * behind, and more records would only fill the memory.
+ */
 const AHEAD_OF_WRITER = 2 * TAKE_AT_ONCE;
 
 /** The window: releases records in input order, each once its results are complete. */

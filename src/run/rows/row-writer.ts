@@ -64,7 +64,10 @@ export class RowWriter {
     return writer;
   }
 
-  /** Counts of the written rows. Cells whose rejection was about the account no longer count as rejected. */
+  /**
+   * Counts of the written rows. Once rejections are judged, a cell no longer counts as rejected if the
+   * account may be at fault, not its value.
+   */
   get counters(): Counters {
     judgeRejected(this.#counters, lookup => this.#rejections.isRejected(lookup));
     return this.#counters;

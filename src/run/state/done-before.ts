@@ -41,7 +41,10 @@ export async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes
   return read.sha256 === input.sha256;
 }
 
-/** True if the last run's rejects exist. If the user chose their path, the last summary must have path and size. */
+/**
+ * True if the rejects file of an earlier run exists. If the user chose its path, the file may be another one.
+ * So the last summary must give the same path and size.
+ */
 export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});

@@ -30,7 +30,7 @@ export interface Written extends ResumePoint {
 /** The point from which a run resumes. */
 export interface Checkpoint extends Written {
   readonly timeline: TimelineState;
-  /** The run numbers the answers that it buys. This is the number of the last one that the store has. */
+  /** Number of the last bought answer that is in the store. The run numbers the answers that it buys. */
   readonly stored: number;
 }
 
@@ -87,8 +87,9 @@ export function openState(job: Job): RunState {
 }
 
 /**
- * Names of the files in `own`, a directory beside the output, that this run may remove. Another run's state in
- * there is kept, unless that run was being published.
+ * Names of the files in `own`, a directory beside the output, that this run may remove. Another run of this
+ * output may have its state there, from which it can resume. This run keeps that state, unless the other
+ * run's publishing was interrupted.
  */
 function filesBeside(own: string, directory: string): readonly string[] {
   const apart = partialNames.map(name => partialApart(name, directory));
@@ -182,7 +183,7 @@ export function hasOtherRun(directory: string, runId: string): boolean {
   }
 }
 
-/** True if the ledger has calls, or may have. */
+/** True if the ledger has calls, or can't be read and so may have some. */
 export function hasCalls(state: RunState): boolean {
   return hasOtherRun(state.directory, '');
 }
@@ -197,9 +198,10 @@ export function forgetLedger(directory: string): void {
 }
 
 /**
- * Releases the state. `all`: there is nothing to resume, so the state's files and the run's own directories are
- * removed; files of others stay. `made`: only directories that this session made are removed. If a removal fails,
- * the files are still valid, and the next run removes those of a complete run.
+ * Releases the state. `all`: removes the state's files and the run's own directories, since nothing is left
+ * to resume. Files of others stay. `made`: removes only directories that this session made.
+ *
+ * If the removal fails, warns the user. The next run with this output removes the rest.
  */
 export function closeState(
   state: RunState,
@@ -239,6 +241,6 @@ function removeEmpty(directory: string, top: string): void {
     rmdirSync(directory);
     if (directory !== top) removeEmpty(dirname(directory), top);
   } catch {
-    // The directory is not empty: it holds files of others.
+    // The directory is not empty, so it stays: the files in it are not of this run.
   }
 }

@@ -7,7 +7,7 @@ import {type Operation, operations} from '../../operations/table.ts';
 export interface Codes {
   readonly what: string;
   readonly known: readonly string[];
-  /** Matches further possible texts, which a list can't name one by one. */
+  /** Matches further possible texts that `known` can't list, such as `http_503`. */
   readonly like?: RegExp;
   /** Advice for a text that is not a code. */
   readonly otherwise?: string;

@@ -10,16 +10,16 @@ import {typeAt} from './vocabulary.ts';
 export type Decision = boolean | undefined;
 
 /**
- * A condition that never takes a missing field for an answer. `false && missing` is false and `true || missing` is
- * true, since one side decides. Except in has(), any other expression with a missing field is undecided.
+ * A condition on a row's fields. A missing field leaves it undecided, with two exceptions: has() tests for a
+ * field, and one side of && or || may decide alone, as in `false && missing` and `true || missing`.
  */
 export interface Condition {
   /** All paths that the condition reads. */
   readonly references: readonly Reference[];
   decide(facts: Facts): Decision;
   /**
-   * Adds the fields that leave the condition undecided. A part that can't use a value, such as a text that is not a
-   * number, adds all its fields. Returns true if there is such a part.
+   * Adds the fields that leave the condition undecided. If a part of the condition can't use a value, such as
+   * a text that is not a number, adds all fields of that part. Returns true if there was such a part.
    */
   missing(facts: Facts, into: Lacking): boolean;
 }
@@ -41,7 +41,7 @@ interface Compiling {
   readonly shared: SharedReads;
 }
 
-/** Compiles a part. A part that several conditions share is decided once per row. */
+/** Compiles a part of an expression. If several conditions share the part, it is decided once per row. */
 function conditionOf(node: ASTNode, compiling: Compiling): Condition {
   const {shared} = compiling;
   const text = engineText(node, false);
@@ -184,8 +184,8 @@ function everyKnown(references: readonly Reference[], shared: SharedReads): (fac
 }
 
 /**
- * Makes a reader of a field. The reader returns undefined for a value of another type than the interface's. For a field
- * that is used in `has(…)` only, it returns the whole answer.
+ * Makes a reader of a field. The reader returns undefined for a value whose type is not the interface's. For
+ * a field that is used only in `has(…)`, it reads the whole answer: the field itself may be missing.
  */
 function readKnown({path, type, optional}: ReadField, shared: SharedReads): (facts: Facts) => unknown {
   const expected = optional ? undefined : typeNames[type?.kind ?? ''];

@@ -11,7 +11,10 @@ type Kind = 'bool' | 'string' | 'double' | 'int';
 interface Value {
   readonly kind: Kind;
   readonly read: ReadFacts;
-  /** True if evaluation may throw, as at a division by zero. The engine evaluates any && or || with such a part. */
+  /**
+   * True if evaluation may throw, as at a division by zero. A && or || with such a part is left to the
+   * engine, which ignores the error if another side decides.
+   */
   readonly mayThrow: boolean;
 }
 
@@ -20,13 +23,13 @@ export interface DirectMeans {
   typeAt(path: readonly string[]): Type | undefined;
   /** Makes a reader of a field. The reader is called only for rows that have all fields of the part. */
   read(path: readonly string[]): ReadFacts;
-  /** Compiles a part with the expression engine. */
+  /** Compiles a part of the expression with the CEL engine. */
   runnable(node: ASTNode): ReadFacts;
 }
 
 /**
- * Compiles a condition over fields and literals of plain types without the engine: calling the engine takes longer than
- * the comparison. Undefined for any other condition.
+ * Compiles a condition over fields and literals of plain types without the engine: calling the engine takes longer
+ * than the comparison. Undefined for any other condition.
  */
 export function directCondition(node: ASTNode, means: DirectMeans): ReadFacts<boolean> | undefined {
   const value = plainValue(node, means);
@@ -107,7 +110,7 @@ function comparison(
   return {kind: 'bool', read: comparisons[sign](left.read, right.read), mayThrow};
 }
 
-/** Compiles arithmetic over doubles. It throws for a row if the result or a divisor is infinite or NaN. */
+/** Compiles arithmetic over doubles. The compiled function throws if the result or a divisor is infinite or NaN. */
 function number(node: ASTNode, means: DirectMeans): Value | undefined {
   const read = sum(node, means);
   if (read === undefined) return undefined;
@@ -236,7 +239,8 @@ function method(
   const {read, mayThrow} = text;
   if (change !== undefined && given.length === 0)
     return {kind: 'string', read: facts => change(read(facts)), mayThrow};
-  // Compiles only a search for a literal. The engine searches for a text from the row, since it limits the time.
+  // Compiles a search only for a literal. A search for a text from the row is left to the engine, which
+  // limits the time of a search.
   const sought = literalText(first);
   if (given.length !== 1 || sought === undefined) return undefined;
   if (search !== undefined) return {kind: 'bool', read: facts => search(read(facts), sought), mayThrow};

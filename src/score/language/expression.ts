@@ -22,7 +22,7 @@ export interface ReadField {
   readonly optional: boolean;
 }
 
-/** A parsed expression of the Common Expression Language, checked against its vocabulary. */
+/** A parsed CEL expression, checked with the names and types of `vocabulary`. */
 export interface Expression {
   readonly ast: ASTNode;
   readonly vocabulary: RuleVocabulary;

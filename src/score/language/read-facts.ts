@@ -1,6 +1,6 @@
 /**
- * Values for a condition, by the names of its vocabulary. Unknown values are left out. Facts are never changed: each
- * row has an object of its own.
+ * Values for a condition, by the names of its vocabulary. Unknown values are left out. Facts are never changed:
+ * each row has an object of its own.
  */
 export type Facts = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,7 @@ export type Type =
   | {readonly kind: 'dyn' | 'timestamp'}
   /** With `value` if it is a constant. */
   | {readonly kind: 'bool' | 'double'; readonly value?: boolean | number}
-  /** A text: with `value` if it is a constant, with `codes` if no other text is possible. */
+  /** A text: with `value` if it is a constant, with `codes` if it can only be one of these codes. */
   | {readonly kind: 'string'; readonly value?: string; readonly codes?: Codes}
   /** A set of texts. `in` finds a text by its hash, and does not go through a list. */
   | {readonly kind: 'set'}
@@ -129,14 +129,17 @@ function unknownRoot(name: string, vocabulary: RuleVocabulary): UnknownName {
   return new UnknownName(`there is no "${name}" to read. Did you mean ${quoted.join(' or ')}?`);
 }
 
-/** The paths in an answer that end in this name: `verdict.can_pass` for `can_pass`, which is the column's name. */
+/**
+ * Paths to fields of this name inside the given fields: `verdict.can_pass` for `can_pass`. Users try the
+ * short name, since the output's column has it.
+ */
 function partsWith(name: string, fields: Readonly<Record<string, Type>>): string[] {
   return Object.entries(fields).flatMap(([part, type]) =>
     type.kind === 'object' && Object.hasOwn(type.fields, name) ? [`${part}.${name}`] : [],
   );
 }
 
-/** The error for an unknown name. It suggests a path to a field of just this name (`deeper`), else a similar name. */
+/** The error for an unknown name. Suggests a path that ends in this name (`deeper`), else a similar name. */
 function unknown(
   what: string,
   name: string,

@@ -4,8 +4,8 @@ import {fileURLToPath} from 'node:url';
 import {gunzipSync} from 'node:zlib';
 
 /**
- * The packed files' names. `pack.ts` writes the files at build, and the service reads them. All but the last two files
- * are gzipped.
+ * The packed files' names. `pack.ts` writes the files at build, and the service reads them. All but the last two
+ * files are gzipped.
  */
 export const files = {
   asn: 'asn.bin.gz',

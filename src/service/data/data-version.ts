@@ -16,7 +16,7 @@ export function dataVersion(ownLists = dirname(fileURLToPath(import.meta.url))):
   const {fingerprint} = readManifest(dataDirectory());
   const installed = [cityPackage, 'libphonenumber-js', 'tldts'].map(installedVersion);
   const lists = readdirSync(ownLists, {recursive: true, encoding: 'utf8'})
-    // Leaves out pack-sets.csv, which the build removes at its end: the manifest's fingerprint includes it.
+    // Leaves out pack-sets.csv: the manifest's fingerprint covers it, and the build removes it at its end.
     .filter(file => file.endsWith('.csv') && file !== 'pack-sets.csv')
     .sort()
     .map(file => readFileSync(join(ownLists, file), 'utf8'));

@@ -5,7 +5,7 @@ import {encode, type PackedColumn} from './container.ts';
 
 const require = createRequire(import.meta.url);
 
-/** A packed file, and its number of entries. */
+/** A data set, packed into one file. */
 export interface Packed {
   file: Buffer;
   entries: number;

@@ -67,7 +67,9 @@ function textsOf(name: string): string[] {
   return own.length > 0 ? own : licenceTexts('libphonenumber-js', /apache/i);
 }
 
-/** Directory of the previous build. If its fingerprint is still right, its files are copied instead of packed. */
+/**
+ * The previous build's directory. Its files are copied if their fingerprint is current, else packed again.
+ */
 const [, , before = ''] = process.argv;
 const current = fingerprint();
 if (!isUpToDate(before, current)) pack(current);

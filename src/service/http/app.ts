@@ -73,8 +73,8 @@ export function createApp(
 }
 
 /**
- * True if a request's Host is an address, `localhost`, or the service's own name. A website could point any other name
- * to this machine, so that the website's script in a visitor's browser reads the pages (DNS rebinding).
+ * True if a request's Host is an address, `localhost`, or the service's own name. A website could point any other
+ * name to this machine, so that the website's script in a visitor's browser reads the pages (DNS rebinding).
  */
 function isOwnName(header: string, host: string): boolean {
   const name = header.replace(/:\d+$/, '').toLowerCase();

@@ -3,7 +3,10 @@
  * `invalid_token`; all other codes are our own. A test checks that `docs/service.md` lists every code.
  */
 export const errorStatus = {
-  /** The API key is wrong. All four operations answer it; the interface shows it only for `/intelligence/ip`. */
+  /**
+   * The API key is wrong. All four operations may answer with this code; the service's interface documents it
+   * only for `/intelligence/ip`.
+   */
   invalid_token: 401,
   /** The body is not a JSON object. */
   malformed_body: 400,
@@ -27,14 +30,14 @@ export const errorStatus = {
   body_too_large: 413,
   /** The body is not declared as `application/json`. */
   unsupported_media_type: 415,
-  /** A page was requested under a name that is not the service's. */
+  /** A page was requested with a `Host` that is not the service's name: see `isOwnName`. */
   wrong_host: 421,
   /** More calls than `rateLimit` allows: see `Retry-After`. */
   throttled: 429,
   headers_too_large: 431,
   /** A fault of the service itself. */
   internal_error: 500,
-  /** Faults that the option `errorRate` causes. Its other faults lose the answer, so they have no code. */
+  /** Faults that the option `errorRate` causes. The option also causes lost answers, which have no code. */
   practice_error: 500,
   practice_bad_gateway: 502,
   practice_unavailable: 503,

@@ -14,7 +14,7 @@ export interface PracticeOptions {
   seed?: number;
 }
 
-/** A fault of one call. An error is the answer instead, and the call is free. */
+/** The fault of one call. If it is an error, the service answers with that error, and the call is free. */
 export type PracticeFault = ServiceError | LosingFault;
 
 /** A call is charged, but its answer is lost: the connection closes, breaks within the body, or falls silent. */

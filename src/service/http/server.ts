@@ -15,7 +15,9 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Milliseconds after which the server closes an idle connection. Long enough for clients to close it first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Milliseconds for a refused client to read the reason, before the server closes the other half of the connection. */
+/**
+ * Milliseconds for a refused client to read the reason, before the server closes the other half of the connection.
+ */
 const LINGER_MS = 500;
 
 /** Maximum connections, so that file descriptors suffice. Further connections are closed immediately. */
@@ -63,7 +65,9 @@ function isWithinReach(socket: Socket, outgoing: ServerResponse): boolean {
   return count <= MAX_PIPELINED;
 }
 
-/** Answers input that the HTTP parser refused. Such input never becomes a request, so the answer is written by hand. */
+/**
+ * Answers input that the HTTP parser refused. Such input never becomes a request, so the answer is written by hand.
+ */
 function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

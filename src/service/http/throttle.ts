@@ -1,9 +1,9 @@
 import {ServiceError} from './error-body.ts';
 
 /**
- * Limits the calls per second with a token bucket: it holds the calls of one second, and fills again at the same
- * rate. The headers are those of the IETF's draft on rate limit header fields
- * (draft-ietf-httpapi-ratelimit-headers-07).
+ * Limits the calls per second with a token bucket: it holds the calls of one second, and
+ * fills again at the same rate. The headers are those of the IETF's draft on rate limit
+ * header fields (draft-ietf-httpapi-ratelimit-headers-07).
  */
 export class Throttle {
   readonly #perSecond: number;

@@ -41,7 +41,10 @@ function canonicalOf(name: Intelligence, text: string): string {
   );
 }
 
-/** The path of the service's URL. It differs for other given answers, since clients store answers by URL. */
+/**
+ * The path of the service's URL. Each set of given answers has its own path: clients store answers by URL,
+ * and must not take one set's answers for another's.
+ */
 export function pathOf(given: GivenAnswers | undefined): string {
   return given === undefined ? '' : `/answers-${hash('sha256', JSON.stringify(given)).slice(0, 12)}`;
 }

@@ -5,8 +5,8 @@ import type {OpenData} from '../data/open-data.ts';
 import type {AutonomousSystem} from '../data/tables/ip-tables.ts';
 
 /**
- * Ranges of addresses that are not bogons. Other ranges must not be announced to the Internet (IANA's special-purpose
- * registry, through ipaddr.js). AS112 and AMT addresses are special too, but meant to be reachable.
+ * Ranges of addresses that are not bogons. Other ranges must not be announced to the Internet (IANA's
+ * special-purpose registry, through ipaddr.js). AS112 and AMT addresses are special too, but meant to be reachable.
  */
 const reachableRanges = new Set(['unicast', 'as112', 'amt']);
 

@@ -21,7 +21,9 @@ const quoted = /^"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/;
 /** RFC 1035 label, after conversion to ASCII. An empty label is invalid, such as the one after a final dot. */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** A domain as people write it: letters, digits, hyphens, dots, RFC 3490's ideographic dots, and RFC 5892's joiners. */
+/**
+ * A domain as people write it: letters, digits, hyphens, dots, RFC 3490's ideographic dots, and RFC 5892's joiners.
+ */
 const writtenDomain = /^(?:\p{L}|\p{M}|\p{N}|\u200c|\u200d|[.\u3002\uff0e\uff61-])+$/u;
 
 /** RFC 5321 4.5.3.1: maximum octets of a local part, and of a domain without its final dot. */
@@ -29,9 +31,9 @@ const MAX_LOCAL = 64;
 const MAX_DOMAIN = 253;
 
 /**
- * Takes an address apart. Returns undefined if it is malformed: the local part is missing or wrong; the domain breaks
- * the rules of DNS, has no public suffix (`localhost`, `.test`, address literals), lies outside DNS (`.onion`,
- * RFC 7686), or is itself a public suffix (`co.uk`).
+ * Takes an address apart. Returns undefined if it is malformed: the local part is missing or wrong; the domain
+ * breaks the rules of DNS, has no public suffix (`localhost`, `.test`, address literals), lies outside DNS
+ * (`.onion`, RFC 7686), or is itself a public suffix (`co.uk`).
  */
 export function parseMailAddress(text: string): MailAddress | undefined {
   const address = text.trim();

@@ -4,7 +4,7 @@ import type {MailAddress} from './mail-address.ts';
 /** The canonical spelling of an address's mailbox, and the changes that lead to it. */
 export interface Normalized {
   address: string;
-  /** True if the address had a tag (`+news`), or has a `+` at a domain whose tags are unknown. */
+  /** True if the address has a tag such as `+news`. Any `+` counts at a domain whose tags are unknown. */
   tagged: boolean;
   /** True if the address had dots that its provider ignores. */
   dotted: boolean;
@@ -14,8 +14,8 @@ export interface Normalized {
 
 /**
  * The mailbox's canonical spelling. The local part is in lower case: the standard lets `Jo@` and `jo@` be two
- * mailboxes, but no provider does that. If the domain has no known tags, a `+` stays, since only the owner knows
- * its meaning.
+ * mailboxes, but no provider does that. If the domain has no known tags, a `+` stays, since only the owner
+ * knows its meaning.
  */
 export function normalize({local, domain}: MailAddress): Normalized {
   const {mailboxDomain = domain, ignoresDots = false, tag = ''} = mailProviders.get(domain) ?? {};

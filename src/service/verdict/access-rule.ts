@@ -14,7 +14,7 @@ const ruleSchema = z.strictObject({
   shadow: z.boolean().default(false).describe('True if a match is only shown, without effect.'),
 });
 
-/** A rules file: YAML or JSON, a list of rules in display order. */
+/** A rules file (YAML or JSON): a list of rules. A verdict lists the rules that matched in this order. */
 export const rulesSchema = z.array(ruleSchema).describe('Rules of the embedded service.');
 
 export type Rule = z.infer<typeof ruleSchema>;

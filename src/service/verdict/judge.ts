@@ -14,8 +14,9 @@ export interface Judgement {
 const PASS_FROM = 50;
 
 /**
- * The score is 100 less the weights of matching bot rules. A matching `allow` rule lets a session pass. Without one, a
- * matching `block` rule stops it. Without both, the score decides. Shadow rules are shown, and change nothing.
+ * The score is 100 less the weights of matching bot rules. A matching `allow` rule lets a session pass.
+ * Without one, a matching `block` rule stops it. Without both, the score decides. Shadow rules are shown,
+ * and change nothing.
  */
 export function judge(rules: readonly ReadyAccessRule[], facts: UserFacts): Judgement {
   const matched = rules.filter(rule => rule.matches(facts));

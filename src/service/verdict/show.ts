@@ -3,7 +3,7 @@ import type {IpData, PhoneData, VerifyData} from '../../operations/table.ts';
 import type {MailAssessment} from '../intelligence/email.ts';
 import type {UserSession} from './user-session.ts';
 
-/** A part of a verdict. The service sends it as JSON, which leaves out the fields that are undefined. */
+/** A part of a verdict. A field may be undefined: the JSON that the service sends then lacks the field. */
 type VerdictPart<Name extends keyof VerifyData> = NonNullable<VerifyData[Name]>;
 
 /** The verdict's `ip`. `type` is ipv4 or ipv6. `is_proxy` and `is_threat` are left out: no open data has them. */

@@ -71,7 +71,7 @@ export function checkSessions(body: Body): UserSession[] {
   return checkBody(sessionsRequest, body).sessions;
 }
 
-/** The form in which a redeemed token is stored: `/verify` does not accept the digest as a token. */
+/** The digest that is stored for a redeemed token. It is useless to a thief: `/verify` does not accept it. */
 const digest = (token: string): string => hash('sha256', token, 'base64');
 
 /** The known sessions, and the redeemed tokens: those that `/verify` has checked before. */

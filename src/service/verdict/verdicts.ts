@@ -23,7 +23,7 @@ export interface VerdictParts {
   sessions: UserSessions;
   accounts: Accounts;
   rules: readonly ReadyAccessRule[];
-  /** Sample sessions by token, for test action ids with an unknown token. */
+  /** Sample sessions by token. A call with a test action id gets one of them if its own token is unknown. */
   samples: ReadonlyMap<string, UserSession>;
   keep(event: StateEvent): void;
 }
@@ -40,7 +40,8 @@ const testActions: ReadonlyMap<string, TestAction> = new Map([
 ]);
 
 /**
- * Checks a verify request, and returns its call. A test action id takes any token, is free, and redeems nothing.
+ * Checks a verify request, and returns its call. A call with a test action id takes any token, is free, and
+ * leaves the token unused.
  *
  * @throws ServiceError `unknown_session` for an unknown token
  */

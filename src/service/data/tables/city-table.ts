@@ -60,7 +60,9 @@ const cities = new Map(
   ),
 );
 
-/** A record's city. Drops a quarter in brackets, as in `London (Colindale)`, and replaces a district by its city. */
+/**
+ * A record's city. Drops a quarter in brackets, as in `London (Colindale)`, and replaces a district by its city.
+ */
 function cityOf({city = '', country_code, state1}: CityRecord): string {
   const name = city.replace(/ [([].*$/, '');
   const district = name.replace(/(?:-ku| City| District)$/, '');

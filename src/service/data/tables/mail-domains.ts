@@ -4,7 +4,7 @@ import {type MailProviderKind, mailProviders} from './mail-providers.ts';
 /** The list that a mail domain is on; `other` for domains on no list, such as a company's. */
 export type MailDomainKind = MailProviderKind | 'other';
 
-/** Finds the kind of a mail domain: by this project's table, else by the lists of packages. */
+/** Finds the kind of a mail domain: in this project's own table, else in the lists of npm packages. */
 export class MailDomains {
   readonly #kinds = new Map<string, MailDomainKind>();
 

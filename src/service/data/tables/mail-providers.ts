@@ -1,8 +1,8 @@
 import {readOwnList} from '../own-list.ts';
 
 /**
- * Kinds of listed domains. `mainstream`: one of the best-known providers. `provider`: any other. `relay`: forwards
- * mail to a mailbox at another domain. `disposable`: gives out addresses for a short time.
+ * Kinds of listed domains. `mainstream`: one of the best-known mail providers. `provider`: any other mail provider.
+ * `relay`: forwards mail to a mailbox at another domain. `disposable`: gives out addresses for a short time.
  */
 export type MailProviderKind = 'mainstream' | 'provider' | 'relay' | 'disposable';
 
