@@ -1,7 +1,15 @@
 import {operationNames} from '../../../src/operations/table.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import {startsFresh} from '../model/commands.ts';
-import {accountOf, callsPath, endpointOf, outputPath, recordsCalls, statePath} from '../model/places.ts';
+import {
+  accountOf,
+  callsPath,
+  endpointOf,
+  keepsState,
+  outputPath,
+  recordsCalls,
+  statePath,
+} from '../model/places.ts';
 import {waits} from './samples.ts';
 import {
   type Check,
@@ -138,6 +146,7 @@ const kept: Check = {
   promise: 'A full disk loses no answer: the same command pays for none of them again.',
   broken({run}) {
     if (run.process.refused !== 'ENOSPC' || run.process.killed || run.spec.stdin) return UNTRIED;
+    if (!keepsState(run.spec)) return UNTRIED;
     const heard = run.calls.filter(({told}) => told === 'answered');
     const lost = heard.find(({mayBeRecorded}) => !mayBeRecorded);
     if (heard.length === 0) return UNTRIED;

@@ -1,7 +1,7 @@
 import {exitCodes} from '../../../src/errors.ts';
 import {isOfProgram, isStream} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
-import {outputPath} from '../model/places.ts';
+import {keepsState, outputPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
 import {readRows, recordsOf} from './output.ts';
 import {faultOfRows} from './row-faults.ts';
@@ -63,7 +63,7 @@ const kept: Check = {
 const tidy: Check = {
   promise: 'A run that saves no state leaves nothing of itself in the directory for temporary files.',
   broken({run, runs, samples}) {
-    if (!isStream(run.spec) || run.spec.state !== 0) return UNTRIED;
+    if (keepsState(run.spec)) return UNTRIED;
     if ([...runs, ...samples].some(({process}) => process.killed)) return UNTRIED;
     return run.temporaries.length === 0 ? undefined : run.temporaries.join(', ');
   },

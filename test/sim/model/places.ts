@@ -212,6 +212,9 @@ const DAY_MS = 24 * 3_600_000;
 /** False for a stream without a file for its rejects. */
 export const keepsRejects = (spec: RunSpec) => !isStream(spec) || (spec.way === 'stdout' && spec.tells);
 
+/** False for a program with rows of its own, and for a stream that names no state: no run resumes them. */
+export const keepsState = (spec: RunSpec) => !isStream(spec) || (spec.way === 'stdout' && spec.state !== 0);
+
 /** A stream has no name that others derive from: what is wanted beside it is named. */
 function filesOfStream(spec: RunSpec): Record<string, string> {
   if (!isStream(spec)) return {};

@@ -162,11 +162,11 @@ class Program {
   #ended(): RunOutcome {
     const summary = this.#summary();
     const {isLeft = false} = this.#around.report;
-    const exitCode = isLeft ? exitCodes.interrupted : (summary?.exit_code ?? exitCodes.ok);
-    // If a run stops once all rows are back, the loop ends without an error.
-    const isStopped = summary?.status === 'interrupted';
     const reason = (summary?.reason ?? 'signal') as Stop['reason'];
-    const stop = isLeft ? LEAVING : isStopped ? {...LEAVING, reason} : undefined;
+    // If a run stops once all rows are back, the loop ends without an error. So it does if the loop is left after that.
+    const isStopped = summary?.status === 'interrupted' && !(isLeft && reason === 'signal');
+    const exitCode = isLeft && !isStopped ? exitCodes.interrupted : (summary?.exit_code ?? exitCodes.ok);
+    const stop = isStopped ? {...LEAVING, reason} : isLeft ? LEAVING : undefined;
     return {exitCode: exitCode as RunOutcome['exitCode'], summary, stop, message: '', safeRows: 0};
   }
 
