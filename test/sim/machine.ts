@@ -114,7 +114,7 @@ export function described({seed, message, sequence, history, shrinks}: Failure):
   return [
     message,
     '',
-    `Shrunk ${shrinks} times from seed ${seed}; alone: SIM_SEED=${seed} npx vitest run test/sim/seeds-1`,
+    `Shrunk ${shrinks} times from seed ${seed}; alone: SIM_SEED=${seed} npx vitest run test/sim/seeds.test.ts`,
     ...inputs,
     ...limitsOf(sequence),
     'What happened (milliseconds, who, what):',

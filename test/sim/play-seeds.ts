@@ -9,17 +9,26 @@ const ALONE = process.env.SIM_SEED;
 
 const script = fileURLToPath(new URL('play.mjs', import.meta.url));
 
-/** Plays these seeds and a few fresh ones; the first that breaks a promise is shrunk and told. */
-export async function expectNoViolation(first: number, count: number, fresh: number): Promise<void> {
-  const untried = Math.floor(Math.random() * 2 ** 31);
-  const parts = [`${first}+${count}`, `${untried}+${fresh}`];
-  const said = await expectPlayed(`seeds-${first}`, 'shrink', ALONE === undefined ? parts : [`${ALONE}+1`]);
+/**
+ * Plays `count` seeds from each of `firsts` on, and `fresh` ones that were never played, each part in a process of its
+ * own. The first that breaks a promise is shrunk and told.
+ */
+export async function expectNoViolation(
+  firsts: readonly number[],
+  count: number,
+  fresh: number,
+): Promise<void> {
+  const untried = () => Math.floor(Math.random() * 2 ** 31);
+  const parts = firsts.map(first => [`${first}+${count}`, `${untried()}+${fresh}`]);
+  const said = await expectPlayed('seeds', 'shrink', ALONE === undefined ? parts : [[`${ALONE}+1`]]);
   if (ALONE === undefined) expectReached(said);
 }
 
 /** Plays all of these seeds, and says meanwhile how far it is and which break a promise. */
 export async function expectNoViolationOf(first: number, count: number): Promise<void> {
-  const said = await expectPlayed('soak', 'soak', [`${first}+${count}`], text => process.stdout.write(text));
+  const said = await expectPlayed('soak', 'soak', [[`${first}+${count}`]], text =>
+    process.stdout.write(text),
+  );
   if (count >= ENOUGH) expectReached(said);
 }
 
@@ -29,14 +38,14 @@ const ENOUGH = 2_000;
 async function expectPlayed(
   name: string,
   how: 'shrink' | 'soak',
-  parts: readonly string[],
+  parts: readonly (readonly string[])[],
   heard: (text: string) => void = () => {},
-): Promise<string> {
+): Promise<readonly string[]> {
   const {directory, file} = await compile(`${name}-${process.pid}`);
   try {
-    const {code, said} = await played([file, how, ...parts], heard);
-    if (code !== 0) expect.fail(said);
-    return said;
+    const ends = await Promise.all(parts.map(part => played([file, how, ...part], heard)));
+    for (const {code, said} of ends) if (code !== 0) expect.fail(said);
+    return ends.map(({said}) => said);
   } finally {
     rmSync(directory, {recursive: true, force: true});
   }
@@ -46,11 +55,13 @@ async function expectPlayed(
 const NOT_REACHED: readonly string[] = ['queue-executor #makeRoom'];
 
 /** Each promise was tried, and each step of a task taken: what never comes up would never be found broken. */
-function expectReached(said: string): void {
-  const {reached} = JSON.parse(said.trim().split('\n').at(-1) ?? '') as {
-    reached: Readonly<Record<string, number>>;
-  };
-  const never = Object.keys(reached).filter(name => reached[name] === 0 && !NOT_REACHED.includes(name));
+function expectReached(said: readonly string[]): void {
+  const reached = said.map(text => {
+    const last = JSON.parse(text.trim().split('\n').at(-1) ?? '');
+    return (last as {readonly reached: Readonly<Record<string, number>>}).reached;
+  });
+  const names = Object.keys(Object.assign({}, ...reached)).filter(name => !NOT_REACHED.includes(name));
+  const never = names.filter(name => reached.every(counts => (counts[name] ?? 0) === 0));
   expect(never, 'aim a kind of night at these (sim/aimed/)').toEqual([]);
 }
 

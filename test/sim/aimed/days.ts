@@ -54,6 +54,16 @@ export function days({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     ),
   );
 
+  /** A night is cut off, and the next one has its list through a pipe. */
+  const piped = night(
+    rows(2, 8),
+    tuple(specWith({...dated, maxCredits: undefined}), cutOff(20, 60)).map(([one, fate]): Command[] => [
+      {do: 'run', spec: one, course: {...fine, latencyMs: 60, fate}},
+      {do: 'clock', hours: 24},
+      again(fine, {stdin: true}),
+    ]),
+  );
+
   // Twice: it is nearly all that reaches what it is aimed at.
-  return [unfinished, usedUp, usedUp, overMidnight];
+  return [unfinished, usedUp, usedUp, overMidnight, piped];
 }

@@ -1,8 +1,0 @@
-import {test} from 'vitest';
-import {expectNoViolation} from './play-seeds.ts';
-
-test(
-  '400 sequences of commands break no promise, nor do some that nobody has tried',
-  {timeout: 600_000},
-  () => expectNoViolation(2001, 400, 20),
-);
