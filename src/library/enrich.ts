@@ -9,7 +9,7 @@ import {AbortError, onAbort, stopOnAbort} from './on-abort.ts';
 import {namesColumns, openShared} from './open-shared.ts';
 import {type RowGroups, readAhead, rowGroups} from './row-groups.ts';
 import type {RunJobOptions} from './run-job.ts';
-import type {SharedRun} from './shared-run.ts';
+import {errorOf, type SharedRun} from './shared-run.ts';
 import {Turns} from './turns.ts';
 
 /** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
@@ -22,8 +22,8 @@ const FIRST_ROWS = 1_000;
  * run saves no state, so it can't be resumed. Leaving the loop, `return()` and `throw()` end the run
  * immediately: nothing is sent afterwards.
  *
- * @throws {BulkEnrichError} if the run can't start, or stops before all rows are done; {@link AbortError}
- * when the signal is aborted; an error of the source, unchanged, after the rows before it.
+ * @throws {BulkEnrichError} if the run can't start, or stops, also after the last row; {@link AbortError} when
+ * the signal is aborted; an error of the source, unchanged, after the rows before it.
  */
 export function enrich<Row extends object, const S extends EnrichSettings<Row>>(
   rows: Iterable<Row> | AsyncIterable<Row>,
@@ -70,14 +70,15 @@ async function* enrichAll(
     shared.demandColumns();
     outcome = await shared.close();
   } finally {
-    stopper.stop(NOT_WANTED);
-    outcome ??= await shared.close();
+    if (outcome === undefined) {
+      stopper.stop(NOT_WANTED);
+      await shared.close();
+    }
   }
   const {exitCode, summary, stop, message} = outcome;
-  if (exitCode === exitCodes.limit && summary !== undefined) {
-    const judged = summary.reason === 'drift' ? 'drift' : 'fail_if';
-    throw new BulkEnrichError(stop?.reason ?? judged, exitCode, message);
-  }
+  if (stop !== undefined) throw errorOf(stop);
+  if (exitCode === exitCodes.limit)
+    throw new BulkEnrichError(summary?.reason === 'drift' ? 'drift' : 'fail_if', exitCode, message);
 }
 
 /**

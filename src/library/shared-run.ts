@@ -7,7 +7,7 @@ import {Feed} from '../run/rows/feed.ts';
 import {callsEnd, checkLimits} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
 import type {Session} from '../run/session.ts';
-import type {Stopper} from '../run/stop.ts';
+import type {Stop, Stopper} from '../run/stop.ts';
 import type {OneOptions} from './enrich-settings.ts';
 import {Enrichments} from './enrichment.ts';
 import {isLeft, leavable, NOT_WANTED} from './leaving.ts';
@@ -206,6 +206,11 @@ function reasonOf({reason: stop}: Stopper): unknown {
       exitCodes.interrupted,
       'The enricher was closed (enricher.close) before this row had its answers. Await the row first.',
     );
-  if (stop.error instanceof AbortError) return stop.error;
-  return ofSettings(new BulkEnrichError(stop.reason, stop.exitCode, stop.message, {cause: stop.error}));
+  return errorOf(stop);
+}
+
+/** The error that tells a program why its run stopped. */
+export function errorOf({error, reason, exitCode, message}: Stop): unknown {
+  if (error instanceof AbortError) return error;
+  return ofSettings(new BulkEnrichError(reason, exitCode, message, {cause: error}));
 }

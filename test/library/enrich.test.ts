@@ -1,6 +1,8 @@
-import {readdirSync, readFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, readFileSync, rmSync} from 'node:fs';
+import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
+import {pino} from 'pino';
 import {expect, it} from 'vitest';
 import {AbortError, BulkEnrichError, type EnrichSettings, enrich, enrichStream} from '../../src/index.ts';
 import {reply} from '../support/api-server-reply.ts';
@@ -326,4 +328,33 @@ it('nothing is left in the temporary directory, however the process ends', async
     if (before === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = before;
   }
+});
+
+it('an error follows the last row if the run could not write its summary', async () => {
+  await using program = await startProgram();
+  const folder = join(program.temporary, 'summaries');
+  mkdirSync(folder);
+  const taken: number[] = [];
+  const reading = async () => {
+    for await (const {id} of enrich(
+      rows(3),
+      {...settings, summary: join(folder, 's.json')},
+      program.options,
+    )) {
+      taken.push(id);
+      rmSync(folder, {recursive: true, force: true});
+    }
+  };
+  await expect(reading()).rejects.toMatchObject({code: 'output_unwritable', exitCode: 9});
+  expect(taken).toEqual([0, 1, 2]);
+});
+
+it('the log of a loop that took all rows ends with the end of the run', async () => {
+  await using program = await startProgram();
+  const events: string[] = [];
+  const write = (line: string) => events.push(JSON.parse(line).event);
+  const log = pino({level: 'info'}, {write});
+  await all(enrich(rows(3), settings, {...program.options, log}));
+  expect(events).not.toContain('run_stopping');
+  expect(events.at(-1)).toBe('run_ended');
 });

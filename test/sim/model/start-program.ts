@@ -162,11 +162,11 @@ class Program {
   #ended(): RunOutcome {
     const summary = this.#summary();
     const {isLeft = false} = this.#around.report;
-    const reason = (summary?.reason ?? 'signal') as Stop['reason'];
-    // If a run stops once all rows are back, the loop ends without an error. So it does if the loop is left after that.
-    const isStopped = summary?.status === 'interrupted' && !(isLeft && reason === 'signal');
+    // A loop may be left once its run has stopped for a reason of its own.
+    const isStopped = summary?.status === 'interrupted' && summary.reason !== 'signal';
     const exitCode = isLeft && !isStopped ? exitCodes.interrupted : (summary?.exit_code ?? exitCodes.ok);
-    const stop = isStopped ? {...LEAVING, reason} : isLeft ? LEAVING : undefined;
+    const reason = isStopped ? (summary.reason as Stop['reason']) : 'signal';
+    const stop = isLeft ? {...LEAVING, reason} : undefined;
     return {exitCode: exitCode as RunOutcome['exitCode'], summary, stop, message: '', safeRows: 0};
   }
 
