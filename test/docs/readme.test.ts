@@ -1,7 +1,6 @@
 import {existsSync, mkdirSync, statSync, symlinkSync} from 'node:fs';
 import {parse} from 'csv-parse/sync';
 import {beforeAll, expect, it} from 'vitest';
-import {checkSettings, readJobFile} from '../../src/job/parse.ts';
 import {operations} from '../../src/operations/table.ts';
 import {defaultRules} from '../../src/score/default-rules.ts';
 import {startService} from '../e2e/service.ts';
@@ -93,11 +92,28 @@ it('the rows that the README shows are those of the sample, before and after', (
   }
 });
 
+const LIST = 'exports/signups-{date}.csv';
+const [job = ''] = blocksOf(text, 'yaml');
+
+/** A place with the first lines of the sample as the list of today. */
+function createNight(lines = Number.POSITIVE_INFINITY): Sandbox {
+  const box = createSite();
+  mkdirSync(box.path('exports'));
+  const today = new Date().toISOString().slice(0, 10);
+  box.write(LIST.replace('{date}', today), firstOf(lines));
+  return box;
+}
+
+function firstOf(lines: number): string {
+  return textOf('samples/signups.csv').split('\n').slice(0, lines).join('\n');
+}
+
 it('every other command that the README shows works as it stands', async () => {
   await using service = await startService();
-  using box = createSite();
-  // At the pace of a live service.
-  box.write('signups.csv', textOf('samples/signups.csv').split('\n').slice(0, 8).join('\n'));
+  using box = createNight(8);
+  box.write('signups.yaml', job);
+  // Few rows: the pace is that of a live service.
+  box.write('signups.csv', firstOf(8));
   const commands = commandsIn(others).filter(command => !command.startsWith('export '));
   expect(commands.length).toBeGreaterThan(4);
   for (const command of commands) {
@@ -107,9 +123,13 @@ it('every other command that the README shows works as it stands', async () => {
   }
 });
 
-it('the job file in the README is one', () => {
-  using box = createSandbox();
-  mkdirSync(box.path('exports'));
-  const [job = ''] = blocksOf(text, 'yaml');
-  expect(checkSettings(readJobFile(box.write('job.yaml', job)), {}).name).toBe('nightly-signups');
+it('the job file in the README is the one that init writes, for the live service', async () => {
+  using box = createNight();
+  expect((await runHere(box, ['init', LIST])).code).toBe(0);
+  const written = box
+    .read('signups.yaml')
+    .split('\n')
+    .filter(line => line !== '' && !/^\s*#/.test(line));
+  const live = written.map(line => line.replace('endpoint: embedded', 'endpoint: live'));
+  expect(live.join('\n')).toBe(job.trim());
 });
