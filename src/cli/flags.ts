@@ -1,4 +1,5 @@
 import {type Command, Option} from 'commander';
+import {UsageError} from '../errors.ts';
 import {spelled} from '../job/setting-names.ts';
 import type {Use} from '../job/settings/declare.ts';
 import {describeSettings, type SettingName} from '../job/settings.ts';
@@ -58,6 +59,14 @@ function optionOf(setting: DescribedSetting): Option {
   ).helpGroup(`${setting.group}:`);
   if (setting.repeatable === true)
     option.argParser((given: string, before: string[] | undefined) => [...(before ?? []), given]);
+  else if (value !== '')
+    option.argParser((given: string, before: unknown) => {
+      if (before === undefined) return given;
+      throw new UsageError(
+        'settings',
+        `--${name} is given twice${before === false ? `, once as --no-${name}` : ''}. Give it once.`,
+      );
+    });
   return option;
 }
 

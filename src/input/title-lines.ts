@@ -62,7 +62,7 @@ export function refuseTitle(
   if (isGrouped)
     throw new InputError(
       'input_title',
-      `${name}: line ${count} names groups of columns, and line ${count + 1} the columns. Read the header from there: --skip-lines ${count}. The columns keep their groups.`,
+      `${name}: line ${count} names groups of columns, and line ${count + 1} the columns. Read the header from there: --skip-lines ${count}. The run still reads the groups: they tell whose values a column has.`,
       {flags: ['--skip-lines', String(count)]},
     );
   throw new InputError(

@@ -201,13 +201,14 @@ export type Ages = z.output<typeof ages>;
 
 const REJECTED_MS = millisecondsOf(rejectedFor) as number;
 
-const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%';
+const COUNT_OR_SHARE = 'expected a number such as 100, or a share such as 1%, at most 100%';
 
 /** A count or a share: `100`, `1%`. */
 export const countOrShare = readAs(textOrNumber(COUNT_OR_SHARE), COUNT_OR_SHARE, given => {
-  const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(String(given).trim());
-  if (match === null) return undefined;
-  return match[2] === '%' ? {share: Number(match[1]) / 100} : {count: Number(match[1])};
+  const text = String(given).trim();
+  if (/^\d+(\.\d+)?$/.test(text)) return {count: Number(text)};
+  const share = text.endsWith('%') ? shareOf(text) : undefined;
+  return share === undefined ? undefined : {share};
 });
 
 const SHARE = 'expected a share such as 10% or 0.1';

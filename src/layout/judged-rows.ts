@@ -19,14 +19,18 @@ const MOSTLY = 0.9;
 const SHOWN = 5;
 
 /** @throws {InputError} if nearly all first rows are unreadable, as with a wrong delimiter or encoding. */
-export function refuseMostlyRejected(sample: readonly InputRecord[], format: InputFormat): void {
+export function refuseMostlyRejected(
+  sample: readonly InputRecord[],
+  format: InputFormat,
+  {padShortRows}: Settings,
+): void {
   const rejects = sample.filter(record => record.type === 'reject');
   refuseTrailing(sample, format);
   if (sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length) return;
   const reason = mostFrequent(rejects.map(reject => reject.reason));
   const example = rejects.find(reject => reject.reason === reason);
-  const short =
-    reason === 'column_count' ? ' If rows only lack fields at their end, add --pad-short-rows.' : '';
+  const isShort = reason === 'column_count' && padShortRows !== true;
+  const short = isShort ? ' If rows only lack fields at their end, add --pad-short-rows.' : '';
   throw new InputError(
     'input_rejected',
     `${rejects.length} of the first ${sample.length} rows can't be read (most often ${reason}: ${example?.detail}; line ${example?.line} of ${example?.file}). Check the file, --delimiter, --encoding and --skip-lines.${short} Nothing was sent. To skip unreadable rows and read the rest: --max-rejects 100%.`,

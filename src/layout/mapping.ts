@@ -47,7 +47,7 @@ export function resolveMapping(
   const rows = sample.filter((record): record is Row => record.type !== 'reject');
   const list = {columns: format.columns, rows};
   // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
-  if (settings.maxRejects === undefined) refuseMostlyRejected(sample, format);
+  if (settings.maxRejects === undefined) refuseMostlyRejected(sample, format, settings);
   if (format.kind === 'csv' && format.header !== undefined)
     refuseValuesAsHeader(format.header, rows, settings.defaultCountry);
   const named = namedColumns(job);

@@ -61,7 +61,7 @@ export interface JobInput {
   readonly encoding?: Setting<'encoding'>;
   /** Skip the first N lines of each CSV file, such as a title above the header. */
   readonly skipLines?: Setting<'skipLines'>;
-  /** Add empty fields to CSV rows that are too short, and count those rows. If every row has more fields than the header, the extra columns are named column_N. */
+  /** Add empty fields to CSV rows that are too short, and count those rows. If the rows, but not the header, end in a delimiter, the header gets an empty field, too. */
   readonly padShortRows?: Setting<'padShortRows'>;
   /** Reject records larger than this; from 1024 to 268435456. Default: 1048576. */
   readonly maxRecordSize?: Setting<'maxRecordSize'>;
@@ -85,9 +85,9 @@ export interface JobInput {
   readonly maxCredits?: Setting<'maxCredits'>;
   /** Make no calls after this: a length of time such as 2h, from 100ms to 365d, or a time of day such as 06:00 or "06:00 Europe/Berlin". */
   readonly until?: Setting<'until'>;
-  /** Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline, with commas. At the rest of them it stops and can be resumed (exit 7 or 5). Default: none. */
+  /** Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline, with commas. At any other limit the run stops, and can be resumed (exit 7 or 5). Default: none. */
   readonly publishOn?: Setting<'publishOn'>;
-  /** Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. A run also stops at a hundred rejections in a row; with 100% it does not. */
+  /** Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. A run also stops at 100 rejections in a row, unless this is 100%. */
   readonly maxErrors?: Setting<'maxErrors'>;
   /** Stop after more unreadable rows than this (exit 8). A percentage counts from 100 rows on. */
   readonly maxRejects?: Setting<'maxRejects'>;

@@ -40,6 +40,18 @@ afterAll(() => expect(service.ledger.requests).toBe(0));
  */
 type Mistake = readonly [string, readonly string[], number, ErrorCode | RegExp, Record<string, string>?];
 const mistakes: readonly Mistake[] = [
+  [
+    'a flag with one value, twice: the first one would be dropped',
+    ['run', 'list.csv', '--where', 'row.note == "a"', '--where', 'true'],
+    2,
+    /^Error: --where is given twice\. Give it once\.$/m,
+  ],
+  [
+    'a store, and none',
+    ['run', 'list.csv', '--no-store', '--store', 'answers'],
+    2,
+    /^Error: --store is given twice, once as --no-store\. Give it once\.$/m,
+  ],
   ['unknown flag', ['run', 'list.csv', '--bogus'], 2, /^Error: unknown option '--bogus'/],
   [
     'a flag of other programs',

@@ -4,11 +4,15 @@ export function isAddress(metrics: string | undefined): metrics is string {
 }
 
 export const METRICS_TARGET =
-  'expected a file, or a URL such as https://pushgateway.example.com; name and password are set by BULK_ENRICH_METRICS_AUTH';
+  'expected a file, or a URL of http or https such as https://pushgateway.example.com; name and password are set by BULK_ENRICH_METRICS_AUTH';
 
-/** False for an invalid URL, or one with a name or password, which job files and command lines would show. */
+/**
+ * False for an invalid URL, one that is not of HTTP, or one with a name or password, which job files and command
+ * lines would show.
+ */
 export function isMetricsTarget(metrics: string): boolean {
-  if (!isAddress(metrics)) return true;
+  // A path such as `s3://…` would be a directory `s3:`, which is not meant.
+  if (!isAddress(metrics)) return !/^[a-z][a-z\d+.-]+:\/\//i.test(metrics);
   if (!URL.canParse(metrics)) return false;
   const {username, password} = new URL(metrics);
   return username === '' && password === '';

@@ -86,7 +86,7 @@ export const callSettings = {
       value: 'LIMITS',
       repeatable: true,
       description:
-        'Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline, with commas. At the rest of them it stops and can be resumed (exit 7 or 5).',
+        'Limits at which the run writes the whole output anyway (exit 3): any of budget, outage and deadline, with commas. At any other limit the run stops, and can be resumed (exit 7 or 5).',
       defaultText: 'none',
       uses: ['run', 'library'],
       shapes: 'summary',
@@ -95,7 +95,7 @@ export const callSettings = {
   maxErrors: limitSetting(countOrShare.optional(), {
     value: 'N|N%',
     description:
-      'Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. A run also stops at a hundred rejections in a row; with 100% it does not.',
+      'Stop after more failed lookups than this (exit 4, state saved). A percentage counts from 100 lookups on. A run also stops at 100 rejections in a row, unless this is 100%.',
     uses: ['run', 'library'],
     shapes: 'summary',
   }),

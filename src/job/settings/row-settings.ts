@@ -147,7 +147,7 @@ export const rowSettings = {
   }),
   padShortRows: formatSetting(z.boolean().optional(), {
     description:
-      'Add empty fields to CSV rows that are too short, and count those rows. If every row has more fields than the header, the extra columns are named column_N.',
+      'Add empty fields to CSV rows that are too short, and count those rows. If the rows, but not the header, end in a delimiter, the header gets an empty field, too.',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),
