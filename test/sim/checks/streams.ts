@@ -99,7 +99,8 @@ const own: Check = {
   promise:
     'A program gets its own objects back, in its order. Anything else comes with its index. Each waiting caller is told why a run stopped.',
   broken({run}) {
-    return isOfProgram(run.spec) && run.error === undefined ? run.odd : UNTRIED;
+    const isTried = isOfProgram(run.spec) && run.error === undefined && !run.process.killed;
+    return isTried ? run.odd : UNTRIED;
   },
 };
 
