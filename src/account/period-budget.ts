@@ -33,7 +33,7 @@ interface BudgetFile {
 export interface PeriodBudgetOptions extends BudgetFile {
   /** The account that the budget belongs to: all its runs share it. */
   readonly owner: string;
-  /** Name of the session that spends: see {@link giveBackBlocks}. Undefined outside of runs: no blocks. */
+  /** Session that takes credits in blocks: see {@link giveBackBlocks}. Undefined outside of runs. */
   readonly holder?: string | undefined;
   readonly period: Period;
   /** The setting with the limit, for messages: `max_credits_per_day in …/production.yaml`. */

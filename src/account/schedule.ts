@@ -61,8 +61,8 @@ export const emptySchedule: Schedule = {due: 0, sent: [], out: {}};
 
 /**
  * Grants the permits that are due and fit into the sliding window that ends now. If it grants none, returns how
- * long to wait, in milliseconds. A granted permit counts in the window until its holder reports its use. So a
- * process that is suspended between permit and call can't exceed the rate.
+ * long to wait, in milliseconds. A granted permit counts as used now until its holder reports when it was used.
+ * So a process that is suspended between permit and call can't exceed the rate.
  */
 export function grant(
   before: Schedule,

@@ -34,7 +34,7 @@ export function notFile(path: string): 'a directory' | 'a named pipe' | 'a socke
   return there?.isBlockDevice() ? 'a disk' : undefined;
 }
 
-/** The system's names for the pipes and sockets that this process was started with. */
+/** The system's names for pipes and sockets that a process was started with. */
 const OWN = /^\/(dev\/(stdin|stdout|stderr|fd\/\d+)|proc\/(self|\d+)\/fd\/\d+)$/;
 
 function isOwn(path: string, links = MOST_LINKS): boolean {

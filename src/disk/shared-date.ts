@@ -10,7 +10,7 @@ const BEHIND_MS = HOUR_MS;
 
 /** The dates in a file that runs share, in milliseconds since the epoch; 0 if unknown. */
 export interface KnownDate {
-  /** The newest date that a later run confirmed. */
+  /** The newest date that one run noted and a run after it confirmed: the two are no leap apart. */
   readonly agreed: number;
   /** The date of the last run that confirmed an earlier date. Before the first such run: the first date. */
   readonly said: number;

@@ -11,7 +11,7 @@ export interface FleetStatus {
   readonly workers: readonly WorkerMember[];
   readonly runs: readonly RunMember[];
   readonly chunks: {readonly waiting: number; readonly active: number};
-  /** Milliseconds for which nothing is sent, since the service throttled; otherwise 0. */
+  /** Milliseconds until calls continue, because the service asked to slow down; otherwise 0. */
   readonly closedMs: number;
 }
 

@@ -20,8 +20,8 @@ export interface Task {
   /** True if the ledger has an entry of the lookup. */
   readonly known: boolean;
   /**
-   * Chooses, when the call is sent, the row that shows the answer unchanged. All other rows show the answer
-   * to a repeated call. Undefined if repeated calls get the same answer.
+   * Chooses, when the call is sent, the row that shows the answer unchanged. All other rows show what a second
+   * call would have answered; none is made. Undefined if a second call would get the same answer.
    */
   firstRow(): number | undefined;
   /** Numbers of the rows that wait for the task now. */

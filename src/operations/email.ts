@@ -64,7 +64,9 @@ const ODD = /(?![。．｡·͵׳״・])[^\P{P}\p{ASCII}]/u;
 const BESIDE = new RegExp(`[\\s,;:=()<>[\\]{}|"]|${ODD.source}`, 'u');
 /** Asterisks are valid in addresses (RFC 5322), but people use them to hide a part of an address. */
 const MASKED = /[*•●]{2}|[*•●].*@|@.*[*•●]/u;
-/** Characters that hide a part, as in `jxxxxx@example.com`. Shorter runs occur in real names, such as `maxxx`. */
+/**
+ * Characters that hide a part, as in `jxxxxx@example.com`. Three count only in `xxx` or `axxxb`, not in `maxxx`.
+ */
 const FILLING = /(?:x{4,}|_{4,}|#{4,})|^.?(?:x{3}|_{3}|#{3}).?$/gi;
 const FILLED_DOMAIN = /(?:^|\.)x{4,}\./i;
 /** RFC 6761: no real domain ends in `.invalid`. Programs write such an address in place of an erased one. */

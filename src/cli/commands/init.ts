@@ -87,8 +87,8 @@ function accountOf(kind: Interviewed['endpoint']): JobFacts['account'] {
     const endpoint = kind === 'embedded' ? {kind, byDefault: false} : {kind, baseUrl, apiKey: ''};
     return {path: accountFile('main.yaml', process.env), endpoint: endpointName(endpoint)};
   } catch {
-    // Without a home directory, or with an invalid base URL, the job file shows an example of the path
-    // and the endpoint.
+    // There is no home directory, or the base URL is invalid. So the job file shows an example of an account
+    // file's path and endpoint.
     return EXAMPLE;
   }
 }

@@ -27,7 +27,7 @@ export interface Status {
   readonly rows: number;
   /** Total number of rows; estimated during reading, undefined if the input's size is unknown. */
   readonly total: number | undefined;
-  /** Values looked up so far (`made`) and at the end (`total`), over all sessions; undefined if not counted. */
+  /** Values looked up so far, and at the end (`total`), over all sessions; undefined if `total` was not counted. */
   readonly calls: {readonly made: number; readonly total: number} | undefined;
   readonly callsPerSecond: number;
   /** Milliseconds left at the current speed. */

@@ -29,7 +29,7 @@ export interface TableColumn {
   readonly leavesAs?: number;
 }
 
-/** Returns a function that makes the columns of a table. The table has one row for each of `members`. */
+/** Returns a function that makes one column of a table. The table has a row for each of `members`. */
 export function columnIn<Member>(members: readonly Member[]) {
   return (
     head: string,

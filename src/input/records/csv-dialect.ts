@@ -2,7 +2,7 @@ import {InputError} from '../input-error.ts';
 import {firstRecords, sniffDelimiter} from './delimiter.ts';
 import type {CsvDialect} from './record-reader.ts';
 
-/** Detects a CSV's dialect from the beginning of its text. If `delimiter` is given, only the rest is detected. */
+/** Detects a CSV's dialect from the beginning of its text. A given `delimiter` is not detected. */
 export function detectDialect(sample: string, delimiter?: string): CsvDialect {
   const sep = /^(?:sep=([^\r\n])|"sep=([^\r\n])")(?:\r\n|\r|\n|$)/i.exec(sample);
   const text = sep === null ? sample : sample.slice(sep[0].length);

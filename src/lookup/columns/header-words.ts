@@ -9,7 +9,7 @@ export type ColumnKind = Intelligence | 'country';
 interface LanguageWords extends Readonly<Partial<Record<ColumnKind, string>>> {
   /** Words that may follow a kind's word without changing its meaning: `Phone 1 - Value`, `Telefon privat`. */
   readonly behind?: string;
-  /** Words that may follow a word for country, but no word of another kind: `country_code`. */
+  /** Words that may only follow a word for country: `code` in `country_code`. */
   readonly behindCountry?: string;
 }
 

@@ -8,7 +8,9 @@ import type {headerWords} from './header-words.ts';
 export interface NeutralWords {
   /** The persons of a list: `Customer Email`, `Correo alumno`. */
   readonly persons?: string;
-  /** Words for a value's purpose or time, and of web forms: `billing_email`, `Your e-mail (required)`. */
+  /**
+   * Words for a value's purpose or time (`billing_email`), and words that web forms add (`Your e-mail (required)`).
+   */
   readonly neutral?: string;
   /** Words that describe a visit to a site. They count for IP addresses only: `last_login_ip`. */
   readonly visits?: string;

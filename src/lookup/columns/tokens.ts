@@ -27,7 +27,7 @@ export function tokensOf(text: string): string[] {
   );
 }
 
-/** Removes marks, except Devanagari's vowel marks: without these a father (पिता) would be an address (पता). */
+/** Removes marks, but few of Devanagari's: without vowel marks a father (पिता) would be an address (पता). */
 function withoutMarks(text: string): string {
   return text.normalize('NFKD').replace(/(?!\p{Script=Devanagari})\p{M}|\u093C/gu, '');
 }

@@ -16,8 +16,8 @@ const CATCH_UP_SECONDS = 0.25;
  */
 const LONGEST_SPACING_MS = 100;
 /**
- * Milliseconds after which a silent bottleneck is replaced. Its own waits are shorter, so the silence shows
- * that the computer's clock was set back.
+ * Milliseconds without a permit after which the limiter of the library `bottleneck` is replaced. Its own waits
+ * are shorter, so a longer one shows that the computer's clock was set back.
  */
 const LATE_MS = 500;
 

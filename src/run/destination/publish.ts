@@ -86,7 +86,7 @@ export function publish(files: RunFiles, output: string, facts: PublishFacts, wr
 /**
  * The record of a publishing to `output` that a crash interrupted; undefined if there is none.
  *
- * @throws {StateError} if the record is damaged, or names another output or rejects file than this command.
+ * @throws {StateError} if the record is damaged, or if its output or its file of rejects is not this command's.
  */
 export function unfinishedPublishing(
   {directory, written}: RunFiles,

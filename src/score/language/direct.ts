@@ -21,7 +21,7 @@ interface Value {
 /** The means to compile a part of an expression: types of fields, their values, and the engine. */
 export interface DirectMeans {
   typeAt(path: readonly string[]): Type | undefined;
-  /** Makes a reader of a field. The reader is called only for rows that have all fields of the part. */
+  /** Makes a reader of a field. It is called only for rows that have all fields of the compiled condition. */
   read(path: readonly string[]): ReadFacts;
   /** Compiles a part of the expression with the CEL engine. */
   runnable(node: ASTNode): ReadFacts;
