@@ -1,7 +1,9 @@
+import {codeOf} from '../client/attempt.ts';
 import type {Sqlite, SqlRow} from '../disk/sqlite.ts';
 import type {Charge} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from './entry.ts';
-import {guarded, saved} from './ledger-file.ts';
+import {guarded} from './ledger-file.ts';
+import {saved} from './saved-value.ts';
 import {INTERRUPTED} from './value-history.ts';
 
 /**
@@ -85,7 +87,7 @@ export class CallRecords {
   settle({dispatch, attempt, charge}: BookedAttempt): void {
     const {kind, boughtAt} = attempt;
     const status = 'status' in attempt ? (attempt.status ?? null) : null;
-    const code = 'code' in attempt ? attempt.code : null;
+    const code = codeOf(attempt) ?? null;
     const requestId = ('pace' in attempt ? attempt.pace?.requestId : undefined) ?? null;
     this.#sql.settle.run(Math.round(boughtAt), kind, status, code, requestId, charge, dispatch);
   }

@@ -43,6 +43,8 @@ export interface BookedAttempt extends Booking {
   /** True if the value had an attempt before. */
   readonly retry: boolean;
   readonly outcome?: Outcome | undefined;
+  /** True if the ledger had booked the call as interrupted, before its end became known. */
+  readonly wasLost?: boolean;
 }
 
 /** An answer that other runs can use, with the key of its value. */

@@ -1,8 +1,9 @@
 import type {Sqlite, SqlRow} from '../disk/sqlite.ts';
 import type {KeptAnswer, LedgerEntry} from './entry.ts';
-import {guarded, saved, toSaved} from './ledger-file.ts';
-import {answersOf, COPY_AT_ONCE, DOUBTS, outcomeOf, stateOf, WAITING} from './ledger-rows.ts';
+import {guarded} from './ledger-file.ts';
+import {answersOf, COPY_AT_ONCE, outcomeOf, pagesOf, stateOf, WAITING} from './ledger-rows.ts';
 import type {Outcome} from './lookup.ts';
+import {saved, toSaved} from './saved-value.ts';
 import {
   beginningWith,
   emptyTally,
@@ -12,7 +13,7 @@ import {
   type Tally,
   withAnswersAlone,
 } from './tally.ts';
-import {INTERRUPTED, noAttempts} from './value-history.ts';
+import {addedUp, asOneDoubt, historyIn} from './value-history.ts';
 
 /** The run's spending before its restarts. */
 export interface Earlier {
@@ -77,10 +78,10 @@ export class GivenUp {
    * spending. The caller must have begun a transaction.
    */
   begin(tally: Tally, scope: string, {freshBudget = false, keepsDoubts = false}: StartOver): Tally {
-    const {answers, doubts, countAsOne, forget, keepBooks, clear, setScope} = this.#sql;
+    const {answers, forget, keepBooks, clear, setScope} = this.#sql;
     answers.run(this.#scope);
-    doubts.run(this.#scope);
-    if (!keepsDoubts) countAsOne.run(scope);
+    this.#keepDoubts();
+    if (!keepsDoubts) this.#countAsOne(scope);
     forget.run(this.#scope);
     keepBooks.run(this.#scope, toSaved(tally));
     if (freshBudget) this.#forgetSpending();
@@ -108,12 +109,10 @@ export class GivenUp {
    */
   find(key: string, serves: (answer: Outcome) => boolean = () => true): LedgerEntry | undefined {
     const row = this.#isEmpty ? undefined : guarded(() => this.#sql.find.get(key, this.#scope));
-    const sent = {...noAttempts, mayBeCarriedOut: true, interrupted: undefined};
-    if (row === undefined) return this.#lostState ? {...sent, outcome: undefined} : undefined;
-    const answer = outcomeOf(withAnswer(row));
+    if (row === undefined && !this.#lostState) return undefined;
+    const answer = row && outcomeOf(withAnswer(row));
     const outcome = answer !== undefined && serves(answer) ? answer : undefined;
-    const lastCode = row.state === WAITING ? String(row.error ?? INTERRUPTED) : INTERRUPTED;
-    return {...sent, doubts: Number(row.doubts), lastCode, outcome};
+    return {...historyIn(row?.history), mayBeCarriedOut: true, interrupted: undefined, outcome};
   }
 
   /** Yields, in groups, all answers that earlier attempts got at the current endpoint and account. */
@@ -127,6 +126,25 @@ export class GivenUp {
       const scope = String(row.scope);
       for (const answers of this.#answersIn(scope)) yield {scope, answers};
     }
+  }
+
+  /** Adds the doubts since the last restart to those from before it. */
+  #keepDoubts(): void {
+    const {doubtful, find, keepDoubts} = this.#sql;
+    for (const rows of pagesOf(last => doubtful.all(Number(last?.id ?? 0))))
+      for (const {key, operation, history} of rows) {
+        const since = historyIn(history);
+        if (since.doubts === 0) continue;
+        const before = historyIn(find.get(String(key), this.#scope)?.history);
+        keepDoubts.run(String(key), this.#scope, String(operation), toSaved(addedUp(since, before)));
+      }
+  }
+
+  #countAsOne(scope: string): void {
+    const {carriedDoubts, setHistory} = this.#sql;
+    for (const rows of pagesOf(last => carriedDoubts.all(scope, String(last?.key ?? ''))))
+      for (const {key, history} of rows)
+        setHistory.run(toSaved(asOneDoubt(historyIn(history))), String(key), scope);
   }
 
   #answersIn(scope: string): Generator<KeptAnswer[]> {
@@ -170,19 +188,27 @@ function withAnswer(row: SqlRow): SqlRow {
 
 function statements(db: Sqlite) {
   return {
-    // An answer settles the doubts before it, so it is kept with 0 doubts.
+    // An answer settles the doubts before it, so it is kept without a history.
     answers: db.prepare(
-      'INSERT OR REPLACE INTO carried SELECT key, ?, operation, state, 0, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
+      'INSERT OR REPLACE INTO carried (key, scope, operation, state, error, data, bought_at) SELECT key, ?, operation, state, error, data, bought_at FROM lookup WHERE nth IS NOT NULL',
+    ),
+    doubtful: db.query(
+      ['id', 'key', 'operation', 'history'],
+      `FROM lookup WHERE id > ? AND nth IS NULL AND history IS NOT NULL ORDER BY id LIMIT ${COPY_AT_ONCE}`,
     ),
     // The row in `carried` may have the value's answer from an earlier attempt. The statement keeps this
-    // answer, and adds the doubts.
-    doubts: db.prepare(
-      `INSERT INTO carried SELECT key, ?, operation, ${WAITING}, ${DOUBTS}, error, NULL, NULL FROM lookup WHERE nth IS NULL AND ${DOUBTS} > 0 ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error`,
+    // answer.
+    keepDoubts: db.prepare(
+      `INSERT INTO carried (key, scope, operation, state, history) VALUES (?, ?, ?, ${WAITING}, ?) ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, history = excluded.history, error = NULL`,
     ),
-    countAsOne: db.prepare('UPDATE carried SET doubts = 1 WHERE scope = ? AND doubts > 1'),
+    carriedDoubts: db.query(
+      ['key', 'history'],
+      `FROM carried WHERE scope = ? AND key > ? AND history IS NOT NULL ORDER BY key LIMIT ${COPY_AT_ONCE}`,
+    ),
+    setHistory: db.prepare('UPDATE carried SET history = ? WHERE key = ? AND scope = ?'),
     any: db.query(['key'], 'FROM carried LIMIT 1'),
     find: db.query(
-      ['state', 'doubts', 'error', 'data', 'bought_at'],
+      ['state', 'history', 'error', 'data', 'bought_at'],
       'FROM carried WHERE key = ? AND scope = ?',
     ),
     answersFrom: db.query(

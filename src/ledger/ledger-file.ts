@@ -1,13 +1,16 @@
 import {rmSync} from 'node:fs';
-import {crc32} from 'node:zlib';
 import {isDamage, Sqlite} from '../disk/sqlite.ts';
 import {isOfDisk, OutputError, StateError, systemReason} from '../errors.ts';
+import {damaged, saved} from './saved-value.ts';
 import {damageOf} from './sound.ts';
 
 /** Raise this version if tables, tally, checkpoint or identity change shape. Other versions are refused. */
-const VERSION = 10;
-/** Version whose saved values have no checksums. The program raises such a ledger to {@link VERSION}. */
-const WITHOUT_CHECKSUMS = 9;
+const VERSION = 11;
+/**
+ * The program raises ledgers from this version on to {@link VERSION}. Saved values have checksums since version 10,
+ * and histories in place of a number of doubts since version 11.
+ */
+const OLDEST = 9;
 
 /**
  * `lookup`: a row for each distinct value. `carried`: answers and doubts from before the run's restarts, by scope
@@ -24,8 +27,8 @@ const SCHEMA = `
     cost INTEGER NOT NULL,
     dispatch INTEGER NOT NULL DEFAULT 0,
     first_row INTEGER,
-    -- Attempts that may have been charged and brought no answer; one that was interrupted is not in here yet.
-    ambiguous INTEGER NOT NULL DEFAULT 0,
+    -- Attempts since the last restart, as a ValueHistory; NULL if none left a doubt.
+    history TEXT,
     error TEXT,
     data TEXT,
     bought_at INTEGER,
@@ -36,8 +39,8 @@ const SCHEMA = `
     scope TEXT NOT NULL,
     operation TEXT NOT NULL,
     state INTEGER NOT NULL,
-    -- Sends since its answer, if any, that may have been charged and brought none.
-    doubts INTEGER NOT NULL,
+    -- Attempts since its answer, if any, as a ValueHistory; NULL if none left a doubt.
+    history TEXT,
     error TEXT,
     data TEXT,
     bought_at INTEGER,
@@ -45,6 +48,23 @@ const SCHEMA = `
   ) WITHOUT ROWID;
   CREATE TABLE given_up (scope TEXT, tally TEXT NOT NULL);
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+/** SQL for a value whose last call was interrupted, before version 11. That doubt is not in `ambiguous`. */
+const WAS_LOST = "(error IS 'interrupted' AND dispatch <> 0)";
+/** SQL for a history, before version 11: a number of doubts, and the last error code. */
+const historyOf = (doubts: string) =>
+  `json_object('mayBeCarriedOut', json('true'), 'doubts', ${doubts}, 'lastCode', coalesce(error, 'interrupted'))`;
+/** SQL that raises a ledger to version 11. 6: the state `LOST` in ledger-rows.ts. */
+const RAISED = `
+  ALTER TABLE lookup ADD COLUMN history TEXT;
+  UPDATE lookup SET history = ${historyOf(`ambiguous + ${WAS_LOST}`)} WHERE ambiguous + ${WAS_LOST} > 0;
+  UPDATE lookup SET state = 6 WHERE state = 0 AND ${WAS_LOST};
+  UPDATE lookup SET error = NULL WHERE state IN (0, 1, 6);
+  ALTER TABLE lookup DROP COLUMN ambiguous;
+  ALTER TABLE carried ADD COLUMN history TEXT;
+  UPDATE carried SET history = ${historyOf('doubts')} WHERE doubts > 0;
+  ALTER TABLE carried DROP COLUMN doubts;
 `;
 
 /** Suffix of the file that reserves disk space, so that a full disk doesn't keep the ledger from being written. */
@@ -62,8 +82,8 @@ export function openLedgerFile(path: string, full: boolean): Sqlite {
     return db;
   }
   try {
-    if (version === WITHOUT_CHECKSUMS) db.exec(`PRAGMA user_version = ${VERSION}`);
-    else if (version !== VERSION) throw ofVersion(version);
+    if (version < OLDEST || version > VERSION) throw ofVersion(version);
+    if (version < VERSION) db.exec(`BEGIN; ${RAISED} PRAGMA user_version = ${VERSION}; COMMIT;`);
     const damage = damageOf(db);
     if (damage !== undefined) throw damaged(new Error(damage));
     return db;
@@ -121,7 +141,7 @@ export function peek<Run>(path: string): {readonly run: Run | undefined; readonl
   const db = guarded(() => openLedgerFile(path, false));
   try {
     const run = guarded(() => db.query(['value'], "FROM meta WHERE name = 'run'").get());
-    const calls = ['lookup WHERE dispatch <> 0 OR ambiguous > 0', 'carried'];
+    const calls = ['lookup WHERE dispatch <> 0 OR history IS NOT NULL', 'carried'];
     return {
       run: run && saved<Run>(run.value),
       hasCalls: calls.some(
@@ -131,34 +151,4 @@ export function peek<Run>(path: string): {readonly run: Run | undefined; readonl
   } finally {
     db.close();
   }
-}
-
-/** Writes a value as a line of JSON, then a line with its checksum, which shows a changed digit. */
-export function toSaved(value: unknown): string {
-  const json = JSON.stringify(value);
-  return `${json}\n${crc32(json)}`;
-}
-
-/**
- * Reads a text that {@link toSaved} wrote, or a text of an earlier version, which has no checksum.
- *
- * @throws {StateError} `state_damaged` if the text is damaged.
- */
-export function saved<T>(text: unknown): T {
-  const [json = '', checksum] = String(text).split('\n');
-  if (checksum !== undefined && Number(checksum) !== crc32(json))
-    throw damaged(new Error('a saved value has another checksum'));
-  try {
-    return JSON.parse(json) as T;
-  } catch (error) {
-    throw damaged(error);
-  }
-}
-
-function damaged(cause: unknown): StateError {
-  return new StateError(
-    'state_damaged',
-    "The run's saved state is damaged. Start over with --restart; answers already in the answer store are not paid for again.",
-    {cause},
-  );
 }

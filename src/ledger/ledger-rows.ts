@@ -1,19 +1,19 @@
+import {codeOf} from '../client/attempt.ts';
 import {IN_LIST, listOf, type Sqlite, type SqlRow} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
 import type {BookedAttempt, KeptAnswer, LedgerEntry} from './entry.ts';
 import type {Answer, Outcome} from './lookup.ts';
-import {INTERRUPTED} from './value-history.ts';
+import {toSaved} from './saved-value.ts';
+import {historyIn, INTERRUPTED, withDoubt, withoutInterrupted} from './value-history.ts';
 
-/** State of a value that waits for its first or next call. Others: `SENT`, and `stateOf` for outcomes. */
+/**
+ * State of a value that waits for its first or next call. Others: `SENT`; `LOST` for a value that waits, as the session
+ * of its last call ended before the answer came; and `stateOf` for outcomes.
+ */
 export const WAITING = 0;
 const SENT = 1;
 export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
-
-/**
- * SQL for the number of a value's calls that brought no answer and may have been charged. If `dispatch` is 0, the
- * value was not sent since the run's last restart: then its error is from before the restart, and does not count.
- */
-export const DOUBTS = `ambiguous + (error IS '${INTERRUPTED}' AND dispatch <> 0)`;
+export const LOST = 6;
 
 /** Maximum keys per statement: memory holds all rows that a statement finds, as one JSON text. */
 const FIND_AT_ONCE = 64;
@@ -25,21 +25,25 @@ export function answerOf(row: SqlRow): KeptAnswer {
   return {operation: row.operation as Operation, key: String(row.key), outcome};
 }
 
-/** Yields answers in groups: memory may not hold all. `read` returns the rows that follow the row `last`. */
-export function* answersOf(read: (last: SqlRow | undefined) => readonly SqlRow[]): Generator<KeptAnswer[]> {
+type ReadNext = (last: SqlRow | undefined) => readonly SqlRow[];
+
+/** Yields rows in groups of {@link COPY_AT_ONCE}: memory may not hold all. `read`: the rows behind the row `last`. */
+export function* pagesOf(read: ReadNext): Generator<readonly SqlRow[]> {
   for (let last: SqlRow | undefined; ; ) {
     const rows = read(last);
-    yield rows.map(answerOf);
+    yield rows;
     if (rows.length < COPY_AT_ONCE) return;
     last = rows.at(-1);
   }
 }
 
+export function* answersOf(read: ReadNext): Generator<KeptAnswer[]> {
+  for (const rows of pagesOf(read)) yield rows.map(answerOf);
+}
+
 export function entryOf(row: SqlRow): LedgerEntry {
-  const interrupted = row.error === INTERRUPTED ? Number(row.dispatch) : undefined;
-  const doubts = Number(row.doubts);
-  const lastCode = String(row.error ?? INTERRUPTED);
-  return {mayBeCarriedOut: doubts > 0, doubts, lastCode, interrupted, outcome: outcomeOf(row)};
+  const interrupted = row.state === LOST ? Number(row.dispatch) : undefined;
+  return {...historyIn(row.history), interrupted, outcome: outcomeOf(row)};
 }
 
 /** The final outcome in a value's row; undefined while the value has none. */
@@ -73,11 +77,23 @@ export function columnsOf(outcome: Outcome | undefined) {
   ] as const;
 }
 
-/** The parameters of the statement `settle`. `nth`: number of the attempt's answer; null without an answer. */
-export function attemptColumns({key, outcome, attempt, doubt}: BookedAttempt, nth: number | null) {
-  const [state, settled, data, boughtAt] = columnsOf(outcome);
-  const error = outcome === undefined && doubt && 'code' in attempt ? attempt.code : settled;
-  return [state, Number(doubt), error, data, boughtAt, nth, key] as const;
+/** Writes a booked attempt. `nth`: number of the attempt's answer; null without an answer. */
+export function settle(sql: LedgerStatements, booked: BookedAttempt, nth: number | null): void {
+  sql.settle.run(...columnsOf(booked.outcome), historyAfter(sql, booked), nth, booked.key);
+}
+
+/** The column `history` after an attempt; null if it stays as it is. */
+function historyAfter(sql: LedgerStatements, {key, attempt, doubt, wasLost}: BookedAttempt): string | null {
+  if (!doubt && wasLost !== true) return null;
+  const before = historyIn(sql.history.get(key)?.history);
+  const since = wasLost === true ? withoutInterrupted(before) : before;
+  return toSaved(doubt ? withDoubt(since, codeOf(attempt)) : since);
+}
+
+/** Notes for each value that was sent, and has no outcome, that its call was interrupted. */
+export function loseSent(sql: LedgerStatements): void {
+  for (const {key, history} of sql.inFlight.all())
+    sql.lose.run(toSaved(withDoubt(historyIn(history), INTERRUPTED)), String(key));
 }
 
 /** Number of known answers that one statement writes. This is a fifth faster than one answer per statement. */
@@ -90,22 +106,23 @@ export const ADOPTED_AT_ONCE = 64;
 const ADOPTED_ANSWERS = `(?, ?, ${stateOf.ok}, 0, NULL, ?, ?)`;
 
 function adoption(rows: string): string {
-  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at) VALUES ${rows} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = coalesce(excluded.error, error), data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
+  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at) VALUES ${rows} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = excluded.error, data = excluded.data, bought_at = excluded.bought_at WHERE state IN (${WAITING}, ${LOST})`;
 }
 
 export type LedgerStatements = ReturnType<typeof ledgerStatements>;
 
 export function ledgerStatements(db: Sqlite) {
-  const entry = ['key', 'state', 'dispatch', `${DOUBTS} AS doubts`, 'error', 'data', 'bought_at'];
+  const entry = ['key', 'state', 'dispatch', 'history', 'error', 'data', 'bought_at'];
   return {
     any: db.query(['id'], 'FROM lookup LIMIT 1'),
     find: db.query(entry, `FROM lookup WHERE key ${IN_LIST}`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, first_row = excluded.first_row, ambiguous = ${DOUBTS}, error = nullif(error, '${INTERRUPTED}')`,
+      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, first_row = excluded.first_row`,
     ),
     settle: db.prepare(
-      `UPDATE lookup SET state = ?, ambiguous = ambiguous + ?, error = coalesce(?, nullif(error, '${INTERRUPTED}')), data = ?, bought_at = ?, nth = ? WHERE key = ?`,
+      'UPDATE lookup SET state = ?, error = ?, data = ?, bought_at = ?, history = coalesce(?, history), nth = ? WHERE key = ?',
     ),
+    history: db.query(['history'], 'FROM lookup WHERE key = ?'),
     firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
     setFirstRow: db.prepare('UPDATE lookup SET first_row = ? WHERE key = ?'),
     forgetRowsAfter: db.prepare('UPDATE lookup SET first_row = NULL WHERE first_row > ?'),
@@ -127,7 +144,8 @@ export function ledgerStatements(db: Sqlite) {
       ['operation', 'count(*) AS n', 'sum(cost) AS cost'],
       `FROM lookup WHERE state = ${SENT} GROUP BY operation`,
     ),
-    lose: db.prepare(`UPDATE lookup SET state = ${WAITING}, error = '${INTERRUPTED}' WHERE state = ${SENT}`),
+    inFlight: db.query(['key', 'history'], `FROM lookup WHERE state = ${SENT}`),
+    lose: db.prepare(`UPDATE lookup SET state = ${LOST}, history = ? WHERE key = ?`),
     answered: db.query(
       ['id', 'key', 'operation', 'state', 'error', 'data', 'bought_at'],
       `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,

@@ -6,10 +6,11 @@ import {Budget, type Holding, type Limits} from './budget.ts';
 import {type CallRecord, CallRecords} from './call-records.ts';
 import type {BookedAttempt, KeptAnswer, LedgerEntry, Reservation} from './entry.ts';
 import {GivenUp, type StartOver} from './given-up.ts';
-import {guarded, openLedgerFile, removeNames, SPARE, saved, toSaved} from './ledger-file.ts';
-import {answerOf, answersOf, type LedgerStatements, ledgerStatements} from './ledger-rows.ts';
+import {guarded, openLedgerFile, removeNames, SPARE} from './ledger-file.ts';
+import {answerOf, answersOf, type LedgerStatements, ledgerStatements, loseSent} from './ledger-rows.ts';
 import {LedgerWriter} from './ledger-writer.ts';
 import {isKept, type Outcome} from './lookup.ts';
+import {saved, toSaved} from './saved-value.ts';
 import {bookAttempt, bookLost, emptyTally, overEmpty, type Tally} from './tally.ts';
 
 export interface LedgerOptions extends Limits {
@@ -152,7 +153,7 @@ export class Ledger {
       bookLost(this.tally, booked.operation, -1, -booked.cost);
       this.budget.hold(booked.cost);
     }
-    return this.record(booked);
+    return this.record({...booked, wasLost: true});
   }
 
   /**
@@ -293,7 +294,7 @@ export class Ledger {
   }
 
   #saveLost(): void {
-    this.#sql.lose.run();
+    loseSent(this.#sql);
     this.#calls?.lose();
     this.#saveMeta('tally', this.tally);
   }

@@ -1,5 +1,6 @@
 import type {Sqlite} from '../disk/sqlite.ts';
 import {operationNames} from '../operations/table.ts';
+import {historyIn} from './value-history.ts';
 
 const ROWS_AT_ONCE = 500;
 
@@ -10,7 +11,7 @@ const IS_SOUND = `operation IN (${operationNames.map(name => `'${name}'`).join('
  * Describes damage in a ledger's file; undefined if the whole file is sound. Called before anything is sent, so
  * that no run finds damage midway. Takes 1 µs per value.
  *
- * @throws SQLite's errors if pages or texts can't be read.
+ * @throws SQLite's errors if pages or texts can't be read; {@link StateError} for a damaged history.
  */
 export function damageOf(db: Sqlite): string | undefined {
   const found = db.query(['quick_check AS found'], 'FROM pragma_quick_check(1)').get()?.found;
@@ -21,20 +22,23 @@ export function damageOf(db: Sqlite): string | undefined {
       'max(id) AS last',
       `sum(NOT (${IS_SOUND})) AS odd`,
       "group_concat(key || coalesce(error, '') || coalesce(data, ''), '') AS texts",
+      'json_group_array(history) FILTER (WHERE history IS NOT NULL) AS histories',
     ],
     `FROM (SELECT * FROM lookup WHERE id > ? ORDER BY id LIMIT ${ROWS_AT_ONCE})`,
   );
   for (let id = 0; ; ) {
-    const {last = null, odd} = page.get(id) ?? {};
+    const {last = null, odd, histories} = page.get(id) ?? {};
+    for (const history of JSON.parse(String(histories ?? '[]'))) historyIn(history);
     if (Number(odd) > 0) return `a value's row between ${id} and ${last}`;
     if (last === null) break;
     id = Number(last);
   }
   const carried = db.query(
-    ['key', 'scope', 'error', 'data'],
+    ['key', 'scope', 'history', 'error', 'data'],
     `FROM carried WHERE (key, scope) > (?, ?) ORDER BY key, scope LIMIT ${ROWS_AT_ONCE}`,
   );
   for (let rows = carried.all('', ''); rows.length > 0; ) {
+    for (const {history} of rows) historyIn(history);
     const {key, scope} = rows.at(-1) ?? {};
     rows = carried.all(String(key), String(scope));
   }

@@ -2,7 +2,7 @@ import type {SqlValue} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
 import type {CallRecords} from './call-records.ts';
 import type {BookedAttempt, LedgerEntry} from './entry.ts';
-import {ADOPTED_AT_ONCE, attemptColumns, columnsOf, type LedgerStatements} from './ledger-rows.ts';
+import {ADOPTED_AT_ONCE, columnsOf, type LedgerStatements, settle} from './ledger-rows.ts';
 import type {Outcome} from './lookup.ts';
 import {noAttempts} from './value-history.ts';
 
@@ -46,7 +46,7 @@ export class Unwritten {
   /** Writes all bookings into the file, within the caller's transaction. */
   writeTo(sql: LedgerStatements, calls: CallRecords | undefined): void {
     for (const [booked, nth] of this.attempts) {
-      sql.settle.run(...attemptColumns(booked, nth));
+      settle(sql, booked, nth);
       calls?.settle(booked);
     }
     for (const [key, nth] of this.rejections)

@@ -1,4 +1,4 @@
-import type {Attempt} from '../client/attempt.ts';
+import {saved} from './saved-value.ts';
 
 /** Error code of a call whose session ended before the answer came. The service may have carried the call out. */
 export const INTERRUPTED = 'interrupted';
@@ -14,13 +14,9 @@ export interface ValueHistory {
 
 export const noAttempts: ValueHistory = {mayBeCarriedOut: false, doubts: 0, lastCode: INTERRUPTED};
 
-/** The history after an attempt that brought no answer and may have been charged. */
-export function withDoubt({doubts, lastCode}: ValueHistory, attempt: Attempt): ValueHistory {
-  return {
-    mayBeCarriedOut: true,
-    doubts: doubts + 1,
-    lastCode: 'code' in attempt ? attempt.code : lastCode,
-  };
+/** The history after an attempt that brought no answer and may have been charged. `code`: its error code, if any. */
+export function withDoubt({doubts, lastCode}: ValueHistory, code = lastCode): ValueHistory {
+  return {mayBeCarriedOut: true, doubts: doubts + 1, lastCode: code};
 }
 
 /** Removes the interrupted call, which counted as one doubt. Used once the end of that call is known. */
@@ -37,4 +33,16 @@ export function addedUp(since: ValueHistory | undefined, before: ValueHistory | 
     doubts: since.doubts + before.doubts,
     lastCode: since.doubts > 0 ? since.lastCode : before.lastCode,
   };
+}
+
+/** Counts all doubts as one. */
+export function asOneDoubt(history: ValueHistory): ValueHistory {
+  return {...history, doubts: Math.min(1, history.doubts)};
+}
+
+/** Reads the column `history` of the ledger's tables. A number that an earlier version did not save is 0. */
+export function historyIn(column: unknown): ValueHistory {
+  return column === null || column === undefined
+    ? noAttempts
+    : {...noAttempts, ...saved<ValueHistory>(column)};
 }

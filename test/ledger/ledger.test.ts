@@ -988,3 +988,45 @@ test('every taken over outcome is found: before it is written, after it, and by 
   expect(next.find(['another']).size).toBe(0);
   next.close();
 });
+
+test.each([9, 10])('reads the doubts of a run that version %i began', version => {
+  const db = new Sqlite(within('earlier.db'), {synchronous: 'NORMAL', busyTimeoutMs: 0});
+  db.exec(`
+    CREATE TABLE lookup (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, operation TEXT NOT NULL, state INTEGER NOT NULL, cost INTEGER NOT NULL, dispatch INTEGER NOT NULL DEFAULT 0, first_row INTEGER, ambiguous INTEGER NOT NULL DEFAULT 0, error TEXT, data TEXT, bought_at INTEGER, nth INTEGER);
+    CREATE TABLE carried (key TEXT NOT NULL, scope TEXT NOT NULL, operation TEXT NOT NULL, state INTEGER NOT NULL, doubts INTEGER NOT NULL, error TEXT, data TEXT, bought_at INTEGER, PRIMARY KEY (key, scope)) WITHOUT ROWID;
+    CREATE TABLE given_up (scope TEXT, tally TEXT NOT NULL);
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    INSERT INTO meta VALUES ('scope', '"here"');
+    INSERT INTO lookup (key, operation, state, cost, dispatch, ambiguous, error) VALUES
+      ('sent twice', 'ip', 0, 1, 5, 2, 'http_503'), ('interrupted', 'ip', 0, 1, 6, 1, 'interrupted'),
+      ('in flight', 'ip', 1, 1, 7, 1, 'timeout'), ('not sent', 'ip', 0, 1, 8, 0, NULL),
+      ('unknown', 'ip', 4, 1, 0, 0, 'interrupted'), ('failed', 'ip', 3, 1, 9, 3, 'http_500');
+    INSERT INTO carried VALUES
+      ('before', 'here', 'ip', 0, 2, 'econnreset', NULL, NULL), ('answered', 'here', 'ip', 2, 0, NULL, '{"a":1}', 9),
+      ('renewed', 'here', 'ip', 0, 1, 'timeout', '{"a":2}', 8);
+    PRAGMA user_version = ${version};
+  `);
+  db.close();
+  const ledger = open({}, 'earlier.db');
+  const found = ledger.find(['sent twice', 'interrupted', 'in flight', 'not sent', 'unknown', 'failed']);
+  const doubted = (doubts: number, lastCode: string) => ({mayBeCarriedOut: true, doubts, lastCode});
+  const none = {interrupted: undefined, outcome: undefined};
+  expect(Object.fromEntries(found)).toEqual({
+    'sent twice': {...doubted(2, 'http_503'), ...none},
+    interrupted: {...doubted(2, 'interrupted'), ...none, interrupted: 6},
+    'in flight': {...doubted(2, 'interrupted'), ...none, interrupted: 7},
+    'not sent': {...undoubted, ...none},
+    unknown: {...undoubted, ...none, outcome: {status: 'unknown', error: 'interrupted'}},
+    failed: {...doubted(3, 'http_500'), ...none, outcome: {status: 'failed', error: 'http_500'}},
+  });
+  const before = (key: string) => ledger.givenUp.find(key);
+  expect(before('before')).toEqual({...doubted(2, 'econnreset'), ...none});
+  expect(before('answered')).toMatchObject({doubts: 0, outcome: {data: '{"a":1}', boughtAt: 9}});
+  expect(before('renewed')).toMatchObject({
+    ...doubted(1, 'timeout'),
+    outcome: {data: '{"a":2}', boughtAt: 8},
+  });
+  ledger.restart('here');
+  expect(before('interrupted')).toMatchObject({...doubted(1, 'interrupted'), outcome: undefined});
+  ledger.close();
+});

@@ -1,5 +1,6 @@
 import type {Logger} from 'pino';
 import type {AccountPace} from '../../account/account-pace.ts';
+import {codeOf} from '../../client/attempt.ts';
 import type {Client} from '../../client/client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
 import type {Job} from '../../job/job.ts';
@@ -162,7 +163,7 @@ function loggedClient(client: Client, log: Logger): Client {
       const attempt = await client.send(operation, params, onLeaving);
       const {kind, latencyMs} = attempt;
       const status = 'status' in attempt ? attempt.status : undefined;
-      const code = 'code' in attempt ? attempt.code : undefined;
+      const code = codeOf(attempt);
       const fields = {operation, outcome: kind, status, code, ms: Math.round(latencyMs)};
       logEvent(log, kind === 'answered' ? 'call_answered' : 'call_failed', fields, 'call');
       return attempt;

@@ -70,7 +70,7 @@ export const foundHere = [
     edits: [
       [
         'src/ledger/given-up.ts',
-        ' ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, doubts = doubts + excluded.doubts, error = excluded.error',
+        ' ON CONFLICT (key, scope) DO UPDATE SET state = excluded.state, history = excluded.history, error = NULL',
         ' ON CONFLICT DO NOTHING',
       ],
     ],

@@ -7,11 +7,24 @@ export const mutations = [
   {
     name: 'ledger: a call that is sent again after an interruption is in no doubt',
     test: 'test/ledger/ledger.test.ts',
-    edits: [['src/ledger/ledger-rows.ts', /ambiguous = \$\{DOUBTS\}, /, '']],
+    edits: [
+      [
+        'src/ledger/ledger-rows.ts',
+        'toSaved(withDoubt(historyIn(history), INTERRUPTED))',
+        'toSaved(historyIn(history))',
+      ],
+    ],
   },
   {
     name: 'ledger: the last attempt alone says whether a value is in doubt',
-    edits: [['src/ledger/ledger-rows.ts', 'ambiguous = ambiguous + ?, error = ', 'ambiguous = ?, error = ']],
+    edits: [
+      [
+        'src/ledger/ledger-rows.ts',
+        'doubt ? withDoubt(since, codeOf(attempt)) : since',
+        'doubt ? withDoubt(noAttempts, codeOf(attempt)) : since',
+      ],
+      ['src/ledger/ledger-rows.ts', 'INTERRUPTED, withDoubt', 'INTERRUPTED, noAttempts, withDoubt'],
+    ],
   },
   {
     name: 'run: the record of a publishing is not there for sure before anything is put in place',
