@@ -191,8 +191,8 @@ const bound: Check = {
     const before = runs.findLast(one => one.nth < run.nth && one.ledger === run.ledger);
     // Rows that were counted may be on no disk.
     if (before !== undefined && before.process.refused !== false) return UNTRIED;
-    // A stream begins at its first row each time.
-    if (isStream(run.spec)) return UNTRIED;
+    // A stream begins at its first row each time, and leaves no rows to a later run.
+    if (isStream(run.spec) || (before !== undefined && isStream(before.spec))) return UNTRIED;
     const written = before?.summary?.rows.written ?? 0;
     if (!isBegunAnew(run) || run.ledger === undefined || before === undefined) return UNTRIED;
     return written > 0 ? `run ${before?.nth} had written ${written}` : undefined;

@@ -163,7 +163,8 @@ class Program {
     const summary = this.#summary();
     const {isLeft = false} = this.#around.report;
     // A loop may be left once its run has stopped for a reason of its own.
-    const isStopped = summary?.status === 'interrupted' && summary.reason !== 'signal';
+    const hasEnded = summary === undefined || ['completed', 'partial'].includes(summary.status);
+    const isStopped = !hasEnded && summary.reason !== 'signal';
     const exitCode = isLeft && !isStopped ? exitCodes.interrupted : (summary?.exit_code ?? exitCodes.ok);
     const reason = isStopped ? (summary.reason as Stop['reason']) : 'signal';
     const stop = isLeft ? {...LEAVING, reason} : undefined;
