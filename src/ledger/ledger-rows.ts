@@ -1,10 +1,9 @@
-import {codeOf} from '../client/attempt.ts';
 import {IN_LIST, listOf, type Sqlite, type SqlRow} from '../disk/sqlite.ts';
 import type {Operation} from '../operations/table.ts';
 import type {BookedAttempt, KeptAnswer, LedgerEntry} from './entry.ts';
 import type {Answer, Outcome} from './lookup.ts';
 import {toSaved} from './saved-value.ts';
-import {historyIn, INTERRUPTED, withDoubt, withoutInterrupted} from './value-history.ts';
+import {historyIn, interruptedCall, withDoubt, withoutInterrupted} from './value-history.ts';
 
 /**
  * State of a value that waits for its first or next call. Others: `SENT`; `LOST` for a value that waits, as the session
@@ -87,13 +86,13 @@ function historyAfter(sql: LedgerStatements, {key, attempt, doubt, wasLost}: Boo
   if (!doubt && wasLost !== true) return null;
   const before = historyIn(sql.history.get(key)?.history);
   const since = wasLost === true ? withoutInterrupted(before) : before;
-  return toSaved(doubt ? withDoubt(since, codeOf(attempt)) : since);
+  return toSaved(doubt ? withDoubt(since, attempt) : since);
 }
 
 /** Notes for each value that was sent, and has no outcome, that its call was interrupted. */
 export function loseSent(sql: LedgerStatements): void {
   for (const {key, history} of sql.inFlight.all())
-    sql.lose.run(toSaved(withDoubt(historyIn(history), INTERRUPTED)), String(key));
+    sql.lose.run(toSaved(withDoubt(historyIn(history), interruptedCall)), String(key));
 }
 
 /** Number of known answers that one statement writes. This is a fifth faster than one answer per statement. */

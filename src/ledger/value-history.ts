@@ -1,7 +1,9 @@
+import type {Attempt} from '../client/attempt.ts';
 import {saved} from './saved-value.ts';
 
 /** Error code of a call whose session ended before the answer came. The service may have carried the call out. */
 export const INTERRUPTED = 'interrupted';
+export const interruptedCall = {kind: INTERRUPTED, code: INTERRUPTED} as const;
 
 /** A value's attempts until now. They decide about its next attempt. */
 export interface ValueHistory {
@@ -14,8 +16,12 @@ export interface ValueHistory {
 
 export const noAttempts: ValueHistory = {mayBeCarriedOut: false, doubts: 0, lastCode: INTERRUPTED};
 
-/** The history after an attempt that brought no answer and may have been charged. `code`: its error code, if any. */
-export function withDoubt({doubts, lastCode}: ValueHistory, code = lastCode): ValueHistory {
+/** The history after an attempt that brought no answer and may have been charged. */
+export function withDoubt(
+  {doubts, lastCode}: ValueHistory,
+  attempt: Attempt | typeof interruptedCall,
+): ValueHistory {
+  const code = 'code' in attempt ? attempt.code : lastCode;
   return {mayBeCarriedOut: true, doubts: doubts + 1, lastCode: code};
 }
 

@@ -1,5 +1,5 @@
 import {randomInt} from 'node:crypto';
-import {type Attempt, codeOf, type TimedAttempt} from '../client/attempt.ts';
+import type {Attempt, TimedAttempt} from '../client/attempt.ts';
 import type {PublishedLimit} from '../job/settings/call-settings.ts';
 import type {Cost} from '../job/settings/cost.ts';
 import type {BookedAttempt, Reservation} from '../ledger/entry.ts';
@@ -66,7 +66,7 @@ export function counted(value: Attempted, attempt: TimedAttempt, charges: Cost):
   const charge = chargeOf(attempt, charges);
   const doubt = leavesDoubt(attempt, charge);
   if (attempt.kind !== 'not_sent') value.calls += 1;
-  if (doubt) value.history = withDoubt(history, codeOf(attempt));
+  if (doubt) value.history = withDoubt(history, attempt);
   const retry = calls > 0 || history.mayBeCarriedOut;
   return {operation, key, cost, dispatch, attempt, charge: cost === 0 ? 'free' : charge, doubt, retry};
 }

@@ -10,7 +10,7 @@ export const mutations = [
     edits: [
       [
         'src/ledger/ledger-rows.ts',
-        'toSaved(withDoubt(historyIn(history), INTERRUPTED))',
+        'toSaved(withDoubt(historyIn(history), interruptedCall))',
         'toSaved(historyIn(history))',
       ],
     ],
@@ -20,10 +20,10 @@ export const mutations = [
     edits: [
       [
         'src/ledger/ledger-rows.ts',
-        'doubt ? withDoubt(since, codeOf(attempt)) : since',
-        'doubt ? withDoubt(noAttempts, codeOf(attempt)) : since',
+        'doubt ? withDoubt(since, attempt) : since',
+        'doubt ? withDoubt(noAttempts, attempt) : since',
       ],
-      ['src/ledger/ledger-rows.ts', 'INTERRUPTED, withDoubt', 'INTERRUPTED, noAttempts, withDoubt'],
+      ['src/ledger/ledger-rows.ts', 'interruptedCall, withDoubt', 'interruptedCall, noAttempts, withDoubt'],
     ],
   },
   {
