@@ -77,6 +77,7 @@ export const foundHere = [
   },
   {
     name: 'found elsewhere: a run that wrote no row is continued with another input',
+    test: 'test/run/resume.test.ts',
     edits: [
       [
         'src/run/identity.ts',
