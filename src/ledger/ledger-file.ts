@@ -26,6 +26,8 @@ const SCHEMA = `
     state INTEGER NOT NULL,
     cost INTEGER NOT NULL,
     dispatch INTEGER NOT NULL DEFAULT 0,
+    -- Number of the last call (its dispatch), if its session ended before the end of the call was known.
+    interrupted INTEGER,
     first_row INTEGER,
     -- Attempts since the last restart, as a ValueHistory; NULL if none left a doubt.
     history TEXT,
@@ -55,12 +57,13 @@ const WAS_LOST = "(error IS 'interrupted' AND dispatch <> 0)";
 /** SQL for a history, before version 11: a number of doubts, and the last error code. */
 const historyOf = (doubts: string) =>
   `json_object('mayBeCarriedOut', json('true'), 'doubts', ${doubts}, 'lastCode', coalesce(error, 'interrupted'))`;
-/** SQL that raises a ledger to version 11. 6: the state `LOST` in ledger-rows.ts. */
+/** SQL that raises a ledger to version 11. State 0: `WAITING`, 1: `SENT`. */
 const RAISED = `
   ALTER TABLE lookup ADD COLUMN history TEXT;
   UPDATE lookup SET history = ${historyOf(`ambiguous + ${WAS_LOST}`)} WHERE ambiguous + ${WAS_LOST} > 0;
-  UPDATE lookup SET state = 6 WHERE state = 0 AND ${WAS_LOST};
-  UPDATE lookup SET error = NULL WHERE state IN (0, 1, 6);
+  ALTER TABLE lookup ADD COLUMN interrupted INTEGER;
+  UPDATE lookup SET interrupted = dispatch WHERE ${WAS_LOST};
+  UPDATE lookup SET error = NULL WHERE state IN (0, 1);
   ALTER TABLE lookup DROP COLUMN ambiguous;
   ALTER TABLE carried ADD COLUMN history TEXT;
   UPDATE carried SET history = ${historyOf('doubts')} WHERE doubts > 0;

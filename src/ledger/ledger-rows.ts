@@ -5,14 +5,10 @@ import type {Answer, Outcome} from './lookup.ts';
 import {toSaved} from './saved-value.ts';
 import {historyIn, interruptedCall, withDoubt, withoutInterrupted} from './value-history.ts';
 
-/**
- * State of a value that waits for its first or next call. Others: `SENT`; `LOST` for a value that waits, as the session
- * of its last call ended before the answer came; and `stateOf` for outcomes.
- */
+/** State of a value that waits for its first or next call. Others: `SENT`, and `stateOf` for outcomes. */
 export const WAITING = 0;
 const SENT = 1;
 export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
-export const LOST = 6;
 
 /** Maximum keys per statement: memory holds all rows that a statement finds, as one JSON text. */
 const FIND_AT_ONCE = 64;
@@ -41,7 +37,7 @@ export function* answersOf(read: ReadNext): Generator<KeptAnswer[]> {
 }
 
 export function entryOf(row: SqlRow): LedgerEntry {
-  const interrupted = row.state === LOST ? Number(row.dispatch) : undefined;
+  const interrupted = row.interrupted === null ? undefined : Number(row.interrupted);
   return {...historyIn(row.history), interrupted, outcome: outcomeOf(row)};
 }
 
@@ -105,21 +101,21 @@ export const ADOPTED_AT_ONCE = 64;
 const ADOPTED_ANSWERS = `(?, ?, ${stateOf.ok}, 0, NULL, ?, ?)`;
 
 function adoption(rows: string): string {
-  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at) VALUES ${rows} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = excluded.error, data = excluded.data, bought_at = excluded.bought_at WHERE state IN (${WAITING}, ${LOST})`;
+  return `INSERT INTO lookup (key, operation, state, cost, error, data, bought_at) VALUES ${rows} ON CONFLICT (key) DO UPDATE SET state = excluded.state, error = excluded.error, data = excluded.data, bought_at = excluded.bought_at WHERE state = ${WAITING}`;
 }
 
 export type LedgerStatements = ReturnType<typeof ledgerStatements>;
 
 export function ledgerStatements(db: Sqlite) {
-  const entry = ['key', 'state', 'dispatch', 'history', 'error', 'data', 'bought_at'];
+  const entry = ['key', 'state', 'interrupted', 'history', 'error', 'data', 'bought_at'];
   return {
     any: db.query(['id'], 'FROM lookup LIMIT 1'),
     find: db.query(entry, `FROM lookup WHERE key ${IN_LIST}`),
     reserve: db.prepare(
-      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, first_row = excluded.first_row`,
+      `INSERT INTO lookup (key, operation, state, cost, dispatch, first_row) VALUES (?, ?, ${SENT}, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = ${SENT}, cost = excluded.cost, dispatch = excluded.dispatch, first_row = excluded.first_row, interrupted = NULL`,
     ),
     settle: db.prepare(
-      'UPDATE lookup SET state = ?, error = ?, data = ?, bought_at = ?, history = coalesce(?, history), nth = ? WHERE key = ?',
+      'UPDATE lookup SET state = ?, error = ?, data = ?, bought_at = ?, history = coalesce(?, history), interrupted = NULL, nth = ? WHERE key = ?',
     ),
     history: db.query(['history'], 'FROM lookup WHERE key = ?'),
     firstRow: db.query(['first_row'], 'FROM lookup WHERE key = ?'),
@@ -144,7 +140,9 @@ export function ledgerStatements(db: Sqlite) {
       `FROM lookup WHERE state = ${SENT} GROUP BY operation`,
     ),
     inFlight: db.query(['key', 'history'], `FROM lookup WHERE state = ${SENT}`),
-    lose: db.prepare(`UPDATE lookup SET state = ${LOST}, history = ? WHERE key = ?`),
+    lose: db.prepare(
+      `UPDATE lookup SET state = ${WAITING}, interrupted = dispatch, history = ? WHERE key = ?`,
+    ),
     answered: db.query(
       ['id', 'key', 'operation', 'state', 'error', 'data', 'bought_at'],
       `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,

@@ -1000,7 +1000,8 @@ test.each([9, 10])('reads the doubts of a run that version %i began', version =>
     INSERT INTO lookup (key, operation, state, cost, dispatch, ambiguous, error) VALUES
       ('sent twice', 'ip', 0, 1, 5, 2, 'http_503'), ('interrupted', 'ip', 0, 1, 6, 1, 'interrupted'),
       ('in flight', 'ip', 1, 1, 7, 1, 'timeout'), ('not sent', 'ip', 0, 1, 8, 0, NULL),
-      ('unknown', 'ip', 4, 1, 0, 0, 'interrupted'), ('failed', 'ip', 3, 1, 9, 3, 'http_500');
+      ('unknown', 'ip', 4, 1, 0, 0, 'interrupted'), ('failed', 'ip', 3, 1, 9, 3, 'http_500'),
+      ('given up', 'ip', 4, 1, 8, 0, 'interrupted');
     INSERT INTO carried VALUES
       ('before', 'here', 'ip', 0, 2, 'econnreset', NULL, NULL), ('answered', 'here', 'ip', 2, 0, NULL, '{"a":1}', 9),
       ('renewed', 'here', 'ip', 0, 1, 'timeout', '{"a":2}', 8);
@@ -1008,7 +1009,15 @@ test.each([9, 10])('reads the doubts of a run that version %i began', version =>
   `);
   db.close();
   const ledger = open({}, 'earlier.db');
-  const found = ledger.find(['sent twice', 'interrupted', 'in flight', 'not sent', 'unknown', 'failed']);
+  const found = ledger.find([
+    'sent twice',
+    'interrupted',
+    'in flight',
+    'not sent',
+    'unknown',
+    'failed',
+    'given up',
+  ]);
   const doubted = (doubts: number, lastCode: string) => ({mayBeCarriedOut: true, doubts, lastCode});
   const none = {interrupted: undefined, outcome: undefined};
   expect(Object.fromEntries(found)).toEqual({
@@ -1018,6 +1027,11 @@ test.each([9, 10])('reads the doubts of a run that version %i began', version =>
     'not sent': {...undoubted, ...none},
     unknown: {...undoubted, ...none, outcome: {status: 'unknown', error: 'interrupted'}},
     failed: {...doubted(3, 'http_500'), ...none, outcome: {status: 'failed', error: 'http_500'}},
+    'given up': {
+      ...doubted(1, 'interrupted'),
+      interrupted: 8,
+      outcome: {status: 'unknown', error: 'interrupted'},
+    },
   });
   const before = (key: string) => ledger.givenUp.find(key);
   expect(before('before')).toEqual({...doubted(2, 'econnreset'), ...none});
@@ -1030,3 +1044,30 @@ test.each([9, 10])('reads the doubts of a run that version %i began', version =>
   expect(before('interrupted')).toMatchObject({...doubted(1, 'interrupted'), outcome: undefined});
   ledger.close();
 });
+
+test.each([
+  ['unknown', {status: 'unknown', error: 'interrupted'}],
+  ['answered from the store', {status: 'ok', data: '{}', boughtAt: 5}],
+] as const)(
+  'a call whose end is found later is booked, though its value is %s meanwhile',
+  async (_, outcome) => {
+    const path = 'late.db';
+    open({}, path).reserve([call('a')]);
+    const killed = `${within('killed')}.db`;
+    cpSync(within(path), killed);
+    cpSync(`${within(path)}-wal`, `${killed}-wal`);
+    const ledger = new Ledger(killed, {});
+    ledger.adopt('ip', 'a', outcome, true);
+    expect(ledger.find(['a']).get('a')).toMatchObject({interrupted: undefined, outcome});
+    ledger.close();
+    const later = new Ledger(killed, {});
+    expect(later.find(['a']).get('a')).toMatchObject({interrupted: 7, doubts: 1, outcome});
+    await later.found(answered('a'));
+    expect(later.tally.operations.ip).toMatchObject({spent: 1, maybeSpent: 0});
+    expect(later.find(['a']).get('a')).toMatchObject({outcome: answered('a').outcome});
+    later.close();
+    const last = new Ledger(killed, {});
+    expect(last.find(['a']).get('a')).toMatchObject({...undoubted, outcome: answered('a').outcome});
+    last.close();
+  },
+);
