@@ -7,7 +7,7 @@ import type {AskedOf} from '../../src/fleet/chunk-queue.ts';
 import type {Job} from '../../src/job/job.ts';
 import {checkSettings} from '../../src/job/parse.ts';
 import {Ledger} from '../../src/ledger/ledger.ts';
-import {lookupOf} from '../../src/ledger/lookup.ts';
+import {lookupOf, type Outcome} from '../../src/ledger/lookup.ts';
 import type {RunIo} from '../../src/run/io.ts';
 import {bookCollected} from '../../src/run/open/join-fleet.ts';
 import type {Running} from '../../src/run/stop.ts';
@@ -33,7 +33,14 @@ const run = whole<Running>({
 });
 
 /** The ledger's entry of a value whose call the killed session sent and this session found with the fleet. */
-async function collected(found: AskedOf, {isDoubtful = false, dispatch = 2} = {}) {
+async function collected(
+  found: AskedOf,
+  {
+    isDoubtful = false,
+    dispatch = 2,
+    settled,
+  }: {isDoubtful?: boolean; dispatch?: number; settled?: Outcome} = {},
+) {
   const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-collected-'));
   try {
     const open = () => new Ledger(join(directory, 'ledger.db'), {});
@@ -48,6 +55,11 @@ async function collected(found: AskedOf, {isDoubtful = false, dispatch = 2} = {}
     }
     killed.reserve([{...call, known: isDoubtful, dispatch}]);
     killed.abandon();
+    if (settled !== undefined) {
+      const between = open();
+      between.adopt(operation, key, settled, true);
+      between.close();
+    }
     const ledger = open();
     const stored: unknown[] = [];
     const store = {...noStore, put: (put: {readonly outcome: unknown}) => void stored.push(put.outcome)};
@@ -78,6 +90,14 @@ describe('a call that the fleet finished for a killed session', () => {
   test('is paid for once, and its answer is stored for other runs', async () => {
     const {stored, ...booked} = await collected({ask: ip, attempt: {...answered, data: {city: 'Oslo'}}});
     expect(booked).toMatchObject({outcome: {status: 'ok'}, spent: 1_000, maybeSpent: 0});
+    expect(stored).toHaveLength(1);
+  });
+
+  test('is booked too if a session without the fleet settled its value meanwhile', async () => {
+    const settled = {status: 'unknown', error: 'interrupted'} as const;
+    const found = {ask: ip, attempt: {...answered, data: {city: 'Oslo'}}};
+    const {stored, ...booked} = await collected(found, {settled});
+    expect(booked).toMatchObject({outcome: {status: 'ok'}, doubts: 0, spent: 1_000, maybeSpent: 0});
     expect(stored).toHaveLength(1);
   });
 
