@@ -79,6 +79,7 @@ export const ways = [
   },
   {
     name: 'library: a closed enricher still sends',
+    test: 'test/library/ended.test.ts',
     edits: [
       ['src/run/run.ts', '  executor.stop();\n  return executor.drained(', '  return executor.drained('],
     ],
