@@ -32,7 +32,8 @@ export interface FleetArenaOptions extends Partial<ApiServerOptions> {
 const LOST_AFTER_MS = 2_000;
 
 /** The run that the list is for. */
-export const RUN = ['run', 'list.csv', '-o', 'out.csv', '--no-store', '--rate', 'unlimited'];
+const WITHOUT_RATE = ['run', 'list.csv', '-o', 'out.csv', '--no-store'];
+export const RUN = [...WITHOUT_RATE, '--rate', 'unlimited'];
 
 export async function openFleetArena({
   redis: redisOptions,
@@ -73,7 +74,7 @@ export async function openFleetArena({
       };
       workers.push(await FleetWorker.start({...options, clientFor, log: pino({level: 'silent'}), onFatal}));
     },
-    run: (args = [], own = {}) => start([...RUN, ...args], own),
+    run: (args = [], own = {}) => start([...(args.includes('--rate') ? WITHOUT_RATE : RUN), ...args], own),
     here: (args, own = {}) => runHere(arena.sandbox, args, {env: {...env, ...own}}),
     async [Symbol.asyncDispose]() {
       await Promise.all(workers.map(worker => worker.drain()));
