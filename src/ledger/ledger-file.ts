@@ -57,14 +57,16 @@ const WAS_LOST = "(error IS 'interrupted' AND dispatch <> 0)";
 /** SQL for a history, before version 11: a number of doubts, and the last error code. */
 const historyOf = (doubts: string) =>
   `json_object('mayBeCarriedOut', json('true'), 'doubts', ${doubts}, 'lastCode', coalesce(error, 'interrupted'))`;
-/** SQL that raises a ledger to version 11. State 0: `WAITING`, 1: `SENT`. */
+/**
+ * SQL that raises a ledger to version 11. State 0: `WAITING`, 1: `SENT`. The column `ambiguous` stays, unused: without
+ * it, SQLite would write the whole table again.
+ */
 const RAISED = `
   ALTER TABLE lookup ADD COLUMN history TEXT;
   UPDATE lookup SET history = ${historyOf(`ambiguous + ${WAS_LOST}`)} WHERE ambiguous + ${WAS_LOST} > 0;
   ALTER TABLE lookup ADD COLUMN interrupted INTEGER;
   UPDATE lookup SET interrupted = dispatch WHERE ${WAS_LOST};
   UPDATE lookup SET error = NULL WHERE state IN (0, 1);
-  ALTER TABLE lookup DROP COLUMN ambiguous;
   ALTER TABLE carried ADD COLUMN history TEXT;
   UPDATE carried SET history = ${historyOf('doubts')} WHERE doubts > 0;
   ALTER TABLE carried DROP COLUMN doubts;
