@@ -143,8 +143,10 @@ export class GivenUp {
   #countAsOne(scope: string): void {
     const {carriedDoubts, setHistory} = this.#sql;
     for (const rows of pagesOf(last => carriedDoubts.all(scope, String(last?.key ?? ''))))
-      for (const {key, history} of rows)
-        setHistory.run(toSaved(asOneDoubt(historyIn(history))), String(key), scope);
+      for (const {key, history} of rows) {
+        const before = historyIn(history);
+        if (before.doubts > 1) setHistory.run(toSaved(asOneDoubt(before)), String(key), scope);
+      }
   }
 
   #answersIn(scope: string): Generator<KeptAnswer[]> {

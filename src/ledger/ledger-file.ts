@@ -12,6 +12,20 @@ const VERSION = 11;
  */
 const OLDEST = 9;
 
+const CARRIED = `
+  CREATE TABLE carried (
+    key TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    -- Attempts since its answer, if any, as a ValueHistory; NULL if none left a doubt.
+    history TEXT,
+    error TEXT,
+    data TEXT,
+    bought_at INTEGER,
+    PRIMARY KEY (key, scope)
+  ) WITHOUT ROWID;`;
+
 /**
  * `lookup`: a row for each distinct value. `carried`: answers and doubts from before the run's restarts, by scope
  * (endpoint and account). `given_up`: the books (counts of calls and credits) from before the restarts.
@@ -36,18 +50,7 @@ const SCHEMA = `
     bought_at INTEGER,
     nth INTEGER
   );
-  CREATE TABLE carried (
-    key TEXT NOT NULL,
-    scope TEXT NOT NULL,
-    operation TEXT NOT NULL,
-    state INTEGER NOT NULL,
-    -- Attempts since its answer, if any, as a ValueHistory; NULL if none left a doubt.
-    history TEXT,
-    error TEXT,
-    data TEXT,
-    bought_at INTEGER,
-    PRIMARY KEY (key, scope)
-  ) WITHOUT ROWID;
+  ${CARRIED}
   CREATE TABLE given_up (scope TEXT, tally TEXT NOT NULL);
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
@@ -58,8 +61,8 @@ const WAS_LOST = "(error IS 'interrupted' AND dispatch <> 0)";
 const historyOf = (doubts: string) =>
   `json_object('mayBeCarriedOut', json('true'), 'doubts', ${doubts}, 'lastCode', coalesce(error, 'interrupted'))`;
 /**
- * SQL that raises a ledger to version 11. State 0: `WAITING`, 1: `SENT`. The column `ambiguous` stays, unused: without
- * it, SQLite would write the whole table again.
+ * SQL that raises a ledger to version 11. State 0: `WAITING`, 1: `SENT`. The column `ambiguous` stays, unused: to drop
+ * a column, SQLite takes as much memory as the table has bytes.
  */
 const RAISED = `
   ALTER TABLE lookup ADD COLUMN history TEXT;
@@ -67,9 +70,10 @@ const RAISED = `
   ALTER TABLE lookup ADD COLUMN interrupted INTEGER;
   UPDATE lookup SET interrupted = dispatch WHERE ${WAS_LOST};
   UPDATE lookup SET error = NULL WHERE state IN (0, 1);
-  ALTER TABLE carried ADD COLUMN history TEXT;
-  UPDATE carried SET history = ${historyOf('doubts')} WHERE doubts > 0;
-  ALTER TABLE carried DROP COLUMN doubts;
+  ALTER TABLE carried RENAME TO earlier;
+  ${CARRIED}
+  INSERT INTO carried SELECT key, scope, operation, state, iif(doubts > 0, ${historyOf('doubts')}, NULL), error, data, bought_at FROM earlier;
+  DROP TABLE earlier;
 `;
 
 /** Suffix of the file that reserves disk space, so that a full disk doesn't keep the ledger from being written. */

@@ -41,9 +41,9 @@ export function addedUp(since: ValueHistory | undefined, before: ValueHistory | 
   };
 }
 
-/** Counts all doubts as one. */
+/** Counts all doubts of a history that has some as one. */
 export function asOneDoubt(history: ValueHistory): ValueHistory {
-  return {...history, doubts: Math.min(1, history.doubts)};
+  return {...history, doubts: 1};
 }
 
 /** Reads the column `history` of the ledger's tables. A number that an earlier version did not save is 0. */
