@@ -9,6 +9,7 @@ const longest: Readonly<Record<string, readonly string[]>> = {
   test: ['sim/seeds', 'fault/faults', 'checks', 'fleet/seams', 'run/store', 'run/changed-settings'],
   slow: [
     'crash/disk',
+    'crash/kill',
     'fleet/faults',
     'fleet/fleet',
     'jobs/schedule-runs',
