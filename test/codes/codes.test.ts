@@ -14,7 +14,7 @@ const places = await openPlaces();
 afterAll(() => places.close());
 const messages = new Map<string, string>();
 
-/** The exit code of SIGTERM, which test/run/signals.test.ts has. */
+/** The exit code of SIGTERM, which test/run/signals.slow.test.ts has. */
 const OTHER_EXITS = ['signal 143'];
 
 /** Codes that can't come here: this Node can do what they are about, there is no Redis, or only root may bring them about. */
