@@ -46,7 +46,19 @@ export function addSettings(command: Command, use: Use, showsAll: boolean): Comm
           .hideHelp(!isShown),
       );
   }
+  const valued = command.options.filter(option => option.required || option.optional || option.negate);
+  for (const option of valued) option.argParser(option.parseArg ?? onceFor(option));
   return command;
+}
+
+/** Refuses a second value for a flag: Commander would drop the first one without a word. */
+function onceFor(option: Option) {
+  const name = option.name().replace(/^no-/, '');
+  return <T>(given: T, before: unknown): T => {
+    if (before === undefined || (option.negate && before === false)) return given;
+    const asNone = option.negate || before === false ? `, once as --no-${name}` : '';
+    throw new UsageError('settings', `--${name} is given twice${asNone}. Give it once.`);
+  };
 }
 
 function optionOf(setting: DescribedSetting): Option {
@@ -59,14 +71,6 @@ function optionOf(setting: DescribedSetting): Option {
   ).helpGroup(`${setting.group}:`);
   if (setting.repeatable === true)
     option.argParser((given: string, before: string[] | undefined) => [...(before ?? []), given]);
-  else if (value !== '')
-    option.argParser((given: string, before: unknown) => {
-      if (before === undefined) return given;
-      throw new UsageError(
-        'settings',
-        `--${name} is given twice${before === false ? `, once as --no-${name}` : ''}. Give it once.`,
-      );
-    });
   return option;
 }
 

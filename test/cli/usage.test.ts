@@ -52,6 +52,18 @@ const mistakes: readonly Mistake[] = [
     2,
     /^Error: --store is given twice, once as --no-store\. Give it once\.$/m,
   ],
+  [
+    'no store, and one',
+    ['run', 'list.csv', '--store', 'answers', '--no-store'],
+    2,
+    /^Error: --store is given twice, once as --no-store\. Give it once\.$/m,
+  ],
+  [
+    'two outputs',
+    ['run', 'list.csv', '-o', 'a.csv', '--output', 'b.csv'],
+    2,
+    /^Error: --output is given twice\. Give it once\.$/m,
+  ],
   ['unknown flag', ['run', 'list.csv', '--bogus'], 2, /^Error: unknown option '--bogus'/],
   [
     'a flag of other programs',

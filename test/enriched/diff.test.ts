@@ -503,13 +503,14 @@ test('outputs with any delimiter are compared, scored again and explained', asyn
 });
 
 test('an output that takes the place of the last one is compared with it', async () => {
-  const run = (list: string, ...more: string[]) => {
+  const runTo = (output: string, list: string, ...more: string[]) => {
     box.write('in.csv', list);
     return runHere(box, [
-      ...['run', 'in.csv', '-o', 'out.csv', '--ip', 'ip', '--endpoint', 'embedded', '--changes', 'new.csv'],
+      ...['run', 'in.csv', '-o', output, '--ip', 'ip', '--endpoint', 'embedded', '--changes', 'new.csv'],
       ...more,
     ]);
   };
+  const run = (list: string, ...more: string[]) => runTo('out.csv', list, ...more);
   await run('ip\n8.8.8.8\n');
   expect(box.read('new.csv')).toBe(box.read('out.csv'));
   expect((await run('ip\n8.8.8.8\n192.0.2.1\n', '--force')).code).toBe(0);
@@ -518,6 +519,6 @@ test('an output that takes the place of the last one is compared with it', async
   const {code, stderr} = await run('ip\n8.8.8.8\n', '--force');
   expect([code, box.files().includes('new.csv')]).toEqual([0, false]);
   expect(stderr).toContain('Warning: ');
-  const streamed = await run('ip\n8.8.8.8\n', '--force', '-o', '-');
+  const streamed = await runTo('-', 'ip\n8.8.8.8\n', '--force');
   expect(streamed).toMatchObject({errorCode: 'no_output'});
 });
