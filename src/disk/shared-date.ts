@@ -15,8 +15,8 @@ export interface KnownDate {
   /** The date of the last run that confirmed an earlier date. Before the first such run: the first date. */
   readonly said: number;
   /**
-   * A run's date that is a leap from `said`; 0 if there is none. A later run may confirm it. A later run
-   * drops it if its own date is no leap from `said`.
+   * A run's date that is a leap from `said`; otherwise 0. A later run confirms it, or drops it if its own date
+   * is no leap from `said`.
    */
   readonly claimed: number;
 }

@@ -1,7 +1,7 @@
 import type {Sqlite, SqlRow} from '../disk/sqlite.ts';
 import type {KeptAnswer, LedgerEntry} from './entry.ts';
 import {guarded} from './ledger-file.ts';
-import {answersOf, COPY_AT_ONCE, outcomeOf, pagesOf, stateOf, WAITING} from './ledger-rows.ts';
+import {answersOf, outcomeOf, pagesOf, ROWS_AT_ONCE, stateOf, WAITING} from './ledger-rows.ts';
 import type {Outcome} from './lookup.ts';
 import {saved, toSaved} from './saved-value.ts';
 import {
@@ -196,7 +196,7 @@ function statements(db: Sqlite) {
     ),
     doubtful: db.query(
       ['id', 'key', 'operation', 'history'],
-      `FROM lookup WHERE id > ? AND nth IS NULL AND history IS NOT NULL ORDER BY id LIMIT ${COPY_AT_ONCE}`,
+      `FROM lookup WHERE id > ? AND nth IS NULL AND history IS NOT NULL ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     ),
     // The row in `carried` may have the value's answer from an earlier attempt. The statement keeps this
     // answer.
@@ -205,7 +205,7 @@ function statements(db: Sqlite) {
     ),
     carriedDoubts: db.query(
       ['key', 'history'],
-      `FROM carried WHERE scope = ? AND key > ? AND history IS NOT NULL ORDER BY key LIMIT ${COPY_AT_ONCE}`,
+      `FROM carried WHERE scope = ? AND key > ? AND history IS NOT NULL ORDER BY key LIMIT ${ROWS_AT_ONCE}`,
     ),
     setHistory: db.prepare('UPDATE carried SET history = ? WHERE key = ? AND scope = ?'),
     any: db.query(['key'], 'FROM carried LIMIT 1'),
@@ -215,7 +215,7 @@ function statements(db: Sqlite) {
     ),
     answersFrom: db.query(
       ['key', 'operation', 'state', 'error', 'data', 'bought_at'],
-      `FROM carried WHERE scope = ? AND key > ? AND (state <> ${WAITING} OR data IS NOT NULL) ORDER BY key LIMIT ${COPY_AT_ONCE}`,
+      `FROM carried WHERE scope = ? AND key > ? AND (state <> ${WAITING} OR data IS NOT NULL) ORDER BY key LIMIT ${ROWS_AT_ONCE}`,
     ),
     scopes: db.query(['scope'], 'FROM (SELECT DISTINCT scope FROM carried WHERE scope <> ?)'),
     forget: db.prepare('DELETE FROM given_up WHERE scope = ?'),

@@ -12,8 +12,8 @@ export const stateOf = {ok: 2, failed: 3, unknown: 4, rejected: 5} as const;
 
 /** Maximum keys per statement: memory holds all rows that a statement finds, as one JSON text. */
 const FIND_AT_ONCE = 64;
-/** Number of answers that are read at once to copy them out of the ledger. */
-export const COPY_AT_ONCE = 500;
+/** Maximum number of rows that are read at once. */
+export const ROWS_AT_ONCE = 500;
 
 export function answerOf(row: SqlRow): KeptAnswer {
   const outcome = outcomeOf(row) as Answer;
@@ -22,12 +22,12 @@ export function answerOf(row: SqlRow): KeptAnswer {
 
 type ReadNext = (last: SqlRow | undefined) => readonly SqlRow[];
 
-/** Yields rows in groups of {@link COPY_AT_ONCE}: memory may not hold all. `read`: the rows behind the row `last`. */
+/** Yields rows in groups of {@link ROWS_AT_ONCE}: memory may not hold all. `read`: the rows behind the row `last`. */
 export function* pagesOf(read: ReadNext): Generator<readonly SqlRow[]> {
   for (let last: SqlRow | undefined; ; ) {
     const rows = read(last);
     yield rows;
-    if (rows.length < COPY_AT_ONCE) return;
+    if (rows.length < ROWS_AT_ONCE) return;
     last = rows.at(-1);
   }
 }
@@ -145,7 +145,7 @@ export function ledgerStatements(db: Sqlite) {
     ),
     answered: db.query(
       ['id', 'key', 'operation', 'state', 'error', 'data', 'bought_at'],
-      `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${COPY_AT_ONCE}`,
+      `FROM lookup WHERE id > ? AND state IN (${stateOf.ok}, ${stateOf.rejected}) AND nth > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     ),
   };
 }

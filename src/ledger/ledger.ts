@@ -77,8 +77,7 @@ export class Ledger {
         spare: this.#spare,
       });
       this.interrupted = guarded(() => this.#bookInterrupted());
-      // A killed session may have left credits of shared budgets unspent. Gives them back before this session
-      // takes its own.
+      // Gives back unspent credits of a killed session, before this session takes its own.
       const before = this.getMeta<Holding>('holding');
       if (before !== undefined) options.giveBack?.(before.holder, this.budget.takenSince(before));
       guarded(() => this.#saveHolding());

@@ -1,8 +1,7 @@
 import type {Sqlite} from '../disk/sqlite.ts';
 import {operationNames} from '../operations/table.ts';
+import {pagesOf, ROWS_AT_ONCE} from './ledger-rows.ts';
 import {historyIn} from './value-history.ts';
-
-const ROWS_AT_ONCE = 500;
 
 /** SQL condition that is true for every row of `lookup` that this program wrote. */
 const IS_SOUND = `operation IN (${operationNames.map(name => `'${name}'`).join(', ')}) AND typeof(state) = 'integer' AND typeof(cost) = 'integer'`;
@@ -37,10 +36,7 @@ export function damageOf(db: Sqlite): string | undefined {
     ['key', 'scope', 'history', 'error', 'data'],
     `FROM carried WHERE (key, scope) > (?, ?) ORDER BY key, scope LIMIT ${ROWS_AT_ONCE}`,
   );
-  for (let rows = carried.all('', ''); rows.length > 0; ) {
+  for (const rows of pagesOf(last => carried.all(String(last?.key ?? ''), String(last?.scope ?? ''))))
     for (const {history} of rows) historyIn(history);
-    const {key, scope} = rows.at(-1) ?? {};
-    rows = carried.all(String(key), String(scope));
-  }
   return undefined;
 }

@@ -197,9 +197,8 @@ export class QueueExecutor implements Executor {
     return open;
   }
 
-  /** The credit limit refused a task's call. Ends the run, or with `publishOn: [budget]` only the task. */
+  /** The credit limit refused a task's call. Ends the run or only the task, once no call may give credits back. */
   #overBudget(lane: Lane, task: TaskState): void {
-    // Calls in flight may give credits back. A renewal does not wait for them.
     if (this.#flow.inFlight.count > 0 && !renews(task, this.#options.publishOn)) return;
     if (!this.#options.publishOn.includes('budget')) {
       this.stop();

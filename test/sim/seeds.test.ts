@@ -1,8 +1,6 @@
 import {test} from 'vitest';
 import {expectNoViolation} from './play-seeds.ts';
 
-test(
-  '500 sequences of commands break no promise, nor do some that nobody has tried',
-  {timeout: 600_000},
-  () => expectNoViolation([1, 2001], 250, 20),
+test('500 sequences of commands break no promise, nor do some fresh ones', {timeout: 600_000}, () =>
+  expectNoViolation([1, 2001], 250, 20),
 );
