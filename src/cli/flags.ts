@@ -55,7 +55,7 @@ export function addSettings(command: Command, use: Use, showsAll: boolean): Comm
 function onceFor(option: Option) {
   const name = option.name().replace(/^no-/, '');
   return <T>(given: T, before: unknown): T => {
-    if (before === undefined || (option.negate && before === false)) return given;
+    if (before === option.defaultValue || (option.negate && before === false)) return given;
     const asNone = option.negate || before === false ? `, once as --no-${name}` : '';
     throw new UsageError('settings', `--${name} is given twice${asNone}. Give it once.`);
   };
