@@ -1,5 +1,5 @@
 import {type Counters, failures, unasked} from '../books/counters.ts';
-import {type ExitCode, exitCodes} from '../errors.ts';
+import {type ExitCode, exitCodes, isSuccess} from '../errors.ts';
 import {unaskedCodes} from '../ledger/lookup.ts';
 import {type Tally, totalOf} from '../ledger/tally.ts';
 import {operationNames} from '../operations/table.ts';
@@ -17,9 +17,18 @@ export interface End {
 /** The end of a run that wrote all its rows. */
 export function completedExit(counters: Counters, tally: Tally, keepsRejections: boolean): End {
   const gap = gapIn(counters, tally, keepsRejections);
-  if (gap !== undefined) return {status: 'partial', exitCode: exitCodes.incomplete, reason: gap};
-  return {status: 'completed', exitCode: exitCodes.ok, reason: 'done'};
+  if (gap === undefined) return {status: 'completed', exitCode: exitCodes.ok, reason: 'done'};
+  const hasAnswers = operationNames.some(name => counters.lookups[name].ok > 0);
+  const exitCode = (hasAnswers ? undefined : withoutAnswers[gap]) ?? exitCodes.incomplete;
+  return {status: 'partial', exitCode, reason: gap};
 }
+
+/** The exit code of an output in which a limit left no row an answer: that of a run which the limit stops. */
+const withoutAnswers: Readonly<Record<string, ExitCode>> = {
+  budget: exitCodes.credits,
+  deadline: exitCodes.temporary,
+  outage: exitCodes.temporary,
+};
 
 /**
  * The reason why the output is incomplete; undefined if it is complete. A rejection that the store keeps counts as
@@ -36,9 +45,10 @@ function gapIn(counters: Counters, tally: Tally, keepsRejections: boolean): stri
   return counters.rows.rejected > 0 ? 'rows_rejected' : undefined;
 }
 
-/** True if the run wrote all its rows, even if some of them lack results (`partial`). */
-export function isComplete({status}: Summary): boolean {
-  return status === 'completed' || status === 'partial';
+/** True if the run wrote all its rows, even if some of them lack results (`partial`). Without one answer it is not. */
+export function isComplete({status, exit_code}: Summary): boolean {
+  if (status !== 'completed' && status !== 'partial') return false;
+  return isSuccess(exit_code) || exit_code === exitCodes.limit;
 }
 
 /** A sentence on the limits for which a run that wrote its output ends with exit code 4; empty without one. */

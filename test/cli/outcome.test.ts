@@ -184,7 +184,7 @@ test('where no value was looked at there is no table', () => {
   expect(said(fileJob, {summary: {...summary, lookups: {}}})).toMatch(/^Risk: /);
 });
 
-test('a quiet run hides neither a failure nor answers that were not stored', () => {
+test('a quiet run hides neither a failure, nor many gaps, nor answers that were not stored', () => {
   const store = {trouble: 'SQLITE_FULL', not_looked_up: 0, perhaps_paid_again: 0, not_stored: 2};
   const heard = (outcome: Partial<RunOutcome>) => {
     said(fileJob, outcome);
@@ -192,6 +192,12 @@ test('a quiet run hides neither a failure nor answers that were not stored', () 
   };
   expect(heard({summary: {...summary, store}})).toBe('Done.\n');
   expect([heard({exitCode: 4}), heard({exitCode: 3}), heard({})]).toEqual(['Done.\n', '', '']);
+  const gaps = (withErrors: number) => {
+    const rows = {...summary.rows, read: 100, rejected: 1, with_errors: withErrors};
+    return heard({exitCode: 3, summary: {...summary, rows, exit_code: 3, reason: 'lookups_failed'}});
+  };
+  expect(gaps(5)).toBe('Done. 6 rows of 100 have gaps (lookups_failed).\n');
+  expect(gaps(4)).toBe('');
 });
 
 test('a state that went missing before its output was in place is not called safe', () => {

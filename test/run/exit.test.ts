@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {type Counters, emptyCounters} from '../../src/books/counters.ts';
 import {exitCodes} from '../../src/errors.ts';
+import type {UnaskedCode} from '../../src/ledger/lookup.ts';
 import {emptyTally, type Tally} from '../../src/ledger/tally.ts';
 import {completedExit, exceeds} from '../../src/run/exit.ts';
 
@@ -34,15 +35,27 @@ describe('a run that wrote all its rows', () => {
     counters.lookups.ip.failed = failed;
     counters.rejected.ip = rejected;
   };
+  const cutShort = (counters: Counters, code: UnaskedCode, answered: number) => {
+    counters.skipped.ip[code] = 1;
+    counters.lookups.email.ok = answered;
+  };
+  const stale = (counters: Counters, code: UnaskedCode) => {
+    counters.stale.email[code] = 1;
+    counters.lookups.email.ok = 1;
+  };
   test.each<[string, (counters: Counters, tally: Tally) => void, number, string]>([
     ['all answered', c => (c.lookups.ip.ok = 5), 0, 'done'],
     ['judged locally', c => (c.lookups.ip.invalid = 5), 0, 'done'],
     ['skipped on purpose', c => (c.skipped.ip.filter = 5), 0, 'done'],
     ['one failed', c => (c.lookups.email.failed = 1), 3, 'lookups_failed'],
     ['one unknown', c => (c.lookups.verify.unknown = 1), 3, 'lookups_failed'],
-    ['skipped for the budget', c => (c.skipped.ip.budget = 1), 3, 'budget'],
-    ['skipped at the deadline', c => (c.skipped.ip.deadline = 1), 3, 'deadline'],
-    ['answered by what is past its age', c => (c.stale.email.outage = 1), 3, 'outage'],
+    ['some skipped for the budget', c => cutShort(c, 'budget', 1), 3, 'budget'],
+    ['some skipped at the deadline', c => cutShort(c, 'deadline', 1), 3, 'deadline'],
+    ['answered by what is past its age', c => stale(c, 'outage'), 3, 'outage'],
+    ['none answered for the budget', c => cutShort(c, 'budget', 0), 7, 'budget'],
+    ['none answered before the deadline', c => cutShort(c, 'deadline', 0), 5, 'deadline'],
+    ['none answered in an outage', c => cutShort(c, 'outage', 0), 5, 'outage'],
+    ['none in the store, offline', c => cutShort(c, 'offline', 0), 3, 'offline'],
     ['a value that the service rejects', c => failing(c, 2, 2), 0, 'done'],
     ['that, and another failure', c => failing(c, 3, 2), 3, 'lookups_failed'],
     ['a streak of refusals', (_, tally) => (tally.operations.ip.longestStreak = 10), 3, 'refused_in_a_row'],

@@ -134,6 +134,21 @@ describe('where the service can not be asked any more', () => {
     expect(await stage.run(nightly, inDays(29.99))).toMatchObject({code: 0, summary: {calls: {total: 25}}});
   });
 
+  test('an output without one answer is no success, and the next run looks its values up', async () => {
+    await using stage = await openStage();
+    stage.write('list.csv', ips(20));
+    stage.api.setScript(down);
+    const ended = await stage.run({...nightly, maxOutage: '0s', publishOn: 'outage'});
+    expect(ended).toMatchObject({code: 5, summary: {status: 'partial', reason: 'outage'}});
+    expect(ended.message).toContain('No row has an answer (outage)');
+    expect(stage.read('out.csv')).toContain(',skipped,outage,');
+    stage.api.setScript(undefined);
+    expect(await stage.run(nightly)).toMatchObject({
+      code: 0,
+      summary: {lookups: {ip: {answered: 20}}},
+    });
+  });
+
   test('--stale uses answers past their age in a published run, and marks them; alone it publishes nothing', async () => {
     await using stage = await openStage();
     stage.write('list.csv', ips(20));

@@ -5,6 +5,7 @@ import {logEvent} from '../../job/monitoring/log-events.ts';
 import {withoutCompression} from '../../job/name-endings.ts';
 import type {Summary} from '../../report/summary.ts';
 import {storeSentence} from '../../run/end/finish.ts';
+import {isComplete} from '../../run/exit.ts';
 import type {RunOutcome} from '../../run/run-outcome.ts';
 import type {Stop} from '../../run/stop.ts';
 import type {Console} from '../console.ts';
@@ -66,15 +67,25 @@ function repairedLine(repairs: Summary['repairs']): string[] {
 }
 
 /**
- * Prints how the run ended. With `--quiet`, prints it only if the run failed, or if answers were not stored,
- * so that they cost again.
+ * Prints how the run ended. With `--quiet`, prints it only if the run failed, if many rows have gaps, or if answers
+ * were not stored, so that they cost again.
  */
 function tellEnd({message, exitCode, summary}: RunOutcome, console: Console): void {
   const colour = colourOf(exitCode);
-  const said = broken(console.paint(colour, message));
-  if (colour === 'red' || (summary !== undefined && storeSentence(summary) !== ''))
-    print('stderr', `${said}\n`);
+  const gaps = summary === undefined ? '' : gapsSentence(summary);
+  const said = broken(console.paint(colour, `${message}${gaps}`));
+  const isHeard = colour === 'red' || gaps !== '' || (summary !== undefined && storeSentence(summary) !== '');
+  if (isHeard) print('stderr', `${said}\n`);
   else console.say(said);
+}
+
+/** Share of rows with gaps from which even `--quiet` reports them: a nightly run with so many needs a person. */
+const MANY_GAPS = 0.05;
+
+function gapsSentence({exit_code, reason, rows: {read, rejected, with_errors}}: Summary): string {
+  const gaps = rejected + with_errors;
+  if (exit_code !== exitCodes.incomplete || gaps <= MANY_GAPS * read) return '';
+  return ` ${many(gaps, 'row')} of ${count(read)} have gaps (${reason}).`;
 }
 
 function renderEnd(job: Job, outcome: RunOutcome, console: Console): void {
@@ -104,7 +115,8 @@ function renderStop(
 }
 
 /** Commands for the next steps; none if all is well. */
-function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
+function nextSteps(job: Job, summary: Summary): string[] {
+  const {rows, lookups, reason, risk} = summary;
   const {paths, output} = job;
   const all = Object.values(lookups);
   const failed = all.reduce((sum, counts) => sum + counts.failed + counts.unknown - counts.rejected, 0);
@@ -117,13 +129,18 @@ function nextSteps(job: Job, {rows, lookups, reason, risk}: Summary): string[] {
   if (rows.rejected > 0 && paths.rejects !== undefined)
     steps.push(`To fix and rerun just these rows: ${repairCommand(job, paths.rejects)}`);
   const isRefused = reason === 'refused_in_a_row';
+  const isUnanswered = !isComplete(summary);
   if (
-    (isRefused || (reason === 'lookups_failed' && failed > 0)) &&
+    (isRefused || isUnanswered || (reason === 'lookups_failed' && failed > 0)) &&
     output.lasts &&
     !job.inputs.includes('-')
   ) {
     const again = job.settings.store === false ? ', paying for all again (--no-store)' : '';
-    const what = isRefused ? 'ask for the refused values again' : `retry ${many(failed, 'failed lookup')}`;
+    const what = isUnanswered
+      ? 'look up its values'
+      : isRefused
+        ? 'ask for the refused values again'
+        : `retry ${many(failed, 'failed lookup')}`;
     steps.push(`To ${what}${again}: ${toRetry(job.date)}`);
   }
   return steps;

@@ -8,7 +8,7 @@ import {count, many, ranked} from '../../report/format.ts';
 import {streaksSentence} from '../../report/refused.ts';
 import type {Summary} from '../../report/summary.ts';
 import {digestRejects} from '../destination/partial.ts';
-import {completedExit, failureSentence} from '../exit.ts';
+import {completedExit, failureSentence, isComplete} from '../exit.ts';
 import {endRun} from '../identity.ts';
 import {during, type RunIo} from '../io.ts';
 import {keepsRejections, keepUpStore} from '../open/answer-store.ts';
@@ -143,7 +143,13 @@ function completedMessage(job: Job, summary: Summary): string {
     rejected === 0
       ? ''
       : `, ${count(rejected)} could not be read${job.paths.rejects === undefined ? '' : ` (${job.paths.rejects})`}`;
-  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}`;
+  return `${many(written, 'row')} written${job.output.lasts ? ` to ${job.output.name}` : ''}${left}.${unansweredSentence(summary)}${failureSentence(summary)}${streaksSentence(summary)}${storeSentence(summary)}`;
+}
+
+/** A sentence for an output in which a limit left no row an answer; empty for others. */
+function unansweredSentence(summary: Summary): string {
+  if (summary.status !== 'partial' || isComplete(summary)) return '';
+  return ` No row has an answer (${summary.reason}).`;
 }
 
 /** A sentence on what trouble with the answer store cost; empty if it cost nothing. */
