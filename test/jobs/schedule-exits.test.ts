@@ -1,10 +1,10 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {parse, parseAllDocuments} from 'yaml';
+import {parseAllDocuments} from 'yaml';
 import {exitCodes} from '../../src/errors.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../jobs/${name}`, import.meta.url), 'utf8');
@@ -20,6 +20,7 @@ interface FailureRule {
 
 interface JobSpec {
   readonly backoffLimit: number;
+  readonly activeDeadlineSeconds: number;
   readonly podFailurePolicy: {readonly rules: readonly FailureRule[]};
   readonly template: {
     readonly spec: {
@@ -29,15 +30,14 @@ interface JobSpec {
   };
 }
 
-const cronJobs: readonly (readonly [string, JobSpec])[] = [
-  ['schedule/kubernetes-cronjob.yaml', parse(read('schedule/kubernetes-cronjob.yaml')).spec.jobTemplate.spec],
-  [
-    'fleet/kubernetes.yaml',
-    parseAllDocuments(read('fleet/kubernetes.yaml'))
+const cronJobs = ['schedule/kubernetes-cronjob.yaml', 'fleet/kubernetes.yaml'].map(
+  (name): readonly [string, JobSpec] => [
+    name,
+    parseAllDocuments(read(name))
       .map(document => document.toJS())
       .find(({kind}) => kind === 'CronJob').spec.jobTemplate.spec,
   ],
-];
+);
 
 function start({template}: JobSpec, ...args: readonly string[]) {
   const [program = '', ...words] = template.spec.containers[0]?.command ?? [];
@@ -69,75 +69,46 @@ function fateInSystemd(code: number): Fate {
 /** Signals have a test of their own: systemd sends them itself. */
 const ends = Object.entries(exitCodes).filter(([, code]) => code < 128);
 
-test('the unit repeats a run after an outage, but neither a complete one nor one that needs a person', () => {
+test('the unit repeats a run after an outage or with a refused key, but neither a complete one nor one that needs a person', () => {
   const fates = Object.fromEntries(ends.map(([name, code]) => [name, fateInSystemd(code)]));
-  const {ok, incomplete, locked, temporary, ...others} = fates;
-  expect([ok, incomplete, locked, temporary]).toEqual(['success', 'success', 'success', 'again']);
+  const {ok, incomplete, locked, temporary, credentials, ...others} = fates;
+  expect([ok, incomplete, locked]).toEqual(['success', 'success', 'success']);
+  expect([temporary, credentials]).toEqual(['again', 'again']);
   expect(new Set(Object.values(others))).toEqual(new Set(['failed']));
 });
 
-test('a run whose key was refused is started once more, with the key as it is by then, and no other one is', () => {
+test('a restart reads a key file that was replaced: systemd copies it at each start', () => {
   expect(unit).toMatch(/^LoadCredential=key:/m);
-  expect(unit).toMatch(/^OnFailure=bulk-enrich-new-key\.service$/m);
-  const again = read('schedule/bulk-enrich-new-key.service');
-  // More often in a night, systemd refuses it; the timer's next night is later.
-  expect(again).toMatch(/^StartLimitIntervalSec=20h\nStartLimitBurst=1$/m);
-  const [, script = ''] = /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(again) ?? [];
-  const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-unit-'));
-  try {
-    writeFileSync(join(folder, 'systemctl'), '#!/bin/sh\necho "$@"\n', {mode: 0o755});
-    const started = ends.filter(([, code]) => {
-      const env = {PATH: `${folder}:/usr/bin:/bin`, MONITOR_EXIT_STATUS: String(code)};
-      const {status, stdout} = spawnSync('/bin/sh', ['-c', script], {env, encoding: 'utf8'});
-      expect([status, stdout]).toEqual([
-        0,
-        expect.stringMatching(/^$|^start --no-block bulk-enrich\.service\n$/),
-      ]);
-      return stdout !== '';
-    });
-    expect(started).toEqual([['credentials', exitCodes.credentials]]);
-  } finally {
-    rmSync(folder, {recursive: true});
-  }
 });
 
-/**
- * The fate of a night that ends like this, by the crontab's second line. The job's files are missing: it must not
- * depend on their names.
- */
-function fateInCrontab(end: string): Fate {
+test('flags for one start of the unit come from a file, and are none without it', () => {
+  expect(unit).toMatch(/^Environment=MORE=\nEnvironmentFile=-\/run\/bulk-enrich\.env$/m);
+  expect(unit).toMatch(/^ExecStart=.* \$MORE$/m);
+});
+
+/** Runs the crontab's line for a reboot; true if it starts the command. `left`: a directory that a run has left. */
+function resumesAtReboot(left: string | undefined): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-cron-'));
-  const [first = '', second = ''] = [...read('schedule/crontab').matchAll(/^(?:[\d*]+\s+){5}(.*)$/gm)].map(
-    ([, command = '']) => command.replace('/srv/signups', folder),
-  );
-  const sh = (command: string, program: string) => {
-    writeFileSync(join(folder, 'bulk-enrich'), `#!/bin/sh\n${program}\n`, {mode: 0o755});
-    return spawnSync('/bin/sh', ['-c', command], {env: {PATH: `${folder}:/usr/bin:/bin`}}).status;
-  };
+  const [, line = ''] = /^@reboot\s+(.*)$/m.exec(read('schedule/crontab')) ?? [];
   try {
-    const code = sh(first, end);
-    sh(second, `echo >again; exit ${exitCodes.limit}`);
-    const isRepeated = existsSync(join(folder, 'again'));
-    rmSync(join(folder, 'again'), {force: true});
-    // It goes by the last end, which its own is by now.
-    if (isRepeated) sh(second, 'echo >again');
-    expect(existsSync(join(folder, 'again'))).toBe(false);
-    if (isRepeated) return 'again';
-    return code === exitCodes.ok || code === exitCodes.incomplete ? 'success' : 'failed';
+    writeFileSync(join(folder, 'bulk-enrich'), '#!/bin/sh\necho "$@" >>started\n', {mode: 0o755});
+    if (left !== undefined) mkdirSync(join(folder, left), {recursive: true});
+    spawnSync('/bin/sh', ['-c', line.replace('/srv/signups', folder)], {
+      env: {PATH: `${folder}:/usr/bin:/bin`},
+    });
+    return existsSync(join(folder, 'started'));
   } finally {
     rmSync(folder, {recursive: true});
   }
 }
 
-test("the crontab's second line resumes after the exit codes that the unit repeats, and after no other", () => {
-  for (const [name, code] of ends) {
-    // Another run is active. If it was killed since, this resumes it; if not, this ends with the same code.
-    const fate = name === 'locked' ? 'again' : fateInSystemd(code);
-    expect([name, fateInCrontab(`exit ${code}`)]).toEqual([name, fate]);
-  }
-  // Stopped, killed, and the whole machine gone.
-  for (const end of ['exit 130', 'exit 143', 'kill -KILL $$', 'kill -KILL $PPID $$'])
-    expect([end, fateInCrontab(end)]).toEqual([end, 'again']);
+test('after a power cut the crontab resumes an unfinished run, and starts no other', () => {
+  expect(['out.csv.run', 'scored/out-2026-01-05.csv.run', 'scored', undefined].map(resumesAtReboot)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 describe.each(cronJobs)('the CronJob of %s', (_, job) => {
@@ -154,6 +125,11 @@ describe.each(cronJobs)('the CronJob of %s', (_, job) => {
       onPodConditions: [{type: 'DisruptionTarget'}],
     });
     expect(job.backoffLimit).toBeGreaterThan(6);
+  });
+
+  test('stops a run that hangs before the next night, and keeps what it writes from others', () => {
+    expect(job.activeDeadlineSeconds).toBeLessThan(24 * 3600);
+    expect(job.template.spec.containers[0]?.command.join('\n')).toMatch(/^umask 077$/m);
   });
 
   test('passes SIGTERM on, and waits for the run to end', async () => {

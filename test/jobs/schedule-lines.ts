@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, readFileSync, symlinkSync} from 'node:fs';
-import {parse} from 'yaml';
+import {parse, parseAllDocuments} from 'yaml';
 import {KEY} from '../e2e/service.ts';
 import type {Place} from './confinement.ts';
 import {cronEnv, gitHubEnv} from './environments.ts';
@@ -43,7 +43,7 @@ export function crontabLines(site: Site, url: string): Line[] {
   });
   const env: Record<string, string> = {...cronEnv(site), PATH: '/usr/bin:/bin'};
   for (const [, name = '', value = ''] of text.matchAll(/^(\w+)=(.*)$/gm)) env[name] = value;
-  return [...text.matchAll(/^(?:[\d*]+\s+){5}(.*)$/gm)].map(([, command = '']) => ({
+  return [...text.matchAll(/^(?:(?:[\d*]+\s+){5}|@reboot\s+)(.*)$/gm)].map(([, command = '']) => ({
     command,
     env,
     cwd: site.home,
@@ -68,7 +68,7 @@ export function systemdLine(site: Site, url: string): Line {
     ...all('StateDirectory').map(to => `${state}/${to}`),
   ];
   for (const path of directories) mkdirSync(path, {recursive: true});
-  const [command = ''] = all('ExecStart');
+  const command = (all('ExecStart')[0] ?? '').replace(' $MORE', '');
   const variables = all('Environment')
     .flatMap(line => line.split(' '))
     .map(pair => pair.split(/=(.*)/s).slice(0, 2));
@@ -111,12 +111,16 @@ const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 /** The container's command, as its user, on its volumes; container engines set HOME for a user that has none to `/`. */
 export function podLine(site: Site, url: string): Line {
   const text = read('kubernetes-cronjob.yaml');
-  const pod = parse(text).spec.jobTemplate.spec.template.spec;
+  const podOf = (manifests: string) =>
+    parseAllDocuments(manifests)
+      .map(document => document.toJS())
+      .find(({kind}) => kind === 'CronJob').spec.jobTemplate.spec.template.spec;
+  const pod = podOf(text);
   const uid: number = pod.securityContext.runAsUser;
   const temporary = `${site.root}/temporary`;
   mkdirSync(temporary);
   const places = {'https://api.example.com': url, '/secrets/key': keyFile(site), '/data': site.directory};
-  const container = parse(replaced(text, places)).spec.jobTemplate.spec.template.spec.containers[0];
+  const container = podOf(replaced(text, places)).containers[0];
   const variables = container.env.map(({name, value}: {name: string; value: string}) => [name, value]);
   return {
     command: [...container.command, ...container.args].map(quoted).join(' '),

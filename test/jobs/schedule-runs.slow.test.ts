@@ -24,14 +24,17 @@ const SILENT_SUCCESS = {code: 0, stdout: '', stderr: ''};
 test.each([
   ['the output of the example', 'signups.enriched.csv'],
   ['an output with the date in its name', 'scored/signups-{date}.csv'],
-])('crontab, with %s: the second line resumes after an outage, and does nothing else', async (_, output) => {
+])('crontab, with %s: after an outage or a power cut the same command resumes', async (_, output) => {
   setUpLive(site, 'jobs/nightly-signups.yaml', 'nightly-signups.yaml');
   const job = site.read('nightly-signups.yaml');
-  site.write('nightly-signups.yaml', job.replace(/^output: .*$/m, `output: ${output}`));
+  site.write(
+    'nightly-signups.yaml',
+    job.replace(/^output: .*$/m, `output: ${output}`).replace(/^max_outage: .*$/m, 'max_outage: 1s'),
+  );
   mkdirSync(site.path('scored'));
   const today = new Date().toISOString().slice(0, 10);
   const written = output.replace('{date}', today);
-  const [nightly, later, ...others] = crontabLines(site, service.url) as [Line, Line];
+  const [nightly, reboot, ...others] = crontabLines(site, service.url) as [Line, Line];
   expect(others).toEqual([]);
   service.setScript(({call}) => (call > 10 ? reply.unavailable(3_600) : undefined));
   const down = await started(nightly);
@@ -39,14 +42,14 @@ test.each([
   expect(existsSync(site.path(written))).toBe(false);
 
   service.setScript(undefined);
-  expect(await started(later)).toEqual({...SILENT_SUCCESS, signal: undefined});
+  expect(await started(reboot)).toEqual({...SILENT_SUCCESS, signal: undefined});
   expect(site.summary(written.replace(/\.csv$/, '.summary.json'))).toMatchObject({
     rows: {written: ROWS},
     resumed: {times: 1},
   });
 
   const {calls} = service.ledger;
-  expect(await started(later)).toMatchObject({...SILENT_SUCCESS, code: 1});
+  expect(await started(reboot)).toMatchObject({...SILENT_SUCCESS, code: 1});
   expect(await started(nightly)).toMatchObject(SILENT_SUCCESS);
   expect(service.ledger.calls).toBe(calls);
 });

@@ -27,9 +27,9 @@ it('the workflow keeps the answers between runs, also when the job fails', () =>
   expect([job.store, job.state].every((path: string) => path.startsWith('.bulk-enrich/'))).toBe(true);
 });
 
-it.skipIf(lacks('systemd'))('systemd loads the services and the timer', () => {
+it.skipIf(lacks('systemd'))('systemd loads the service and the timer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-enrich-units-'));
-  const names = ['bulk-enrich.service', 'bulk-enrich-new-key.service', 'bulk-enrich.timer'];
+  const names = ['bulk-enrich.service', 'bulk-enrich.timer'];
   // The command is not installed here.
   for (const name of names)
     writeFileSync(join(folder, name), read(name).replace('/usr/local/bin/bulk-enrich', '/bin/true'));
