@@ -3,10 +3,15 @@ import {basename, dirname, join, resolve} from 'node:path';
 import {closest} from '../job/closest.ts';
 import {InputError} from './input-error.ts';
 
-/** The error for a missing file. Its message suggests a file with a similar name, or else names the folder. */
+/**
+ * The error for a missing file. Its message suggests a file with a similar name, or else names the folder. A name with
+ * other digits is another list, such as last month's, and is not suggested.
+ */
 export function missingFile(path: string, cause?: unknown): InputError {
   const folder = resolve(dirname(path));
-  const near = closest(basename(path), filesIn(folder));
+  const digits = digitsIn(basename(path));
+  const others = filesIn(folder).filter(name => digits === '' || digitsIn(name) === digits);
+  const near = closest(basename(path), others);
   if (near === undefined)
     return new InputError('input_missing', `The file ${path} does not exist (looked for in ${folder}).`, {
       cause,
@@ -14,6 +19,10 @@ export function missingFile(path: string, cause?: unknown): InputError {
   const meant = join(dirname(path), near);
   const said = `The file ${path} does not exist. Did you mean "${meant}"?`;
   return new InputError('input_missing', said, {cause, instead: {given: path, meant}});
+}
+
+function digitsIn(name: string): string {
+  return name.replace(/\D/g, '');
 }
 
 function filesIn(folder: string): string[] {

@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {chmodSync, mkdirSync} from 'node:fs';
+import {chmodSync, chownSync, mkdirSync} from 'node:fs';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {expect, test} from 'vitest';
@@ -68,6 +68,13 @@ test('a key file that others can read is a warning, with advice', async () => {
   }
   chmodSync(file, 0o600);
   expect((await doctor(sandbox, [], env)).of('key file')).toBeUndefined();
+  if (process.getuid?.() !== 0) return;
+  // A Secret in a container: root's, for the group of the process.
+  chownSync(file, 1_234, 1_234);
+  chmodSync(file, 0o440);
+  expect((await doctor(sandbox, [], env)).of('key file')).toBeUndefined();
+  chmodSync(file, 0o444);
+  expect((await doctor(sandbox, [], env)).of('key file')).toMatchObject({state: 'warning'});
 });
 
 test('--call says its price first, and makes one lookup', async () => {

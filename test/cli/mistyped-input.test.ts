@@ -43,6 +43,16 @@ test('a similar name is looked for in the folder of the missing list', async () 
   expect(stderr).toContain('Did you mean "lists/signups.csv"?');
 });
 
+test("last month's list is not suggested for this month's", async () => {
+  using sandbox = createSandbox();
+  sandbox.write('signups-2026-10.csv', 'ip\n192.0.2.1\n');
+  const missing = ['run', 'signups-2026-11.csv', '--ip', 'ip', '--endpoint', 'embedded'];
+  const {code, stderr} = await sandbox.run(missing);
+  expect(code).toBe(8);
+  expect(stderr).toContain('signups-2026-11.csv does not exist (looked for in');
+  expect(stderr).not.toContain('signups-2026-10.csv');
+});
+
 test('metrics hear of a list that is missing', async () => {
   using sandbox = createSandbox();
   const {code} = await runWith(sandbox, 'signups.csv', '--metrics', 'run.prom');

@@ -75,11 +75,15 @@ async function checkService(settings: JobSettings, call: boolean, console: Conso
   return checks;
 }
 
-/** Warns if other users may use the key file. Never warns on Windows, where file modes do not show this. */
+/**
+ * Warns if other users may use the key file. The group of a file of another user is how Kubernetes lets a container
+ * read its Secret (root, 0440). Never warns on Windows, where file modes do not show this.
+ */
 function keyFileCheck(): Check[] {
   const path = process.env.BULK_ENRICH_API_KEY_FILE;
-  const mode = path === undefined ? 0 : (statSync(path, {throwIfNoEntry: false})?.mode ?? 0);
-  if (process.platform === 'win32' || (mode & 0o077) === 0) return [];
+  const {mode, uid} = (path === undefined ? undefined : statSync(path, {throwIfNoEntry: false})) ?? {mode: 0};
+  const others = uid === process.getuid?.() ? 0o077 : 0o007;
+  if (process.platform === 'win32' || (mode & others) === 0) return [];
   return [warning('key file', `others on this machine may use ${path}: chmod 600 ${shellWord(path ?? '')}`)];
 }
 
