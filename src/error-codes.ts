@@ -207,7 +207,7 @@ export const stateCodes = {
   ],
 } as const satisfies ErrorTable;
 
-/** A command or an enricher ended early, or its results exceed a limit. A code's third text is the exit code. */
+/** A command or a run ended early, or its results exceed a limit. A code's third text is the exit code. */
 export const endCodes = {
   aborted: ['the library’s caller aborted it', 'start it again: answers are kept', '130'],
   budget: [
@@ -219,11 +219,6 @@ export const endCodes = {
     'the service’s certificate can’t be trusted',
     'check the URL, or name the authority in `NODE_EXTRA_CA_CERTS`',
     '2',
-  ],
-  closed: [
-    'the library’s enricher was closed before all its rows were done',
-    'close it after its rows',
-    '130',
   ],
   credentials: [
     'the service refuses the key, or the first ten session tokens were all `invalid_token`',

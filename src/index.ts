@@ -1,12 +1,11 @@
-/** The library: runs, enrichers, the service's client, and the embedded service for users' tests. */
+/** The library: runs, the service's client, and the embedded service for users' tests. */
 export type {Attempt} from './client/attempt.ts';
 export {type Client, type ClientOptions, createClient, type VerifyParams} from './client/client.ts';
 export {ClientError} from './client/client-error.ts';
 export {BulkEnrichError, type ErrorCode, exitCodes} from './errors.ts';
 export {enrich, enrichStream} from './library/enrich.ts';
-export type {EnrichSettings, OneOptions} from './library/enrich-settings.ts';
+export type {EnrichSettings} from './library/enrich-settings.ts';
 export type {Enriched, Enrichment, LookupResult, RejectedRow} from './library/enriched.ts';
-export {createEnricher, type Enricher, type EnricherSettings} from './library/enricher.ts';
 export type {JobInput} from './library/job-input.ts';
 export {AbortError} from './library/on-abort.ts';
 export {type RunJobOptions, runJob} from './library/run-job.ts';

@@ -78,11 +78,6 @@ export function lookupOf(operation: Operation, params: Params): Lookup {
   return {operation, key: hashKey(text), params};
 }
 
-/** Copies a lookup under another key, made with `occurrence`: so this occurrence of the value gets its own call. */
-export function askedAnew(lookup: Lookup, occurrence: number): Lookup {
-  return {...lookup, key: hashKey(`${lookup.key}\0${occurrence}`)};
-}
-
 export function intelligenceLookup(operation: Intelligence, value: string): Lookup {
   return lookupOf(operation, {[operation]: value});
 }

@@ -60,39 +60,3 @@ export type EnrichSettings<Row = Readonly<Record<string, unknown>>> = {
 
 /** Makes an unknown setting a compile error. */
 export type OnlyKnown<S, Settings> = S & {readonly [Name in Exclude<keyof S, keyof Settings>]: never};
-
-/**
- * The keys that a row must have: of each column that settings name, the first part of its path, such as
- * `user` of `user.ip`.
- */
-type NamedBy<S> = {
-  [Name in NamingSetting & keyof S]: FirstKey<EachOf<S[Name]>>;
-}[NamingSetting & keyof S];
-type NamingSetting = Intelligence | 'country' | 'verdict';
-type EachOf<Given> = Given extends readonly (infer One)[]
-  ? One
-  : Given extends {readonly token: unknown}
-    ? Given[Exclude<keyof Given, 'action'>]
-    : Given;
-type FirstKey<Given> = Given extends {readonly column: infer Named}
-  ? FirstKey<Named>
-  : Given extends `${infer Named}=${string}`
-    ? FirstKey<Named>
-    : Given extends `${infer Key}.${string}`
-      ? Key
-      : Given;
-
-/** A row with all columns that settings name. */
-export type RowFor<Row, S> = Row & {
-  readonly [Name in Exclude<NamedBy<S> & string, RowKey<Row>> as string extends Name ? never : Name]: unknown;
-};
-
-/** Options for one row. */
-export interface OneOptions {
-  /**
-   * Milliseconds after which a lookup without an answer is `unknown`. Its call, if still unsent, is never sent.
-   */
-  readonly budgetMs?: number;
-  /** Gives the row up when the signal is aborted: calls that are still unsent are never sent. */
-  readonly signal?: AbortSignal;
-}

@@ -1,16 +1,19 @@
 import {Duplex} from 'node:stream';
-import {BulkEnrichError, exitCodes} from '../errors.ts';
+import {BulkEnrichError, exitCodes, UsageError} from '../errors.ts';
+import {givenRows, objectRecord} from '../input/objects.ts';
+import {describeSettings} from '../job/settings.ts';
+import {operationNames, operations} from '../operations/table.ts';
+import {run} from '../run/run.ts';
 import type {RunOutcome} from '../run/run-outcome.ts';
+import type {Session} from '../run/session.ts';
 import {Stopper} from '../run/stop.ts';
 import type {EnrichSettings, OnlyKnown} from './enrich-settings.ts';
 import type {Enriched} from './enriched.ts';
-import {leavable, NOT_WANTED} from './leaving.ts';
 import {AbortError, onAbort, stopOnAbort} from './on-abort.ts';
-import {namesColumns, openShared} from './open-shared.ts';
-import {type RowGroups, readAhead, rowGroups} from './row-groups.ts';
-import type {RunJobOptions} from './run-job.ts';
-import {errorOf, type SharedRun} from './shared-run.ts';
-import {Turns} from './turns.ts';
+import {readAhead, rowGroups} from './row-groups.ts';
+import {errorOf, NOT_WANTED, RowsRun} from './rows-run.ts';
+import {inSettings, prepareRun, type RunJobOptions} from './run-job.ts';
+import {ofSettings} from './spoken.ts';
 
 /** Number of first rows in which the run searches for columns if settings name none: as many as in a file. */
 const FIRST_ROWS = 1_000;
@@ -54,26 +57,53 @@ export function enrichStream<const S extends EnrichSettings<object>>(
   return stream;
 }
 
+/**
+ * Makes `return()` and `throw()` of the generator call `leave` at once. By themselves, they wait until the
+ * requested row is done, and the run would pay for that row and for all calls made meanwhile.
+ */
+function leavable<Rows extends AsyncGenerator<unknown, unknown, unknown>>(
+  rows: Rows,
+  leave: () => void,
+): Rows {
+  const end = {return: rows.return.bind(rows), throw: rows.throw.bind(rows)};
+  return Object.assign(rows, {
+    return(value: unknown) {
+      leave();
+      return end.return(value);
+    },
+    throw(error: unknown) {
+      leave();
+      return end.throw(error);
+    },
+  });
+}
+
 async function* enrichAll(
   rows: Iterable<object> | AsyncIterable<object>,
   settings: object,
   options: RunJobOptions,
   stopper: Stopper,
 ): AsyncGenerator<object, void, undefined> {
-  const begun = await opened(rowGroups(rows, new Turns()), settings, options, stopper);
-  if (begun === undefined) return;
-  const {shared, groups} = begun;
+  const release = stopOnAbort(stopper, options.signal);
+  const groups = rowGroups(rows);
+  let begun: RowsRun | undefined;
   let outcome: RunOutcome | undefined;
   try {
-    yield* shared.many(groups);
+    // If no setting names columns, they are searched for in the first rows.
+    const {first, all} = await readAhead(groups, namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
     if (stopper.reason === NOT_WANTED) return;
-    shared.demandColumns();
-    outcome = await shared.close();
+    begun = await begin(settings, options, first, stopper);
+    yield* begun.takeAll(all);
+    if (stopper.reason === NOT_WANTED) return;
+    begun.demandColumns();
+    outcome = await begun.close();
   } finally {
+    groups.close();
     if (outcome === undefined) {
       stopper.stop(NOT_WANTED);
-      await shared.close();
+      await begun?.close();
     }
+    release();
   }
   const {exitCode, summary, stop, message} = outcome;
   if (stop !== undefined) throw errorOf(stop);
@@ -82,26 +112,46 @@ async function* enrichAll(
 }
 
 /**
- * Opens the run. If no setting names columns, reads some rows first, to detect the columns. Undefined if the
- * caller left meanwhile.
+ * Begins a run that lasts until it is closed or stopped. `first`: rows in which it searches for columns.
+ *
+ * @throws {BulkEnrichError} if the run can't start.
  */
-async function opened(
-  groups: RowGroups,
+async function begin(
   settings: object,
   options: RunJobOptions,
+  first: readonly unknown[],
   stopper: Stopper,
-): Promise<{shared: SharedRun; groups: RowGroups} | undefined> {
-  const release = stopOnAbort(stopper, options.signal);
+): Promise<RowsRun> {
   try {
-    const {first, all} = await readAhead(groups, namesColumns(settings) ? 0 : FIRST_ROWS, stopper);
-    if (stopper.reason !== NOT_WANTED)
-      return {shared: await openShared(settings, options, {stopper, first}), groups: all};
-    groups.close();
-    return undefined;
+    if (stopper.reason?.error instanceof AbortError) throw stopper.reason.error;
+    refuseOthers(settings);
+    const sample = first.map((row, index) => objectRecord(row, index + 1, Number.POSITIVE_INFINITY));
+    const {job, io} = prepareRun({...settings, input: '-', output: '-'}, options, givenRows(sample));
+    return await new Promise<RowsRun>((resolve, reject) => {
+      const work = (session: Session) => {
+        const begun = new RowsRun(session, () => outcome);
+        resolve(begun);
+        return begun.untilClosed();
+      };
+      const outcome = run(job, io, stopper, undefined, work).then(inSettings);
+      outcome.catch(reject);
+    });
   } catch (error) {
-    groups.close();
-    throw error;
-  } finally {
-    release();
+    throw ofSettings(error);
   }
+}
+
+/** True if settings name a column to look up. If not, the run searches for columns in the rows. */
+function namesColumns(settings: object): boolean {
+  const given = new Map<string, unknown>(Object.entries(settings));
+  return operationNames.some(name => given.get(operations[name].setting) !== undefined);
+}
+
+/** @throws {UsageError} for a setting that does not apply to rows from a program, such as `input`. */
+function refuseOthers(settings: object): void {
+  const given = new Set(Object.keys(settings));
+  const others = describeSettings().filter(({uses}) => !uses.includes('library'));
+  const other = ['input', 'output', ...others.map(({name}) => name)].find(name => given.has(name));
+  if (other !== undefined)
+    throw new UsageError('settings', `${other}: this setting does not apply to rows that a program gives.`);
 }

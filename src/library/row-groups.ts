@@ -1,5 +1,5 @@
 import type {Stopper} from '../run/stop.ts';
-import type {Turns} from './turns.ts';
+import {Turns} from './turns.ts';
 
 /**
  * A program's rows in groups. A list gives as many rows as one turn of the event loop can take, at most 256.
@@ -20,7 +20,8 @@ export interface RowGroups {
 
 const AT_ONCE = 256;
 
-export function rowGroups(rows: Iterable<unknown> | AsyncIterable<unknown>, turns: Turns): RowGroups {
+export function rowGroups(rows: Iterable<unknown> | AsyncIterable<unknown>): RowGroups {
+  const turns = new Turns();
   return Symbol.asyncIterator in rows ? oneByOne(rows, turns) : byGroups(rows, turns);
 }
 
@@ -44,8 +45,7 @@ function oneByOne(rows: AsyncIterable<unknown>, turns: Turns): RowGroups {
     close() {
       if (ended) return;
       ended = true;
-      // Does not wait for the iterator's end, which may never come. Its errors no longer matter.
-      Promise.resolve(iterator.return?.()).catch(() => {});
+      release(iterator);
     },
   };
 }
@@ -76,9 +76,16 @@ function byGroups(rows: Iterable<unknown>, turns: Turns): RowGroups {
     close() {
       if (ended) return;
       ended = true;
-      iterator.return?.();
+      release(iterator);
     },
   };
+}
+
+/** Does not wait for the iterator's end, which may never come. Its errors no longer matter. */
+function release(iterator: Iterator<unknown> | AsyncIterator<unknown>): void {
+  Promise.resolve()
+    .then(() => iterator.return?.())
+    .catch(() => {});
 }
 
 /**

@@ -94,16 +94,11 @@ export class Answers {
     const version = this.#options.store.version();
     this.#takeOver(fresh, known);
     const tasks = this.#open(fresh, known, version);
-    if (this.#options.executor.isDown)
-      for (const {lookup} of waiters) this.#pending.get(lookup.key)?.tellInOutage();
-    for (const task of tasks)
-      if (task.isWanted()) await this.#inTurn.submit(task);
-      else this.#pending.delete(task.lookup.key);
+    for (const task of tasks) await this.#inTurn.submit(task);
   }
 
   #ended(task: Task, end: Ended): void {
-    if (end === 'unwanted') this.#pending.delete(task.lookup.key);
-    else if ('outcome' in end) this.#settled(task, end.outcome);
+    if ('outcome' in end) this.#settled(task, end.outcome);
     else this.#unasked(task, end.unasked);
     this.#inTurn.ended(task.lookup);
   }
@@ -201,10 +196,7 @@ export class Answers {
         firstRow: () => again && pending.chooseFirstRow(),
         rows: () => pending.rows,
         ended: end => this.#ended(task, end),
-        isWanted: () => pending.isWanted,
-        isUrgent: () => pending.isUrgent,
         isAnsweredMeanwhile: () => this.#isAnsweredMeanwhile(task, pending),
-        heldUp: isOverdue => pending.tellInOutage(isOverdue),
       };
       tasks.push(task);
     }

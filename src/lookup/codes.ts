@@ -48,7 +48,7 @@ export const skipCodes: Readonly<Record<SkipCode, CodeText>> = {
   deadline: {meaning: 'The deadline was reached.', advice: 'run again: known answers cost nothing'},
   outage: {
     meaning:
-      'The service was down for longer than --max-outage, or the value may not be sent again (--resends). one() of the library does not wait.',
+      'The service was down for longer than --max-outage, or the value may not be sent again (--resends).',
     advice: 'run again later',
   },
   offline: {meaning: '--offline makes no calls, and the store has no answer.'},

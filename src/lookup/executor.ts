@@ -5,11 +5,8 @@ import type {KnownAnswer} from '../store/validity.ts';
 import type {Streak} from './pace/canary.ts';
 import type {Pause, StopReason} from './pace/pause.ts';
 
-/**
- * How a task ended: with an outcome, which the ledger has; without a call, for the reason `unasked`; or `unwanted`,
- * because no cell waits for the task any more.
- */
-export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode} | 'unwanted';
+/** How a task ended: with an outcome, which the ledger has; or without a call, for the reason `unasked`. */
+export type Ended = {readonly outcome: Outcome} | {readonly unasked: UnaskedCode};
 
 /** A lookup that must be paid for: neither ledger nor store has its outcome. */
 export interface Task {
@@ -26,25 +23,13 @@ export interface Task {
   firstRow(): number | undefined;
   /** Numbers of the rows that wait for the task now. */
   rows(): readonly number[];
-  /**
-   * True if a program waits for this value (`one()` of the library). In an outage, the program gets an earlier
-   * answer or `skipped` immediately, unless this task is the probe: the call that tests if the service is back.
-   */
-  isUrgent(): boolean;
   /** An earlier answer, which the call may renew. Without a call, the rows get it, unless it is too old to use. */
   readonly before?: KnownAnswer | undefined;
   ended(end: Ended): void;
-  /** False once no cell waits for the task. Then no call is made. */
-  isWanted(): boolean;
   /**
    * If another run has bought the answer since the task was queued, gives it to the waiting cells and returns true.
    */
   isAnsweredMeanwhile(): boolean;
-  /**
-   * Called when an outage delays the task. Answers the programs that wait for it; if the outage is overdue,
-   * answers all rows.
-   */
-  heldUp(isOverdue: boolean): void;
 }
 
 export interface ExecutorEvents {
@@ -81,8 +66,6 @@ export interface PaceReport {
  * flight are limited. Then it waits for a permit, since the rate of calls is limited too.
  */
 export interface Executor {
-  /** True while an outage delays even urgent tasks, for which a program waits. */
-  readonly isDown: boolean;
   /** Takes a task. Resolves when it may take another. */
   submit(task: Task): Promise<void>;
   /** Sends nothing new. Tasks with a call in flight still end. All other tasks stay open. */
@@ -91,8 +74,6 @@ export interface Executor {
    * Stops sending. Calls in flight may still end. Tasks without an outcome end as `unasked` with `reason`.
    */
   close(reason: UnaskedCode): void;
-  /** Drops tasks for which no cell waits: they must not occupy a slot or keep the process alive. */
-  dropUnwanted(): void;
   /** Resolves once no call is in flight, at the latest after `graceMs`. */
   drained(graceMs: number): Promise<void>;
   pace(): PaceReport;

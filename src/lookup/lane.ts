@@ -7,8 +7,6 @@ import type {TaskState} from './task-state.ts';
 /** Tasks per slot that may wait in a lane's queue: enough to keep the lane busy, without using much memory. */
 const QUEUED_PER_SLOT = 4;
 
-const URGENT = {priority: 1};
-
 /** The slots and permits of operations that share one rate, and the tasks that wait for a permit. */
 export class Lane {
   readonly settings: LaneSettings;
@@ -35,9 +33,9 @@ export class Lane {
     return this.#waiting;
   }
 
-  /** Runs `work` once a slot is free. Urgent work comes first. */
-  inSlot(work: () => Promise<void>, isUrgent = false): Promise<void> {
-    return this.#queue.add(work, isUrgent ? URGENT : undefined);
+  /** Runs `work` once a slot is free. */
+  inSlot(work: () => Promise<void>): Promise<void> {
+    return this.#queue.add(work);
   }
 
   /** Resolves when the queue may take another task. */
@@ -64,11 +62,9 @@ export class Lane {
     task.permit(granted);
   }
 
-  /**
-   * Takes out at most `most` waiting tasks for which `isMeant` is true, and returns them. They get no permit.
-   */
-  takeOut(isMeant: (task: TaskState) => boolean, most = Number.POSITIVE_INFINITY): TaskState[] {
-    const taken = this.#waiting.filter(isMeant).slice(0, most);
+  /** Takes out all waiting tasks, and returns them. They get no permit. */
+  takeOut(): TaskState[] {
+    const taken = [...this.#waiting];
     for (const task of taken) this.release(task, false);
     return taken;
   }

@@ -22,11 +22,6 @@ export const policyNumbers = {
    * the run loses at most half a minute.
    */
   probeCapMs: 30_000,
-  /**
-   * Maximum wait for the next probe while a program waits for a value, so that it gets the value soon
-   * after the outage.
-   */
-  urgentProbeMs: 1_000,
   /** Minimum wait that a run advises if an outage ended it. */
   comeBackAfterMs: 30_000,
   /**
@@ -64,8 +59,6 @@ export const policyNumbers = {
 export interface PolicySettings {
   readonly resends: number;
   readonly cost: Cost;
-  /** True if a value without sends left fails even in an outage, instead of waiting for the outage's end. */
-  readonly failsInOutage?: boolean | undefined;
 }
 
 /**
@@ -173,7 +166,7 @@ export function nextStep(
 /** The step of a value that has used up its sends: settle it, or hold it while an outage lasts. */
 export function usedUp({lastCode: error}: ValueHistory, settings: PolicySettings, blame: Blame): Step {
   if (settings.resends === 0) return {next: 'settle', outcome: {status: 'unknown', error}};
-  if (blame === 'service' && settings.failsInOutage !== true) return {next: 'hold'};
+  if (blame === 'service') return {next: 'hold'};
   return {next: 'settle', outcome: {status: 'failed', error}};
 }
 

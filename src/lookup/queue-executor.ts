@@ -31,8 +31,8 @@ import {
  *       └───────────────── backing off ◀───────────┘
  *
  * Each state has a method: `#enqueue`, `#awaitPermit`, `#send`, `#retry` and `#hold`, `#settle`. A task leaves
- * `waiting` through `#lease`, `#dropWaiting` or `close`; `#makeRoom` puts it back into the queue. `close` and `stop`
- * send nothing more. Calls in flight still settle their tasks; other tasks end as unasked only after `close`.
+ * `waiting` through `#lease` or `close`. `close` and `stop` send nothing more. Calls in flight still settle their
+ * tasks; other tasks end as unasked only after `close`.
  */
 export class QueueExecutor implements Executor {
   readonly #options: QueueExecutorOptions;
@@ -65,9 +65,6 @@ export class QueueExecutor implements Executor {
     const lane = this.#lanes.of(task.lookup.operation);
     const state = taskState(task);
     this.#unsettled.add(state);
-    const {outage} = this.#flow;
-    if (outage !== undefined && task.isUrgent()) this.#makeRoom(lane);
-    if (outage?.isDown === true) task.heldUp(outage.isOverdue);
     this.#enqueue(state, lane);
     if (this.#stopped) return;
     await this.#unsettled.blocked(lane.room());
@@ -88,17 +85,7 @@ export class QueueExecutor implements Executor {
     this.#flow.stop();
     void this.#options.outlet.withdraw?.();
     for (const task of this.#unsettled.takeBackingOff()) this.#settle(task, {unasked: reason});
-    for (const lane of this.#lanes)
-      for (const task of lane.takeOut(() => true)) this.#settle(task, {unasked: reason});
-  }
-
-  dropUnwanted(): void {
-    for (const lane of this.#lanes) this.#dropWaiting(lane);
-    for (const task of this.#unsettled.takeBackingOff(one => !one.isWanted())) this.#settle(task, 'unwanted');
-  }
-
-  get isDown(): boolean {
-    return this.#flow.outage?.isDown === true && !this.#stopped;
+    for (const lane of this.#lanes) for (const task of lane.takeOut()) this.#settle(task, {unasked: reason});
   }
 
   drained(graceMs: number): Promise<void> {
@@ -124,27 +111,13 @@ export class QueueExecutor implements Executor {
   #enqueue(task: TaskState, lane: Lane): void {
     if (this.#stopped) return;
     // A failed call does not throw. So an error that arrives here is the ledger's, and it ends the run.
-    lane.inSlot(() => this.#awaitPermit(task, lane), task.isUrgent()).catch(error => this.#fail(error));
-  }
-
-  /** waiting → queued: in an outage, a task that is not urgent leaves its slot to an urgent one. */
-  #makeRoom(lane: Lane): void {
-    for (const other of lane.takeOut(other => !other.isUrgent(), 1)) this.#enqueue(other, lane);
-  }
-
-  /** In an outage, answers the programs that wait for values. The value that is the probe keeps waiting. */
-  #tellWhenDown(): void {
-    const {outage} = this.#flow;
-    if (outage?.isDown !== true) return;
-    for (const task of this.#unsettled) if (task.lookup.key !== outage.probe) task.heldUp(outage.isOverdue);
-    this.dropUnwanted();
+    lane.inSlot(() => this.#awaitPermit(task, lane)).catch(error => this.#fail(error));
   }
 
   /** queued → waiting: the task has a slot and waits for a permit. Settles a task that needs no call any more. */
   async #awaitPermit(task: TaskState, lane: Lane): Promise<void> {
     if (this.#stopped) return;
-    if (!task.isWanted()) this.#settle(task, 'unwanted');
-    else if (this.#closed !== undefined) this.#settle(task, {unasked: this.#closed});
+    if (this.#closed !== undefined) this.#settle(task, {unasked: this.#closed});
     else if (this.#unsettled.sendsLeftOf(task) === 0) this.#useUp(task);
     else if (this.#isOverBudget(task)) this.#settle(task, {unasked: 'budget'});
     else if (await lane.permit(task)) await this.#send(task, lane);
@@ -164,7 +137,6 @@ export class QueueExecutor implements Executor {
   /** waiting → in flight. Reserves the credits of all tasks that may be sent now, in one transaction. */
   #lease(lane: Lane, permits: number): void {
     try {
-      this.#dropWaiting(lane);
       const {publishOn, now} = this.#options;
       const chosen = this.#stillOpen(lane, this.#flow.admit(lane.waiting, permits));
       const reservations = chosen.map(task =>
@@ -176,7 +148,6 @@ export class QueueExecutor implements Executor {
         lane.release(task, true);
       }
       if (granted > 0) this.#lanes.sentBy(lane);
-      this.#tellWhenDown();
       const refused = chosen[granted];
       if (refused !== undefined) this.#overBudget(lane, refused);
       else if (chosen.length > 0) lane.wake();
@@ -221,7 +192,6 @@ export class QueueExecutor implements Executor {
     const booked = counted(task, attempt, policy.cost);
     const isKnown = isKnownRejection(task, attempt);
     const blame = this.#flow.ended(task.lookup, attempt, isKnown);
-    this.#tellWhenDown();
     if (attempt.kind === 'throttled') lane.slowDown(sentAt, Math.max(now(), this.#flow.pause?.untilMs ?? 0));
     const isTrusted = isKnown || (attempt.kind === 'rejected' && this.#flow.trusts(task.lookup.operation));
     const {step, outcome} = concluded(task, attempt, policy, blame, isTrusted);
@@ -230,10 +200,9 @@ export class QueueExecutor implements Executor {
     if (step.next === 'settle') this.#settle(task, step);
     else if (this.#stopped) return;
     else if (this.#closed !== undefined) this.#settle(task, {unasked: this.#closed});
-    else if (!task.isWanted()) this.#settle(task, 'unwanted');
     else if (step.next === 'retry') this.#retry(task, lane, attempt);
     else if (step.next === 'hold') this.#hold(task);
-    if (this.#flow.outage === undefined) for (const held of this.#unsettled.takeHeld()) this.#useUp(held);
+    if (!this.#flow.isOutage) for (const held of this.#unsettled.takeHeld()) this.#useUp(held);
     this.#lanes.wake();
   }
 
@@ -241,8 +210,7 @@ export class QueueExecutor implements Executor {
   #retry(task: TaskState, lane: Lane, attempt: Attempt): void {
     const {policy, random} = this.#options;
     const everybodyWaits = attempt.kind === 'throttled' || this.#flow.pause !== undefined;
-    const isLast = !task.isUrgent() && this.#flow.onlyFailingLeft;
-    const delayMs = everybodyWaits ? 0 : retryMs(task.history, isLast, policy, random());
+    const delayMs = everybodyWaits ? 0 : retryMs(task.history, this.#flow.onlyFailingLeft, policy, random());
     if (delayMs === 0) this.#enqueue(task, lane);
     else this.#unsettled.backOff(task, delayMs, () => this.#enqueue(task, lane));
   }
@@ -251,13 +219,12 @@ export class QueueExecutor implements Executor {
   #hold(task: TaskState): void {
     this.#unsettled.hold(task);
     this.#flow.endWithoutResends();
-    this.#tellWhenDown();
   }
 
   /** queued or held → settled, or held while an outage lasts: the task has used up its sends. */
   #useUp(task: TaskState): void {
     const {policy, ledger} = this.#options;
-    const next = usedUp(task.history, policy, this.#flow.outage === undefined ? 'value' : 'service');
+    const next = usedUp(task.history, policy, this.#flow.isOutage ? 'service' : 'value');
     const step = keptInstead(next, task) ?? next;
     if (step.next === 'settle') {
       ledger.adopt(task.lookup.operation, task.lookup.key, step.outcome, task.known);
@@ -265,11 +232,7 @@ export class QueueExecutor implements Executor {
     } else this.#hold(task);
   }
 
-  #dropWaiting(lane: Lane): void {
-    for (const task of lane.takeOut(one => !one.isWanted())) this.#settle(task, 'unwanted');
-  }
-
-  /** → settled: with an outcome, without a call for a reason, or unwanted by all cells. */
+  /** → settled: with an outcome, or without a call for a reason. */
   #settle(task: TaskState, end: Ended): void {
     this.#forget(task);
     task.ended(end);

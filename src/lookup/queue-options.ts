@@ -14,11 +14,6 @@ export interface OutageSettings {
 
 /** Settings that decide which tasks may be sent now. */
 export interface FlowSettings extends OutageSettings {
-  /**
-   * True if an outage never ends the run. When it lasts too long, waiting values get a result without a call,
-   * and later values test the service again.
-   */
-  readonly outlastsOutages?: boolean | undefined;
   /** True if refused values never end the run, however many come in a row. */
   readonly mayAllFail?: boolean | undefined;
   /** True if an answer of this operation is known, from this run or an earlier one. */

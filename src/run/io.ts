@@ -59,8 +59,6 @@ export interface RunIo extends World {
   readonly stdout: NodeJS.WritableStream;
   /** The source of the rows, instead of the job's inputs. */
   readonly source?: Source;
-  /** True if the run waits for the end of every outage, because its rows keep arriving (library use). */
-  readonly outlastsOutages?: boolean;
   /** Milliseconds that calls in flight get when the run stops; 5,000 by default. */
   readonly graceMs?: number;
   /** Milliseconds between two updates of the metrics; 15,000 by default. */

@@ -200,5 +200,3 @@ try {
 } finally {
   rmSync(directory, {recursive: true, force: true});
 }
-
-await import('./handler.mjs');

@@ -1,7 +1,7 @@
 import {mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync} from 'node:fs';
 import Database from 'libsql';
 import {vi} from 'vitest';
-import {createEnricher, enrich, runJob} from '../../src/index.ts';
+import {enrich, runJob} from '../../src/index.ts';
 import {KEY} from '../e2e/service.ts';
 import {startApiServer} from '../support/api-server.ts';
 import {reply} from '../support/api-server-reply.ts';
@@ -100,15 +100,6 @@ export const endCases: readonly Case[] = [
         ...library(place),
         signal: AbortSignal.abort(),
       }));
-    }),
-  ],
-  [
-    'closed',
-    130,
-    thrown(async place => {
-      const enricher = await createEnricher(settings, library(place));
-      await enricher.close();
-      await enricher.one({ip: '192.0.2.1'});
     }),
   ],
   ['sample', 2, thrown(({service}) => runJob({input: 'list.csv', ip: 'ip', sample: 2}, {env: service.env}))],

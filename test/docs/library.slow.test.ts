@@ -26,12 +26,10 @@ function between(section: string, begin: string, end: string): string {
 }
 
 /** A program whose `import` becomes a `require`. */
-const COMMONJS = `import {createEnricher} from 'bulk-enrich';
+const COMMONJS = `import {enrich} from 'bulk-enrich';
 void (async () => {
-  const enricher = await createEnricher({endpoint: 'embedded', ip: 'ip', store: false});
-  const {enrichment: {ip}} = await enricher.one({ip: '192.0.2.1'});
-  console.log(ip.status === 'ok' && ip.data.is_bogon);
-  await enricher.close();
+  for await (const {enrichment: {ip}} of enrich([{ip: '192.0.2.1'}], {endpoint: 'embedded', ip: 'ip', store: false}))
+    console.log(ip.status === 'ok' && ip.data.is_bogon);
 })();`;
 
 /** A folder in which the package is installed, with the packages that npm installs with it, and with no other. */

@@ -5,7 +5,7 @@ import {type Duplex, Readable, Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {promisify} from 'node:util';
 import {expect, it} from 'vitest';
-import {createEnricher, enrich, enrichStream, runJob} from '../../src/index.ts';
+import {enrich, enrichStream, runJob} from '../../src/index.ts';
 import type {Call} from '../support/api-server.ts';
 import {type Reply, reply} from '../support/api-server-reply.ts';
 import {address, bySpeed, gate, type Program, startProgram} from './program.ts';
@@ -138,19 +138,6 @@ const ways: Readonly<Record<string, Begin>> = {
   'a break of the loop': (settings, options) => looping(enrich(rows, settings, options)),
   'return() while a row is waited for': awaitingNext(enriched => enriched.return(undefined)),
   'throw() while a row is waited for': awaitingNext(enriched => enriched.throw(own)),
-  'return() of rows of an enricher': async (settings, options) => {
-    const enricher = await createEnricher(settings, options);
-    const enriched = enricher.many(rows);
-    return takeAll(enriched, async () => {
-      await enriched.return(undefined);
-      await enricher.close();
-    });
-  },
-  'close() of an enricher': async (settings, options) => {
-    const enricher = await createEnricher(settings, options);
-    const taken = quiet(pipeline(enricher.many(rows), reader()));
-    return () => Promise.all([enricher.close(), taken]);
-  },
   'the signal of a job': ({summary, ...settings}, options) => {
     const controller = new AbortController();
     const {signal} = controller;
@@ -200,15 +187,14 @@ it('rows that are left while the first ones are waited for cost nothing', async 
 
 const library = new URL('../../dist/index.js', import.meta.url).href;
 
-/** Leaves the rows of an enricher while the service is paused, then those of a stream while calls fail. */
+/** Leaves the rows of a loop while the service is paused, then those of a stream while calls fail. */
 const leaving = `
   import {Readable, Writable} from 'node:stream';
   import {pipeline} from 'node:stream/promises';
-  import {createEnricher, enrichStream} from ${JSON.stringify(library)};
+  import {enrich, enrichStream} from ${JSON.stringify(library)};
   const rows = network => Array.from({length: 150}, (_, n) => ({ip: network + n}));
   const settings = {ip: 'ip', score: 'none', store: false, rate: 'unlimited', concurrency: 4};
-  const enricher = await createEnricher(settings);
-  for await (const {ip} of enricher.many(rows('198.51.100.'))) {
+  for await (const {ip} of enrich(rows('198.51.100.'), settings)) {
     console.log(ip);
     break;
   }

@@ -1,3 +1,4 @@
+import {getEventListeners} from 'node:events';
 import {mkdirSync, readdirSync, readFileSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
@@ -7,7 +8,7 @@ import {expect, it} from 'vitest';
 import {AbortError, BulkEnrichError, type EnrichSettings, enrich, enrichStream} from '../../src/index.ts';
 import {reply} from '../support/api-server-reply.ts';
 import {accelerated} from '../support/fast-clock.ts';
-import {bySpeed, gate, startProgram} from './program.ts';
+import {address, bySpeed, gate, startProgram} from './program.ts';
 
 const settings = {...bySpeed, ip: 'ip'} as const;
 
@@ -173,12 +174,43 @@ it.each([
   expect(out).toEqual(['192.0.2.1', '192.0.2.2']);
 });
 
-it('a value that was sent as often as it may be fails in an outage too, and the rows reach their end', async () => {
+it('an outage in which no value may be sent again ends the rows', async () => {
   await using program = await startProgram({script: () => reply.drop('reset', {charge: true})});
   const asked = {...settings, resends: 1, maxOutage: '10m'} as const;
-  const enriched = await accelerated(200, () => all(enrich(rows(6), asked, program.options)));
-  expect(enriched.map(({enrichment}) => enrichment.ip.status)).toEqual(Array(6).fill('failed'));
+  const reading = accelerated(200, () => all(enrich(rows(6), asked, program.options)));
+  await expect(reading).rejects.toMatchObject({code: 'outage', exitCode: 5});
   expect(program.api.ledger.calls).toBe(12);
+});
+
+it('a signal that many runs share has one listener, and none once they have ended', async () => {
+  const held = gate();
+  await using program = await startProgram({script: () => held.opened.then(() => undefined)});
+  const {signal} = new AbortController();
+  const options = {...program.options, signal};
+  const reading = Array.from({length: 12}, () => all(enrich(rows(2), settings, options)));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  held.open();
+  await Promise.all(reading);
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+});
+
+it('an error that a row throws when it is read comes after the rows before it', async () => {
+  await using program = await startProgram();
+  const own = new Error('lazy column');
+  const bad = {
+    get ip(): string {
+      throw own;
+    },
+  };
+  for (const row of [bad, Object.create(bad) as {ip: string}]) {
+    const out: string[] = [];
+    const reading = async () => {
+      for await (const {ip} of enrich([{ip: address(2)}, row, {ip: address(3)}], settings, program.options))
+        out.push(ip);
+    };
+    await expect(reading()).rejects.toBe(own);
+    expect(out).toEqual([address(2)]);
+  }
 });
 
 it('a row that is too large, or no object, is a result with its index', async () => {

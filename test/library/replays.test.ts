@@ -1,8 +1,8 @@
 import {expect, it} from 'vitest';
-import {createEnricher, enrich} from '../../src/index.ts';
+import {enrich} from '../../src/index.ts';
 import {TEST_ACTION_ALWAYS_PASS} from '../../src/operations/verify.ts';
 import {reply} from '../support/api-server-reply.ts';
-import {bySpeed, gate, startProgram} from './program.ts';
+import {bySpeed, startProgram} from './program.ts';
 
 const settings = {...bySpeed, verdict: {token: 'session', action: 'signup'}} as const;
 
@@ -26,18 +26,6 @@ async function replays(enriched: AsyncIterable<{enrichment: object}>) {
 
 const rows = (...sessions: string[]) => sessions.map(session => ({session}));
 
-it('each one() on a token is a use of its own: the second says that it is redeemed', async () => {
-  await using program = await startProgram();
-  await using enricher = await createEnricher(settings, program.options);
-  const [row] = rows('s-1') as [{session: string}];
-  expect(replayOf(await enricher.one(row))).toEqual(FIRST);
-  expect(replayOf(await enricher.one({...row}))).toEqual(REPLAY);
-  // Nor do those share a call that are under way together.
-  const both = await Promise.all(rows('s-2', 's-2').map(one => enricher.one(one)));
-  expect(both.map(replayOf)).toEqual([FIRST, REPLAY]);
-  expect(program.api.ledger.values.verify).toEqual(new Map(Object.entries({'s-1': 2, 's-2': 2})));
-});
-
 it('later rows of a list say that their token is redeemed, which is known without a call', async () => {
   await using program = await startProgram();
   const list = rows('s-1', 's-2', 's-1', 's-1');
@@ -51,39 +39,6 @@ it('under a test action id, which redeems nothing, later rows repeat the first r
   const list = rows('s-1', 's-1', 's-1');
   expect(await replays(enrich(list, tests, program.options))).toEqual([FIRST, FIRST, FIRST]);
   expect(program.api.ledger.calls).toBe(1);
-});
-
-it('a list knows of the lists before it, and asks where only one() did', async () => {
-  await using program = await startProgram();
-  await using enricher = await createEnricher(settings, program.options);
-  expect(await replays(enricher.many(rows('s-1', 's-1')))).toEqual([FIRST, REPLAY]);
-  expect(await replays(enricher.many(rows('s-1', 's-1', 's-1')))).toEqual([REPLAY, REPLAY, REPLAY]);
-  expect(program.api.ledger.calls).toBe(1);
-  await enricher.one({session: 's-2'});
-  expect(await replays(enricher.many(rows('s-2', 's-2')))).toEqual([REPLAY, REPLAY]);
-  expect(program.api.ledger.calls).toBe(3);
-});
-
-it('a row that was left before its token was sent is no use of it', async () => {
-  const sent = gate();
-  const held = gate();
-  await using program = await startProgram({
-    script: async () => {
-      sent.open();
-      await held.opened;
-      return undefined;
-    },
-  });
-  await using enricher = await createEnricher({...settings, concurrency: 1}, program.options);
-  const first = enricher.one({session: 's-0'});
-  await sent.opened;
-  const left = enricher.many(rows('s-1'));
-  const other = enricher.many(rows('s-1'));
-  const [, next] = [left.next(), other.next()];
-  await left.return();
-  held.open();
-  expect(replayOf((await next).value as never)).toEqual(FIRST);
-  await first;
 });
 
 it('a later row is sure of a replay also where the first can not know', async () => {
@@ -100,16 +55,13 @@ it('a later row is sure of a replay also where the first can not know', async ()
   ]);
 });
 
-it('ten distinct tokens that are refused in a row are a wrong key; one token ten times is not', async () => {
+it('ten distinct tokens that are refused are a wrong key', async () => {
   await using program = await startProgram();
   program.api.setKey('another-key');
-  await using enricher = await createEnricher({...settings, concurrency: 1}, program.options);
-  const errorOf = (session: string) =>
-    enricher.one({session}).then(({enrichment}) => enrichment.verify.error);
-  for (let n = 0; n < 12; n++) expect(await errorOf('s-0')).toBe('invalid_token');
-  for (let n = 1; n < 10; n++) expect(await errorOf(`s-${n}`)).toBe('invalid_token');
-  await expect(errorOf('s-10')).rejects.toMatchObject({code: 'credentials', exitCode: 6});
-  expect(program.api.ledger.calls).toBe(21);
+  const list = rows(...Array.from({length: 12}, (_, n) => `s-${n}`));
+  const reading = replays(enrich(list, {...settings, concurrency: 1}, program.options));
+  await expect(reading).rejects.toMatchObject({code: 'credentials', exitCode: 6});
+  expect(program.api.ledger.calls).toBe(10);
 });
 
 it('tokens that are refused where other calls are answered are not a wrong key', async () => {

@@ -1,7 +1,6 @@
 import {expectTypeOf, it} from 'vitest';
 import {
   BulkEnrichError,
-  createEnricher,
   type EmailData,
   type Enriched,
   type EnrichSettings,
@@ -117,22 +116,6 @@ it('columns are keys of the rows; settings that always fail do not compile', () 
     failIf: ['risk.high > 5'],
   } as const satisfies EnrichSettings<Signup>;
   never(() => enrich(signups, fine));
-});
-
-it('a row of an enricher has the columns that its settings name', () => {
-  never(async () => {
-    const enricher = await createEnricher({ip: 'ip', email: 'user.mail', phone: ['a', 'b']});
-    const row = {ip: '192.0.2.1', user: {}, a: '', b: '', id: 1};
-    const {id, enrichment} = await enricher.one(row, {budgetMs: 300});
-    expectTypeOf(id).toEqualTypeOf<number>();
-    expectTypeOf(enrichment.ip).toEqualTypeOf<LookupResult<IpData>>();
-    expectTypeOf(enrichment.b.status).toEqualTypeOf<LookupResult['status']>();
-    // @ts-expect-error no such column
-    await enricher.one({ipp: '192.0.2.1', user: {}, a: '', b: ''});
-    // @ts-expect-error an enricher's rows have no end that could be limited
-    await createEnricher({ip: 'ip', limit: 5});
-    for await (const {enrichment} of enricher.many([row])) expectTypeOf(enrichment.ip.status).toBeString();
-  });
 });
 
 it('codes of errors are a union, and answers that are given have their fields', () => {

@@ -4,7 +4,7 @@ import type {GivenUp} from '../../src/ledger/given-up.ts';
 import type {Ledger} from '../../src/ledger/ledger.ts';
 import {intelligenceLookup, lookupOf, type Result} from '../../src/ledger/lookup.ts';
 import {Answers} from '../../src/lookup/answers.ts';
-import type {Ended, Executor, Task} from '../../src/lookup/executor.ts';
+import type {Executor, Task} from '../../src/lookup/executor.ts';
 import type {Rejections} from '../../src/store/rejections.ts';
 import {type AnswerStore, noStore} from '../../src/store/store.ts';
 import type {Judge, KnownAnswer} from '../../src/store/validity.ts';
@@ -16,14 +16,10 @@ interface Parts {
   readonly rejections?: Partial<Rejections>;
   readonly judge?: Judge;
   /** True in an outage. */
-  readonly isDown?: boolean;
 }
 
 /** Answers of which ledger and store know nothing but what they are given. `tasks` gets the values that need a call. */
-function answersWith(
-  tasks: Task[],
-  {ledger, store, rejections, judge = () => 'fresh', isDown = false}: Parts,
-): Answers {
+function answersWith(tasks: Task[], {ledger, store, rejections, judge = () => 'fresh'}: Parts): Answers {
   return new Answers({
     ledger: whole<Ledger>({
       find: () => new Map(),
@@ -35,7 +31,6 @@ function answersWith(
     store: {...noStore, version: () => 0, find: () => new Map(), ...store},
     rejections: whole<Rejections>({told: (_, outcome) => outcome, ...rejections}),
     executor: whole<Executor>({
-      isDown,
       submit: async task => {
         tasks.push(task);
       },
@@ -323,33 +318,17 @@ test.each([
   expect(adopt).not.toHaveBeenCalled();
 });
 
-test('a value that no row waits for any more is asked for anew by the next row that has it', async () => {
-  const {answers, task, tasks, told} = await asked({});
-  task.ended('unwanted');
-  const lookup = intelligenceLookup('ip', '192.0.2.1');
-  const tell = (outcome: Result) => told.push(outcome);
-  await answers.ask([{lookup, row: 2, tell, isWanted: () => false}]);
-  expect(tasks).toHaveLength(1);
-  await answers.ask([{lookup, row: 3, tell, isUrgent: true}]);
-  expect(tasks).toHaveLength(2);
-  tasks[1]?.ended({outcome: answer(9)});
-  expect([tasks[1]?.isUrgent(), tasks[1]?.rows(), told]).toEqual([true, [3], [answer(9)]]);
+test('a token’s next call does not wait for one that is not made', async () => {
+  const {answers, tasks} = await asked({});
+  const lookups = ['a@example.com', 'b@example.com', 'c@example.com'].map(email =>
+    lookupOf('verify', {action_id: 'signup', token: 's-1', email}),
+  );
+  await answers.ask(lookups.map((lookup, row) => ({lookup, row, tell() {}})));
+  for (const made of [1, 2, 3]) {
+    expect(tasks.slice(1).map(({lookup}) => lookup)).toEqual(lookups.slice(0, made));
+    tasks[made]?.ended({unasked: 'budget'});
+  }
 });
-
-test.each<Ended>(['unwanted', {unasked: 'budget'}])(
-  'a token’s next call does not wait for one that is not made: %j',
-  async end => {
-    const {answers, tasks} = await asked({});
-    const lookups = ['a@example.com', 'b@example.com', 'c@example.com'].map(email =>
-      lookupOf('verify', {action_id: 'signup', token: 's-1', email}),
-    );
-    await answers.ask(lookups.map((lookup, row) => ({lookup, row, tell() {}})));
-    for (const made of [1, 2, 3]) {
-      expect(tasks.slice(1).map(({lookup}) => lookup)).toEqual(lookups.slice(0, made));
-      tasks[made]?.ended(end);
-    }
-  },
-);
 
 test.each([
   ['this session got', undefined],
@@ -412,15 +391,6 @@ test('a token’s row stays the one that shows it as valid, if the call for it i
     [3, true],
     [7, false],
   ]);
-});
-
-test('in an outage a program is told at once, also if rows of a list wait for the same value', async () => {
-  const told: [row: number, result: Result][] = [];
-  const answers = answersWith([], {isDown: true});
-  const lookup = intelligenceLookup('ip', '192.0.2.1');
-  for (const row of [1, 2])
-    await answers.ask([{lookup, row, isUrgent: row === 2, tell: result => told.push([row, result])}]);
-  expect(told).toEqual([[2, {status: 'skipped', error: 'outage'}]]);
 });
 
 test('two that ask for one value while the store is locked wait for the same call, and both are answered', async () => {

@@ -12,7 +12,6 @@ import {Lanes} from '../../src/lookup/lane.ts';
 import {localOutlet} from '../../src/lookup/local-outlet.ts';
 import type {Outlet, SharedPermits} from '../../src/lookup/outlet.ts';
 import {RateController} from '../../src/lookup/pace/rate-controller.ts';
-import {policyNumbers} from '../../src/lookup/policy.ts';
 import {QueueExecutor} from '../../src/lookup/queue-executor.ts';
 import type {QueueExecutorOptions} from '../../src/lookup/queue-options.ts';
 import {whole} from '../support/whole.ts';
@@ -25,10 +24,7 @@ const earlier = {...answered, boughtAt: 1};
 
 interface ByHand
   extends Partial<
-    Pick<
-      QueueExecutorOptions,
-      'publishOn' | 'concurrency' | 'isAnswered' | 'now' | 'maxOutageMs' | 'outlastsOutages'
-    >
+    Pick<QueueExecutorOptions, 'publishOn' | 'concurrency' | 'isAnswered' | 'now' | 'maxOutageMs'>
   > {
   readonly credits?: number;
   /** Share of the longest backoff that a value waits. */
@@ -37,7 +33,6 @@ interface ByHand
 }
 
 function endOf(end: Ended) {
-  if (end === 'unwanted') return end;
   return 'outcome' in end ? end.outcome : end.unasked;
 }
 
@@ -48,7 +43,7 @@ function byHand({concurrency = 4, publishOn = [], random = 0, ...options}: ByHan
   const answers = new Map<string, (attempt: Attempt) => void>();
   const sent: string[] = [];
   /** By value, in order: its outcome, or why it has none. */
-  const ends: [value: string, Outcome | UnaskedCode | 'unwanted'][] = [];
+  const ends: [value: string, Outcome | UnaskedCode][] = [];
   const stops: ExecutorStop[] = [];
   const reserve = vi.fn((batch: readonly Reservation[]) => {
     const granted = Math.min(batch.length, credits);
@@ -267,20 +262,6 @@ test('a value that another run bought meanwhile takes no call, and waits no long
   expect([run.sent, run.reserve.mock.calls.length, run.executor.pace().waiting]).toEqual([['other'], 1, 0]);
 });
 
-test('values that no row waits for any more are dropped: before their call, and while they back off', async () => {
-  const run = byHand({random: 0.9});
-  let isWanted = true;
-  for (const value of ['a', 'b']) await run.submit(value, {isWanted: () => isWanted});
-  await run.permit(1);
-  await run.answer('a', reset);
-  expect([run.sent, run.ends]).toEqual([['a'], []]);
-  isWanted = false;
-  run.executor.dropUnwanted();
-  expect(Object.fromEntries(run.ends)).toEqual({a: 'unwanted', b: 'unwanted'});
-  await run.permit();
-  expect([run.sent, run.executor.pace().waiting]).toEqual([['a'], 0]);
-});
-
 test('the values that wait are those that are not in flight, and a pause is a fleet’s before the run’s own', async () => {
   const pause = {reason: 'fleet', detail: 'gate', untilMs: 99} as const;
   const run = byHand({outlet: {pause}});
@@ -323,65 +304,14 @@ test('a value that was rejected so before is rejected again, whatever the others
   });
 });
 
-test('a value that a program waits for goes before those of lists', async () => {
-  const run = byHand({concurrency: 1});
-  for (const value of ['a', 'b']) await run.submit(value);
-  await run.submit('urgent', {isUrgent: () => true});
-  await run.permit();
-  await run.answer('a');
-  await run.permit();
-  expect(run.sent).toEqual(['a', 'urgent']);
-});
-
-test.each([
-  ['a program does not wait', true, 3],
-  ['rows of a list wait', false, 2],
-])(
-  '%s a minute for the last call of a value, if nothing else can tell an outage',
-  async (_, isUrgent, calls) => {
-    const run = byHand();
-    await run.submit('a', {isUrgent: () => isUrgent});
-    for (let n = 0; n < 3; n += 1) {
-      await run.permit();
-      await run.answer('a', reset);
-    }
-    expect(run.sent).toHaveLength(calls);
-  },
-);
-
-/** An outage: no call of a list's value can be sent. */
-async function inOutage(options: ByHand = {}) {
-  let time = 0;
-  const run = byHand({now: () => time, ...options});
+test('a minute passes before the last call of a value, if nothing else can tell an outage', async () => {
+  const run = byHand();
   await run.submit('a');
-  for (let unsent = 0; unsent < policyNumbers.unsentStreak; unsent += 1) {
+  for (let n = 0; n < 3; n += 1) {
     await run.permit();
-    await run.answer('a', simulated.refused);
+    await run.answer('a', reset);
   }
-  return {
-    ...run,
-    at(now: number) {
-      time = now;
-    },
-  };
-}
-
-test('in an outage one program’s value tests the service, and the others are told at once', async () => {
-  const run = await inOutage();
-  run.at(1_000);
-  const told: string[] = [];
-  for (const value of ['x', 'y'])
-    await run.submit(value, {isUrgent: () => true, heldUp: () => void told.push(value)});
-  expect(told).toEqual([]);
-  await run.permit();
-  expect([run.sent.at(-1), told]).toEqual(['x', ['y']]);
-});
-
-test('rows of a list that come once an outage is overdue are told at once, if it ends no run', async () => {
-  const run = await inOutage({maxOutageMs: 0, outlastsOutages: true});
-  const heldUp = vi.fn();
-  await run.submit('later', {heldUp});
-  expect(heldUp.mock.calls).toEqual([[true]]);
+  expect(run.sent).toHaveLength(2);
 });
 
 const pacer = () => ({request() {}, sent() {}, stop() {}});

@@ -209,12 +209,6 @@ describe('resends', () => {
     expect([...run.settled.values()]).toEqual(Array(6).fill({status: 'skipped', error: 'outage'}));
   });
 
-  test('or the values fail, where a program waits for each of them', async () => {
-    const run = await simulate({values: valuesUpTo(6), failsInOutage: true, answer: () => status(503)});
-    expect([run.stop, run.calls.length]).toEqual([undefined, 18]);
-    expect([...run.settled.values()]).toEqual(Array(6).fill(failed('http_503')));
-  });
-
   test('a service that breaks at the last values is not an outage, however few resends they have', async () => {
     const run = await simulate({values: valuesUpTo(5), resends: 1, answer: () => status(500)});
     expect([...run.settled.values()]).toEqual(Array(5).fill(failed('http_500')));

@@ -33,7 +33,6 @@ export interface SimulationOptions
   readonly concurrency?: number;
   readonly latencyMs?: number;
   readonly resends?: number;
-  readonly failsInOutage?: boolean;
   readonly throttledCost?: PolicySettings['cost']['throttled'];
   /** All values' attempts in earlier sessions of the run. */
   readonly before?: Task['history'];
@@ -148,7 +147,6 @@ function start(options: SimulationOptions) {
     }),
     policy: {
       resends: options.resends ?? 2,
-      failsInOutage: options.failsInOutage,
       cost: {throttled: options.throttledCost ?? 'free', rejected: 'maybe'},
     },
     events: {
@@ -184,10 +182,7 @@ function start(options: SimulationOptions) {
 export const unwaited = {
   firstRow: () => undefined,
   rows: () => [],
-  isUrgent: () => false,
-  isWanted: () => true,
   isAnsweredMeanwhile: () => false,
-  heldUp() {},
 };
 
 async function submitAll(
@@ -202,7 +197,6 @@ async function submitAll(
       ...unwaited,
       ...{lookup: {operation, key, params}, cost: 1, known: false, history: before},
       ended(end) {
-        if (end === 'unwanted') return;
         isEnded(key, 'outcome' in end ? end.outcome : {status: 'skipped', error: end.unasked});
       },
     };

@@ -139,33 +139,13 @@ describe('rows that wait for one call', () => {
     for (const waiter of waiters.slice(1)) pending.add(waiter);
     return {pending, told};
   };
-  const dropped = () => false;
 
   test('are each named once, though two columns of a row have the value', () => {
     expect(waiting({row: 4}, {row: 4}, {row: 7}).pending.rows).toEqual([4, 7]);
   });
 
-  test('the first one that still waits is the first row, and stays it', () => {
-    const {pending} = waiting({isWanted: dropped}, {}, {});
-    expect([pending.chooseFirstRow(), pending.chooseFirstRow()]).toEqual([2, 2]);
-  });
-
-  test('a program among them, or all once it is overdue, gets the earlier answer in an outage', () => {
-    const {pending, told} = waiting({}, {isUrgent: true}, {isUrgent: true, isWanted: dropped});
-    pending.tellInOutage();
-    expect(told).toEqual([[2, {status: 'skipped', error: 'outage'}]]);
-    pending.before = {outcome: old, validity: 'stale'};
-    pending.tellInOutage(true);
-    expect(told.slice(1)).toEqual([
-      [1, {...old, stale: 'outage'}],
-      [2, {...old, stale: 'outage'}],
-    ]);
-  });
-
-  test('are urgent while a program still waits for the value', () => {
-    expect(waiting({}, {isUrgent: true}).pending.isUrgent).toBe(true);
-    expect(waiting({}, {isUrgent: true, isWanted: dropped}).pending.isUrgent).toBe(false);
-    expect(waiting({isWanted: dropped}, {}).pending.isWanted).toBe(true);
-    expect(waiting({isWanted: dropped}).pending.isWanted).toBe(false);
+  test('the first one is the first row, and stays it', () => {
+    const {pending} = waiting({row: 4}, {row: 7});
+    expect([pending.chooseFirstRow(), pending.chooseFirstRow()]).toEqual([4, 4]);
   });
 });

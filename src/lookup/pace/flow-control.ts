@@ -8,7 +8,7 @@ import type {FlowSettings} from '../queue-options.ts';
 import {Canary, type Streak} from './canary.ts';
 import {InFlight} from './in-flight.ts';
 import {type Outage, type OutageOptions, OutageWatch, type ProbeCandidate} from './outage.ts';
-import {type OutageState, type Pause, PauseLog, type StopReason} from './pause.ts';
+import {type Pause, PauseLog, type StopReason} from './pause.ts';
 import {ThrottleGate} from './throttle-gate.ts';
 
 export interface FlowControlOptions extends OutageOptions, FlowSettings {
@@ -47,26 +47,18 @@ export class FlowControl {
   }
 
   /** Returns up to `most` of the waiting tasks, in their order, that may be sent now. */
-  admit<T extends ProbeCandidate & {readonly lookup: Lookup; isUrgent(): boolean}>(
-    waiting: readonly T[],
-    most: number,
-  ): T[] {
+  admit<T extends ProbeCandidate & {readonly lookup: Lookup}>(waiting: readonly T[], most: number): T[] {
     const now = this.#options.now();
     this.#gate.reopen(now);
     this.#notePause(now);
-    let candidates = waiting;
     let room = Math.min(most, this.#room(now));
-    if (room <= 0 && this.#outages.current !== undefined) {
-      candidates = waiting.filter(task => task.isUrgent());
-      if (candidates.length > 0) room = Math.min(most, this.#room(now, true));
-    }
     if (room <= 0) {
       if (waiting.length > 0 && this.#timer === undefined && this.#opensAt > now) this.#wakeLater(now);
       return [];
     }
     const admitted: T[] = [];
     const planned = new Map<Operation, number>();
-    for (const task of this.#outages.candidates(candidates)) {
+    for (const task of this.#outages.candidates(waiting)) {
       if (room <= 0) break;
       const {operation} = task.lookup;
       const more = planned.get(operation) ?? 0;
@@ -131,7 +123,7 @@ export class FlowControl {
     this.rest();
   }
 
-  /** Stops the timers while there are no tasks, so that a program with an idle enricher can end. */
+  /** Stops the timers while there are no tasks, so that a process whose rows are all done can end. */
   rest(): void {
     if (this.#options.tasks.pending === 0) this.#sleep();
   }
@@ -159,9 +151,9 @@ export class FlowControl {
     return !this.#canary(operation).isStreak && this.#options.isAnswered(operation);
   }
 
-  get outage(): OutageState | undefined {
-    const state = this.#outages.state(this.#options.now);
-    return state && {...state, isOverdue: state.isOverdue && this.#options.outlastsOutages === true};
+  /** True while an outage lasts: only probes are sent. */
+  get isOutage(): boolean {
+    return this.#outages.current !== undefined;
   }
 
   /** The reason to send nothing now; undefined while sending. */
@@ -184,12 +176,10 @@ export class FlowControl {
     };
   }
 
-  #room(now: number, isUrgent = false): number {
+  #room(now: number): number {
     if (this.#stopped || this.#gate.pause !== undefined) return 0;
-    return Math.min(
-      this.#options.slots() - this.inFlight.count,
-      this.#outages.room(now, this.inFlight.count, isUrgent),
-    );
+    const {count} = this.inFlight;
+    return Math.min(this.#options.slots() - count, this.#outages.room(now, count));
   }
 
   #canary(operation: Operation): Canary {
@@ -245,12 +235,8 @@ export class FlowControl {
     if (outage !== undefined) this.#giveUpFor(outage, now, 'too long');
   }
 
-  /**
-   * Stops sending, unless the run outlasts outages. Advises the user to wait as long as the outage has
-   * lasted, and at least `comeBackAfterMs`.
-   */
+  /** Stops sending. Advises the user to wait as long as the outage has lasted, and at least `comeBackAfterMs`. */
   #giveUpFor({cause, since: sinceMs}: Readonly<Outage>, now: number, why: 'too long' | 'no resends'): void {
-    if (this.#options.outlastsOutages === true) return;
     const comeBackMs = now + Math.max(now - sinceMs, numbers.comeBackAfterMs);
     this.#giveUp({kind: 'outage', cause, sinceMs, comeBackMs, why});
   }

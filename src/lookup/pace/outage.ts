@@ -2,7 +2,6 @@ import type {Attempt} from '../../client/attempt.ts';
 import type {ValueHistory} from '../../ledger/value-history.ts';
 import {type Blame, backoffMs, blamesValue, policyNumbers as numbers} from '../policy.ts';
 import type {OutageSettings} from '../queue-options.ts';
-import type {OutageState} from './pause.ts';
 import type {Unsettled} from './unsettled.ts';
 
 export interface OutageOptions extends OutageSettings {
@@ -35,8 +34,6 @@ export interface Outage {
   /** Key of the value that is in flight as the probe. */
   probe: string | undefined;
   nextProbe: number;
-  /** Time from which an urgent value, for which a program waits, may be the probe. */
-  nextUrgent: number;
   /**
    * True once the outage has lasted a minute and only values are left that may be to blame. Each then gets
    * one last attempt.
@@ -85,12 +82,11 @@ export class OutageWatch {
     return [...this.#failing.values()].filter(({settled}) => !settled);
   }
 
-  /** Number of further calls that may be sent. `isUrgent`: true for a value for which a program waits. */
-  room(now: number, inFlight: number, isUrgent = false): number {
+  /** Number of further calls that may be sent. */
+  room(now: number, inFlight: number): number {
     const outage = this.current;
     if (outage === undefined) return this.#ramp - inFlight;
-    const due = isUrgent ? outage.nextUrgent : outage.nextProbe;
-    return outage.probe !== undefined || now < due ? 0 : 1;
+    return outage.probe !== undefined || now < outage.nextProbe ? 0 : 1;
   }
 
   /**
@@ -161,15 +157,6 @@ export class OutageWatch {
     return 'service';
   }
 
-  /** The outage as it is now; undefined without one. Calls `clock` only in an outage. */
-  state(clock: () => number): OutageState | undefined {
-    const outage = this.current;
-    if (outage === undefined) return undefined;
-    const now = clock();
-    const isDown = this.room(now, 0, true) === 0;
-    return {probe: outage.probe, isDown, isOverdue: this.overdue(now) !== undefined};
-  }
-
   overdue(now: number): Readonly<Outage> | undefined {
     const outage = this.current;
     return outage !== undefined && now - outage.since >= this.#options.maxOutageMs ? outage : undefined;
@@ -181,8 +168,7 @@ export class OutageWatch {
   }
 
   #beginOutage(cause: string, now: number): void {
-    const unset = {probe: undefined, nextProbe: now, nextUrgent: now};
-    this.#outage = {since: now, cause, probes: 0, ...unset, lastCall: false};
+    this.#outage = {since: now, cause, probes: 0, probe: undefined, nextProbe: now, lastCall: false};
     this.#scheduleProbe(this.#outage, now);
   }
 
@@ -219,6 +205,5 @@ export class OutageWatch {
     const wait = backoffMs(outage.probes, cap, 0.5 + this.#options.random() / 2);
     const next = Math.max(now + wait, left > 1 ? 0 : outage.since + numbers.patienceMs);
     outage.nextProbe = now < end ? Math.min(next, end) : next;
-    outage.nextUrgent = now + Math.min(wait, numbers.urgentProbeMs);
   }
 }

@@ -2,19 +2,6 @@ import type {Attempt} from '../../client/attempt.ts';
 import type {Operation} from '../../operations/table.ts';
 import type {Streak} from './canary.ts';
 
-/** The state of an outage, as far as waiting tasks need it. */
-export interface OutageState {
-  /** Key of the value that is in flight as the probe: its call tests if the outage is over. */
-  readonly probe: string | undefined;
-  /** True while no further probe may be sent, not even for an urgent value, for which a program waits. */
-  readonly isDown: boolean;
-  /**
-   * True if the outage exceeds its maximum length in a run that continues anyway, such as an enricher's. Then
-   * all waiting rows get a result without a call.
-   */
-  readonly isOverdue: boolean;
-}
-
 export type StopReason =
   | {readonly kind: 'fatal'; readonly attempt: Extract<Attempt, {kind: 'fatal'}>}
   | {readonly kind: 'refused'; readonly operation: Operation; readonly streak: Streak}

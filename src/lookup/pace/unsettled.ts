@@ -3,7 +3,7 @@ import {type PolicySettings, sendsLeft} from '../policy.ts';
 import type {TaskState} from '../task-state.ts';
 
 /** Submitted tasks that are not settled yet. Some back off for a time; some are held until an outage is over. */
-export class Unsettled implements Iterable<TaskState> {
+export class Unsettled {
   readonly #tasks = new Set<TaskState>();
   readonly #timers = new Map<TaskState, NodeJS.Timeout>();
   readonly #held = new Set<TaskState>();
@@ -13,10 +13,6 @@ export class Unsettled implements Iterable<TaskState> {
 
   constructor(policy: PolicySettings) {
     this.#policy = policy;
-  }
-
-  [Symbol.iterator](): Iterator<TaskState> {
-    return this.#tasks.values();
   }
 
   get size(): number {
@@ -77,14 +73,12 @@ export class Unsettled implements Iterable<TaskState> {
     return held;
   }
 
-  /** Ends the wait of those tasks, backing off or held, for which `isMeant` is true. Returns them. */
-  takeBackingOff(isMeant: (task: TaskState) => boolean = () => true): readonly TaskState[] {
-    const taken = [...this.#timers.keys(), ...this.#held].filter(isMeant);
-    for (const task of taken) {
-      clearTimeout(this.#timers.get(task));
-      this.#timers.delete(task);
-      this.#held.delete(task);
-    }
+  /** Ends the wait of all tasks that back off or are held. Returns them. */
+  takeBackingOff(): readonly TaskState[] {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    const taken = [...this.#timers.keys(), ...this.#held];
+    this.#timers.clear();
+    this.#held.clear();
     return taken;
   }
 }

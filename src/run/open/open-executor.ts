@@ -115,12 +115,9 @@ function watchFleet(
   });
 }
 
-/**
- * True if the run continues however many values are refused: with `max_errors` of 100%, or in library use. A
- * program that uses the library sees each failure itself, and its own users may choose the values.
- */
-function mayAllFail({output, settings: {maxErrors}}: Job): boolean {
-  return output.kind === 'rows' || (maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1);
+/** True if the run continues however many values are refused: with `max_errors` of 100%. */
+function mayAllFail({maxErrors}: Job['settings']): boolean {
+  return maxErrors !== undefined && 'share' in maxErrors && maxErrors.share >= 1;
 }
 
 function createExecutor(
@@ -135,11 +132,10 @@ function createExecutor(
     ledger,
     lanes,
     concurrency: settings.concurrency,
-    policy: {resends, cost, failsInOutage: job.output.kind === 'rows'},
+    policy: {resends, cost},
     maxOutageMs: settings.maxOutage,
     publishOn: settings.publishOn,
-    outlastsOutages: io.outlastsOutages,
-    mayAllFail: mayAllFail(job),
+    mayAllFail: mayAllFail(settings),
     events: {
       closed: reason => io.warn(publishedInstead(stopOf(reason, ledger, job.endpoint))),
       refused: (operation, streak) => {

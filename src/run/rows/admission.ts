@@ -1,10 +1,9 @@
 import type {Batch, InputRecord} from '../../input/row.ts';
 import type {Layout} from '../../layout/layout.ts';
-import {askedAnew, type Lookup, type Result} from '../../ledger/lookup.ts';
+import type {Lookup, Result} from '../../ledger/lookup.ts';
 import type {Answers} from '../../lookup/answers.ts';
 import type {Waiter} from '../../lookup/pending.ts';
 import {type PlannedCell, repairsOf} from '../../lookup/plan-row.ts';
-import {operations} from '../../operations/table.ts';
 import {type Stopper, stopFor} from '../stop.ts';
 import type {InOrder, PendingRecord} from './in-order.ts';
 import {parsedAnswer} from './parsed-answer.ts';
@@ -14,13 +13,6 @@ interface Stages {
   readonly window: InOrder;
   readonly answers: Answers;
   readonly stopper: Stopper;
-  /** Returns false once the caller no longer wants its rows. Without this function, rows are always wanted. */
-  readonly isWanted?: () => boolean;
-  /**
-   * True if a program waits for each single row. In an outage, such rows do not wait. A session token gets a call
-   * of its own, even if an earlier row had the same token.
-   */
-  readonly isRequest?: boolean;
 }
 
 /** A row of which some lookups have conditions. The conditions are decided stage by stage, as answers arrive. */
@@ -64,25 +56,10 @@ class AskedCell implements Waiter {
   }
 
   tell(result: Result): void {
-    if (!this.#isOpen) return;
     this.#stages.window.complete(this.#entry, this.#index, result);
     if (this.#row === undefined) return;
     this.#row.open -= 1;
     if (this.#row.open === 0) this.#row.advance();
-  }
-
-  isWanted(): boolean {
-    const {isWanted} = this.#stages;
-    return isWanted === undefined || (this.#isOpen && isWanted());
-  }
-
-  get isUrgent(): boolean {
-    return this.#stages.isRequest === true;
-  }
-
-  /** True while the cell has no result. */
-  get #isOpen(): boolean {
-    return this.#entry.results[this.#index] === undefined;
   }
 }
 
@@ -138,9 +115,7 @@ export class Admission {
   }
 
   #asked(entry: PendingRecord, index: number, lookup: Lookup, row: WaitingRow | undefined): AskedCell {
-    const isAnew = this.#stages.isRequest === true && operations[lookup.operation].again !== undefined;
-    const own = isAnew ? askedAnew(lookup, entry.record.record) : lookup;
-    return new AskedCell(this.#stages, entry, index, own, row);
+    return new AskedCell(this.#stages, entry, index, lookup, row);
   }
 
   #waitingRow(entry: PendingRecord, planned: readonly PlannedCell[]): WaitingRow {

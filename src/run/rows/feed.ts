@@ -2,7 +2,6 @@ import {countReject} from '../../books/counters.ts';
 import {BulkEnrichError} from '../../errors.ts';
 import {objectRecord} from '../../input/objects.ts';
 import type {InputPosition, InputRecord, ObjectRow, Reject} from '../../input/row.ts';
-import type {Result} from '../../ledger/lookup.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {logTrouble} from '../log.ts';
 import type {Session} from '../session.ts';
@@ -16,21 +15,16 @@ export interface FedRow {
   readonly row: EnrichedRow<ObjectRow> | Reject;
 }
 
-/**
- * Takes the rows of one caller through the stages plan → answers → in order. Callers share the session's answers,
- * pace and counts. Each caller has its own order and end.
- */
+/** Takes a program's rows through the stages plan → answers → in order, and gives them back. */
 export class Feed {
   readonly #session: Session;
   readonly #window = new InOrder();
   readonly #admission: Admission;
   readonly #position: InputPosition;
-  /** The caller's rows that are in the window, in input order. */
+  /** The program's rows that are in the window, in input order. */
   readonly #given: unknown[] = [];
-  #left = false;
 
-  /** `isRequest`: the program waits for each single row, not for a list of rows. */
-  constructor(session: Session, isRequest: boolean) {
+  constructor(session: Session) {
     this.#session = session;
     const {stopper, input, asking} = session;
     this.#position = input.source.position;
@@ -39,8 +33,6 @@ export class Feed {
       answers: asking.answers,
       stopper,
       window: this.#window,
-      isWanted: () => !this.#left,
-      isRequest,
     });
   }
 
@@ -57,7 +49,7 @@ export class Feed {
         await this.#admission.admit({records, position: this.#position});
       }
     } catch (error) {
-      // An error of the ledger stops the run for all callers. A row's own error, thrown by a getter, does not.
+      // An error of the ledger stops the run. A row's own error, thrown by a getter, comes after the rows before it.
       if (error instanceof BulkEnrichError) stopper.stop(stopFor(error));
       throw error;
     }
@@ -89,16 +81,8 @@ export class Feed {
     this.#window.end();
   }
 
-  /** Gives all missing results this value, and drops their calls unless they were sent. */
-  giveUp(result: Result): void {
-    this.#window.giveUp(result);
-    this.#session.asking.executor.dropUnwanted();
-  }
-
-  /** The caller left: drops the calls of unfinished rows. Finished rows can still be taken. */
+  /** The caller left, or the run ended. Finished rows can still be taken. */
   leave(): void {
-    this.#left = true;
     this.#window.abort();
-    if (this.open > 0) this.#session.asking.executor.dropUnwanted();
   }
 }

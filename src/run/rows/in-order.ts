@@ -61,13 +61,6 @@ export class InOrder {
     if (entry.missing === 0 && entry === this.#entries[this.#head]) this.#wakeWriter?.();
   }
 
-  /** Gives all missing results this value. */
-  giveUp(result: Result): void {
-    for (const entry of this.#entries.slice(this.#head))
-      for (let index = 0; entry.missing > 0; index++)
-        if (entry.results[index] === undefined) this.complete(entry, index, result);
-  }
-
   /** Resolves when the window has room for more records. */
   async room(): Promise<void> {
     while (this.full || this.#writerIsBehind) {

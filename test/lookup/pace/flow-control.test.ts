@@ -57,12 +57,12 @@ test('a pause does not keep a process alive while nothing waits, and holds for l
   // A lease that was on its way finds nothing.
   expect(flow.admit([], 4)).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);
-  expect(flow.admit([{lookup, history: noAttempts, isUrgent: () => false}], 4)).toEqual([]);
+  expect(flow.admit([{lookup, history: noAttempts}], 4)).toEqual([]);
   vi.advanceTimersByTime(599_000);
   expect(onOpen).not.toHaveBeenCalled();
   vi.advanceTimersByTime(2_000);
   expect(onOpen).toHaveBeenCalledOnce();
-  expect(flow.admit([{lookup, history: noAttempts, isUrgent: () => false}], 4)).toHaveLength(1);
+  expect(flow.admit([{lookup, history: noAttempts}], 4)).toHaveLength(1);
 });
 
 test('a caller that was to give more keeps it, until it has none', () => {
@@ -84,7 +84,7 @@ test('a run that gives up a throttling service at once comes back after half a m
   );
 });
 
-const waiting = (one: Lookup) => ({lookup: one, history: noAttempts, isUrgent: () => false});
+const waiting = (one: Lookup) => ({lookup: one, history: noAttempts});
 const failure = {kind: 'ambiguous', code: 'http_503', latencyMs: 1, status: 503} as const;
 
 /** An outage, and the value whose call is to find out if it is over. */
@@ -99,7 +99,7 @@ function probing() {
   vi.advanceTimersByTime(1_000);
   expect(flow.admit([waiting(probe), waiting(lookup)], 4)).toHaveLength(1);
   flow.sent(probe);
-  expect([flow.admit([waiting(lookup)], 4), flow.outage?.probe]).toEqual([[], probe.key]);
+  expect([flow.admit([waiting(lookup)], 4), flow.isOutage]).toEqual([[], true]);
   return {flow, probe};
 }
 

@@ -194,18 +194,6 @@ describe('a probe', () => {
     expect(waits(1)[0]).toBe(MINUTE);
   });
 
-  test('with a value that a request waits for, is sent after a second at most', () => {
-    const {watch, failed} = outage();
-    const rooms = (...times: number[]) => times.map(now => watch.room(now, 0, true));
-    for (let now = 1_000; now < 60_000; now += 1_000) {
-      watch.sent('v0');
-      expect(rooms(now)).toEqual([0]);
-      failed('v0', now);
-      expect(rooms(now, now + policyNumbers.urgentProbeMs)).toEqual([0, 1]);
-    }
-    expect(watch.room(60_000, 0)).toBe(0);
-  });
-
   test('is sent at the very end of the time that an outage may last, and beyond it as before', () => {
     const it = outage({maxOutageMs: 1_000});
     it.watch.sent('v0');

@@ -14,7 +14,7 @@ export function ways({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     rows(4, 10),
     tuple(
       specWith({...open, cache: 'own', requireStore: false}),
-      constantFrom('stdout', 'stdout', 'enrich', 'enricher'),
+      constantFrom('stdout', 'stdout', 'enrich'),
       sometimes(cutOff(24, 70)),
       integer({min: 1, max: 4}),
       constantFrom<Partial<RunSpec>[]>({}, {way: 'enrich'}, {way: undefined}),
@@ -29,7 +29,7 @@ export function ways({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     distinct(6, 10),
     tuple(
       specWith({...open, columns: 'ip', where: false, stale: false}),
-      constantFrom('enrich', 'enricher', 'enricher'),
+      constantFrom('enrich'),
       constantFrom<Fault['kind'][]>('broken', 'refused'),
       integer({min: 2, max: 4}),
     ).map(([one, way, kind, from]): Command[] => [

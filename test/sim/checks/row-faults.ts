@@ -257,9 +257,8 @@ function faultOfSkip(error: string, row: string, run: Ended, scene: Scene): stri
   const before = scene.runs.filter(
     one => one.nth <= run.nth && outputPath(one.spec) === outputPath(spec) && !isStream(spec),
   );
-  const isTold = error === 'offline' || (error === 'outage' && spec.way === 'enricher');
   const mayBe = [run, ...before].some(
-    one => (one.spec.publishesAtLimit || isTold) && why[error as keyof typeof why](one),
+    one => (one.spec.publishesAtLimit || error === 'offline') && why[error as keyof typeof why](one),
   );
   return mayBe ? undefined : 'there is no reason to';
 }

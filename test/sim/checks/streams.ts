@@ -18,8 +18,7 @@ function rowsOf({after, spec}: Ended): string {
 const NOTHING = Buffer.alloc(0);
 
 const inOrder: Check = {
-  promise:
-    'A stream has whole rows from the first on, each true and in its place, whatever ended its run; requests have those that were answered.',
+  promise: 'A stream has whole rows from the first on, each true and in its place, whatever ended its run.',
   broken(scene) {
     const {run} = scene;
     // A whole one is held against its input as a file is.
@@ -27,12 +26,7 @@ const inOrder: Check = {
     const lines = readRows(rowsOf(run), run.spec);
     if (lines.length === 0) return UNTRIED;
     const {rows} = recordsOf(run.input);
-    const own = lines.map((line, index) => {
-      const row =
-        run.spec.way === 'enricher' ? rows.find(one => one.startsWith(`${line('id')},`)) : rows[index];
-      return row ?? '';
-    });
-    if (new Set(own).size < own.length) return 'a row came twice';
+    const own = lines.map((_, index) => rows[index] ?? '');
     return faultOfRows(lines, own, run, scene);
   },
 };
@@ -85,8 +79,7 @@ const unread: Check = {
 };
 
 const unwanted: Check = {
-  promise:
-    'Once a run is asked to end, or a program has left its loop or closed its enricher, nothing is sent.',
+  promise: 'Once a run is asked to end, or a program has left its loop, nothing is sent.',
   broken({run}) {
     const {unwantedAt, calls, spec} = run;
     if (unwantedAt === undefined || spec.fleet) return UNTRIED;
@@ -97,20 +90,11 @@ const unwanted: Check = {
 
 const own: Check = {
   promise:
-    'A program gets its own objects back, in its order. Anything else comes with its index. Each waiting caller is told why a run stopped.',
+    'A program gets its own objects back, in its order. Anything else comes with its index. It is told why a run stopped.',
   broken({run}) {
     const isTried = isOfProgram(run.spec) && run.error === undefined && !run.process.killed;
     return isTried ? run.odd : UNTRIED;
   },
 };
 
-const outlasting: Check = {
-  promise: 'No outage ends an enricher that is not told to stop in one.',
-  broken({run}) {
-    const isTried = run.calls.some(({told}) => told === 'ambiguous' || told === 'not sent');
-    if (run.spec.way !== 'enricher' || !isTried) return UNTRIED;
-    return run.stop === 'outage' ? run.message : undefined;
-  },
-};
-
-export const streamChecks: readonly Check[] = [inOrder, kept, tidy, unread, unwanted, own, outlasting];
+export const streamChecks: readonly Check[] = [inOrder, kept, tidy, unread, unwanted, own];

@@ -78,7 +78,7 @@ export const ways = [
     ],
   },
   {
-    name: 'library: a closed enricher still sends',
+    name: 'library: a run that was left still sends',
     test: 'test/library/ended.test.ts',
     edits: [
       ['src/run/run.ts', '  executor.stop();\n  return executor.drained(', '  return executor.drained('],
@@ -108,29 +108,9 @@ export const ways = [
     name: 'library: what is no row comes with the index of another',
     edits: [
       [
-        'src/library/shared-run.ts',
+        'src/library/rows-run.ts',
         'yield this.#enrichments.attach(fed, index++);',
         'yield this.#enrichments.attach(fed, ++index);',
-      ],
-    ],
-  },
-  {
-    name: 'library: an outage ends an enricher that is told nothing of outages',
-    edits: [
-      [
-        'src/library/enricher.ts',
-        "const outlastsOutages = publishOn === undefined || publishOn.includes('outage');",
-        "const outlastsOutages = publishOn?.includes('outage') === true;",
-      ],
-    ],
-  },
-  {
-    name: 'library: callers are told that the enricher was closed, whatever stopped it',
-    edits: [
-      [
-        'src/library/shared-run.ts',
-        '  if (stop === undefined)\n    return',
-        '  if (stop?.error === undefined)\n    return',
       ],
     ],
   },

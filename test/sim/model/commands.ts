@@ -19,9 +19,9 @@ export interface InputRow {
 /**
  * How a run is started, and where its rows go: by a command into a file if left out. `dated`: into a file of each day.
  * `stdout`: through a pipe. The others are a program that has the library: `runJob` writes a file, as the command does;
- * `enrich` and `enricher` take rows from the program and give them back.
+ * `enrich` takes rows from the program and gives them back.
  */
-export type Way = 'dated' | 'stdout' | 'runJob' | 'enrich' | 'enricher';
+export type Way = 'dated' | 'stdout' | 'runJob' | 'enrich';
 
 /** Nothing is asked after midnight, by UTC. */
 export const MIDNIGHT = '00:00 UTC';
@@ -99,12 +99,12 @@ export function isStream({way}: Pick<RunSpec, 'way'>): boolean {
 
 /** True for rows that a program gives and takes. */
 export function isOfProgram({way}: Pick<RunSpec, 'way'>): boolean {
-  return way === 'enrich' || way === 'enricher';
+  return way === 'enrich';
 }
 
 /** The settings without those that its way to run lacks. */
 export function fitting(spec: RunSpec): RunSpec {
-  const {way, columns} = spec;
+  const {way} = spec;
   if (way === undefined) return spec;
   const own = {...spec, linked: false, clash: undefined};
   if (way === 'dated') return {...own, state: 0, packed: false};
@@ -121,8 +121,6 @@ export function fitting(spec: RunSpec): RunSpec {
     force: false,
     // A limit that the last rows exceed ends the run, but not the loop, which has all of them.
     maxErrors: undefined,
-    // Each session token that a program asks about alone makes its own call.
-    columns: way === 'enricher' && columns.includes('token') ? 'ip email' : columns,
   };
 }
 

@@ -148,7 +148,7 @@ const settings: {
     constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const),
     40,
   ),
-  way: sometimes(constantFrom(...(['dated', 'stdout', 'runJob', 'enrich', 'enricher'] as const)), 10),
+  way: sometimes(constantFrom(...(['dated', 'stdout', 'runJob', 'enrich'] as const)), 10),
 };
 
 const spec = record(settings) as fc.Arbitrary<RunSpec>;

@@ -2,7 +2,6 @@ import {existsSync, readFileSync} from 'node:fs';
 import {pino} from 'pino';
 import {BulkEnrichError, exitCodes} from '../../../src/errors.ts';
 import {enrich} from '../../../src/library/enrich.ts';
-import {createEnricher, type Enricher} from '../../../src/library/enricher.ts';
 import {type RunJobOptions, runJob} from '../../../src/library/run-job.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import type {RunOutcome} from '../../../src/run/run-outcome.ts';
@@ -43,13 +42,10 @@ export async function runProgram(given: Settings, work: Work, around: Around): P
     report.outcome = await runJob({...given, ...files}, options);
     return;
   }
-  // An enricher outlasts an outage, unless it is told to stop in one.
-  const isOdd = (name: string) =>
-    OF_FILES.has(name) || (name === 'publishOn' && spec.way === 'enricher' && !spec.publishesAtLimit);
-  const settings = Object.fromEntries(Object.entries(given).filter(([name]) => !isOdd(name)));
+  const settings = Object.fromEntries(Object.entries(given).filter(([name]) => !OF_FILES.has(name)));
   const program = new Program(settings, options, work, around);
   try {
-    report.outcome = await (spec.way === 'enrich' ? program.loop() : program.serve());
+    report.outcome = await program.loop();
   } catch (error) {
     if (!isBegun || !(error instanceof BulkEnrichError)) throw error;
     report.outcome = program.stoppedBy(error);
@@ -85,55 +81,15 @@ class Program {
     const rows = world.random() < 0.5 ? this.#rows : oneByOne(this.#rows);
     let index = 0;
     for await (const row of enrich(rows as object[], this.#settings as never, this.#options)) {
-      this.#take(row, index, index);
+      this.#take(row, index);
       index += 1;
       if (this.#leaves()) break;
     }
     return this.#ended();
   }
 
-  /** Serves two callers at a time: one has every other row, and requests have the others. */
-  async serve(): Promise<RunOutcome> {
-    const enricher = await createEnricher(this.#settings as never, this.#options);
-    const own = this.#rows.map((row, index) => ({row, index}));
-    const [list, requests] = [0, 1].map(nth => own.filter(({index}) => index % 2 === nth));
-    const errors: unknown[] = [];
-    const calling = [this.#list(enricher, list ?? []), this.#requests(enricher, requests ?? [])];
-    await Promise.all(calling.map(each => each.catch(error => errors.push(error))));
-    const outcome = await enricher.close();
-    this.#compare(errors, outcome);
-    return {...outcome, stop: this.#around.report.isLeft ? LEAVING : outcome.stop};
-  }
-
-  async #list(enricher: Enricher, rows: readonly Numbered[]): Promise<void> {
-    let nth = 0;
-    for await (const row of enricher.many(rows.map(({row}) => row) as never)) {
-      this.#take(row, rows[nth]?.index ?? -1, nth);
-      nth += 1;
-      if (this.#leaves()) void enricher.close();
-    }
-  }
-
-  async #requests(enricher: Enricher, rows: readonly Numbered[]): Promise<void> {
-    for (const {row, index} of rows) {
-      this.#take(await enricher.one(row as never), index, 0);
-      if (this.#leaves()) void enricher.close();
-    }
-  }
-
-  /** A caller is told why the run stopped, as is who closes it. */
-  #compare(errors: readonly unknown[], {stop}: RunOutcome): void {
-    const {report} = this.#around;
-    const why = stop?.reason === 'signal' ? 'aborted' : stop?.reason;
-    for (const error of errors) {
-      if (!(error instanceof BulkEnrichError)) throw error;
-      if (error.code !== why && !(error.code === 'closed' && report.isLeft))
-        report.odd ??= `a caller was told ${error.code}, and the end ${why}`;
-    }
-  }
-
-  /** The row that came back for one of its own. `nth`: its place among its caller's rows. */
-  #take(row: object, index: number, nth: number): void {
+  /** The row that came back for one of its own. */
+  #take(row: object, index: number): void {
     const {world, report} = this.#around;
     const given = this.#rows[index];
     const {enrichment, ...own} = row as {enrichment: Results};
@@ -143,7 +99,8 @@ class Program {
       () => `take row ${index + 1}`,
       () => {
         if (typeof given === 'string') {
-          if (rejected?.index !== nth) report.odd ??= `what is no row, at ${nth}, came as ${rejected?.index}`;
+          if (rejected?.index !== index)
+            report.odd ??= `what is no row, at ${index}, came as ${rejected?.index}`;
         } else if (row !== given) report.odd ??= `row ${index + 1} came back as another object`;
         else report.taken[index] = `${JSON.stringify({...own, ...flat(enrichment)})}\n`;
       },
@@ -192,11 +149,6 @@ class Program {
     const path = this.#settings['summary'] as string;
     return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   }
-}
-
-interface Numbered {
-  readonly row: Given;
-  readonly index: number;
 }
 
 const LEAVING = {

@@ -69,10 +69,8 @@ const ofErrors: Check = {
   broken(scene) {
     const written = writtenIn(scene);
     if (written === undefined) return UNTRIED;
-    const {summary, cells, broken, run} = written;
-    // An enricher numbers the rows of all its callers in the order in which they come.
-    const numbered = (rows: readonly number[] = []) =>
-      run.spec.way === 'enricher' ? '' : rows.slice(0, 10).join();
+    const {summary, cells, broken} = written;
+    const numbered = (rows: readonly number[] = []) => rows.slice(0, 10).join();
     const found = new Map<string, number[]>();
     for (const cell of cells)
       if (isTrouble(cell) || cell.status === 'invalid') {
