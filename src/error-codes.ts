@@ -55,6 +55,7 @@ export const usageCodes = {
     'a verdict has no action',
     'use `--verdict token=COLUMN,action=ID`, or set `BULK_ENRICH_ACTION_ID`',
   ],
+  no_bad_rows: ['`--bad` holds for no row', 'check its column and value'],
   no_columns: [
     'no column holds values to look up',
     'name a column: `--ip`, `--phone`, `--email` or `--verdict`',

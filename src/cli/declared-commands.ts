@@ -126,7 +126,8 @@ function addReaders(add: Add, run: RunCommand): void {
   const score = add('score', 'Score an output by other rules. Makes no calls.')
     .argument('<output>', 'an output of run, CSV or NDJSON')
     .requiredOption('--rules <FILE>', 'Rules of the risk score: a YAML file, or default.')
-    .option('--now <TIME>', `The time that "now" means in rules. (default: the start of the output's run)`);
+    .option('--now <TIME>', `The time that "now" means in rules. (default: the start of the output's run)`)
+    .option('--bad <EXPR>', 'Show which rules tell rows that turned out bad, such as row.banned == "1".');
   withOutput(score, 'Write the rows with their new scores to this file.').action(
     run(async () => (await import('./outputs/score.ts')).scoreCommand),
   );

@@ -5,11 +5,12 @@ import type {TextRow} from '../input/row.ts';
 import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells} from '../output/columns.ts';
 import {ENRICHMENT} from '../output/encoder.ts';
 import {writeWhole} from '../output/whole-file.ts';
-import type {Changes} from '../report/changes.ts';
+import type {ScoreChanges} from '../report/bad-rows.ts';
 import {backgroundOf} from '../score/given.ts';
 import type {Risk} from '../score/risk.ts';
 import type {RuleSet} from '../score/rules.ts';
 import {createScorer, type Scorer} from '../score/scorer.ts';
+import {BadRowCounts} from './bad-rows.ts';
 import {ChangeCounts} from './change-counts.ts';
 import {type EnrichedFile, openEnriched, startOf} from './enriched-file.ts';
 import {rowReaderOf, targetsIn} from './read-answers.ts';
@@ -22,16 +23,18 @@ export interface ScoreAgain {
   /** The rules' `now`, in milliseconds since the epoch; the start of the output's run by default. */
   readonly now?: number | undefined;
   readonly to?: string | undefined;
+  /** A condition that holds for rows that turned out bad; counts which rules and levels they have. */
+  readonly bad?: string | undefined;
 }
 
 /**
  * Scores an output's rows by other rules, without calls to the service, and returns the difference. With `to`,
  * writes the same rows with the new scores.
  *
- * @throws {UsageError} if rules read a field or time that the output lacks; {@link
+ * @throws {UsageError} if rules read a field or time that the output lacks, or `bad` holds for no row; {@link
  * InputError}; {@link OutputError}.
  */
-export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Changes> {
+export async function scoreAgain({path, rules, now, to, bad}: ScoreAgain): Promise<ScoreChanges> {
   const file = await openEnriched(path);
   try {
     const {results} = file;
@@ -44,14 +47,17 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
     const counts = new ChangeCounts(compared, compared);
     const targets = targetsIn(file);
     const startedAt = now ?? startOf(file);
-    const scorer = createScorer(rules, targets, file.own, backgroundOf(rules, startedAt || 0));
+    const background = backgroundOf(rules, startedAt || 0);
+    const scorer = createScorer(rules, targets, file.own, background);
+    const badRows = bad === undefined ? undefined : new BadRowCounts(bad, rules, file, background);
     refuseLacking(file, scorer, Number.isNaN(startedAt));
     const read = rowReaderOf(file);
     const answers = riskFrom(file);
     let rows = 0;
     const rescored = (row: TextRow) => {
       const cells = file.cellsOf(row);
-      const {risk: judged} = scorer.score(read(row, cells));
+      const {risk: judged, outcomes} = scorer.score(read(row, cells));
+      badRows?.add(row, judged, outcomes);
       const rest = cells.slice(answers + results.risk.length);
       const before = results.risk.length > 0 ? cells.slice(answers, -rest.length || undefined) : [];
       const after = riskCells(judged, risk);
@@ -68,7 +74,15 @@ export async function scoreAgain({path, rules, now, to}: ScoreAgain): Promise<Ch
     else for await (const batch of file.batches()) batch.forEach(rescored);
     const none = {old: 0, new: 0};
     const both = {old: rows, new: rows};
-    return {key: [], rows: both, ...counts.rows, without_key: none, repeated: none, ...counts.counts};
+    const changes = {
+      key: [],
+      rows: both,
+      ...counts.rows,
+      without_key: none,
+      repeated: none,
+      ...counts.counts,
+    };
+    return badRows === undefined ? changes : {...changes, bad_rows: badRows.result};
   } finally {
     await file.close();
   }

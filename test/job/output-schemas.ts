@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {intelligenceNames, operationNames, operations} from '../../src/operations/table.ts';
-import {changesSchema} from '../../src/report/changes.ts';
+import {scoreSchema} from '../../src/report/bad-rows.ts';
 import {explanationSchema} from '../../src/report/explanation.ts';
 import {priceSchema} from '../../src/report/money.ts';
 import {runRecordSchema} from '../../src/report/run-record.ts';
@@ -143,7 +143,7 @@ export const outputSchemas = {
   summary: ['The summary of a run of bulk-enrich', summarySchema],
   plan: ['What bulk-enrich plan --json writes', planSchema],
   explain: ['A line of what bulk-enrich explain --json writes', explanationSchema],
-  diff: ['What bulk-enrich diff --json and score --json write', changesSchema],
+  diff: ['What bulk-enrich diff --json and score --json write', scoreSchema],
   runs: ['What bulk-enrich runs --json writes', runsSchema],
   spend: ['What bulk-enrich spend --json writes', spendSchema],
   doctor: ['What bulk-enrich doctor --json writes', doctorSchema],
