@@ -1,6 +1,6 @@
 import {UsageError} from '../errors.ts';
 import type {TextRow} from '../input/row.ts';
-import type {BadRows, BadShare} from '../report/bad-rows.ts';
+import type {BadRows, BadShare} from '../report/changes.ts';
 import {createRowFilter, type RowFilter} from '../score/conditions.ts';
 import type {Background} from '../score/given.ts';
 import type {Risk, RiskLevel, RuleOutcomes} from '../score/risk.ts';
@@ -10,7 +10,7 @@ import type {EnrichedFile} from './enriched-file.ts';
 /** Fewer rows than this with a reason or level, or of either kind, are too few to compare. */
 const FEW = 10;
 
-interface Tally {
+interface BadCount {
   bad: number;
   others: number;
 }
@@ -18,9 +18,9 @@ interface Tally {
 /** Counts how often bad rows, and all others, have each rule's reason and each level. */
 export class BadRowCounts {
   readonly #isBad: RowFilter;
-  readonly #rows: Tally = {bad: 0, others: 0};
-  readonly #levels: Readonly<Record<RiskLevel, Tally>>;
-  readonly #rules: readonly (Tally & {readonly reason: string})[];
+  readonly #rows: BadCount = {bad: 0, others: 0};
+  readonly #levels: Readonly<Record<RiskLevel, BadCount>>;
+  readonly #rules: readonly (BadCount & {readonly reason: string})[];
 
   /** @throws {UsageError} if `bad` is not a condition, or reads an unknown column. */
   constructor(bad: string, {rules}: RuleSet, {own}: EnrichedFile, background: Background) {
@@ -51,7 +51,7 @@ export class BadRowCounts {
     };
   }
 
-  #share(name: string, {bad, others}: Tally): BadShare {
+  #share(name: string, {bad, others}: BadCount): BadShare {
     const {bad: allBad, others: allOthers} = this.#rows;
     const isFew = Math.min(allBad, allOthers, bad + others) < FEW || others === 0;
     return {name, bad, others, times: isFew ? null : bad / allBad / (others / allOthers)};

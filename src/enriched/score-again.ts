@@ -5,7 +5,7 @@ import type {TextRow} from '../input/row.ts';
 import {addedNames, planRisk, REPAIRS, type RiskColumn, riskCells} from '../output/columns.ts';
 import {ENRICHMENT} from '../output/encoder.ts';
 import {writeWhole} from '../output/whole-file.ts';
-import type {ScoreChanges} from '../report/bad-rows.ts';
+import type {ScoreChanges} from '../report/changes.ts';
 import {backgroundOf} from '../score/given.ts';
 import type {Risk} from '../score/risk.ts';
 import type {RuleSet} from '../score/rules.ts';

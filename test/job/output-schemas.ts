@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {intelligenceNames, operationNames, operations} from '../../src/operations/table.ts';
-import {scoreSchema} from '../../src/report/bad-rows.ts';
+import {scoreSchema} from '../../src/report/changes.ts';
 import {explanationSchema} from '../../src/report/explanation.ts';
 import {priceSchema} from '../../src/report/money.ts';
 import {runRecordSchema} from '../../src/report/run-record.ts';

@@ -1,7 +1,7 @@
 import {refusePath} from '../../enriched/diff.ts';
 import {scoreAgain} from '../../enriched/score-again.ts';
 import {UsageError} from '../../errors.ts';
-import type {BadRows} from '../../report/bad-rows.ts';
+import type {BadRows} from '../../report/changes.ts';
 import {percent} from '../../report/format.ts';
 import {loadRules} from '../../score/rules.ts';
 import {count, many} from '../terminal/lines.ts';
