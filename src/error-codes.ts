@@ -33,12 +33,16 @@ export const usageCodes = {
     'fix the place that the message shows; [scoring.md](scoring.md) describes the language',
   ],
   fleet_packages: ['the packages for fleets are not installed', 'run `npm install bullmq ioredis`'],
+  file_exists: [
+    'a file that no run wrote is where a run would write its summary, report, metrics or rejected rows',
+    'use another path, or move the file',
+  ],
   fleet_refused: [
     'a fleet’s members differ in something that must be the same',
     'give them the same settings, and versions of [one protocol](fleet.md#upgrade-the-fleet)',
   ],
   fleet_secret: ['a fleet has no secret to encrypt with', 'set the same `BULK_ENRICH_API_KEY` everywhere'],
-  foreign_link: ['a path is a link of another user', 'name the file itself'],
+  foreign_link: ['a path is a link that another user made or could replace', 'name the file itself'],
   header_is_value: ['the first line looks like data', 'add `--no-header`'],
   is_directory: ['a path is a directory where a file is needed', 'name a file'],
   job_columns: ['a job file names no column', 'add `ip`, `phone`, `email` or `verdict`'],
@@ -104,10 +108,6 @@ export const usageCodes = {
   ],
   redis_url: ['the URL of Redis is not valid', 'use `redis://HOST:PORT`'],
   rejected_row: ['the row to explain could not be read', 'look it up in the file of rejected rows'],
-  rejects_exist: [
-    'the file for rejected rows belongs to another output',
-    'use another `--rejects`, or move the file',
-  ],
   row: ['`--row` is not a number', 'give a row’s number, from 1'],
   same_file: ['two of a run’s files are the same file', 'name another one'],
   sample: ['`runJob` takes no `sample`', 'use the command `run --sample N`'],

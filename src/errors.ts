@@ -133,7 +133,7 @@ export function systemCode(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const {code, rawCode = 0} = error as NodeJS.ErrnoException & {readonly rawCode?: number};
   const named = code?.startsWith('UNKNOWN_SQLITE') ? sqliteCodes[rawCode & 0xff] : undefined;
-  return named ?? code ?? error.message;
+  return named || code || error.message || error.name;
 }
 
 /** Meanings of the codes that users meet. */
@@ -153,6 +153,7 @@ const inWords: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   EEXIST: 'a file of this name exists',
   EISDIR: 'a directory',
+  ENAMETOOLONG: 'the name is too long',
   ENOTDIR: 'a part of the path is not a directory',
   EMFILE: 'too many open files',
   EADDRINUSE: 'another program uses this address',

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {OutputError, systemCode} from '../errors.ts';
+import {isShared} from './path.ts';
 import {syncPath} from './replace.ts';
 
 /**
@@ -83,10 +84,6 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
   }
   chmodSync(path, 0o700);
   return made;
-}
-
-function isShared({mode}: Stats): boolean {
-  return (mode & 0o022) !== 0;
 }
 
 /** Creates and removes a private directory in `path`. Returns the owner and mode that the file system reported. */

@@ -1,5 +1,6 @@
-import {readFileSync, readlinkSync, realpathSync, type Stats, statSync} from 'node:fs';
+import {lstatSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync} from 'node:fs';
 import {basename, dirname, isAbsolute, join, resolve} from 'node:path';
+import {UsageError} from '../errors.ts';
 
 /** Status of the entry at a path; undefined if it is missing or can't be read. */
 function found(path: string): Stats | undefined {
@@ -88,6 +89,41 @@ export function realPath(path: string, links = MOST_LINKS): string {
     return realPath(isAbsolute(target) ? target : `${dirname(path)}/${target}`, links - 1);
   const parent = dirname(path);
   return parent === path ? resolve(path) : join(realPath(parent, links), basename(path));
+}
+
+/**
+ * The real path of a file to write. A stream's path is returned unchanged: its links may lead to a nameless pipe.
+ *
+ * @throws {UsageError} for a link that other users could have made or replaced, so that it may be a trap; the
+ * system's error if the system can't follow a part of the path.
+ */
+export function writePath(path: string): string {
+  if (isStream(path)) return path;
+  let at = path;
+  for (let links = MOST_LINKS; links > 0; links--) {
+    const target = linkTarget(at);
+    if (target === undefined) break;
+    if (!isTrusted(at))
+      throw new UsageError(
+        'foreign_link',
+        `${at} is a symbolic link that another user made or could replace. Give the path of the file that it points to.`,
+      );
+    at = isAbsolute(target) ? target : `${dirname(at)}/${target}`;
+  }
+  return realPath(path);
+}
+
+/** True for a link of this user or root, in a directory to which no other user may write. */
+function isTrusted(link: string): boolean {
+  const user = process.geteuid?.();
+  if (user === undefined) return true;
+  const directory = statSync(dirname(link));
+  return [lstatSync(link), directory].every(({uid}) => uid === user || uid === 0) && !isShared(directory);
+}
+
+/** True if other users may write to a directory. */
+export function isShared({mode}: Stats): boolean {
+  return (mode & 0o022) !== 0;
 }
 
 function linkTarget(path: string): string | undefined {

@@ -6,20 +6,21 @@ import {
   fchmodSync,
   fchownSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
-import {basename, dirname, join} from 'node:path';
-import {OutputError, systemCode, systemReason} from '../errors.ts';
-import {isStream, notFile, realPath} from './path.ts';
+import {dirname, join} from 'node:path';
+import {OutputError, systemCode, systemReason, UsageError} from '../errors.ts';
+import {isStream, notFile, writePath} from './path.ts';
 import {writeStream} from './pipe.ts';
 
 /**
- * These functions replace a file as a whole, and durably. If the path is a link, they replace the link's target.
+ * These functions replace a file as a whole, and durably. If the path is a link that {@link writePath} trusts, they
+ * replace the link's target.
  * They create a temporary file only if its name is free: so they never follow a link that an attacker put there.
  */
 
@@ -33,16 +34,16 @@ export function moveAtomically(from: string, to: string): void {
   orUnwritable(to, () => {
     makeReady(from, to);
     moveFile(from, to, besideOf(to));
-    if (!isStream(to)) syncPath(dirname(realPath(to)));
+    if (!isStream(to)) syncPath(dirname(writePath(to)));
   });
 }
 
-/** @throws {OutputError} that names `path` if `work`, a write to that path, fails. */
+/** @throws {OutputError} that names `path` if `work`, a write to that path, fails. Passes a `UsageError` on. */
 export function orUnwritable<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw unwritable(path, error);
+    throw error instanceof UsageError ? error : unwritable(path, error);
   }
 }
 
@@ -79,10 +80,12 @@ function replaceBy(beside: string, target: string, write: () => void): void {
   syncPath(dirname(target));
 }
 
-/** A path for a temporary file in the directory of the real file. Other users can't guess its name. */
+/**
+ * A path for a temporary file in the directory of the real file. Other users can't guess its name. Its length does
+ * not depend on the file's name, which may be as long as the system allows.
+ */
 export function besideOf(path: string, token = randomBytes(8).toString('hex')): string {
-  const target = realPath(path);
-  return join(dirname(target), `.${basename(target)}.${token}`);
+  return join(dirname(writePath(path)), `.bulk-enrich.${token}`);
 }
 
 /**
@@ -113,7 +116,7 @@ export function moveFile(from: string, to: string, beside: string): void {
 function replaceable(path: string): string {
   const kind = notFile(path);
   if (kind !== undefined) throw new Error(`${path} is ${kind}`);
-  return realPath(path);
+  return writePath(path);
 }
 
 /** Prepares a file to replace `target`: sets its mode and owner, and makes its content durable. */
@@ -126,19 +129,21 @@ export function makeReady(path: string, target: string): void {
 }
 
 /**
- * Gives `file` the mode and, if possible, the owner of the file at `target`. If `target` is missing or a
- * stream, the umask decides the mode.
+ * Gives `file` the mode and, if possible, the group of this user's own file at `target`. Another user's file decides
+ * nothing: it may have been put there to make the new file readable. Without a file of this user, the umask decides.
  */
 function dress(file: number, target: string): void {
-  const replaced = statSync(target, {throwIfNoEntry: false});
-  if (replaced !== undefined && !isStream(target)) {
-    try {
-      fchownSync(file, replaced.uid, replaced.gid);
-    } catch {
-      // Ignores the error: only root can change a file's owner, so the file keeps this user as its owner.
-    }
-    fchmodSync(file, replaced.mode & 0o777);
-  } else fchmodSync(file, 0o666 & ~process.umask());
+  const replaced = lstatSync(target, {throwIfNoEntry: false});
+  if (replaced?.isFile() !== true || replaced.uid !== (process.geteuid?.() ?? replaced.uid)) {
+    fchmodSync(file, 0o666 & ~process.umask());
+    return;
+  }
+  try {
+    fchownSync(file, replaced.uid, replaced.gid);
+  } catch {
+    // Ignores the error: the user may have left the group.
+  }
+  fchmodSync(file, replaced.mode & 0o777);
 }
 
 /**

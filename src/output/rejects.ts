@@ -1,4 +1,3 @@
-import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {stringify} from 'csv-stringify/sync';
 import type {InputFormat, Reject} from '../input/row.ts';
 
@@ -15,22 +14,4 @@ export function rejectLine(reject: Reject, header?: string): string {
 export function headerLine(format: InputFormat): string {
   if (format.kind !== 'csv' || format.header === undefined) return '';
   return stringify([[...format.header]], {delimiter: format.delimiter});
-}
-
-/** The beginning of every line of a file of rejected rows. */
-const START = '{"file":';
-
-/** True if a file looks like a run's rejected rows, or is empty. A run may replace or remove only such a file. */
-export function isRejectsFile(path: string): boolean {
-  let file: number | undefined;
-  try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const head = Buffer.alloc(START.length);
-    const bytes = readSync(file, head);
-    return bytes === 0 || head.toString() === START;
-  } catch {
-    return false;
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
 }

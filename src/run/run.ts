@@ -115,7 +115,7 @@ async function runOnce(
   const job = withoutUnusable(given, io);
   let state: RunState | undefined;
   try {
-    state = openState(job);
+    state = openState(job, io.env);
     begun();
     const beginning = await beginningOf(job, io, state, stopper);
     if (typeof beginning === 'object') return beginning;

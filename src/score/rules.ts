@@ -51,6 +51,19 @@ export function loadRules(score: Settings['score'], placeOf: PlaceOf): RuleSet |
   return withBase(file.rules, file.placeOf);
 }
 
+/** The files that a job's rules are in: a rules file, and those of its lists. Unreadable ones fail elsewhere. */
+export function filesOfRules(score: Settings['score']): string[] {
+  if (score === 'default' || score === 'none') return [];
+  const listFiles = ({lists}: ScoreRules) =>
+    Object.values(lists).flatMap(list => (Array.isArray(list) ? [] : [list.file]));
+  if (typeof score !== 'string') return listFiles(score);
+  try {
+    return [score, ...listFiles(rulesFile(score).rules)];
+  } catch {
+    return [score];
+  }
+}
+
 /** A rules file: its content, and where each key is in it, for messages. */
 export interface RulesFile {
   readonly rules: ScoreRules;

@@ -119,7 +119,7 @@ export const settingsCases: readonly Case[] = [
     },
   ],
   ['output_exists', 2, by(RUN, {'out.csv': 'precious\n'})],
-  ['rejects_exist', 2, by(RUN, {'out.rejects.ndjson': 'precious\n'})],
+  ['file_exists', 2, by(RUN, {'out.rejects.ndjson': 'precious\n'})],
   ['summary_exists', 2, by(RUN, {'out.summary.json': OTHERS, 'out.csv.summary.json': OTHERS})],
   ['output_compressed', 2, by('run list.csv -o out.csv.zst --ip ip')],
 ];

@@ -2,7 +2,7 @@ import {existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import {type FileHandle, open} from 'node:fs/promises';
 import {PassThrough, Writable} from 'node:stream';
 import {afterEach, describe, expect, test, vi} from 'vitest';
-import {headerLine, isRejectsFile} from '../../src/output/rejects.ts';
+import {headerLine} from '../../src/output/rejects.ts';
 import {FileSink, StreamSink} from '../../src/output/sink.ts';
 import {writeWhole} from '../../src/output/whole-file.ts';
 import {newDirectory} from '../support/new-directory.ts';
@@ -151,19 +151,6 @@ describe('a whole file', () => {
 });
 
 describe('rejected rows', () => {
-  test.each([
-    ['', true],
-    ['{"file":"list.csv","line":2}\n', true],
-    ['{"ip":"192.0.2.1"}\n', false],
-    ['id,ip\n', false],
-    ['{"fi', false],
-    [undefined, false],
-  ])('take the place of rejected rows and of nothing else: %j', (content, isTheirs) => {
-    if (content !== undefined) writeFileSync(at('out.rejects.ndjson'), content);
-    expect(isRejectsFile(at('out.rejects.ndjson'))).toBe(isTheirs);
-    expect(isRejectsFile(within())).toBe(false);
-  });
-
   test('have the header as the list has it', () => {
     const input = csvInput(['IP', 'IP', 'a;b'], {columns: ['IP', 'IP#2', 'a;b'], delimiter: ';'});
     expect(headerLine(input)).toBe('IP;IP;"a;b"\n');

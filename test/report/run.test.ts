@@ -89,7 +89,7 @@ describe('--report and --metrics', () => {
       /^<!doctype html>.*Rows by score.*Springfield|^<!doctype html>/s,
     );
     expect(sandbox.read('out.html')).toContain('United States (US)');
-    expect(sandbox.read('out.MD')).toMatch(/^# in\.csv: Complete\n/);
+    expect(sandbox.read('out.MD')).toMatch(/^<!-- bulk-enrich report -->\n# in\.csv: Complete\n/);
     expect(sandbox.read('out.prom')).toContain('bulk_enrich_last_run_success{job_name=""} 1\n');
     expect(sandbox.read('out.prom')).toContain('bulk_enrich_run_rows{job_name="",outcome="ok"} 40\n');
     const made = ['out.html', 'out.MD', 'out.prom', 'step.md', 'in.enriched.summary.json'].map(sandbox.read);
@@ -162,7 +162,9 @@ describe('in GitHub Actions', () => {
     expect(code).toBe(3);
     expect(stdout).not.toContain('::');
     expect(stderr).toMatch(/^::warning title=bulk-enrich%3A some values have no answer::5 rows written/m);
-    expect(sandbox.read('step.md')).toMatch(/^From the step itself\.\n# in\.csv: Complete, with gaps\n/);
+    expect(sandbox.read('step.md')).toMatch(
+      /^From the step itself\.\n<!-- bulk-enrich report -->\n# in\.csv: Complete, with gaps\n/,
+    );
   });
 
   test('the step summary stays within 1 MiB', async () => {

@@ -18,6 +18,7 @@ import {breakable, html, type Markup, raw} from './markup.ts';
 export function renderHtml(report: Report): string {
   const {title, status, lead, facts, sections} = report;
   const page = html`<!doctype html>
+<!-- bulk-enrich report -->
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -66,11 +66,6 @@ export function renderEnd({job: known, ...end}: RunEnd, before = ''): string {
   return textOfAll([...endFamilies({...end, job}, before), buildInfo(), active(false)], job);
 }
 
-/** True if this module wrote the text, or it is empty. A run that could not begin overwrites only such a file. */
-export function isMetrics(text: string): boolean {
-  return text === '' || text.startsWith('# HELP bulk_enrich_');
-}
-
 function textOfAll(families: readonly Family[], job: string | null): string {
   // The label is `job_name`, since Prometheus itself sets the label `job`.
   return familiesText(families, {job_name: job ?? ''});

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {existsSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {digestFiles, type FileDigest} from '../../disk/digest.ts';
-import {isStream, realPath} from '../../disk/path.ts';
+import {writePath} from '../../disk/path.ts';
 import {besideOf, orUnwritable} from '../../disk/replace.ts';
 
 /** Places of a run's files until they are published. */
@@ -71,11 +71,7 @@ export async function digestRejects(files: RunFiles): Promise<FileDigest | null>
   return path !== undefined && existsSync(path) ? await digestFiles([path]) : null;
 }
 
-/**
- * The real path of a file to write. A stream's path is returned unchanged: its links may lead to a nameless pipe.
- *
- * @throws {OutputError}
- */
+/** @throws {OutputError | UsageError} like {@link writePath}. */
 export function writablePath(path: string): string {
-  return orUnwritable(path, () => (isStream(path) ? path : realPath(path)));
+  return orUnwritable(path, () => writePath(path));
 }

@@ -6,7 +6,7 @@ import {type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {fileText, isStream} from '../../disk/path.ts';
 import {besideOf, makeReady, moveFile, replaceFile, syncPath} from '../../disk/replace.ts';
 import {OutputError, StateError, systemReason} from '../../errors.ts';
-import {isRejectsFile} from '../../output/rejects.ts';
+import {isOwnFile} from './own-files.ts';
 import {type PartialName, partialPath, type RunFiles, type WrittenPaths} from './partial.ts';
 
 const digest = z.object({bytes: z.number(), sha256: z.string()});
@@ -191,5 +191,5 @@ function putInPlace(files: RunFiles, record: PublishRecord, waiting: readonly Un
 
 /** Removes the last run's rejects. A file at that path that does not look like rejects stays. */
 export function removeObsolete({rejects}: WrittenPaths): void {
-  if (rejects !== undefined && existsSync(rejects) && isRejectsFile(rejects)) rmSync(rejects);
+  if (rejects !== undefined && existsSync(rejects) && isOwnFile('rejects', rejects)) rmSync(rejects);
 }

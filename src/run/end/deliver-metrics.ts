@@ -4,7 +4,8 @@ import {writeAtomically} from '../../disk/replace.ts';
 import {BulkEnrichError, type ExitCode, exitCodes, systemCode} from '../../errors.ts';
 import {isAddress, isMetricsTarget, pushAddress} from '../../job/monitoring/metrics-address.ts';
 import {dated, utcDate} from '../../job/paths.ts';
-import {isMetrics, renderEnd} from '../../report/render/metrics.ts';
+import {renderEnd} from '../../report/render/metrics.ts';
+import {mayWrite, refuseOthersFile} from '../destination/own-files.ts';
 import type {World} from '../io.ts';
 
 /**
@@ -33,8 +34,8 @@ export async function deliverEnd(
 ): Promise<void> {
   const finished = new Date(io.now()).toISOString();
   const end = {job, finished_at: finished, exit_code: exitCode};
-  const render = (before: string) => (isMetrics(before) ? renderEnd(end, before) : undefined);
-  await deliverMetrics(to === '' || to === '-' ? undefined : to, job ?? null, render, io);
+  if (to === undefined || to === '' || to === '-' || !(isAddress(to) || mayWrite('metrics', to))) return;
+  await deliverMetrics(to, job ?? null, before => renderEnd(end, before), io);
 }
 
 /**
@@ -56,21 +57,19 @@ export async function deliverUnresolved(
 }
 
 /**
- * Writes or pushes metrics if their job asks for them. `render` gets the file's previous text. It returns undefined
- * to leave the file as it is. Failures are warnings.
+ * Writes or pushes metrics if their job asks for them. `render` gets the file's previous text. Failures are warnings.
  */
 export async function deliverMetrics(
   to: string | undefined,
   job: string | null,
-  render: (before: string) => string | undefined,
+  render: (before: string) => string,
   io: World,
 ): Promise<void> {
   if (to === undefined) return;
   try {
-    const text = render(isAddress(to) ? '' : (textOf(to) ?? ''));
-    if (text === undefined) return;
-    if (isAddress(to)) await push(to, job, text, io);
-    else writeAtomically(to, text);
+    if (isAddress(to)) return await push(to, job, render(''), io);
+    refuseOthersFile('metrics', to);
+    writeAtomically(to, render(textOf(to) ?? ''));
   } catch (error) {
     io.warn(error instanceof Error ? error.message : systemCode(error));
   }

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {checkWritable} from '../../disk/directory.ts';
-import {isStream, realPath} from '../../disk/path.ts';
+import {isStream, writePath} from '../../disk/path.ts';
 import {writeAtomically} from '../../disk/replace.ts';
 import {OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Job} from '../../job/job.ts';
@@ -11,6 +11,7 @@ import {renderHtml} from '../../report/render/html.ts';
 import {renderMarkdown} from '../../report/render/markdown.ts';
 import {renderMetrics} from '../../report/render/metrics.ts';
 import type {Summary} from '../../report/summary.ts';
+import {refuseOthersFile} from '../destination/own-files.ts';
 import type {World} from '../io.ts';
 import {deliverMetrics} from './deliver-metrics.ts';
 
@@ -40,7 +41,7 @@ export function checkReportPaths({settings, output}: Job): void {
 
 function demandWritable(flag: string, path: string): void {
   try {
-    checkWritable(dirname(realPath(path)));
+    checkWritable(dirname(writePath(path)));
   } catch (error) {
     throw new OutputError(
       'output_unwritable',
@@ -55,6 +56,7 @@ export async function deliver(job: Job, summary: Summary, io: World): Promise<vo
   const {report} = job.settings;
   if (report !== undefined) {
     try {
+      refuseOthersFile('report', report);
       const built = buildReport(summary);
       writeAtomically(report, /\.(md|markdown)$/i.test(report) ? renderMarkdown(built) : renderHtml(built));
     } catch (error) {

@@ -7,6 +7,7 @@ import type {Bill} from '../../ledger/bills.ts';
 import {count, many, ranked} from '../../report/format.ts';
 import {streaksSentence} from '../../report/refused.ts';
 import type {Summary} from '../../report/summary.ts';
+import {refuseOthersFile} from '../destination/own-files.ts';
 import {digestRejects} from '../destination/partial.ts';
 import {completedExit, failureSentence, isComplete} from '../exit.ts';
 import {endRun} from '../identity.ts';
@@ -222,7 +223,9 @@ function writeStopped(job: Job, io: RunIo, summary: Summary): void {
   const path = job.paths.summary;
   try {
     // If the directory is missing, the run has already stopped for that reason. No summary is written then.
-    if (path !== undefined && existsSync(dirname(path))) writeAtomically(path, summaryText(summary));
+    if (path === undefined || !existsSync(dirname(path))) return;
+    refuseOthersFile('summary', path);
+    writeAtomically(path, summaryText(summary));
   } catch (error) {
     io.warn(stopFor(error).message);
   }

@@ -80,7 +80,8 @@ export function openPace(
   });
 }
 
-function accountFiles(env: Env): string[] {
+/** Paths of all account files. @throws {UsageError} if their directory can't be read. */
+export function accountFiles(env: Env): string[] {
   let directory: string;
   try {
     directory = accountFile('', env);

@@ -4,9 +4,9 @@ import {digestFiles, type FileDigest, hasDigest} from '../../disk/digest.ts';
 import {textOf} from '../../disk/path.ts';
 import {isReadOnce, openOnce, type Pipes} from '../../input/bytes/raw.ts';
 import type {Job} from '../../job/job.ts';
-import {isRejectsFile} from '../../output/rejects.ts';
 import type {Summary} from '../../report/summary.ts';
 import type {Destination} from '../destination/destination.ts';
+import {isOwnFile} from '../destination/own-files.ts';
 import {isComplete} from '../exit.ts';
 import {settingsDigest} from '../identity.ts';
 
@@ -48,7 +48,7 @@ export async function isMadeOf({settings_sha256, input}: MadeOf, job: Job, pipes
 export function hasEarlierRejects(job: Job): boolean {
   const path = job.paths.rejects;
   const found = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});
-  if (path === undefined || found?.isFile() !== true || !isRejectsFile(path)) return false;
+  if (path === undefined || found?.isFile() !== true || !isOwnFile('rejects', path)) return false;
   const {rejects} = earlierSummary(job) ?? {};
   return job.settings.rejects === undefined || (rejects?.path === path && rejects.bytes === found.size);
 }

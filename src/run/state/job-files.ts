@@ -1,15 +1,19 @@
-import {lstatSync, statSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {lstatSync} from 'node:fs';
+import {join} from 'node:path';
 import {lockFiles} from '../../disk/lock.ts';
-import {type FileId, fileIdOf, isLink, isSameFile, isStream, notFile} from '../../disk/path.ts';
-import {UsageError} from '../../errors.ts';
+import {type FileId, fileIdOf, isSameFile, isStream, notFile} from '../../disk/path.ts';
+import {besideOf, unwritable} from '../../disk/replace.ts';
+import {systemCode, UsageError} from '../../errors.ts';
+import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {isAddress} from '../../job/monitoring/metrics-address.ts';
 import {SPARE} from '../../ledger/ledger-file.ts';
-import {isRejectsFile} from '../../output/rejects.ts';
+import {filesOfRules} from '../../score/rules.ts';
 import type {Destination} from '../destination/destination.ts';
+import {type OwnFile, refuseOthersFile} from '../destination/own-files.ts';
 import {PROBE, partialNames, type WrittenPaths, writablePath} from '../destination/partial.ts';
 import {RECORD} from '../destination/publish.ts';
+import {accountFiles} from '../open/account.ts';
 
 export const LEDGER = 'ledger.db';
 /** Suffix of the name that an unreadable ledger gets. */
@@ -33,21 +37,31 @@ interface NamedFile {
   readonly fileId: FileId;
 }
 
+/** A file that a job writes. The output has no `kind`: `--force` decides if it replaces a file. */
+interface WrittenFile extends NamedFile {
+  readonly kind?: OwnFile;
+}
+
 /**
- * Resolves the job's paths before anything is created, read or paid for.
+ * Resolves the job's paths before anything is created, read or paid for. A run replaces only what a run wrote; an
+ * output also what `--force` allows; and never a file that it reads.
  *
- * @throws {UsageError} if a file would be lost: two of them are the same, or something else is in a file's place.
+ * @throws {UsageError} if a file would be lost: two of them are the same, or something else is in a file's place;
+ * {@link OutputError} for a name that the system refuses, such as one that is too long.
  */
-export function writtenPathsOf(job: Job, {writes, own}: Destination): WrittenPaths {
+export function writtenPathsOf(job: Job, {writes, own}: Destination, env: Env): WrittenPaths {
   const {rejects, summary, state} = job.paths;
   const written = writtenFiles(job, writes);
-  const read = readFiles(job);
+  const read = readFiles(job, env);
   const kept = keptFiles(state === undefined ? own : [...own, state]);
   for (const file of written) refuseAmong(file, [...read, ...written, ...kept]);
   for (const file of read) refuseAmong(file, kept);
   written.forEach(refuseNoFile);
-  written.forEach(refuseForeignLink);
-  refuseOthers(rejects);
+  for (const {path} of written) [writablePath(path), besideOf(path)].forEach(refuseLongName);
+  for (const {path} of kept) refuseLongName(path);
+  for (const {kind, path, setting} of written)
+    if (kind !== undefined && !(kind === 'changes' && job.settings.force))
+      refuseOthersFile(kind, path, setting);
   return {rejects: rejects && writablePath(rejects), summary: summary && writablePath(summary)};
 }
 
@@ -55,22 +69,22 @@ function named(setting: string, path: string): NamedFile {
   return {setting, path, fileId: fileIdOf(path)};
 }
 
-function readFiles({inputs, settings, jobFile, placeOf}: Job): NamedFile[] {
-  const {score} = settings;
+function readFiles({inputs, settings, jobFile, placeOf}: Job, env: Env): NamedFile[] {
+  const key = env.BULK_ENRICH_API_KEY_FILE;
   return [
     ...inputs.filter(path => path !== '-').map(path => named('the input', path)),
     ...(jobFile === undefined ? [] : [named('the job file', jobFile)]),
-    ...(typeof score === 'string' && score !== 'default' && score !== 'none'
-      ? [named(placeOf(['score']), score)]
-      : []),
+    ...filesOfRules(settings.score).map(path => named(placeOf(['score']), path)),
+    ...(key ? [named('BULK_ENRICH_API_KEY_FILE', key)] : []),
+    ...accountFiles(env).map(path => named('the account file', path)),
   ];
 }
 
 /** The files that the job writes. Pipes and devices are left out: several settings may name the same one. */
-function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): NamedFile[] {
+function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): WrittenFile[] {
   const {report, changes, calls} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
-  const all = {
+  const all: Record<OwnFile, string | undefined> = {
     summary: paths.summary,
     rejects: paths.rejects,
     report,
@@ -78,13 +92,13 @@ function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]
     calls,
     changes: changes?.file,
   };
-  const beside = Object.entries(all).map(([name, path]) => {
-    const given = settings[name as keyof typeof all] !== undefined;
-    return [given ? placeOf([name]) : `--${name} (by default)`, path] as const;
+  const beside = (Object.keys(all) as OwnFile[]).flatMap(kind => {
+    const path = all[kind];
+    if (path === undefined || isStream(path)) return [];
+    const setting = settings[kind] === undefined ? `--${kind} (by default)` : placeOf([kind]);
+    return [{...named(setting, path), kind}];
   });
-  return [...writes.map(path => ['the output', path] as const), ...beside].flatMap(([setting, path]) =>
-    path === undefined || isStream(path) ? [] : [named(setting, path)],
-  );
+  return [...writes.filter(path => !isStream(path)).map(path => named('the output', path)), ...beside];
 }
 
 /** Files in a run's own directories, which the run would overwrite. */
@@ -121,31 +135,11 @@ function refuseNoFile({setting, path, fileId}: NamedFile): void {
   throw new UsageError(code, `${setting}: ${path || "''"} is ${kind}. ${advice}; nothing was sent.`);
 }
 
-/**
- * Refuses a link that another user made in a directory that everybody may write to: the link may be a trap. Linux
- * refuses such links by default, too. Links of the directory's owner are allowed.
- */
-function refuseForeignLink({setting, path}: NamedFile): void {
-  if (!isLink(path)) return;
-  const link = lstatSync(path);
-  const directory = statSync(dirname(path));
-  const open = (directory.mode & 0o1002) === 0o1002;
-  if (open && link.uid !== process.geteuid?.() && link.uid !== directory.uid)
-    throw new UsageError(
-      'foreign_link',
-      `${setting}: ${path} is a symbolic link that another user (uid ${link.uid}) made, in a directory that everybody can write to. Give the path of the file that it points to.`,
-    );
-}
-
-/** Refuses to replace a file that is not a file of rejected rows. */
-function refuseOthers(rejects: string | undefined): void {
-  if (
-    rejects !== undefined &&
-    statSync(rejects, {throwIfNoEntry: false})?.isFile() &&
-    !isRejectsFile(rejects)
-  )
-    throw new UsageError(
-      'rejects_exist',
-      `${rejects} exists, is not a file of rejected rows, and would be lost. Choose another file with --rejects, or move it away.`,
-    );
+/** @throws {OutputError} for a name that is longer than the file system allows. */
+function refuseLongName(path: string): void {
+  try {
+    lstatSync(path, {throwIfNoEntry: false});
+  } catch (error) {
+    if (systemCode(error) === 'ENAMETOOLONG') throw unwritable(path, error);
+  }
 }

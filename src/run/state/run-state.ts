@@ -9,6 +9,7 @@ import {syncPath} from '../../disk/replace.ts';
 import {type TemporaryDirectory, temporaryDirectory} from '../../disk/temporary.ts';
 import {BulkEnrichError, OutputError, StateError, systemReason} from '../../errors.ts';
 import type {ResumePoint} from '../../input/row.ts';
+import type {Env} from '../../job/endpoint.ts';
 import type {Job} from '../../job/job.ts';
 import {thousandths} from '../../job/money.ts';
 import {Ledger, type LedgerOptions} from '../../ledger/ledger.ts';
@@ -59,9 +60,9 @@ export interface RunState extends RunFiles {
  * lock; {@link OutputError} if a directory can't be created, written or trusted; {@link InputError} for a
  * missing input directory.
  */
-export function openState(job: Job): RunState {
+export function openState(job: Job, env: Env): RunState {
   const destination = destinationOf(job);
-  const written = writtenPathsOf(job, destination);
+  const written = writtenPathsOf(job, destination, env);
   destination.check();
   if (job.paths.state === undefined) {
     const temporary = temporaryDirectory();

@@ -125,7 +125,7 @@ const keptAttempt: Check = {
 /** Errors that are about what has been changed since, or has been done to the state, and not about the run. */
 const FOR_THE_USER: readonly string[] = [
   ...['output_exists', 'same_file', 'settings_changed', 'input_changed', 'state_version', 'state_damaged'],
-  ...['stale_stdin', 'rejects_exist', 'summary_exists', 'store_unusable', 'publish_lost'],
+  ...['stale_stdin', 'file_exists', 'summary_exists', 'store_unusable', 'publish_lost'],
 ];
 
 /** The fault of a run after all trouble is over. */

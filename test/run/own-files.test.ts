@@ -1,0 +1,181 @@
+import {execFileSync} from 'node:child_process';
+import {chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import {ips, openStage, type Stage} from '../support/stage.ts';
+
+const settings = {ip: 'ip'};
+const isRoot = process.geteuid?.() === 0;
+const BESIDE = {
+  summary: 'run.json',
+  rejects: 'run.rejects.ndjson',
+  report: 'run.html',
+  metrics: 'run.prom',
+} as const;
+
+type Beside = keyof typeof BESIDE;
+const beside = Object.keys(BESIDE) as Beside[];
+
+function list(stage: Stage): void {
+  stage.write('list.csv', `${ips(3)}1.2.3.4,one too many\n`);
+}
+
+async function refused(stage: Stage, raw: Record<string, unknown>, errorCode: string): Promise<void> {
+  const ended = await stage.run({...settings, ...raw});
+  expect([ended.errorCode, ended.code, ended.message]).toEqual([errorCode, 2, expect.any(String)]);
+  expect(stage.api.ledger.requests).toBe(0);
+}
+
+test.each(beside)('a file that no run wrote is not replaced as the %s, nor with --force', async name => {
+  await using stage = await openStage();
+  list(stage);
+  for (const text of ['mine\n', 'ip,ip_status\n192.0.2.1,ok\n', '{"file":"a","note":1}\n', '{"a":1}\n']) {
+    stage.write('notes.html', text);
+    for (const force of [false, true])
+      await refused(stage, {[name]: stage.path('notes.html'), force}, 'file_exists');
+    expect(stage.read('notes.html')).toBe(text);
+  }
+  expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'notes.html']);
+});
+
+test.each(['run.html', 'run.md'])(
+  'what a run wrote is replaced by the next, and so is an empty file: %s',
+  async report => {
+    await using stage = await openStage();
+    list(stage);
+    const paths = Object.fromEntries(beside.map(name => [name, stage.path(BESIDE[name])]));
+    for (const name of beside) stage.write(BESIDE[name], '');
+    stage.write(report, '');
+    const raw = {...settings, ...paths, report: stage.path(report), force: true};
+    for (const nth of [1, 2]) {
+      const ended = await stage.run(raw);
+      expect([nth, ended.code, ended.warnings]).toEqual([nth, 3, []]);
+    }
+    // Another kind's file is not the run's to replace.
+    await using other = await openStage();
+    list(other);
+    for (const [name, taken] of [
+      ['metrics', report],
+      ['summary', BESIDE.metrics],
+      ['rejects', BESIDE.summary],
+    ] as const)
+      await refused(other, {[name]: stage.path(taken)}, 'file_exists');
+  },
+);
+
+test('a file that came while the run was under way is left, and a warning says so', async () => {
+  await using stage = await openStage();
+  list(stage);
+  const raw = {...settings, report: stage.path('r.html'), metrics: stage.path('m.prom')};
+  const watch = () => {
+    for (const name of ['r.html', 'm.prom']) {
+      rmSync(stage.path(name), {force: true});
+      stage.write(name, 'mine');
+    }
+  };
+  const ended = await stage.run(raw, {watch});
+  expect([ended.code, ended.warnings.filter(warning => warning.includes('would be lost'))]).toEqual([
+    3,
+    [expect.stringContaining('r.html'), expect.stringContaining('m.prom')],
+  ]);
+  expect([stage.read('r.html'), stage.read('m.prom')]).toEqual(['mine', 'mine']);
+});
+
+test('an output replaces no file that the run reads: rules, their lists, account files, the key', async () => {
+  await using stage = await openStage();
+  list(stage);
+  stage.write('own.csv', 'DE\n');
+  const rule = 'rules: [{when: ip.country_code in list.own, add: 1, reason: own}]\n';
+  stage.write('rules.csv', `lists: {own: {file: ${stage.path('own.csv')}}}\n${rule}`);
+  stage.write('key.csv', 'secret\n');
+  const env = {XDG_CONFIG_HOME: stage.path('conf'), BULK_ENRICH_API_KEY_FILE: stage.path('key.csv')};
+  mkdirSync(stage.path('conf/bulk-enrich/accounts'), {recursive: true});
+  stage.write('conf/bulk-enrich/accounts/a.yaml', 'endpoint: embedded\naccount: a\n');
+  for (const output of ['own.csv', 'rules.csv', 'key.csv', 'conf/bulk-enrich/accounts/a.yaml']) {
+    const before = stage.read(output);
+    const raw = {
+      ...settings,
+      endpoint: 'embedded',
+      score: stage.path('rules.csv'),
+      outputFormat: 'csv',
+      output,
+      force: true,
+    };
+    const ended = await stage.run(raw, {env});
+    expect([output, ended.code, ended.errorCode]).toEqual([output, 2, 'same_file']);
+    expect(stage.read(output)).toBe(before);
+  }
+  expect(stage.api.ledger.requests).toBe(0);
+});
+
+test.each([...beside, 'output'] as const)(
+  'a link as the %s is followed only in a directory that no other user may write to',
+  async name => {
+    await using stage = await openStage();
+    list(stage);
+    mkdirSync(stage.path('open'));
+    const link = name === 'output' ? 'open/out.csv' : stage.path('open/link.html');
+    symlinkSync(stage.path('target'), stage.path('open/link.html'));
+    if (name === 'output') symlinkSync(stage.path('target'), stage.path(link));
+    chmodSync(stage.path('open'), 0o777);
+    await refused(stage, {[name]: link, force: true}, 'foreign_link');
+    expect(readdirSync(stage.directory).sort()).toEqual(['list.csv', 'open']);
+    chmodSync(stage.path('open'), 0o755);
+    expect((await stage.run({...settings, [name]: link, force: true})).code).toBe(3);
+    expect(statSync(stage.path('target')).size).toBeGreaterThan(0);
+  },
+);
+
+test.runIf(isRoot)('a link of another user is not followed, nor a link that it leads to', async () => {
+  await using stage = await openStage();
+  list(stage);
+  mkdirSync(stage.path('theirs'));
+  symlinkSync(stage.path('target'), stage.path('theirs/link'));
+  execFileSync('chown', ['-h', '1234', stage.path('theirs/link')]);
+  symlinkSync(stage.path('theirs/link'), stage.path('run.json'));
+  await refused(stage, {summary: stage.path('theirs/link')}, 'foreign_link');
+  await refused(stage, {summary: stage.path('run.json')}, 'foreign_link');
+  // Neither in a directory of another user, who can replace each link there.
+  execFileSync('chown', ['-h', '0', stage.path('theirs/link')]);
+  chownSync(stage.path('theirs'), 1234, 1234);
+  await refused(stage, {summary: stage.path('run.json')}, 'foreign_link');
+});
+
+test.runIf(isRoot)("another user's file decides neither mode nor owner of what replaces it", async () => {
+  await using stage = await openStage();
+  list(stage);
+  const names = ['out.csv', 'out.summary.json', 'out.rejects.ndjson'];
+  const before = process.umask(0o077);
+  try {
+    for (const name of names) {
+      stage.write(name, '');
+      chmodSync(stage.path(name), 0o666);
+      chownSync(stage.path(name), 1234, 1234);
+    }
+    expect((await stage.run({...settings, force: true})).code).toBe(3);
+  } finally {
+    process.umask(before);
+  }
+  for (const name of names) {
+    const {mode, uid, gid} = statSync(stage.path(name));
+    expect([name, mode & 0o777, uid, gid]).toEqual([name, 0o600, 0, 0]);
+  }
+});
+
+test.each([
+  ['the output', 251, 0],
+  ['the output', 252, 9],
+  ['the summary', 255, 0],
+  ['the summary', 256, 9],
+])('%s has a name of %i bytes: exit %i, and nothing is paid for in vain', async (what, length, code) => {
+  await using stage = await openStage();
+  stage.write('list.csv', ips(3));
+  const name = `${'n'.repeat(length - 4)}.csv`;
+  const beside = {summary: stage.path('s.json'), rejects: stage.path('r.ndjson')};
+  const raw = what === 'the output' ? {output: name, ...beside} : {summary: stage.path(name)};
+  const ended = await stage.run({...settings, ...raw});
+  expect([ended.code, ended.message]).toEqual([
+    code,
+    expect.stringContaining(code === 0 ? 'written' : 'the name is too long'),
+  ]);
+  expect(stage.api.ledger.requests).toBe(code === 0 ? 3 : 0);
+});
