@@ -1,3 +1,5 @@
+import {isIP} from 'node:net';
+import ipaddr from 'ipaddr.js';
 import {ENGINE_NAMES} from '../cel/written.ts';
 import {fileText} from '../disk/path.ts';
 import {systemReason, UsageError} from '../errors.ts';
@@ -20,10 +22,54 @@ export interface Background {
 /** @throws {UsageError} with the setting's place if a list's file can't be read. */
 export function readLists(lists: ScoreRules['lists'], placeOf: PlaceOf): Given['lists'] {
   const entries = Object.entries(lists).map(([name, list]) => {
-    const texts = Array.isArray(list) ? list : linesOf(list.file, placeOf(['lists', name]));
-    return [name, new Map(texts.map(text => [text, true as const]))] as const;
+    const place = placeOf(['lists', name]);
+    return [name, listOf(Array.isArray(list) ? list : linesOf(list.file, place), place)] as const;
   });
   return Object.fromEntries(entries);
+}
+
+/** An entry that is meant as a network, such as 8.8.8.0/24. */
+const NETWORK = /^[\da-f.:]+\/\d+$/i;
+
+/**
+ * A list for `in`: a text is in it if an entry is equal, or is the network of this address. The expression engine
+ * accepts only a plain Map, and asks it by `get`.
+ *
+ * @throws {UsageError} for an entry that looks like a network and can't match any address.
+ */
+function listOf(texts: readonly string[], place: string): ReadonlyMap<string, true> {
+  const list = new Map(texts.map(text => [text, true as const]));
+  const networks = new Set<string>();
+  const prefixes = new Map<'ipv4' | 'ipv6', Set<number>>();
+  for (const [index, text] of texts.entries()) {
+    if (!NETWORK.test(text)) continue;
+    if (!ipaddr.isValidCIDR(text))
+      throw new UsageError(
+        'score_list',
+        `${place}: Entry ${index + 1} is not a network, and can't match anything. Write it as 192.0.2.0/24.`,
+      );
+    const [address, prefix] = ipaddr.parseCIDR(text);
+    networks.add(networkOf(address, prefix));
+    prefixes.set(address.kind(), (prefixes.get(address.kind()) ?? new Set()).add(prefix));
+  }
+  if (networks.size === 0) return list;
+  const isEqual = list.has.bind(list);
+  const isInNetwork = (text: string) => {
+    if (isIP(text) === 0 || !ipaddr.isValid(text)) return false;
+    const address = ipaddr.parse(text);
+    return [...(prefixes.get(address.kind()) ?? [])].some(prefix => networks.has(networkOf(address, prefix)));
+  };
+  list.has = text => isEqual(text) || isInNetwork(text);
+  list.get = text => (list.has(text) ? true : undefined);
+  return list;
+}
+
+/** The first `prefix` bits of an address, with their number. */
+function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string {
+  const bytes = address.toByteArray();
+  const whole = prefix >> 3;
+  const rest = (bytes[whole] ?? 0) >> (8 - (prefix & 7));
+  return `${prefix}/${bytes.slice(0, whole).join('.')}/${rest}`;
 }
 
 /** The lines of a list's file, without empty lines and lines that begin with #. */

@@ -406,6 +406,23 @@ describe('constants, lists and the time in rules', () => {
     ]);
   });
 
+  test('an entry that is a network matches its addresses', async () => {
+    box.write('in.csv', 'ip\n8.8.8.8\n8.8.9.8\n9.9.9.9\n10.1.2.3\n1.1.1.1\n');
+    box.write('nets.txt', '8.8.8.77/24\n10.0.0.0/9\n9.9.9.9\n2001:db8::/32\n');
+    const given = {lists: {nets: {file: box.path('nets.txt')}}};
+    const expected = ['medium', 'low', 'medium', 'medium', 'low'];
+    await run({...job, phone: undefined, email: undefined, score: score(given, 'row.ip in list.nets')});
+    expect(levels()).toEqual(expected);
+    // The same through the condition engine alone.
+    await run({
+      ...job,
+      phone: undefined,
+      email: undefined,
+      score: score(given, '[row.ip].exists(a, a in list.nets)'),
+    });
+    expect(levels()).toEqual(expected);
+  });
+
   test('constants and the time of the run’s first start', async () => {
     box.write('in.csv', 'ip,seen\n192.0.2.1,2020-01-01T00:00:00Z\n192.0.2.2,2120-01-01T00:00:00Z\n');
     const constants = {days: 30, form: '^2\\d{3}-', on: true, zone: 'Z'};
@@ -428,6 +445,7 @@ describe('constants, lists and the time in rules', () => {
   test.each([
     [{lists: {a: {file: 'none.txt'}}}, 'ip.country in list.a'],
     [{lists: {a: ['x']}}, 'ip.country in list.b'],
+    [{lists: {a: ['8.8.8.0/24', '8.8.8.0/33']}}, 'row.ip in list.a'],
     [{lists: {a: ['x']}}, 'ip.asn_number in list.a'],
     [{constants: {pattern: '[a-z'}}, 'row.id.matches(constant.pattern)'],
     [{constants: {days: 3}}, 'row.id == constant.days'],
