@@ -165,10 +165,6 @@ export const inputCodes = {
 
 /** A file can't be written, or a database of the program can't be used. Exit 9. */
 export const outputCodes = {
-  account_pace: [
-    'the rate that runs of an account share can’t be kept',
-    'fix the cause; remove `pace.db` only if it is damaged',
-  ],
   daily_budget: [
     'the file that counts a day’s or month’s credits can’t be used',
     'fix the cause; nothing is sent without that count',

@@ -51,11 +51,8 @@ export type Params = Readonly<Record<string, string>>;
 type ClientLookups = {readonly [Name in Intelligence]: (value: string) => Promise<AnswerData<Name>>};
 
 export interface Sender {
-  /**
-   * Makes one call, without retries. `onLeaving` is called when the call has a connection. Never rejects: a
-   * failure is in the result.
-   */
-  send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt>;
+  /** Makes one call, without retries. Never rejects: a failure is in the result. */
+  send(operation: Operation, params: Params): Promise<Attempt>;
 }
 
 export interface Client extends ClientLookups, Sender {
@@ -115,10 +112,10 @@ export function createClient(
 
   let isClosed = false;
 
-  async function send(operation: Operation, params: Params, onLeaving?: () => void): Promise<Attempt> {
+  async function send(operation: Operation, params: Params): Promise<Attempt> {
     if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
     const api_key = key.current;
-    const result = await wires.post(urls[operation], JSON.stringify({api_key, ...params}), onLeaving);
+    const result = await wires.post(urls[operation], JSON.stringify({api_key, ...params}));
     if ('kind' in result) return result;
     const attempt = classifyResponse(operation, withoutEcho(result, params, key.redact), params, key.redact);
     if (attempt.kind === 'fatal' && attempt.reason === 'credentials') {

@@ -5,7 +5,6 @@ import type {InputRecord} from '../input/row.ts';
 import {openSource, type Source} from '../input/source.ts';
 import type {Job} from '../job/job.ts';
 import {inCredits} from '../job/money.ts';
-import type {Rate} from '../job/values.ts';
 import {layOut, operationsOf} from '../layout/layout.ts';
 import type {Mapping} from '../layout/mapping.ts';
 import {costOf} from '../layout/prices.ts';
@@ -253,7 +252,7 @@ function countsOf(
       all_sent_once: inCredits(calls.cost),
       at_most: inCredits(calls.cost * mostSends(job.settings)),
     },
-    ...timeAt(lanesOf(job, [...cells.keys()], account), account?.rate, name => calls.operations[name].calls),
+    ...timeAt(lanesOf(job, [...cells.keys()], account), name => calls.operations[name].calls),
   };
 }
 
@@ -276,11 +275,10 @@ function howFound(guesses: readonly Guess[], operation: Operation, column: strin
 
 /**
  * Milliseconds that all calls take, and calls a second of all lanes together. Both are null if no lane has a
- * rate. Lanes make calls in parallel. `shared`: maximum rate of all lanes together.
+ * rate. Lanes make calls in parallel.
  */
 function timeAt(
   lanes: readonly LaneSettings[],
-  shared: Rate | undefined,
   callsOf: (operation: Operation) => number,
 ): {time_ms: number | null; rate_per_second: number | null} {
   const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0);
@@ -290,7 +288,6 @@ function timeAt(
   }));
   const rates = work.map(({rate}) => rate).filter(Number.isFinite);
   if (rates.length === 0) return {time_ms: null, rate_per_second: null};
-  const together = {calls: sum(work.map(({calls}) => calls)), rate: perSecond(shared ?? 'unlimited')};
-  const seconds = Math.max(...[...work, together].map(({calls, rate}) => calls / rate));
-  return {time_ms: Math.round(seconds * 1_000), rate_per_second: Math.min(together.rate, sum(rates))};
+  const seconds = Math.max(...work.map(({calls, rate}) => calls / rate));
+  return {time_ms: Math.round(seconds * 1_000), rate_per_second: sum(rates)};
 }

@@ -98,15 +98,12 @@ export class Lanes implements Iterable<Lane> {
   readonly #byOperation = new Map<Operation, Lane>();
   /** Each lane once, in the order in which lanes may use free slots. The lane that sent last is at the end. */
   readonly #turns: Lane[] = [];
-  /** Maximum calls per second of all lanes together. */
-  readonly #most: number;
 
   constructor(
     settings: readonly LaneSettings[],
     outlet: Outlet,
     lease: (lane: Lane, permits: number) => void,
   ) {
-    this.#most = perSecond(outlet.rate ?? 'unlimited');
     for (const each of settings) {
       const lane = new Lane(each, outlet, lease);
       this.#turns.push(lane);
@@ -155,10 +152,7 @@ export class Lanes implements Iterable<Lane> {
   /** Configured and current calls per second of all lanes together; undefined without a limit. */
   ratesAt(now: number) {
     const sum = (of: (lane: Lane) => number) => {
-      const total = Math.min(
-        this.#most,
-        this.#turns.reduce((soFar, lane) => soFar + of(lane), 0),
-      );
+      const total = this.#turns.reduce((soFar, lane) => soFar + of(lane), 0);
       return Number.isFinite(total) ? total : undefined;
     };
     return {

@@ -24,8 +24,6 @@ export interface Outlet {
   withdraw?(): Promise<void>;
   /** The outlet's own pause, such as a fleet's; undefined while it sends. */
   readonly pause?: Pause | undefined;
-  /** Maximum rate of all lanes together; undefined without such a limit. */
-  readonly rate?: Rate | undefined;
 }
 
 /** Is called with the number of values that may be sent now. */
@@ -36,21 +34,6 @@ export type Lease = (permits: number) => void;
  * Smaller groups need more transactions and system calls: in groups of 4, a call takes a tenth more time.
  */
 export const LEAVE_AT_ONCE = 16;
-
-/** Permits to make calls of an account, whose rate this process shares with other processes. */
-export interface SharedPermits {
-  readonly rate: Rate;
-  /** Takes up to `most` permits for this turn of the event loop. If it gets none, returns how long to wait. */
-  take(most: number): {readonly permits: number; readonly waitMs: number};
-  use(): PermitUse;
-}
-
-export interface PermitUse {
-  /** Called when the call has its connection and leaves. */
-  left(): void;
-  /** Called when the call has ended. `sent`: true if the call may have reached the service. */
-  over(sent: boolean): void;
-}
 
 /** Hands out permits in leases. Each lease lets a number of calls be sent now. */
 export interface LanePacer {

@@ -186,7 +186,6 @@ export const diskCases: readonly Case[] = [
   ],
   ['history_unusable', 9, spoilt('runs.db', 'runs')],
   ['daily_budget', 9, spoilt('daily-credits.db', RUN, 'endpoint: URL\nmax_credits_per_day: 9\n')],
-  ['account_pace', 9, spoilt('pace.db', RUN, 'endpoint: URL\nrate: 9/s\n')],
 ];
 
 const library = ({service, sandbox}: Place) => ({env: {...service.env, HOME: sandbox.home}});

@@ -1,11 +1,9 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, test, vi} from 'vitest';
-import type {SharedPermits} from '../../src/lookup/outlet.ts';
 import {Pacer} from '../../src/lookup/pace/pacer.ts';
 import {RateController} from '../../src/lookup/pace/rate-controller.ts';
 import {steadyClock} from '../../src/lookup/pace/steady-clock.ts';
 import {until} from '../support/until.ts';
-import {whole} from '../support/whole.ts';
 import {busiestWindow, dispatches, expectPace, inVirtualTime, lane} from './dispatches.ts';
 
 const rates = [
@@ -121,27 +119,4 @@ test('permits that were not used do not pile up', async () => {
     await until(() => granted.length > before);
   }
   expect(granted).toEqual([1, 1, 1, 1]);
-});
-
-test('permits of an account hold for one turn, so they are used at once; only those that came count', async () => {
-  let now = 0;
-  const granted: number[] = [];
-  const rate = {count: 10_000, perMs: 1_000};
-  const pacer = new Pacer(
-    rate,
-    new RateController(10_000),
-    permits => granted.push(permits),
-    () => now,
-    whole<SharedPermits>({
-      take: most => ({permits: Math.min(most, granted.length === 0 ? 40 : 1), waitMs: 0}),
-    }),
-  );
-  for (const leases of [1, 2]) {
-    pacer.request();
-    await until(() => granted.length >= leases);
-    // By then the time of the 40 is over, but not that of the 100 that were asked for.
-    now = 5;
-  }
-  pacer.stop();
-  expect(granted).toEqual([40, 1]);
 });

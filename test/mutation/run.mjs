@@ -16,7 +16,6 @@ const decisions = [
   'src/lookup/pace/{pace-headers,outage,rate-controller,canary,throttle-gate}.ts',
   'src/run/exit.ts',
   'src/ledger/budget.ts',
-  'src/account/schedule.ts',
   'src/store/validity.ts',
 ];
 /** … and the tests that ask each alone: those of whole runs would find more, in days. */
@@ -25,7 +24,6 @@ const tests = [
   'test/lookup/pace/*.test.ts',
   'test/client/{classify,exact-numbers}.test.ts',
   'test/ledger/budget.test.ts',
-  'test/account/granted-permits.test.ts',
   'test/store/validity.test.ts',
   'test/property/canonical.test.ts',
   'test/run/exit.test.ts',

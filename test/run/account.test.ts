@@ -47,7 +47,7 @@ test("an account's credits are for all its jobs, by day and by month, and a run 
   expect(stage.api.ledger.credits).toBe(90);
 });
 
-test('a single lookup takes its turn and its credit like a run', async () => {
+test('a single lookup takes its credit like a run', async () => {
   await using service = await startService();
   using sandbox = createSandbox();
   sandbox.write(

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Job} from '../../src/job/job.ts';
+import type {Rate} from '../../src/job/values.ts';
 import {lanesOf} from '../../src/run/open/lanes.ts';
 
 const perSecond = (count: number) => ({count, perMs: 1_000});
@@ -18,13 +19,27 @@ test('however many rates a job has, no more calls are in flight at once than --c
   expect(lanes({concurrency: 10})).toMatchObject([{name: 'all', concurrency: 10}]);
 });
 
-test("no rate of a job exceeds its account's, whatever operation it is for", () => {
+test("a job's rates together are at most its account's: they are lowered by one factor", () => {
   const rate = {ip: perSecond(50), email: perSecond(10), all: perSecond(100)};
-  expect(lanes({rate}, {rate: perSecond(20)}).map(({name, rate}) => [name, rate])).toEqual([
-    ['ip', perSecond(20)],
-    ['email', perSecond(10)],
-    ['all', perSecond(20)],
+  const within = (account: object) =>
+    lanes({rate}, {rate: account as Rate}).map(({name, rate}) => [name, rate] as const);
+  expect(within(perSecond(20))).toEqual([
+    ['ip', perSecond(8)],
+    ['email', perSecond(4)],
+    ['all', perSecond(8)],
   ]);
+  // A minute's calls do not all leave in the first second of it.
+  expect(within({count: 7_200, perMs: 60_000})).toEqual([
+    ['ip', perSecond(37)],
+    ['email', perSecond(7)],
+    ['all', perSecond(75)],
+  ]);
+  expect(within(perSecond(1))).toEqual([
+    ['ip', {count: 1, perMs: 3_000}],
+    ['email', {count: 1, perMs: 3_000}],
+    ['all', {count: 1, perMs: 3_000}],
+  ]);
+  expect(within(perSecond(160))).toEqual(Object.entries(rate));
 });
 
 test("without a rate of its own a job has its account's, also if that is faster than usual", () => {

@@ -21,11 +21,8 @@ export interface TransportOptions {
 }
 
 export interface Transport {
-  /**
-   * Makes one POST. Resolves with a complete response or the failed attempt, and never rejects. Calls `onLeaving`
-   * once the call has a connection.
-   */
-  post(url: URL, body: string, onLeaving?: () => void): Promise<RawResponse | Attempt>;
+  /** Makes one POST. Resolves with a complete response or the failed attempt, and never rejects. */
+  post(url: URL, body: string): Promise<RawResponse | Attempt>;
   /** Ends all calls, also those that wait for a connection. */
   close(): void;
 }
@@ -59,11 +56,11 @@ export function transport(options: TransportOptions): Transport {
   const underWay: (Duplex | undefined)[] = [];
   const unused: number[] = [];
   return {
-    post(url, body, onLeaving) {
+    post(url, body) {
       const stream = clientOf(url)(url, {body, isStream: true});
       const slot = unused.pop() ?? underWay.length;
       underWay[slot] = stream;
-      const result = exchange(stream, connections, options, onLeaving);
+      const result = exchange(stream, connections, options);
       void result.then(() => {
         underWay[slot] = undefined;
         unused.push(slot);
@@ -78,12 +75,7 @@ export function transport(options: TransportOptions): Transport {
 }
 
 /** Makes one call on a stream. Whichever comes first settles it: an answer, a timer or an error. */
-function exchange(
-  stream: Duplex,
-  connections: Connections,
-  {timeoutMs, maxBodyBytes}: TransportOptions,
-  onLeaving?: () => void,
-) {
+function exchange(stream: Duplex, connections: Connections, {timeoutMs, maxBodyBytes}: TransportOptions) {
   return new Promise<RawResponse | Attempt>(resolve => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -111,7 +103,7 @@ function exchange(
     };
     stream.on('request', (request: ClientRequest) => {
       sent = request;
-      connections.follow(request, socket => timers.start(socket, onLeaving));
+      connections.follow(request, socket => timers.start(socket));
       // Without this listener, a call answered with another protocol (101) would never end.
       request.once('upgrade', (head: IncomingMessage, socket: Socket) => {
         socket.destroy();
@@ -154,7 +146,7 @@ class CallTimers {
     return performance.now() - this.#started;
   }
 
-  start(socket: Socket, onConnected?: () => void): void {
+  start(socket: Socket): void {
     if (this.#isOver) return;
     this.#started = performance.now();
     // When a suspended process wakes up, all its timers are due at once. setImmediate lets the process read
@@ -163,7 +155,6 @@ class CallTimers {
     this.#deadline = setTimeout(overdue, this.#timeoutMs);
     onceConnected(socket, () => {
       this.isConnected = true;
-      onConnected?.();
       clearTimeout(this.#connecting);
     });
     if (!this.isConnected) this.#connecting = setTimeout(overdue, CONNECT_TIMEOUT_MS);

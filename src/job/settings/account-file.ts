@@ -17,8 +17,7 @@ export const accountFileSchema = only({
     .meta({description: "The account's service: its base URL, or embedded."}),
   account: storeSettings.account.schema.meta({description: 'The label that jobs use (--account).'}),
   rate: rate.optional().meta({
-    description:
-      'Maximum of calls a second (/s), minute (/m) or hour (/h), of all jobs together, such as 20/s.',
+    description: 'Maximum of calls a second (/s), minute (/m) or hour (/h) of each run, such as 20/s.',
   }),
   max_credits_per_day: whole(0).optional().meta({description: 'Maximum of credits in one day (UTC).'}),
   max_credits_per_month: whole(0).optional().meta({description: 'Maximum of credits in one month (UTC).'}),

@@ -1,6 +1,6 @@
 import Bottleneck from 'bottleneck';
 import {type Rate, windowOf} from '../../job/values.ts';
-import {type LanePacer, LEAVE_AT_ONCE, type Lease, type SharedPermits} from '../outlet.ts';
+import {type LanePacer, LEAVE_AT_ONCE, type Lease} from '../outlet.ts';
 import {earnedIn, isAbout, leaseAt, type RateController} from './rate-controller.ts';
 
 /** Leases use only this share of the rate. The rest is room for leases that a late timer bunches. */
@@ -30,7 +30,6 @@ export class Pacer implements LanePacer {
   readonly #controller: RateController;
   readonly #lease: Lease;
   readonly #now: () => number;
-  readonly #shared: SharedPermits | undefined;
   #limiter = new Bottleneck({maxConcurrent: 1});
   /** Ring buffer of the times of the last calls: as many as the rate allows in its period. */
   readonly #log: Float64Array;
@@ -51,19 +50,12 @@ export class Pacer implements LanePacer {
   #timer: NodeJS.Timeout | undefined;
   #late: NodeJS.Timeout | undefined;
 
-  /** `lease` must call `sent` for each call that it sends. Each call also needs a permit of `shared`, if given. */
-  constructor(
-    rate: Rate | 'unlimited',
-    controller: RateController,
-    lease: Lease,
-    now: () => number,
-    shared?: SharedPermits,
-  ) {
+  /** `lease` must call `sent` for each call that it sends. */
+  constructor(rate: Rate | 'unlimited', controller: RateController, lease: Lease, now: () => number) {
     this.#windowMs = rate === 'unlimited' ? 0 : windowOf(rate);
     this.#controller = controller;
     this.#lease = lease;
     this.#now = now;
-    this.#shared = shared;
     this.#log = new Float64Array(rate === 'unlimited' ? 0 : rate.count).fill(Number.NEGATIVE_INFINITY);
   }
 
@@ -139,12 +131,7 @@ export class Pacer implements LanePacer {
       this.#grantLater(waitMs, rate, permits);
       return;
     }
-    const wanted = Math.min(this.#withMissed(rate, permits), room);
-    const {permits: granted, waitMs: sharedMs} = this.#shared?.take(wanted) ?? {permits: wanted, waitMs: 0};
-    if (granted === 0) {
-      this.#grantLater(sharedMs, rate, permits);
-      return;
-    }
+    const granted = Math.min(this.#withMissed(rate, permits), room);
     this.#due += earnedIn(granted, USE * rate);
     this.#grant(granted);
   }
@@ -171,12 +158,9 @@ export class Pacer implements LanePacer {
     this.#next = (this.#next + 1) % this.#log.length;
   }
 
-  /**
-   * Grants permits in groups, so that answers can be read in between. Shared permits expire soon, so they are
-   * granted as one group.
-   */
+  /** Grants permits in groups, so that answers can be read in between. */
   #grant(permits: number): void {
-    const some = this.#shared === undefined ? Math.min(permits, LEAVE_AT_ONCE) : permits;
+    const some = Math.min(permits, LEAVE_AT_ONCE);
     this.#scheduled = false;
     this.#left = permits - some;
     this.#lease(some);

@@ -1,6 +1,5 @@
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
-import {AccountPace} from '../../account/account-pace.ts';
 import {userDirectory} from '../../disk/user-directory.ts';
 import {OutputError, systemCode, systemReason, UsageError} from '../../errors.ts';
 import type {Env} from '../../job/endpoint.ts';
@@ -8,7 +7,6 @@ import {checkYaml, readYaml} from '../../job/parse.ts';
 import {type AccountFile, accountFileSchema} from '../../job/settings/account-file.ts';
 import {type Scope, scopeKey} from '../../store/store-file.ts';
 import {endpointName} from '../identity.ts';
-import type {World} from '../io.ts';
 
 /** The limits of a job's account, shared by all jobs that use it. */
 export interface Account extends AccountFile {
@@ -61,23 +59,6 @@ export function stateDirectory(env: Env, limit: string): string {
       {cause: error},
     );
   }
-}
-
-/** Opens the pace that all calls of the account share; undefined if the account has no rate. */
-export function openPace(
-  account: Account | undefined,
-  {env, warn}: World,
-  onTrouble: (error: OutputError) => void,
-): AccountPace | undefined {
-  if (account?.rate === undefined) return undefined;
-  const {rate, key, path} = account;
-  return new AccountPace({
-    directory: stateDirectory(env, `rate in ${path}`),
-    account: key,
-    rate,
-    onTrouble,
-    warn,
-  });
 }
 
 /** Paths of all account files. @throws {UsageError} if their directory can't be read. */

@@ -1,5 +1,4 @@
 import type {Logger} from 'pino';
-import type {AccountPace} from '../../account/account-pace.ts';
 import {codeOf} from '../../client/attempt.ts';
 import type {Client} from '../../client/client.ts';
 import type {Fleet} from '../../fleet/fleet.ts';
@@ -14,7 +13,6 @@ import type {Rejections} from '../../store/rejections.ts';
 import {type AnswerStore, noStore} from '../../store/store.ts';
 import type {RunIdentity} from '../identity.ts';
 import {publishedInstead, type Running, stopFor, stopOf, streakWarning} from '../stop.ts';
-import {openPace} from './account.ts';
 import type {Calling} from './connection.ts';
 import {bookCollected, joinFleet} from './join-fleet.ts';
 
@@ -40,15 +38,10 @@ export async function openExecutor(
   const {offline} = job.settings;
   if (job.redisUrl !== undefined && !offline)
     return openFleetExecutor(run, means, job.redisUrl, identity, rows);
-  const pace = openAccountPace(run, means);
-  const outlet = localOutlet(loggedClient(means.connection.client, io.log), io.now, clock, pace);
+  const outlet = localOutlet(loggedClient(means.connection.client, io.log), io.now, clock);
   const executor = createExecutor(run, means, outlet);
   if (offline) executor.close('offline');
-  return {executor, closeExecutor: async () => pace?.close()};
-}
-
-function openAccountPace({io, stopper}: Running, {account}: Calling): AccountPace | undefined {
-  return openPace(account, io, error => stopper.stop(stopFor(error)));
+  return {executor, closeExecutor: async () => {}};
 }
 
 async function openFleetExecutor(
@@ -59,15 +52,8 @@ async function openFleetExecutor(
   rows: () => number,
 ): Promise<OpenedExecutor> {
   const {stopper, job} = run;
-  let pace: AccountPace | undefined;
   const fleet = await joinFleet(run, means, redisUrl, runId, rows);
-  const close = async () => {
-    await fleet.close();
-    pace?.close();
-  };
   try {
-    pace = openAccountPace(run, means);
-    if (pace !== undefined) await stopper.unlessStopped(pace.holdAll());
     const executor = createExecutor(run, means, fleet);
     watchFleet(fleet, run, means, count => {
       executor.slots = Math.min(count, job.settings.concurrency ?? Number.POSITIVE_INFINITY);
@@ -75,9 +61,9 @@ async function openFleetExecutor(
     stopper.onStop(() => void fleet.withdraw());
     if (sessions > 1)
       await stopper.unlessStopped(bookCollected(fleet.collect(), run, means.ledger, means.store));
-    return {executor, closeExecutor: close};
+    return {executor, closeExecutor: () => fleet.close()};
   } catch (error) {
-    await close();
+    await fleet.close();
     throw error;
   }
 }
@@ -155,8 +141,8 @@ function loggedClient(client: Client, log: Logger): Client {
   if (!log.isLevelEnabled('debug')) return client;
   return {
     ...client,
-    async send(operation, params, onLeaving) {
-      const attempt = await client.send(operation, params, onLeaving);
+    async send(operation, params) {
+      const attempt = await client.send(operation, params);
       const {kind, latencyMs} = attempt;
       const status = 'status' in attempt ? attempt.status : undefined;
       const code = codeOf(attempt);

@@ -1,5 +1,3 @@
-import {setTimeout as sleep} from 'node:timers/promises';
-import type {PeriodBudget} from '../../account/period-budget.ts';
 import {ClientError} from '../../client/client-error.ts';
 import {BulkEnrichError, exitCodes} from '../../errors.ts';
 import type {Endpoint} from '../../job/endpoint.ts';
@@ -10,7 +8,7 @@ import {chargeOf} from '../../lookup/policy.ts';
 import type {Operation} from '../../operations/table.ts';
 import {scopeOf} from '../identity.ts';
 import type {World} from '../io.ts';
-import {type Account, findAccount, openPace} from './account.ts';
+import {findAccount} from './account.ts';
 import {exhaustedMessage, openBudgets} from './budgets.ts';
 
 /** A call outside of runs: its endpoint, the settings that name its account, and its operation. */
@@ -21,8 +19,8 @@ export interface SingleCall {
 }
 
 /**
- * Makes a call outside of runs within its account's limits. The call waits for its turn in the account's pace. Its
- * credits are taken from the budgets of the day and the month, and given back if the call was free.
+ * Makes a call outside of runs within its account's limits. Takes its credits from the budgets of the day and the
+ * month, and gives them back if the call was free.
  *
  * @throws {BulkEnrichError} with exit code 7 if a budget is used up; every error of the call.
  */
@@ -36,18 +34,14 @@ export async function callWithinAccount<T>(
   const budgets = openBudgets(account, io);
   let charge: Charge = 'free';
   try {
-    // Checks the budgets first: a call without credits need not wait for its turn.
-    demand(budgets, budget => credits <= budget.left());
-    return await inTurn(account, io, async () => {
-      demand(budgets, budget => budget.take(CALL, credits));
-      try {
-        charge = 'spent';
-        return await call();
-      } catch (error) {
-        charge = chargeOfFailure(error, settings);
-        throw error;
-      }
-    });
+    const exhausted = budgets.find(budget => !budget.take(CALL, credits));
+    if (exhausted !== undefined)
+      throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(exhausted));
+    charge = 'spent';
+    return await call();
+  } catch (error) {
+    charge = chargeOfFailure(error, settings);
+    throw error;
   } finally {
     for (const budget of budgets) {
       budget.release(CALL, credits, charge);
@@ -59,13 +53,6 @@ export async function callWithinAccount<T>(
 /** Key of the call in the budgets: there is only one call. */
 const CALL = 'call';
 
-/** @throws {BulkEnrichError} that names the first budget for which `allows` returns false. */
-function demand(budgets: readonly PeriodBudget[], allows: (budget: PeriodBudget) => boolean): void {
-  const exhausted = budgets.find(budget => !allows(budget));
-  if (exhausted !== undefined)
-    throw new BulkEnrichError('budget', exitCodes.credits, exhaustedMessage(exhausted));
-}
-
 /**
  * The charge of a failed call. A {@link ClientError} has the call's attempt, which decides. After another
  * {@link BulkEnrichError} the call is free: it was not sent. After any other error it may have been charged.
@@ -73,22 +60,4 @@ function demand(budgets: readonly PeriodBudget[], allows: (budget: PeriodBudget)
 function chargeOfFailure(error: unknown, settings: SingleCall['settings']): Charge {
   if (error instanceof ClientError) return chargeOf(error.attempt, settings.cost);
   return error instanceof BulkEnrichError ? 'free' : 'maybe';
-}
-
-async function inTurn<T>(account: Account | undefined, io: World, call: () => Promise<T>): Promise<T> {
-  let trouble: unknown;
-  const pace = openPace(account, io, error => {
-    trouble = error;
-  });
-  if (pace === undefined) return call();
-  try {
-    for (let wait = pace.take(1); wait.permits === 0; wait = pace.take(1)) {
-      if (trouble !== undefined) throw trouble;
-      await sleep(wait.waitMs);
-    }
-    const use = pace.use();
-    return await call().finally(() => use.over(true));
-  } finally {
-    pace.close();
-  }
 }

@@ -77,15 +77,14 @@ const paced: Check = {
   },
 };
 
-const pacedTogether: Check = {
-  promise: "In no second are more calls sent than an account's rate allows, by all of its runs together.",
-  broken({run, service, accountRate}) {
-    const isOfAccount = ({spec}: Pick<Call, 'spec'>) => spec.endpoint === 0 && spec.account === 0;
-    if (accountRate === undefined || !isOfAccount(run) || run.healed) return UNTRIED;
-    const ours = service.calls.filter(isOfAccount);
+const pacedByAccount: Check = {
+  promise: "In no second are more calls of one run sent than its account's rate allows.",
+  broken({run, accountRate}) {
+    const isOfAccount = run.spec.endpoint === 0 && run.spec.account === 0;
+    if (accountRate === undefined || !isOfAccount || run.healed) return UNTRIED;
     for (const {sentMs} of run.calls) {
-      const sent = ours.filter(other => other.sentMs <= sentMs && other.sentMs > sentMs - SECOND_MS).length;
-      if (sent > accountRate) return `${sent} in the second until ${sentMs}`;
+      const sent = run.calls.filter(other => other.sentMs <= sentMs && other.sentMs > sentMs - SECOND_MS);
+      if (sent.length > accountRate) return `${sent.length} in the second until ${sentMs}`;
     }
     return undefined;
   },
@@ -503,6 +502,6 @@ export const callChecks: readonly Check[] = [
   claimed,
   neverTwice,
   ...[known, kept, quiet].map(alsoOfCalmFleets),
-  ...[within, paced, pacedTogether, punctual, once, resent, keptOfAll].map(ofOneProcess),
+  ...[within, paced, pacedByAccount, punctual, once, resent, keptOfAll].map(ofOneProcess),
   ...[unblamed, streakTold, streakCounted, apart].map(ofOneProcess),
 ];

@@ -130,10 +130,7 @@ export class Service {
   /** The transport of one process's calls. */
   transportFor(asker: () => Asker): (options: TransportOptions) => Transport {
     return ({timeoutMs}) => ({
-      post: (url, body, onLeaving) => {
-        onLeaving?.();
-        return this.#post(asker(), url, body, timeoutMs);
-      },
+      post: (url, body) => this.#post(asker(), url, body, timeoutMs),
       close() {},
     });
   }
