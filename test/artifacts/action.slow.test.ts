@@ -1,5 +1,14 @@
 import {spawnSync} from 'node:child_process';
-import {copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {beforeEach, expect, test} from 'vitest';
@@ -25,7 +34,8 @@ interface Action {
   readonly runs: {readonly steps: readonly Step[]};
 }
 
-const path = new URL('../../action.yml', import.meta.url).pathname;
+const root = new URL('../../', import.meta.url).pathname;
+const path = join(root, 'action.yml');
 const {inputs, outputs, runs} = parse(readFileSync(path, 'utf8')) as Action;
 
 let service: Service;
@@ -34,12 +44,10 @@ let site: Site;
 beforeEach(async () => {
   service = await startService();
   site = createSite();
-  // In place of the runner's npm: the command is there afterwards.
-  writeFileSync(
-    join(site.programs, 'npm'),
-    `#!/bin/sh\necho "$@" >"$RUNNER_TEMP/npm"\nmkdir -p "$3/node_modules/.bin"\nln -sf "${site.programs}/bulk-enrich" "$3/node_modules/.bin/bulk-enrich"\n`,
-    {mode: 0o755},
-  );
+  // In place of the runner's npm. Nothing of the registry is there afterwards.
+  writeFileSync(join(site.programs, 'npm'), `#!/bin/sh\necho "$PWD $@" >>"$RUNNER_TEMP/npm"\n`, {
+    mode: 0o755,
+  });
   return async () => {
     site[Symbol.dispose]();
     await service.close();
@@ -53,6 +61,9 @@ async function runAction(given: Readonly<Record<string, string>>) {
   const temp = join(site.root, 'runner');
   rmSync(temp, {recursive: true, force: true});
   mkdirSync(temp);
+  // The runner's checkout of the action, which its npm has built: outside of the job's own.
+  const checkout = join(temp, 'action');
+  symlinkSync(root, checkout);
   const file = join(temp, 'output');
   const valued = (text: string) =>
     text.replace(
@@ -73,6 +84,7 @@ async function runAction(given: Readonly<Record<string, string>>) {
         HOME: site.home,
         CI: 'true',
         RUNNER_TEMP: temp,
+        GITHUB_ACTION_PATH: checkout,
         GITHUB_OUTPUT: file,
         GITHUB_WORKSPACE: site.directory,
         ...own,
@@ -90,7 +102,7 @@ async function runAction(given: Readonly<Record<string, string>>) {
     code,
     stderr,
     set,
-    installed: readFileSync(join(temp, 'npm'), 'utf8'),
+    npm: readFileSync(join(temp, 'npm'), 'utf8').replaceAll(checkout, 'CHECKOUT').trimEnd().split('\n'),
     left: existsSync(join(temp, 'bulk-enrich.key')),
   };
 }
@@ -103,12 +115,16 @@ force: true
 rate: unlimited
 `;
 
-test('installs its version, runs the job, and outputs costs and paths; the next one pays for nothing', async () => {
+test('builds its own checkout, runs the job, and outputs costs and paths; the next one pays for nothing', async () => {
   site.write('nightly.yaml', JOB);
   const given = {job: 'nightly.yaml', 'base-url': service.url, 'api-key': KEY};
   const first = await runAction(given);
   expect(first, first.stderr).toMatchObject({code: 0, left: false});
-  expect(first.installed).toMatch(/^install --prefix \S+ --ignore-scripts .*bulk-enrich@\d+\.\d+\.\d+\n$/);
+  // The name may be free at a registry, and whoever takes it would get the key.
+  expect(first.npm).toEqual([
+    'CHECKOUT ci --include=dev --ignore-scripts --no-fund --no-audit',
+    'CHECKOUT run --silent build',
+  ]);
   const {credits} = service.ledger;
   expect(credits).toBeGreaterThan(0);
   expect(first.set).toEqual({
