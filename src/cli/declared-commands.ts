@@ -96,7 +96,10 @@ function addVerify(addWith: AddWith, run: RunCommand): void {
   addWith('verify', 'verify', 'Fetch the verdict on one session token.')
     .requiredOption('--token <T>', 'The session token.')
     .option('--action <ID>', 'The action identifier (default: BULK_ENRICH_ACTION_ID)')
-    .option('--id <ID>', 'The user identifier, by which the service finds users with several accounts.')
+    .option(
+      '--id <ID>',
+      'The user identifier, by which the service finds users with several accounts (highly recommended).',
+    )
     .option('--email <ADDRESS>', "The user's e-mail address.")
     .option('--phone <NUMBER>', "The user's phone number.")
     .action(run(async () => (await import('./commands/verify.ts')).verifyCommand));

@@ -34,7 +34,7 @@ const data = fields({
   is_spam: flag.describe('True if it is known for spam.'),
   e164_format: text.describe('The number in E.164 form.'),
   country_code: text.describe('Country calling code.'),
-  country: text.describe('Country, as a code.'),
+  country: text.describe('Country of the number.'),
   country_name: text.describe('Name of the country.'),
   number_type: text.describe('Kind of number, such as mobile.'),
   line_type: text.describe('Kind of line, such as landline.'),

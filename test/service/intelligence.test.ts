@@ -29,7 +29,7 @@ describe('an IP address', () => {
     '224.0.0.1',
     '240.0.0.1',
     '255.255.255.255',
-  ])('%s is a bogon, and nothing else is said of it', address => {
+  ])('%s is a bogon with three flags that are false, and nothing else is said of it', address => {
     expect(ipIntelligence(data, address)).toEqual({
       is_bogon: true,
       is_vpn: false,
