@@ -39,7 +39,6 @@ export interface Answered extends Responded {
  * - `ambiguous`: the call may have been carried out and charged, but no answer came.
  * - `unreadable`: the call was carried out, but the answer breaks the interface.
  * - `rejected`: the service refuses this value.
- * - `rekeyed`: the call's key was refused, and has been replaced since. The call was free, and can be sent again.
  * - `fatal`: no call can succeed before a person fixes the cause.
  */
 export type Attempt =
@@ -65,15 +64,12 @@ export type Attempt =
     }
   | (Responded & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
   | (Responded & {readonly kind: 'rejected'; readonly code: string})
-  | {readonly kind: 'rekeyed'; readonly code: string; readonly latencyMs: number; readonly status: number}
   | {
       readonly kind: 'fatal';
       readonly reason: 'credentials' | 'credits' | 'redirect' | 'certificate' | 'proxy';
       readonly code: string;
       readonly latencyMs: number;
       readonly status?: number;
-      /** Tells the user why the key, read again after its refusal, was no better. */
-      readonly detail?: string;
     };
 
 /** An attempt, with the time of its end in milliseconds since the epoch: its answer, if any, was bought then. */

@@ -2,7 +2,7 @@ import {CodedError, type ExitCode, exitCodes} from '../errors.ts';
 import type {Attempt} from './attempt.ts';
 import {PROXY_CREDENTIALS_ADVICE} from './http/proxy.ts';
 
-type Failure = Exclude<Attempt, {kind: 'answered' | 'rekeyed'}>;
+type Failure = Exclude<Attempt, {kind: 'answered'}>;
 
 /**
  * Thrown for a call outside of a run that brought no answer. (In a run, a failed call is an {@link Attempt}, and
@@ -51,7 +51,7 @@ export function explain(attempt: Failure, keyFrom = 'BULK_ENRICH_API_KEY'): stri
 function explainFatal(attempt: Extract<Attempt, {kind: 'fatal'}>, keyFrom: string): string {
   switch (attempt.reason) {
     case 'credentials':
-      return `the service does not accept the API key (${attempt.code}${attempt.detail === undefined ? '' : `; ${attempt.detail.replace(/\.$/, '')}`}): check ${keyFrom}`;
+      return `the service does not accept the API key (${attempt.code}): check ${keyFrom}`;
     case 'credits':
       return `the account has no credits left (${attempt.code})`;
     case 'redirect':

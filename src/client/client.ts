@@ -15,16 +15,13 @@ import {ClientError, explain} from './client-error.ts';
 import {CHECKED} from './http/certificates.ts';
 import {proxyFor} from './http/proxy.ts';
 import {type Transport, type TransportOptions, transport} from './http/transport.ts';
-import {KeyInUse, type ReadKeyAgain} from './key-in-use.ts';
-import type {Redact} from './redact.ts';
+import {type Redact, redactorOf} from './redact.ts';
 import {repeaterOf} from './repeats-value.ts';
 
 export interface ClientOptions extends CallOptions {
   /** Base URL of the service, such as `https://api.example.com/v1`. HTTPS, except for loopback hosts. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Reads the key again after a refusal, since it may have been replaced. Later calls use the new key. */
-  readonly readKeyAgain?: ReadKeyAgain | undefined;
   /** The source of the key, as messages name it; `BULK_ENRICH_API_KEY` by default. */
   readonly keyFrom?: string | undefined;
 }
@@ -106,7 +103,8 @@ export function createClient(
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     unasked: options.unasked ?? new AbortController(),
   });
-  const key = new KeyInUse(options.apiKey, options.readKeyAgain);
+  const api_key = options.apiKey;
+  const redact = redactorOf(api_key);
   const prefix = base.href.replace(/\/+$/, '');
   const urls = perOperation(name => new URL(prefix + operations[name].path));
 
@@ -114,23 +112,13 @@ export function createClient(
 
   async function send(operation: Operation, params: Params): Promise<Attempt> {
     if (isClosed) return {kind: 'not_sent', code: 'client_closed', latencyMs: 0};
-    const api_key = key.current;
     const result = await wires.post(urls[operation], JSON.stringify({api_key, ...params}));
     if ('kind' in result) return result;
-    const attempt = classifyResponse(operation, withoutEcho(result, params, key.redact), params, key.redact);
-    if (attempt.kind === 'fatal' && attempt.reason === 'credentials') {
-      const renewal = await key.rejected(api_key);
-      const {code, latencyMs} = attempt;
-      if (renewal.renewed) return {kind: 'rekeyed', code, latencyMs, status: result.status};
-      return renewal.why === undefined ? attempt : {...attempt, detail: renewal.why};
-    }
-    if (attempt.kind === 'answered') key.accepted(api_key);
-    return attempt;
+    return classifyResponse(operation, withoutEcho(result, params, redact), params, redact);
   }
 
   async function answer(operation: Operation, params: Params): Promise<Answered> {
-    let attempt = await send(operation, params);
-    while (attempt.kind === 'rekeyed') attempt = await send(operation, params);
+    const attempt = await send(operation, params);
     if (attempt.kind === 'answered') return attempt;
     throw new ClientError(`${operation}: ${explain(attempt, options.keyFrom)}`, attempt);
   }

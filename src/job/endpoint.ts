@@ -1,5 +1,5 @@
 import {UsageError} from '../errors.ts';
-import {keyReader, keyVariable, keyVariables, readKey} from './secrets/api-key.ts';
+import {keyVariable, keyVariables, readKey} from './secrets/api-key.ts';
 import type {Settings} from './settings.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -16,10 +16,6 @@ export type Endpoint =
       readonly kind: 'live';
       readonly baseUrl: string;
       readonly apiKey: string;
-      /**
-       * Reads the key again from its file or command, which may have a new key; undefined for a key in a variable.
-       */
-      readonly readKeyAgain?: (() => Promise<string>) | undefined;
       /** The variable that the key comes from. */
       readonly keyFrom?: string | undefined;
       readonly actionId?: string | undefined;
@@ -65,8 +61,7 @@ export function resolveEndpoint(
       `There is a base URL, but no key: set ${KEY_FILE} to a file that holds it, ${KEY_COMMAND} to a command that prints it, or ${KEY}.`,
     );
   if (offline) return {kind: 'live', baseUrl, apiKey, actionId: action};
-  const key = {apiKey, readKeyAgain: keyReader(env), keyFrom: keyVariable(env)};
-  return {kind: 'live', baseUrl, ...key, actionId: action};
+  return {kind: 'live', baseUrl, apiKey, keyFrom: keyVariable(env), actionId: action};
 }
 
 /** @throws {UsageError} if the variable is set to an empty text. */

@@ -90,7 +90,6 @@ export function chargeOf(attempt: Attempt, cost: Cost): Charge {
     case 'unreadable':
       return 'spent';
     case 'not_sent':
-    case 'rekeyed':
       return 'free';
     case 'throttled':
       return cost.throttled;
@@ -149,7 +148,6 @@ export function nextStep(
       return {next: 'settle', outcome: {status: 'failed', error: code, ...rejected}};
     }
     case 'not_sent':
-    case 'rekeyed':
       return {next: 'retry'};
     case 'throttled':
     case 'ambiguous':

@@ -1,5 +1,5 @@
 import {Agent} from 'node:http';
-import {describe, expect, test} from 'vitest';
+import {expect, test} from 'vitest';
 import type {RawResponse} from '../../src/client/classify.ts';
 import {type ClientOptions, createClient} from '../../src/client/client.ts';
 import {slimRequests} from '../../src/client/http/slim-request.ts';
@@ -75,52 +75,6 @@ test.each([
   const attempt = await client.send('ip', ip);
   expect(attempt).toMatchObject({kind: 'answered', pace: {retryAfter: '1'}});
   expect('pace' in attempt && attempt.pace?.requestId).toBe(kept);
-});
-
-describe('a key that the service refuses', () => {
-  /** Gives out another key each time. */
-  const keys = () => {
-    let read = 0;
-    const readKeyAgain = async () => {
-      read += 1;
-      return `client-key-${read + 1}`;
-    };
-    return {readKeyAgain, read: () => read};
-  };
-  const kinds = async (client: ReturnType<typeof clientWith>['client'], calls: number) => {
-    const found: string[] = [];
-    for (let n = 0; n < calls; n++) found.push((await client.send('ip', ip)).kind);
-    return found;
-  };
-
-  test('is read again once: a fault of the service does not show that the new key is right', async () => {
-    const {readKeyAgain, read} = keys();
-    const {client, sent} = clientWith([401, 500, 429, 404, 401], {readKeyAgain});
-    expect(await kinds(client, 5)).toEqual(['rekeyed', 'ambiguous', 'throttled', 'rejected', 'fatal']);
-    expect([read(), sent.at(-1)?.[1].api_key]).toEqual([1, 'client-key-2']);
-  });
-
-  test('is read again for the next rotation, once a call was answered', async () => {
-    const {readKeyAgain, read} = keys();
-    const {client} = clientWith([401, 200, 401, 200], {readKeyAgain});
-    expect(await kinds(client, 4)).toEqual(['rekeyed', 'answered', 'rekeyed', 'answered']);
-    expect(read()).toBe(2);
-  });
-
-  test('says nothing of the key that has replaced it: a call that left before is sent again', async () => {
-    const {readKeyAgain, read} = keys();
-    let refuse = (_: number) => {};
-    const late = new Promise<number>(resolve => {
-      refuse = resolve;
-    });
-    const {client} = clientWith([401, late], {readKeyAgain});
-    const [first, second] = [client.send('ip', ip), client.send('ip', ip)];
-    expect((await first).kind).toBe('rekeyed');
-    refuse(401);
-    expect((await second).kind).toBe('rekeyed');
-    expect(read()).toBe(1);
-    expect((await client.answer('ip', ip)).kind).toBe('answered');
-  });
 });
 
 test.each([

@@ -155,23 +155,6 @@ describe('the key command', () => {
   });
 });
 
-test('a key from a file or a command can be read again during a run', async () => {
-  const path = keyFile('rotated', 'key-1');
-  for (const env of [
-    {BULK_ENRICH_API_KEY_FILE: path},
-    {PATH: process.env.PATH ?? '', BULK_ENRICH_API_KEY_COMMAND: `cat ${path}`},
-  ]) {
-    writeFileSync(path, 'key-1');
-    const endpoint = resolveEndpoint(URL, undefined, env, false);
-    if (endpoint.kind !== 'live') throw new Error('expected a live service');
-    writeFileSync(path, 'key-2\n');
-    expect(await endpoint.readKeyAgain?.()).toBe('key-2');
-    writeFileSync(path, '');
-    await expect(endpoint.readKeyAgain?.()).rejects.toThrow(/is empty|printed nothing/);
-  }
-  expect(resolved(live)).toMatchObject({readKeyAgain: undefined});
-});
-
 test('the action id: setting, environment, in that order', () => {
   const env = {...live, BULK_ENRICH_ACTION_ID: 'from-env'};
   expect(resolved(env)).toMatchObject({actionId: 'from-env'});

@@ -37,7 +37,6 @@ const kinds = {
   credentials: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 401},
   badToken: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 400},
   brokenToken: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 500},
-  rekeyed: {kind: 'rekeyed', code: 'invalid_token', latencyMs: 1, status: 401},
   odd: {kind: 'fatal', reason: 'credentials', code: 'invalid_token', latencyMs: 1, status: 200},
   credits: {kind: 'fatal', reason: 'credits', code: 'http_402', latencyMs: 1, status: 402},
   redirect: {kind: 'fatal', reason: 'redirect', code: 'http_307', latencyMs: 1, status: 307},
@@ -80,7 +79,7 @@ test('a call that may have been charged without an answer leaves a doubt', () =>
 test('the cost of throttled and rejected calls is a setting', () => {
   const own: Cost = {throttled: 'spent', rejected: 'free'};
   expect([chargeOf(kinds.throttled, own), chargeOf(kinds.rejected, own)]).toEqual(['spent', 'free']);
-  expect([chargeOf(kinds.notSent, own), chargeOf(kinds.rekeyed, own)]).toEqual(['free', 'free']);
+  expect(chargeOf(kinds.notSent, own)).toBe('free');
 });
 
 describe('the next step', () => {
@@ -119,7 +118,6 @@ describe('the next step', () => {
     ['a rejection', kinds.rejected, {}, rejected],
     ['an unreadable answer', kinds.unreadable, {}, failed('bad_response')],
     ['not sent: for ever', kinds.notSent, {doubts: 2}, again],
-    ['its key was replaced', kinds.rekeyed, {doubts: 2}, again],
     ['throttled: for ever', kinds.throttled, {doubts: 2}, again],
     ['throttled, charged for', kinds.throttled, {doubts: 3}, failed('http_429')],
     ['ambiguous, first', kinds.reset, {doubts: 1}, again],

@@ -98,9 +98,8 @@ function clientsOf(
   const clients = new Map<number, Client>();
   return timeoutMs => {
     if (endpoint.kind === 'embedded') return connection.client;
-    const {baseUrl, apiKey, readKeyAgain} = endpoint;
-    const client =
-      clients.get(timeoutMs) ?? createClient({...shared, baseUrl, apiKey, readKeyAgain, timeoutMs});
+    const {baseUrl, apiKey} = endpoint;
+    const client = clients.get(timeoutMs) ?? createClient({...shared, baseUrl, apiKey, timeoutMs});
     clients.set(timeoutMs, client);
     return client;
   };

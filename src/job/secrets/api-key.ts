@@ -1,6 +1,5 @@
-import {exec, spawnSync} from 'node:child_process';
-import {closeSync, constants, openSync, readSync} from 'node:fs';
-import {open} from 'node:fs/promises';
+import {spawnSync} from 'node:child_process';
+import {closeSync, openSync, readSync} from 'node:fs';
 import {oneLine, systemReason, UsageError} from '../../errors.ts';
 
 type Environment = Readonly<NodeJS.ProcessEnv>;
@@ -38,20 +37,6 @@ export function readKey(env: Environment, warn: (sentence: string) => void = () 
   } catch (error) {
     throw unreadable(source, error);
   }
-}
-
-/** Returns a function that reads the key again from its file or command; undefined if a variable holds the key. */
-export function keyReader(env: Environment): (() => Promise<string>) | undefined {
-  const source = keySource(env);
-  if (source === undefined || source[0] === KEY) return undefined;
-  const [variable, given] = source;
-  return async () => {
-    try {
-      return keyIn(variable === KEY_FILE ? await beginOf(given) : await printedBy(given, env), source);
-    } catch (error) {
-      throw unreadable(source, error);
-    }
-  };
 }
 
 /** The variable that gives the key, for messages. */
@@ -93,50 +78,27 @@ function readBegin(path: string): string {
   }
 }
 
-/** The beginning of a file, without waiting for data: a pipe may never give any. */
-async function beginOf(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    const bytes = Buffer.alloc(LARGEST_OUTPUT_BYTES + 1);
-    const {bytesRead} = await file.read(bytes, 0, bytes.length);
-    return bytes.toString('utf8', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
-
-function commandOptions(env: Environment) {
-  return {
-    env: {...env},
-    encoding: 'utf8',
-    timeout: COMMAND_TIMEOUT_MS,
-    maxBuffer: LARGEST_OUTPUT_BYTES,
-    windowsHide: true,
-  } as const;
-}
-
 function printedNow(
   command: string,
   source: KeySource,
   env: Environment,
   warn: (sentence: string) => void,
 ): string {
-  const ended = spawnSync(command, {...commandOptions(env), shell: true, stdio: ['ignore', 'pipe', 'pipe']});
+  const ended = spawnSync(command, {
+    env: {...env},
+    encoding: 'utf8',
+    timeout: COMMAND_TIMEOUT_MS,
+    maxBuffer: LARGEST_OUTPUT_BYTES,
+    windowsHide: true,
+    shell: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const printed = ended.stdout?.trim() ?? '';
   const remark = oneLine(printed === '' ? (ended.stderr ?? '') : ended.stderr.replaceAll(printed, '******'));
   if (remark !== '') warn(`The command in ${KEY_COMMAND} says: ${remark.slice(0, LONGEST_REMARK)}`);
   if (ended.error !== undefined) throw ended.error;
   if (ended.status !== 0) throw ended;
   return keyIn(printed, source);
-}
-
-function printedBy(command: string, env: Environment): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = exec(command, commandOptions(env), (error, stdout) =>
-      error === null ? resolve(stdout) : reject(error),
-    );
-    child.stdin?.end();
-  });
 }
 
 /** The error for an unreadable key. Its message has neither the command nor its output, which is the key. */

@@ -103,9 +103,6 @@ export class FlowControl {
       case 'not_sent':
         blame = this.#notSent(key, attempt, now);
         break;
-      case 'rekeyed':
-        this.#outages.inconclusive(key);
-        break;
       case 'fatal':
         this.#giveUp({kind: 'fatal', attempt});
         break;

@@ -25,8 +25,8 @@ export async function connectTo(
   transport?: RunIo['transport'],
 ): Promise<Connection> {
   if (endpoint.kind === 'live') {
-    const {baseUrl, apiKey, readKeyAgain, keyFrom} = endpoint;
-    const client = createClient({...options, baseUrl, apiKey, readKeyAgain, keyFrom}, transport);
+    const {baseUrl, apiKey, keyFrom} = endpoint;
+    const client = createClient({...options, baseUrl, apiKey, keyFrom}, transport);
     return {client, close: async () => client.close()};
   }
   const {startService} = await import('../../service/start.ts');

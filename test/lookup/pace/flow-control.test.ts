@@ -104,7 +104,6 @@ function probing() {
 }
 
 test.each<[string, Attempt]>([
-  ['was refused because the key was replaced', {kind: 'rekeyed', latencyMs: 1, status: 401, code: 'x'}],
   ['was lost with a worker', {kind: 'ambiguous', code: 'worker_lost', latencyMs: 1, lost: true}],
   ['a worker gave back', {kind: 'not_sent', code: 'fleet_gate', latencyMs: 1, closedMs: 0}],
 ])('in an outage, a call that %s lets the next one test the service', (_, attempt) => {

@@ -99,8 +99,8 @@ export const attacks = [
     edits: [
       [
         'src/run/open/connection.ts',
-        'const {baseUrl, apiKey, readKeyAgain, keyFrom} = endpoint;',
-        'const {baseUrl, readKeyAgain, keyFrom} = endpoint;\n    const apiKey = (((globalThis as any).firstKey ??= endpoint.apiKey) as string);',
+        'const {baseUrl, apiKey, keyFrom} = endpoint;',
+        'const {baseUrl, keyFrom} = endpoint;\n    const apiKey = (((globalThis as any).firstKey ??= endpoint.apiKey) as string);',
       ],
     ],
   },

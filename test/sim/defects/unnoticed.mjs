@@ -36,17 +36,6 @@ export const unnoticed = [
     ],
   },
   {
-    name: 'unnoticed: after a rotation the old key stays in answers',
-    test: 'test/client/key-in-use.test.ts',
-    edits: [
-      [
-        'src/client/key-in-use.ts',
-        'this.#redact = (parsed, body) => now(before(parsed, body), body);',
-        'this.#redact = now;\n      void before;',
-      ],
-    ],
-  },
-  {
     name: 'unnoticed: a call in doubt is told by two sessions',
     edits: [
       [
