@@ -179,6 +179,13 @@ export function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
   return isOfFiles || systemCode(error).startsWith('SQLITE_');
 }
 
+/** An unforeseen error's name and place, for a bug report. Its message may have a value of a row. */
+export function placeInCode(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown;
+  const [, frame = ''] = /^ +at (.*)$/m.exec(thrown.stack ?? '') ?? [];
+  return `${thrown.name}, ${frame.replace(/[^\s(]*\//, '')}`;
+}
+
 /** Turns an error of the disk ({@link isOfDisk}) into an {@link OutputError}. Returns other errors unchanged. */
 export function foreseen(error: unknown): unknown {
   if (!isOfDisk(error)) return error;

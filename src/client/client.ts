@@ -3,6 +3,7 @@ import {Agent as HttpsAgent} from 'node:https';
 import {UsageError} from '../errors.ts';
 import {
   type AnswerData,
+  formsOf,
   type Intelligence,
   type Operation,
   operations,
@@ -124,7 +125,7 @@ export function createClient(
   }
 
   async function ask<Name extends Operation>(operation: Name, params: Params): Promise<AnswerData<Name>> {
-    return (await answer(operation, params)).data as AnswerData<Name>;
+    return (await answer(operation, inCanonicalForm(operation, params))).data as AnswerData<Name>;
   }
 
   return {
@@ -141,6 +142,16 @@ export function createClient(
   };
 }
 
+/** A request's values in the spelling that runs send. A text that is not a valid value stays as it is. */
+function inCanonicalForm(operation: Operation, params: Params): Params {
+  const forms = formsOf(operation);
+  const all = Object.entries(params).map(([name, text]) => {
+    const read = forms[name]?.(text);
+    return [name, read?.state === 'value' ? read.value : text] as const;
+  });
+  return Object.fromEntries(all);
+}
+
 /** Removes a request identifier that repeats the value or the key: identifiers get into files and logs. */
 function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawResponse {
   const {requestId, ...pace} = response.pace;
@@ -150,7 +161,7 @@ function withoutEcho(response: RawResponse, sent: Params, redact: Redact): RawRe
 }
 
 /** The request of `/verify`, without the key and without undefined fields. */
-export function verifyParams(request: VerifyParams): Params {
+function verifyParams(request: VerifyParams): Params {
   return {
     action_id: request.actionId,
     token: request.token,

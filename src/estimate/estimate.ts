@@ -155,8 +155,9 @@ class CellCount {
         if (when === undefined) asked.firm.push(cell.lookup);
         continue;
       }
-      counts[cell.status === 'skipped' ? 'filtered' : cell.status] += 1;
-      if (cell.status === 'invalid') countError(this.errors, `${operation}.${cell.error}`, record.record);
+      const isInvalid = cell.status === 'invalid' || cell.status === 'failed';
+      counts[isInvalid ? 'invalid' : cell.status === 'skipped' ? 'filtered' : 'empty'] += 1;
+      if (isInvalid) countError(this.errors, `${operation}.${cell.error}`, record.record);
     }
   }
 }

@@ -56,9 +56,21 @@ export type Result =
   | (Answer & {readonly unjudged: string})
   /** An expired answer of an earlier run, used because the service can't be called: `stale` is the reason. */
   | (Answer & {readonly stale: UnaskedCode})
+  | Broken
   | {readonly status: 'skipped'; readonly error: SkipCode}
   | {readonly status: 'empty'}
   | {readonly status: 'invalid'; readonly error: string};
+
+/** The result of a cell at which this program failed, with the error. */
+export interface Broken extends Unbought {
+  readonly status: 'failed';
+  readonly error: 'internal_error';
+  readonly thrown: unknown;
+}
+
+export function broken(thrown: unknown): Broken {
+  return {status: 'failed', error: 'internal_error', thrown};
+}
 
 /** True if the answer store keeps the outcome. */
 export function isKept(outcome: Outcome): outcome is Answer {

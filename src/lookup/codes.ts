@@ -96,6 +96,10 @@ export const callCodes = {
     meaning: "The fleet's worker was lost with the call in flight.",
     advice: 'look up again with --force',
   },
+  internal_error: {
+    meaning: 'This program failed at the cell. The run said so once, with the place in the program.',
+    advice: 'report that sentence; with the fixed version, run again with --force',
+  },
   verdict_replay_uncertain: {
     meaning: 'A lost call may have redeemed the token, so redeemed: true may not mean a replay.',
   },

@@ -288,8 +288,9 @@ function tallyOf(operation: Intelligence, cells: ColumnCells, rules: CellRules |
     }
     // It is slow to find the column's habits: how it writes its values. So this is done only if a cell can't
     // be judged without them.
-    if (BY_HABIT.has(judged.code) && !isKnown)
+    if (judged.state === 'invalid' && BY_HABIT.has(judged.code) && !isKnown)
       return tallyOf(operation, cells, {...rules, ...habits?.(cells)}, true);
+    if (judged.state === 'broken') continue;
     if (judged.code === 'calling_code_unclear') tally.unclear += 1;
     if (judged.code === 'country_unknown') tally.national += 1;
     if (judged.code === 'ip_list') tally.listed += 1;

@@ -1,5 +1,5 @@
 import type {Row} from '../input/row.ts';
-import {type Lookup, lookupOf, type Result} from '../ledger/lookup.ts';
+import {type Broken, broken, type Lookup, lookupOf, type Result} from '../ledger/lookup.ts';
 import type {Canonical} from '../operations/canonical.ts';
 import type {CellRules, RepairCode} from '../operations/cell.ts';
 import {saysNoCountry} from '../operations/country.ts';
@@ -13,6 +13,7 @@ import type {CellReader, Target} from './targets.ts';
 /** The plan for one column of one row: a lookup, or a result without a call. */
 export type PlannedCell =
   | Extract<Result, {status: 'empty' | 'invalid' | 'skipped'}>
+  | Broken
   | {readonly status: 'ask'; readonly lookup: Lookup; readonly repairs?: readonly RepairCode[]};
 
 /** The other cells and the settings on which a target's lookup depends. */
@@ -109,6 +110,8 @@ function planned(canonical: Canonical, ask: (value: CanonicalValue) => PlannedCe
       return EMPTY;
     case 'invalid':
       return {status: 'invalid', error: canonical.code};
+    case 'broken':
+      return broken(canonical.thrown);
     case 'value':
       return ask(canonical);
     default:
@@ -170,6 +173,7 @@ function askWithBeside(
   for (const name of besideNames) {
     const {param, canonical} = beside[name];
     const read = canonical(cells.verdict?.[name]?.(row) ?? '', country, rules[name]);
+    if (read.state === 'broken') return broken(read.thrown);
     if (read.state !== 'value') continue;
     params[param] = read.value;
     all.push(...(read.repairs ?? []));

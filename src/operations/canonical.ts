@@ -8,7 +8,9 @@ import {type CellRules, type RepairCode, readCell, withoutPunctuation} from './c
 export type Canonical<Code extends string = string> =
   | {readonly state: 'value'; readonly value: string; readonly repairs?: readonly RepairCode[]}
   | {readonly state: 'empty'}
-  | {readonly state: 'invalid'; readonly code: Code};
+  | {readonly state: 'invalid'; readonly code: Code}
+  /** This program failed at the cell. Such a cell never ends the list. */
+  | {readonly state: 'broken'; readonly thrown: unknown};
 
 export const empty = {state: 'empty'} as const;
 export const invalid = <const Code extends string>(code: Code) => ({state: 'invalid', code}) as const;
@@ -37,16 +39,20 @@ export function judgeCell<Code extends string>(
   rules: CellRules | undefined,
   judge: (text: string, repairs: readonly RepairCode[]) => Canonical<Code>,
 ): Canonical<Code | keyof typeof anyCellCodes> {
-  const cell = readCell(raw, rules);
-  switch (cell.state) {
-    case 'empty':
-      return empty;
-    case 'unreadable':
-      return invalid('unreadable_characters');
-    case 'text':
-      return judge(cell.text, cell.repairs);
-    default:
-      return cell satisfies never;
+  try {
+    const cell = readCell(raw, rules);
+    switch (cell.state) {
+      case 'empty':
+        return empty;
+      case 'unreadable':
+        return invalid('unreadable_characters');
+      case 'text':
+        return judge(cell.text, cell.repairs);
+      default:
+        return cell satisfies never;
+    }
+  } catch (thrown) {
+    return {state: 'broken', thrown};
   }
 }
 

@@ -71,6 +71,8 @@ const FILLING = /(?:x{4,}|_{4,}|#{4,})|^.?(?:x{3}|_{3}|#{3}).?$/gi;
 const FILLED_DOMAIN = /(?:^|\.)x{4,}\./i;
 /** RFC 6761: no real domain ends in `.invalid`. Programs write such an address in place of an erased one. */
 const NO_DOMAIN = /\.invalid$/i;
+/** Japanese mobile providers gave out addresses such as `jo..x` and `jo.`, against RFC 5321. They still work. */
+const ODD_DOTS: ReadonlySet<string> = new Set(['docomo.ne.jp', 'ezweb.ne.jp']);
 /** Labels of letters, digits and inner hyphens. The last label is not a number. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
@@ -111,8 +113,7 @@ function judgeAddress(text: string, repairs: readonly RepairCode[]): Canonical<E
     return invalid(listsAddresses(text) ? 'email_list' : 'email_malformed');
   const written = text.slice(at + 1);
   const domain = WRITTEN_DOMAIN.test(written) ? domainToASCII(written) : '';
-  const dots =
-    !local.startsWith('"') && (local.startsWith('.') || local.endsWith('.') || local.includes('..'));
+  const dots = !local.startsWith('"') && !ODD_DOTS.has(domain) && /^\.|\.\.|\.$/.test(local);
   const address = `${local}@${domain}`;
   const fits = Buffer.byteLength(local) <= MAX_LOCAL && Buffer.byteLength(address) <= MAX_ADDRESS;
   return DOMAIN.test(domain) && fits && !dots && !ODD.test(text)

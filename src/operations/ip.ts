@@ -78,7 +78,8 @@ function judgeIp(
   if (isIPv4(text)) return PRIVATE.test(text) ? invalid('ip_private') : valid(text, repairs);
   if (isScientific(text)) return invalid('scientific_notation');
   if (isIPv6(text)) {
-    const address = ipaddr.parse(text) as ipaddr.IPv6;
+    // A zone (`fe80::1%eth0.100`) may be any text, at which ipaddr would throw.
+    const address = ipaddr.IPv6.parse(text.replace(/%.*/s, ''));
     return address.isIPv4MappedAddress()
       ? judgeIp(address.toIPv4Address().toString(), repairs)
       : invalid('ipv6_unsupported');

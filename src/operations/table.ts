@@ -38,6 +38,16 @@ export function isIntelligence(name: string): name is Intelligence {
   return isOperation(name) && name !== 'verify';
 }
 
+/** The canonical form of each field of a request that has one, by the field's name. */
+export function formsOf(name: Operation): Readonly<Record<string, (typeof operations)['ip']['canonical']>> {
+  const spec = operations[name];
+  const beside = 'beside' in spec ? Object.values(spec.beside) : [];
+  return Object.fromEntries([
+    [spec.field, spec.canonical],
+    ...beside.map(({param, canonical}) => [param, canonical] as const),
+  ]);
+}
+
 /** True if answers are kept for other runs. */
 export function isStored(name: Operation): boolean {
   return operations[name].storedFor !== 'never';

@@ -120,7 +120,7 @@ export function openSession(
     closes(() => store.close());
     await readyStore(job, store);
     const rejections = new Rejections(store, ledger);
-    const writer = await RowWriter.open(state, layout, checkpoint, rejections, io.stdout);
+    const writer = await RowWriter.open(state, layout, checkpoint, rejections, io);
     closes(() => writer.close());
     const means = {...calling, store, rejections};
     const asking = await openExecutor(running, means, identity, () => rowsOf(writer));

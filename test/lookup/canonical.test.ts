@@ -19,8 +19,16 @@ import {
 /** A canonical value as one text: the value and what was repaired, `empty`, or the code behind a `!`. */
 function shown(canonical: Canonical): string {
   if (canonical.state === 'value') return [canonical.value, ...(canonical.repairs ?? [])].join(' ');
-  return canonical.state === 'empty' ? 'empty' : `!${canonical.code}`;
+  return canonical.state === 'invalid' ? `!${canonical.code}` : canonical.state;
 }
+
+test.each(['jo..x@docomo.ne.jp', 'jo.@DOCOMO.ne.jp', '.jo@ezweb.ne.jp'])(
+  'e-mail: %s is looked up, as old mobile addresses of Japan may have such dots',
+  text => {
+    expect(shown(canonicalEmail(text))).toBe(text.replace('DOCOMO', 'docomo'));
+    expect(shown(canonicalEmail(text.replace(/@.*/, '@example.jp')))).toBe('!email_malformed');
+  },
+);
 
 test.each([
   '',

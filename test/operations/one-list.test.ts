@@ -7,7 +7,6 @@ const src = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Settings that may name several operations. Types make the list complete, or it is not a list of operations. */
 const mayName: Readonly<Record<string, string>> = {
-  'cli/commands/verify.ts': 'what is sent with a token',
   'cli/declared-commands.ts': 'the command verify takes the settings of the operation verify',
   'error-codes.ts': 'the texts of a page, which name flags',
   'library/job-input.ts': 'written by npm run schema from the settings, which a test holds it to',

@@ -6,11 +6,11 @@ import {resolveEndpoint} from '../../job/endpoint.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {
   anyOf,
+  formsOf,
   intelligenceNames,
   isIntelligence,
   isOperation,
   type Operation,
-  operations,
 } from '../../operations/table.ts';
 import {connectTo} from '../../run/open/connection.ts';
 import {callWithinAccount} from '../../run/open/single-call.ts';
@@ -32,15 +32,30 @@ export async function lookupCommand(
       misspelt(operation, intelligenceNames),
     );
   }
-  const canonical = operations[operation].canonical(value, settings.defaultCountry);
-  if (canonical.state !== 'value') {
-    const code = canonical.state === 'empty' ? 'empty' : canonical.code;
-    throw new UsageError(
-      'not_a_value',
-      `This value can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
-    );
-  }
-  return ask(settings, operation, client => client.answer(operation, {[operation]: canonical.value}));
+  const params = {[operation]: canonicalParam(operation, operation, value, settings, 'This value')};
+  return ask(settings, operation, client => client.answer(operation, params));
+}
+
+/**
+ * A value of a request in its canonical form, which runs send too.
+ *
+ * @throws {UsageError} for a text that is not a valid value.
+ */
+export function canonicalParam(
+  operation: Operation,
+  param: string,
+  text: string,
+  {defaultCountry}: ReturnType<typeof checkSettings>,
+  what: string,
+): string {
+  const read = formsOf(operation)[param]?.(text, defaultCountry);
+  if (read?.state === 'broken') throw read.thrown;
+  if (read?.state === 'value') return read.value;
+  const code = read?.state === 'invalid' ? read.code : 'empty';
+  throw new UsageError(
+    'not_a_value',
+    `${what} can't be looked up (${code}); nothing was sent.${code === 'country_unknown' ? ' Write it as +…, or give --default-country.' : ''}`,
+  );
 }
 
 export type SingleAsk = (client: Client, actionId: string | undefined) => Promise<Answered>;

@@ -1,8 +1,7 @@
-import {verifyParams} from '../../client/client.ts';
 import {UsageError} from '../../errors.ts';
 import {checkSettings, type RawSettings} from '../../job/parse.ts';
 import {cleaned} from '../job-from-flags.ts';
-import {ask, type SingleAsk} from './lookup.ts';
+import {ask, canonicalParam, type SingleAsk} from './lookup.ts';
 
 interface VerifyFlags extends RawSettings {
   readonly token: string;
@@ -16,13 +15,21 @@ interface VerifyFlags extends RawSettings {
 export async function verifyCommand(given: VerifyFlags): Promise<number> {
   const {token, action, id, email, phone, ...flags} = given;
   const settings = checkSettings(undefined, cleaned(flags));
+  const sent = {token, id, email, phone_number: phone};
+  const params = Object.fromEntries(
+    Object.entries(sent).flatMap(([name, text]) => {
+      if (text === undefined) return [];
+      const flag = `--${name.replace('_number', '')}`;
+      return [[name, canonicalParam('verify', name, text, settings, flag)]];
+    }),
+  );
   const call: SingleAsk = (client, actionId) => {
     if (actionId === undefined)
       throw new UsageError(
         'no_action',
         'A verdict needs an action identifier: --action ID, or BULK_ENRICH_ACTION_ID.',
       );
-    return client.answer('verify', verifyParams({token, actionId, id, email, phoneNumber: phone}));
+    return client.answer('verify', {action_id: actionId, ...params});
   };
   return ask(settings, 'verify', call, action);
 }

@@ -1,6 +1,6 @@
-import type {Batch, InputRecord} from '../../input/row.ts';
+import type {Batch, InputRecord, Row} from '../../input/row.ts';
 import type {Layout} from '../../layout/layout.ts';
-import type {Lookup, Result} from '../../ledger/lookup.ts';
+import {broken, type Lookup, type Result} from '../../ledger/lookup.ts';
 import type {Answers} from '../../lookup/answers.ts';
 import type {Waiter} from '../../lookup/pending.ts';
 import {type PlannedCell, repairsOf} from '../../lookup/plan-row.ts';
@@ -137,16 +137,32 @@ export class Admission {
         return plan?.status === 'ask' ? [{index, plan}] : [];
       });
       if (open.length === 0) continue;
-      entry.answers = layout.mapping.targets.map(
-        ({operation}, index) => entry.answers?.[index] ?? parsedAnswer(known[index], operation),
-      );
-      const asks = layout.waterfall?.asks({row: entry.record, results: known, answers: entry.answers});
+      const refusal = this.#condition(entry.record, entry, known);
       for (const {index, plan} of open) {
-        if (asks?.(index) === true) this.#second.push(this.#asked(entry, index, plan.lookup, row));
-        else window.complete(entry, index, {status: 'skipped', error: 'condition'});
+        const result = refusal(index);
+        if (result === undefined) this.#second.push(this.#asked(entry, index, plan.lookup, row));
+        else window.complete(entry, index, result);
       }
     }
     if (this.#second.length > 0) this.#turn ??= setImmediate(() => void this.#askSecond());
+  }
+
+  /** Returns a function that gives the result of a cell whose condition is false; undefined for a true one. */
+  #condition(
+    row: Row,
+    entry: PendingRecord,
+    results: readonly (Result | undefined)[],
+  ): (index: number) => Result | undefined {
+    const {mapping, waterfall} = this.#stages.layout;
+    try {
+      entry.answers = mapping.targets.map(
+        ({operation}, index) => entry.answers?.[index] ?? parsedAnswer(results[index], operation),
+      );
+      const asks = waterfall?.asks({row, results, answers: entry.answers});
+      return index => (asks?.(index) === true ? undefined : {status: 'skipped', error: 'condition'});
+    } catch (thrown) {
+      return () => broken(thrown);
+    }
   }
 
   /** The row's results, without those of this stage and of later ones: no condition may depend on them. */

@@ -1,15 +1,25 @@
 import {rmSync} from 'node:fs';
 import {type Counters, countReject, countRow, judgeRejected, savedCounters} from '../../books/counters.ts';
+import {CodedError, placeInCode} from '../../errors.ts';
 import type {Reject, Row} from '../../input/row.ts';
+import {packageVersion} from '../../job/version.ts';
 import type {Layout} from '../../layout/layout.ts';
+import {broken} from '../../ledger/lookup.ts';
 import type {EnrichedRow} from '../../output/encoder.ts';
 import {rejectLine} from '../../output/rejects.ts';
 import {FileSink, type Sink} from '../../output/sink.ts';
+import type {Risk} from '../../score/risk.ts';
+import type {RowView} from '../../score/subjects.ts';
 import type {Rejections} from '../../store/rejections.ts';
 import {partialPath} from '../destination/partial.ts';
+import type {RunIo} from '../io.ts';
 import type {Checkpoint, RunState, Written} from '../state/run-state.ts';
 import type {ReadyRecord} from './in-order.ts';
 import {parsedAnswer, sharedAnswers} from './parsed-answer.ts';
+
+const NOT_SCORED = {risk: undefined, outcomes: undefined};
+/** The risk of a row at which this program failed. */
+const UNSCORED: Risk = {score: null, level: 'unknown', reasons: [], points: {}, missing: ['internal_error']};
 
 /** Writes rows and rejects to the partial files, counts them, and reports what is durable. */
 export class RowWriter {
@@ -24,6 +34,8 @@ export class RowWriter {
   readonly #rejectsPath: string | undefined;
   #rejects: Sink | undefined;
   #last: ReadyRecord | undefined;
+  readonly #warn: (sentence: string) => void;
+  #hasTold = false;
 
   private constructor(
     layout: Layout,
@@ -31,12 +43,14 @@ export class RowWriter {
     rejectsPath: string | undefined,
     counters: Counters,
     rejections: Rejections,
+    warn: (sentence: string) => void,
   ) {
     this.#layout = layout;
     this.#output = output;
     this.#rejectsPath = rejectsPath;
     this.#counters = counters;
     this.#rejections = rejections;
+    this.#warn = warn;
     this.safeRows = counters.rows.written;
   }
 
@@ -50,13 +64,13 @@ export class RowWriter {
     layout: Layout,
     checkpoint: Checkpoint | undefined,
     rejections: Rejections,
-    stdout: NodeJS.WritableStream,
+    {stdout, warn}: Pick<RunIo, 'stdout' | 'warn'>,
   ): Promise<RowWriter> {
     const {rejects} = state.written;
     const rejectsPath = rejects && partialPath(state, 'rejects', rejects);
     const sink = await state.destination.open(state, checkpoint?.outputBytes ?? 0, stdout);
     const counters = savedCounters(checkpoint?.counters);
-    const writer = new RowWriter(layout, sink, rejectsPath, counters, rejections);
+    const writer = new RowWriter(layout, sink, rejectsPath, counters, rejections, warn);
     if (checkpoint === undefined) await sink.write(layout.encoder.head);
     const kept = checkpoint?.rejectsBytes ?? 0;
     if (kept > 0) await writer.#openRejects(kept);
@@ -74,19 +88,69 @@ export class RowWriter {
   }
 
   /** Judges the risk of a row, and counts the row. */
-  judge<Kind extends Row>(
+  judge<Kind extends Row>(row: Kind, entry: ReadyRecord, parse = parsedAnswer): EnrichedRow<Kind> {
+    const judged = this.#judged(row, entry, parse);
+    countRow(this.#counters, judged, this.#layout.columns);
+    return judged;
+  }
+
+  #judged<Kind extends Row>(
     row: Kind,
     {results, repairs, answers: parsed}: ReadyRecord,
-    parse = parsedAnswer,
+    parse: typeof parsedAnswer,
   ): EnrichedRow<Kind> {
-    const {scorer, mapping, columns} = this.#layout;
-    const answers = mapping.targets.map(
-      ({operation}, index) => parsed?.[index] ?? parse(results[index], operation),
+    for (const result of results) if ('thrown' in result) this.#tell(row, result.thrown);
+    try {
+      const answers = this.#layout.mapping.targets.map(
+        ({operation}, index) => parsed?.[index] ?? parse(results[index], operation),
+      );
+      return {row, results, repairs, answers, ...this.#scored({row, results, answers})};
+    } catch (thrown) {
+      return this.#broken(row, thrown);
+    }
+  }
+
+  #scored(view: RowView): Pick<EnrichedRow, 'risk' | 'outcomes'> {
+    try {
+      return this.#layout.scorer?.score(view) ?? NOT_SCORED;
+    } catch (thrown) {
+      this.#tell(view.row, thrown);
+      return {risk: UNSCORED, outcomes: undefined};
+    }
+  }
+
+  /** A row at which this program failed: it has no answers. Paid ones are in the ledger and the store. */
+  #broken<Kind extends Row>(row: Kind, thrown: unknown): EnrichedRow<Kind> {
+    this.#tell(row, thrown);
+    const results = this.#layout.mapping.targets.map(() => broken(thrown));
+    const risk = this.#layout.scorer && UNSCORED;
+    return {row, results, repairs: undefined, answers: [], risk, outcomes: undefined};
+  }
+
+  /** Tells once per run that this program failed at a row. */
+  #tell({record}: Row, thrown: unknown): void {
+    if (this.#hasTold) return;
+    this.#hasTold = true;
+    this.#warn(
+      `Row ${record}: this program failed at a cell, which is \`failed\` with \`internal_error\`; so is every other such cell. Please report this sentence (version ${packageVersion()}: ${placeInCode(thrown)}).`,
     );
-    const judged = scorer?.score({row, results, answers});
-    const enriched = {row, results, repairs, answers, risk: judged?.risk, outcomes: judged?.outcomes};
-    countRow(this.#counters, enriched, columns);
-    return enriched;
+  }
+
+  /** The rows' text, and the rows as written: one that can't be written is {@link #broken}. */
+  #encoded(rows: readonly EnrichedRow[]): {readonly text: string; readonly written: readonly EnrichedRow[]} {
+    const {encoder} = this.#layout;
+    try {
+      return {text: encoder.encode(rows), written: rows};
+    } catch (thrown) {
+      if (thrown instanceof CodedError) throw thrown;
+      const [first] = rows;
+      if (first === undefined || rows.length > 1) {
+        const each = rows.map(row => this.#encoded([row]));
+        return {text: each.map(({text}) => text).join(''), written: each.flatMap(({written}) => written)};
+      }
+      const written = [this.#broken(first.row, thrown)];
+      return {text: encoder.encode(written), written};
+    }
   }
 
   async write(entries: readonly ReadyRecord[]): Promise<void> {
@@ -97,9 +161,11 @@ export class RowWriter {
       if (record.type === 'reject') {
         countReject(this.#counters, record);
         rejects.push(record);
-      } else if (record.type !== 'object') rows.push(this.judge(record, entry, this.#parse));
+      } else if (record.type !== 'object') rows.push(this.#judged(record, entry, this.#parse));
     }
-    if (rows.length > 0) await this.#output.write(this.#layout.encoder.encode(rows));
+    const {text, written} = this.#encoded(rows);
+    for (const row of written) countRow(this.#counters, row, this.#layout.columns);
+    if (rows.length > 0) await this.#output.write(text);
     if (rejects.length > 0) {
       const header = this.#rejects === undefined ? this.#layout.header : undefined;
       const sink = await this.#openRejects(0);
