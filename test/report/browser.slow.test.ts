@@ -2,13 +2,13 @@ import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
+import axe from 'axe-core';
+import playwright from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {buildReport} from '../../src/report/build.ts';
 import {renderHtml} from '../../src/report/render/html.ts';
 import type {Summary} from '../../src/report/summary.ts';
 import {chromiumPath, lacks} from '../support/real-parts.ts';
-import axe from '../tools/node_modules/axe-core/axe.js';
-import playwright from '../tools/node_modules/playwright-core/index.js';
 import {bareSummary, fullSummary} from './summaries.ts';
 
 /** Set to a directory, to look at what the tests see. */

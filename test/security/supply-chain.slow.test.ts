@@ -21,15 +21,10 @@ interface LockEntry {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-function lockedIn(file: string) {
-  const {packages} = JSON.parse(read(file)) as {packages: Record<string, LockEntry>};
-  return Object.entries(packages)
-    .filter(([path]) => path !== '')
-    .map(([path, entry]) => ({...entry, path, name: path.replace(/^.*node_modules\//, '')}));
-}
-
-const locked = lockedIn('package-lock.json');
-const tools = lockedIn('test/tools/package-lock.json');
+const {packages} = JSON.parse(read('package-lock.json')) as {packages: Record<string, LockEntry>};
+const locked = Object.entries(packages)
+  .filter(([path]) => path !== '')
+  .map(([path, entry]) => ({...entry, path, name: path.replace(/^.*node_modules\//, '')}));
 /** The packages that the build compiled in, and those installed beside them. */
 const bundled = JSON.parse(read('dist/bundled-packages.json')) as string[];
 const shipped = locked.filter(
@@ -56,15 +51,11 @@ test('installed packages are those of the lock file: by hash, from any host, wit
       hasInstallScript: undefined,
       deprecated: undefined,
     });
-  expect([...locked, ...tools].filter(({resolved}) => resolved !== undefined)).toEqual([]);
+  expect(locked.filter(({resolved}) => resolved !== undefined)).toEqual([]);
   // Tools for development on other systems, of which no registry at hand told the hash.
-  for (const {path, dev, optional, os} of [...locked, ...tools].filter(
-    ({integrity}) => integrity === undefined,
-  ))
+  for (const {path, dev, optional, os} of locked.filter(({integrity}) => integrity === undefined))
     expect({path, dev, optional, os}).toEqual({path, dev: true, optional: true, os: expect.any(Array)});
-  const scripts = [...locked, ...tools]
-    .filter(({hasInstallScript}) => hasInstallScript === true)
-    .map(({name}) => name);
+  const scripts = locked.filter(({hasInstallScript}) => hasInstallScript === true).map(({name}) => name);
   const {allowScripts} = JSON.parse(read('package.json')) as {allowScripts: Record<string, boolean>};
   for (const name of scripts) expect([name, allowScripts[name] ?? 'not decided']).toEqual([name, false]);
 });

@@ -14,7 +14,7 @@ import {
 } from '../../src/service/data/networks/networks.ts';
 import {OpenData, openData} from '../../src/service/data/open-data.ts';
 import {buildOpenApi} from '../../src/service/http/openapi.ts';
-import {dataWithCities} from '../support/city-data.ts';
+import {citySets, dataWithCities} from '../support/city-data.ts';
 import {dataInUse} from '../support/main.ts';
 import {running, temporaryFolder} from './running.ts';
 
@@ -117,7 +117,7 @@ describe('the packed data', () => {
   });
 });
 
-describe('the city of an address', () => {
+describe.each(citySets)('the city of an address, with %s', (_, set) => {
   it.each([
     ['a ward', '133.11.1.1', 'Tokyo'],
     ['a ward by another of its names', '130.54.1.1', 'Tokyo'],
@@ -128,7 +128,7 @@ describe('the city of an address', () => {
     ['a city of its own', '18.7.22.69', 'Cambridge'],
     ['a quarter in parentheses', '212.58.244.20', 'London'],
   ])('where the data set has %s, %s, is %s', (_, address, city) => {
-    expect(data.city()?.find(address).city).toBe(city);
+    expect(set.city()?.find(address).city).toBe(city);
   });
 });
 

@@ -11,7 +11,6 @@ import {MISSING_PARTS, partsNotRun} from './real-parts.ts';
 export function setup(): () => void {
   const home = mkdtempSync(join(tmpdir(), 'bulk-enrich-home-'));
   for (const kind of ['CACHE', 'CONFIG', 'STATE']) process.env[`XDG_${kind}_HOME`] = join(home, kind);
-  execFileSync(process.execPath, ['test/tools/install.mjs'], {stdio: 'inherit'});
   // A build may wait for a file that `npm run schema` writes from the sources.
   if (process.env.UNBUILT === undefined)
     execFileSync('npm', ['run', '--silent', 'build', '--', '--if-changed'], {stdio: 'inherit'});
