@@ -7,8 +7,9 @@ import {peek} from './bytes/peek.ts';
 import {openRaw, type Pipes, type RawInput} from './bytes/raw.ts';
 import {transcode} from './bytes/transcode.ts';
 import {InputError} from './input-error.ts';
-import {detectDialect, emptyColumnsBehind, refuseOtherDelimiter} from './records/csv-dialect.ts';
+import {detectDialect, recordsIn, refuseOtherDelimiter} from './records/csv-dialect.ts';
 import {CsvReader} from './records/csv-reader.ts';
+import {widthOf} from './records/delimiter.ts';
 import {detectKind, refuseBinary, refuseMarkup, refuseValues} from './records/detect-kind.ts';
 import {JsonReader} from './records/json-reader.ts';
 import {NdjsonReader} from './records/ndjson-reader.ts';
@@ -199,9 +200,9 @@ function createReader(
     tally,
     dialect,
     header,
+    width: widthOf(recordsIn(skipped.rest, dialect)),
     skippedLines,
     padShortRows: settings.padShortRows === true,
-    unnamedColumns: settings.padShortRows === true ? emptyColumnsBehind(skipped.rest, dialect) : 0,
   });
   const sepLine = dialect.sepLineBytes > 0 ? {sepLine: true} : {};
   const above = header ? groupsIn(skipped.last, delimiter) : undefined;

@@ -25,7 +25,6 @@ export function refuseMostlyRejected(
   {padShortRows}: Settings,
 ): void {
   const rejects = sample.filter(record => record.type === 'reject');
-  refuseTrailing(sample, format);
   if (sample.length < FEW_ROWS || rejects.length <= MOSTLY * sample.length) return;
   const reason = mostFrequent(rejects.map(reject => reject.reason));
   const example = rejects.find(reject => reject.reason === reason);
@@ -37,26 +36,6 @@ export function refuseMostlyRejected(
     reason === 'invalid_encoding' && format.perhaps !== undefined
       ? {flags: ['--encoding', format.perhaps]}
       : {},
-  );
-}
-
-/**
- * @throws {InputError} with the flag to add, if nearly all first rows end in a delimiter that the header lacks.
- */
-function refuseTrailing(sample: readonly InputRecord[], format: InputFormat): void {
-  const ends = sample.filter(
-    record =>
-      record.type === 'reject' &&
-      record.reason === 'column_count' &&
-      format.kind === 'csv' &&
-      record.raw.endsWith(format.delimiter),
-  );
-  const [first] = ends;
-  if (first?.type !== 'reject' || ends.length < MOSTLY * sample.length) return;
-  throw new InputError(
-    'input_rejected',
-    `${ends.length} of the first ${sample.length} rows end in a delimiter that the header lacks (line ${first.line} of ${first.file}: ${first.detail}). To accept the extra column, add --pad-short-rows. Nothing was sent.`,
-    {flags: ['--pad-short-rows']},
   );
 }
 
@@ -142,26 +121,28 @@ export function doubtCountries(column: string, cell: CellReader, rows: readonly 
 }
 
 /**
- * Refuses a second table below the first one: its rows may be of another kind, such as suppliers below
- * customers. A row seems to be the second table's header if, in the columns that are looked up, each cell is
- * empty or a column name such as `email`.
+ * Refuses a second table below the first one: its rows may be of another kind, such as suppliers below customers.
+ * A note in a cell, such as `siehe Handy` or `no mail`, makes no header.
  *
- * @throws {InputError} if one of the rows seems to be such a header.
+ * @throws {InputError} if one of the rows seems to be the second table's header: no cell has a value, and in each
+ * column that is looked up stands a column name such as `email`. A single name counts only below a blank line.
  */
 export function refuseSecondTable(rows: readonly Row[], targets: readonly Target[]): void {
   const found = targets.flatMap(({operation, cell}) =>
     isIntelligence(operation) ? [{operation, cell}] : [],
   );
   // Skips the first five rows: exports of surveys repeat their header two or three times at the top.
-  const second = rows.slice(FEW_ROWS).find(row => {
+  const second = rows.find((row, at) => {
+    if (at < FEW_ROWS || row.type !== 'csv') return false;
+    const words = row.fields.filter(text => text.trim() !== '');
+    if (words.length < 2 || words.some(text => /[\d@]/.test(text))) return false;
+    const names = found.flatMap(({operation, cell}) => {
+      const says = readHeader(cell(row) ?? '').get(operation);
+      return says?.strength === 'named' ? [says] : [];
+    });
     const filled = found.filter(({cell}) => (cell(row) ?? '').trim() !== '');
-    return (
-      filled.length > 0 &&
-      filled.every(({operation, cell}) => {
-        const strength = readHeader(cell(row) ?? '').get(operation)?.strength;
-        return strength === 'named' && operations[operation].canonical(cell(row) ?? '').state === 'invalid';
-      })
-    );
+    const isPlain = names.length > 1 && names.some(says => says.isPlain);
+    return names.length > 0 && names.length === filled.length && (isPlain || isBelowBlank(row, rows[at - 1]));
   });
   if (second === undefined) return;
   const names = found.map(({cell}) => `"${cell(second) ?? ''}"`).join(', ');
@@ -169,4 +150,10 @@ export function refuseSecondTable(rows: readonly Row[], targets: readonly Target
     'input_header',
     `Row ${second.record} seems to be the header of a second table (${names}). Make a file of each table; if the rows belong together, remove that row.`,
   );
+}
+
+function isBelowBlank(row: Row, above: Row | undefined): boolean {
+  if (above?.type !== 'csv') return false;
+  const lines = above.fields.reduce((sum, text) => sum + text.split(/\r\n|\r|\n/).length - 1, 1);
+  return row.line > above.line + lines || above.fields.every(text => text.trim() === '');
 }

@@ -61,7 +61,7 @@ export interface JobInput {
   readonly encoding?: Setting<'encoding'>;
   /** Skip the first N lines of each CSV file, such as a title above the header. */
   readonly skipLines?: Setting<'skipLines'>;
-  /** Add empty fields to CSV rows that are too short, and count those rows. If the rows, but not the header, end in a delimiter, the header gets an empty field, too. */
+  /** Add empty fields to CSV rows that are too short, and count those rows. */
   readonly padShortRows?: Setting<'padShortRows'>;
   /** Reject records larger than this; from 1024 to 268435456. Default: 1048576. */
   readonly maxRecordSize?: Setting<'maxRecordSize'>;

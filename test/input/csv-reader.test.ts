@@ -19,6 +19,11 @@ describe('dialects', () => {
 
   it.each([
     ['one that cuts all records alike', ';', 'a,x;b,y;c\n1;2,5;3\n4;5,5;6,5\n'],
+    [
+      'the one with many fields, which a few rows lack',
+      ';',
+      'Apr 1, 23;1;a;b;x\nApr 2, 23;2;a;b\nApr 3, 23;3;a;b;x\n',
+    ],
     ['the one with more fields, of two that do', ';', 'a,x;b;c\n1,5;2;3\n'],
     ['the one with more fields, whichever comes first', ',', 'a,b,c;x\n1,2,3;4\n'],
     ['past blank lines', ';', '\n\na;b\n1;2\n'],
@@ -266,9 +271,9 @@ const reader = (maxRecordSize: number) =>
     tally: {record: 0, blankLines: 0, padded: 0},
     dialect: {delimiter: ',', eol: '\n', sepLineBytes: 0},
     header: true,
+    width: 2,
     skippedLines: 0,
     padShortRows: false,
-    unnamedColumns: 0,
   });
 
 describe('a resumed run', () => {
@@ -434,24 +439,30 @@ describe('the line repeats the header', () => {
   });
 });
 
-describe('rows that end in a delimiter more than the header', () => {
-  const padded = (text: string) => readBytes(text, {padShortRows: true});
-
-  it('give it a column without a name where short rows are filled up', async () => {
-    const {format, records} = await padded('a,b\n1,2,\n3,4,\n5\n');
-    expect(format).toMatchObject({header: ['a', 'b', ''], columns: ['a', 'b', 'column_3']});
+describe('a delimiter too many at the end of a row', () => {
+  it.each([1, 5, 4_096])('is no fault of the row, in chunks of %i', async size => {
+    const {format, records} = await readBytes('a,b\n1,2,\n3,4\n"5\n",6,, \n7,8,9\n', {}, size);
+    expect(format).toMatchObject({header: ['a', 'b'], columns: ['a', 'b']});
     expect(records).toMatchObject([
-      {fields: ['1', '2', '']},
-      {fields: ['3', '4', '']},
-      {fields: ['5', '', '']},
+      {line: 2, fields: ['1', '2']},
+      {line: 3, fields: ['3', '4']},
+      {line: 4, fields: ['5\n', '6']},
+      {line: 6, reason: 'column_count', raw: '7,8,9'},
     ]);
   });
 
-  it.each([
-    ['a value stands there', 'a,b\n1,2,\n3,4,5\n'],
-    ['most rows have none', 'a,b\n1,2\n3,4\n5,6,\n'],
-    ['there are no rows', 'a,b\n'],
-  ])('and none where %s', async (_, text) => {
-    expect((await padded(text)).format).toMatchObject({columns: ['a', 'b']});
+  it('makes no column where some rows lack it, with a header or without', async () => {
+    const rows = 'May 1, 2023;1;a;\nMay 2, 2023;2;b;\nMay 3, 2023;3;c\n';
+    const headless = await readBytes(rows, {header: false});
+    expect(headless.format).toMatchObject({delimiter: ';', columns: ['column_1', 'column_2', 'column_3']});
+    expect(fieldsOf(headless.records)).toHaveLength(3);
+    const headed = await readBytes(`date;n;name;\n${rows}`);
+    expect(headed.format).toMatchObject({delimiter: ';', header: ['date', 'n', 'name']});
+    expect(fieldsOf(headed.records)).toHaveLength(3);
+  });
+
+  it('is a column where all rows have it', async () => {
+    const {format} = await readBytes('a,b,\n1,2,\n3,4,\n');
+    expect(format).toMatchObject({columns: ['a', 'b', 'column_3']});
   });
 });

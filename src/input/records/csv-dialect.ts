@@ -29,25 +29,7 @@ export function refuseOtherDelimiter(sample: string, delimiter: string, name: st
   );
 }
 
-/**
- * Minimum share of rows with more fields than the header, for these fields to count as columns. The other
- * rows may be short, such as a footer.
- */
-const MOST = 0.5;
-
-/**
- * Number of empty columns after those of the header, as some programs write them. 0 if such a column has a value,
- * or if too few rows have them ({@link MOST}).
- */
-export function emptyColumnsBehind(sample: string, dialect: CsvDialect): number {
-  const [header = [], ...rows] = recordsIn(sample, dialect);
-  const extras = rows.map(row => row.slice(header.length));
-  const longer = extras.filter(some => some.length > 0);
-  const isEmpty = longer.every(some => some.every(field => field.trim() === ''));
-  return isEmpty && longer.length >= MOST * rows.length ? Math.max(0, ...longer.map(some => some.length)) : 0;
-}
-
-function recordsIn(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect) {
+export function recordsIn(sample: string, {delimiter, eol, sepLineBytes}: CsvDialect) {
   return firstRecords(Buffer.from(sample).subarray(sepLineBytes), delimiter, eol);
 }
 

@@ -1,13 +1,18 @@
 import {isUtf8} from 'node:buffer';
-import {type Options, parse} from 'csv-parse/sync';
+import type {Options} from 'csv-parse/sync';
 import {columnNames, numberedColumns} from '../column-names.ts';
 import {InputError} from '../input-error.ts';
 import type {InputRecord, RejectReason} from '../row.ts';
-import {countLines, WholeBlocks} from './csv-block.ts';
-import {type CsvStop, StopParsing, stopOf, stopsBeyond} from './csv-stop.ts';
-import {parserOptions} from './delimiter.ts';
+import {
+  allFields,
+  type CsvRecord,
+  countLines,
+  looseFields,
+  parseRecords,
+  parserOptions,
+} from './csv-records.ts';
+import {cutEmpty} from './delimiter.ts';
 import {CR, LF, type LineBlock, LineBlocks, QUOTE} from './line-blocks.ts';
-import {looseFields} from './loose-fields.ts';
 import type {CsvLayout, CsvSettings, RecordReader, Rest} from './record-reader.ts';
 import {encodingDetail, reject} from './reject.ts';
 
@@ -15,9 +20,9 @@ import {encodingDetail, reject} from './reject.ts';
 const EAGER_BYTES = 64 * 1024;
 
 /**
- * Reads a CSV with csv-parse, which can't continue after an error. If a record can't be read, its first physical
- * line is rejected, and a new parser begins at the next line. An incomplete record is kept until its rest comes, up
- * to the size limit. The result depends on the bytes only, not on their chunks.
+ * Reads a CSV with csv-parse, which can't continue after an error: then the physical line at which it stopped is
+ * read or rejected alone, and parsing begins again at the next line. An incomplete record is kept until its rest
+ * comes, up to the size limit. The result depends on the bytes only, not on their chunks.
  */
 export class CsvReader implements RecordReader {
   readonly #settings: CsvSettings;
@@ -37,7 +42,6 @@ export class CsvReader implements RecordReader {
   #triedLength = 0;
   /** In a file of one column: blank lines after the last record. They are rows if another record follows. */
   #blanks = 0;
-  readonly #whole: WholeBlocks;
   /** Number of the first line whose quotes were read as ordinary characters. */
   looseLine: number | undefined;
 
@@ -50,7 +54,6 @@ export class CsvReader implements RecordReader {
     this.#blocks = new LineBlocks(this.#eol, settings.maxRecordSize);
     if (dialect.sepLineBytes > 0) this.#line++;
     this.#options = parserOptions(dialect.delimiter, dialect.eol);
-    this.#whole = new WholeBlocks(this.#options, this.#eol);
   }
 
   /** The columns; undefined until the first record was read. */
@@ -116,117 +119,92 @@ export class CsvReader implements RecordReader {
   /** Parses the waiting lines. `closed`: no more lines can complete the last record. */
   #parseOpen(closed: boolean): void {
     const bytes = this.#open.length === 1 && this.#open[0] ? this.#open[0] : Buffer.concat(this.#open);
-    this.#open = [];
-    this.#openLength = 0;
-    this.#triedLength = 0;
+    this.#keepOpen(bytes, bytes.length);
     const sound = isUtf8(bytes);
+    if (sound && this.#takeBlock(bytes)) return;
     let start = 0;
     while (start < bytes.length) {
-      if (sound && this.#takeBlock(bytes.subarray(start))) break;
-      const [end, stop] = this.#parse(bytes, start, sound);
-      start = end;
-      if (stop === undefined) break;
-      if (stop === 'layout') continue;
-      if (stop === 'open' && !closed && bytes.length - start <= this.#limit) {
-        this.#open = [bytes.subarray(start)];
-        this.#openLength = bytes.length - start;
-        this.#triedLength = this.#openLength;
-        break;
+      const rest = bytes.subarray(start);
+      const {records, stop} = parseRecords(rest, this.#options);
+      const taken = this.#takeAll(rest, records, sound);
+      start += taken;
+      if (start === bytes.length) return;
+      const isTooLong = taken !== (records.at(-1)?.end ?? 0);
+      if (stop === 'open' && !isTooLong && !closed && bytes.length - start <= this.#limit) {
+        this.#keepOpen(bytes, start);
+        return;
       }
-      start = this.#takeLine(bytes, start, stop);
+      start = this.#takeLine(bytes, start, isTooLong || stop === 'open');
     }
   }
 
-  /** Takes all records of these lines at once. Returns false if they must be read one by one. */
+  #keepOpen(bytes: Buffer, from: number): void {
+    this.#open = from === bytes.length ? [] : [bytes.subarray(from)];
+    this.#openLength = bytes.length - from;
+    this.#triedLength = this.#openLength;
+  }
+
+  /** Takes all records of whole lines at once. Returns false if they must be read one by one. */
   #takeBlock(bytes: Buffer): boolean {
-    const columns = this.#layout?.columns.length ?? 0;
-    const block = columns < 2 || bytes.length > this.#limit ? undefined : this.#whole.read(bytes, columns);
-    const {header} = this.#layout ?? {};
-    if (block === undefined || block.some(({fields}) => isHeaderAgain(fields, header))) return false;
-    for (const {fields, lines} of block) {
+    const {columns = [], header} = this.#layout ?? {};
+    if (columns.length < 2 || bytes.length > this.#limit) return false;
+    const all = allFields(bytes, this.#options)?.map(fields => cutEmpty(fields, columns.length));
+    if (all?.every(fields => fields.length === columns.length && !isHeaderAgain(fields, header)) !== true)
+      return false;
+    // Each record takes at least one line. So if there are as many lines as records, no record takes two.
+    const total = countLines(bytes, this.#eol);
+    const end = String.fromCharCode(this.#eol);
+    const lines = all.map(fields => (all.length === total ? 1 : linesOf(fields, end)));
+    if (lines.reduce((sum, some) => sum + some, 0) !== total) return false;
+    for (const [at, fields] of all.entries()) {
       this.#deliver(fields, this.#line);
-      this.#line += lines;
+      this.#line += lines[at] ?? 1;
     }
     return true;
   }
 
-  /** Parses from `start`. Returns the place at which parsing stopped and, if that is before the end, the reason. */
-  #parse(bytes: Buffer, start: number, sound: boolean): [number, CsvStop | undefined] {
-    let cursor = start;
-    const singleColumn = this.#layout?.columns.length === 1;
-    const take = (fields: string[], info: {bytes: number}): undefined => {
-      const end = start + info.bytes;
-      const recordStart = singleColumn ? cursor : this.#skipBlanks(bytes, cursor, end);
-      if (end - recordStart > this.#limit) {
-        cursor = recordStart;
-        throw new StopParsing('too_long');
-      }
-      if (this.#layout === undefined) {
-        cursor = this.#takeLayout(bytes.subarray(recordStart, end), fields) ? end : recordStart;
-        throw new StopParsing('layout');
-      }
-      this.#take(bytes.subarray(recordStart, end), fields, sound);
-      cursor = end;
-    };
-    try {
-      const text = start === 0 ? bytes : bytes.subarray(start);
-      parse(text, {...this.#options, skip_empty_lines: !singleColumn, on_record: take});
-    } catch (error) {
-      const stop = stopOf(error);
-      if (stop === 'layout') return [cursor, stop];
-      return [this.#skipBlanks(bytes, cursor, bytes.length), stop];
+  /** Takes records up to the first that is too long. Returns the place after the last that was taken. */
+  #takeAll(bytes: Buffer, records: readonly CsvRecord[], sound: boolean): number {
+    let start = 0;
+    for (const {fields, end} of records) {
+      if (end - start > this.#limit) break;
+      this.#take(bytes.subarray(start, end), fields, sound);
+      start = end;
     }
-    this.#skipBlanks(bytes, cursor, bytes.length);
-    return [bytes.length, undefined];
-  }
-
-  /** Counts the blank lines that begin at `from`. Returns the place after them. */
-  #skipBlanks(bytes: Buffer, from: number, to: number): number {
-    let at = from;
-    while (at < to) {
-      const length = bytes[at] === this.#eol ? 1 : bytes[at] === CR && bytes[at + 1] === LF ? 2 : 0;
-      if (length === 0) break;
-      at += length;
-      this.#line++;
-      this.#settings.tally.blankLines++;
-    }
-    return at;
+    return start;
   }
 
   /** Takes the columns from the first record. Returns true if that record is the header. */
-  #takeLayout(bytes: Buffer, fields: readonly string[]): boolean {
-    const {file, unnamedColumns, perhaps} = this.#settings;
+  #takeLayout(bytes: Buffer, given: readonly string[]): boolean {
+    const {file, perhaps, width} = this.#settings;
+    const fields = cutEmpty(given, width);
     if (!this.#settings.header) {
       this.#layout = {header: undefined, columns: numberedColumns(fields.length)};
       return false;
     }
     if (!isUtf8(bytes)) throw headerError(file, this.#line, encodingDetail(perhaps), perhaps);
-    const header = [...fields, ...Array.from({length: unnamedColumns}, () => '')];
-    this.#layout = {header, columns: columnNames(header)};
+    this.#layout = {header: fields, columns: columnNames(fields)};
     this.#line += countLines(bytes, this.#eol);
     return true;
   }
 
   /** Takes a record's bytes and fields. `sound`: the bytes are surely UTF-8. */
-  #take(bytes: Buffer, fields: readonly string[], sound: boolean): void {
-    const expected = this.#layout?.columns.length;
-    const isBlank = fields.length === 1 && fields[0]?.trim() === '' && bytes[0] !== QUOTE;
-    if (isBlank && (expected !== 1 || fields[0] === '')) {
-      if (expected === 1) this.#blanks++;
+  #take(bytes: Buffer, given: readonly string[], sound: boolean): void {
+    if (this.#isBlank(bytes, given)) {
+      if (this.#layout?.columns.length === 1) this.#blanks++;
       else this.#settings.tally.blankLines++;
       this.#line++;
       return;
     }
-    if (this.#settings.padShortRows && expected !== undefined && fields.length < expected) {
-      this.#settings.tally.padded++;
-      fields = [...fields, ...Array.from({length: expected - fields.length}, () => '')];
-    }
+    if (this.#layout === undefined && this.#takeLayout(bytes, given)) return;
+    const {columns = [], header} = this.#layout ?? {};
+    const fields = this.#fitted(given, columns.length);
     if (!sound && !isUtf8(bytes)) {
       this.#reject('invalid_encoding', encodingDetail(this.#settings.perhaps), bytes);
-    } else if (fields.length !== expected) {
-      const detail = `expected ${expected} ${expected === 1 ? 'field' : 'fields'}, found ${fields.length}`;
-      this.#reject('column_count', detail, bytes);
-    } else if (isHeaderAgain(fields, this.#layout?.header)) {
+    } else if (fields.length !== columns.length) {
+      const expected = columns.length === 1 ? '1 field' : `${columns.length} fields`;
+      this.#reject('column_count', `expected ${expected}, found ${fields.length}`, bytes);
+    } else if (isHeaderAgain(fields, header)) {
       this.#reject('header_again', 'the line repeats the header', bytes);
     } else {
       this.#releaseBlanks();
@@ -235,10 +213,22 @@ export class CsvReader implements RecordReader {
     this.#line += countLines(bytes, this.#eol);
   }
 
+  /** True for a line without text. In a file of one column, and above the header, blanks are text. */
+  #isBlank(bytes: Buffer, [first, ...others]: readonly string[]): boolean {
+    if (first === undefined || others.length > 0 || bytes[0] === QUOTE) return false;
+    return first === '' || (first.trim() === '' && (this.#layout?.columns.length ?? 1) > 1);
+  }
+
+  #fitted(fields: readonly string[], count: number): readonly string[] {
+    if (fields.length >= count || !this.#settings.padShortRows) return cutEmpty(fields, count);
+    this.#settings.tally.padded++;
+    return [...fields, ...Array.from({length: count - fields.length}, () => '')];
+  }
+
   /** Reads or rejects the physical line at `start` alone. Returns the start of the next record. */
-  #takeLine(bytes: Buffer, start: number, stop: CsvStop): number {
+  #takeLine(bytes: Buffer, start: number, isOpen: boolean): number {
     const {maxRecordSize} = this.#settings;
-    const unclosed = stop !== 'bad_quote' || stopsBeyond(bytes.subarray(start), this.#limit, this.#options);
+    const unclosed = isOpen || this.#stopsBeyond(bytes.subarray(start));
     const detail = unclosed
       ? `a quoted field begins in this line, and no closing quote follows in the next ${maxRecordSize} bytes or before the end of the file`
       : 'a quote is inside an unquoted field: quote the whole field and double the quotes in it';
@@ -250,13 +240,22 @@ export class CsvReader implements RecordReader {
     // be real quotes.
     if (fields !== undefined && fields.length === (this.#layout?.columns.length ?? fields.length)) {
       if (!line.includes('="')) this.looseLine ??= this.#line;
-      if (this.#layout === undefined) return this.#takeLayout(line, fields) ? end : start;
       this.#take(line, fields, false);
       return end;
     }
     this.#reject(unclosed ? 'unclosed_quote' : 'invalid_quote', detail, line);
     this.#line++;
     return end;
+  }
+
+  /**
+   * True if a record's bad quote is beyond the limit. Such a record counts as unclosed. Otherwise the result would
+   * depend on the size of chunks: the parser sees so distant a quote only in a large chunk.
+   */
+  #stopsBeyond(bytes: Buffer): boolean {
+    if (bytes.length <= this.#limit) return false;
+    const {stop} = parseRecords(bytes.subarray(0, this.#limit), {...this.#options, to: 1});
+    return stop === undefined ? bytes[this.#limit] === QUOTE : stop === 'open';
   }
 
   #deliver(fields: readonly string[], line: number): void {
@@ -274,6 +273,10 @@ export class CsvReader implements RecordReader {
   #releaseBlanks(): void {
     for (; this.#blanks > 0; this.#blanks--) this.#deliver([''], this.#line - this.#blanks);
   }
+}
+
+function linesOf(fields: readonly string[], end: string): number {
+  return fields.reduce((sum, field) => (field.includes(end) ? sum + field.split(end).length - 1 : sum), 1);
 }
 
 /**

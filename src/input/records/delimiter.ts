@@ -1,5 +1,4 @@
-import {CsvError, type Options, parse} from 'csv-parse/sync';
-import {looseFields} from './loose-fields.ts';
+import {looseFields, parseRecords, parserOptions} from './csv-records.ts';
 import type {CsvDialect} from './record-reader.ts';
 
 /** Delimiters, in order of preference. */
@@ -15,9 +14,9 @@ const MOST_BYTES = 65_536;
 const MOST_FAULTS = 10;
 
 /**
- * Guesses the delimiter: the one with which most records have as many fields as the first record. If several
- * are equal, the one with the most fields. A comma if no delimiter gives the first record two fields: the file
- * has one column.
+ * Guesses the delimiter: the one with which many records have as many fields as the first record, and which gives
+ * many fields. A comma in each row's date does not outweigh six semicolons that a few rows lack. A comma if no
+ * delimiter gives the first record two fields: the file has one column.
  */
 export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   const text = Buffer.from(sample);
@@ -26,8 +25,8 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
   // as ordinary characters.
   const best = strict.agreeing < MOSTLY ? mostAgreeing(text, eol, true) : strict;
   const isParted = (delimiter: string) => {
-    const [fields = 1, ...others] = countFields(text, delimiter, eol);
-    return fields > 1 && others.length > 0 && others.every(count => count === fields);
+    const [first = [], ...others] = firstRecords(text, delimiter, eol);
+    return first.length > 1 && others.length > 0 && others.every(({length}) => length === first.length);
   };
   return (best.fields === 1 ? RARE.find(isParted) : undefined) ?? best.delimiter;
 }
@@ -36,33 +35,34 @@ export function sniffDelimiter(sample: string, eol: CsvDialect['eol']): string {
 const MOSTLY = 0.5;
 
 function mostAgreeing(text: Buffer, eol: CsvDialect['eol'], loose: boolean) {
-  let best = {delimiter: ',', agreeing: 0, fields: 1};
+  let best = {delimiter: ',', agreeing: 0, fields: 1, score: 0};
   for (const delimiter of DELIMITERS) {
-    const counts = countFields(text, delimiter, eol, loose);
-    const fields = counts[0] ?? 1;
-    // An unreadable line counts as 0 fields, so it never agrees with a first record of two fields or more.
+    const records = firstRecords(text, delimiter, eol, loose);
+    const fields = widthOf(records);
+    // An unreadable line has no fields, so it never agrees with a first record of two fields or more.
     if (fields < 2) continue;
-    const agreeing = counts.filter(count => count === fields).length / counts.length;
-    if (agreeing > best.agreeing || (agreeing === best.agreeing && fields > best.fields)) {
-      best = {delimiter, agreeing, fields};
-    }
+    const agreeing = records.filter(record => cutEmpty(record, fields).length === fields).length;
+    const share = agreeing / records.length;
+    const score = share ** 2 * (fields - 1);
+    if (score > best.score) best = {delimiter, agreeing: share, fields, score};
   }
   return best;
 }
 
-/** The options with which csv-parse reads all records of a file. */
-export function parserOptions(delimiter: string, eol: CsvDialect['eol']): Options {
-  return {
-    delimiter,
-    record_delimiter: eol === '\r' ? ['\r'] : ['\r\n', '\n'],
-    relax_column_count: true,
-    skip_empty_lines: true,
-  };
+/**
+ * Number of columns: the fields of the first record. Without those at its end that all records leave empty, if some
+ * records lack them: they come from a delimiter too many.
+ */
+export function widthOf(records: readonly (readonly string[])[]): number {
+  const isEnough = (count: number) => records.every(fields => cutEmpty(fields, count).length <= count);
+  const shorter = new Set(records.map(({length}) => length).filter(length => length > 1));
+  return Math.min(records[0]?.length ?? 1, ...[...shorter].filter(isEnough));
 }
 
-/** The number of fields of each record; 0 for a record that can't be read with this delimiter. */
-function countFields(text: Buffer, delimiter: string, eol: CsvDialect['eol'], loose = false): number[] {
-  return firstRecords(text, delimiter, eol, loose).map(fields => fields.length);
+/** The fields without empty ones behind the last column: a delimiter too many at the end is no fault of a row. */
+export function cutEmpty(fields: readonly string[], count: number): readonly string[] {
+  const hasNoMore = fields.length > count && fields.slice(count).every(field => field.trim() === '');
+  return hasNoMore ? fields.slice(0, count) : fields;
 }
 
 /** The first records of a text. An unreadable record has no fields. `loose`: quotes are ordinary characters. */
@@ -77,26 +77,16 @@ export function firstRecords(
   const lastEnd = head.lastIndexOf(eol);
   const text = lastEnd === -1 ? head : head.subarray(0, lastEnd + eol.length);
   const records: (readonly string[])[] = [];
+  const options = {...parserOptions(delimiter, eol), skip_empty_lines: true, to: MOST_RECORDS};
   let start = 0;
-  let end = 0;
-  const options = {...parserOptions(delimiter, eol), to: MOST_RECORDS};
-  const take = (fields: readonly string[], {bytes}: {bytes: number}): undefined => {
-    records.push(fields);
-    end = start + bytes;
-  };
   for (let faults = 0; faults < MOST_FAULTS && start < text.length; faults++) {
-    try {
-      parse(text.subarray(start), {...options, on_record: take});
-      break;
-    } catch (error) {
-      if (!(error instanceof CsvError)) throw error;
-      if (error.code === 'CSV_QUOTE_NOT_CLOSED') break;
-      const lineEnd = text.indexOf(eol, end);
-      start = lineEnd === -1 ? text.length : lineEnd + eol.length;
-      const line = text.subarray(end, start).toString();
-      records.push((loose ? looseFields(line, options) : undefined) ?? []);
-      end = start;
-    }
+    const parsed = parseRecords(text.subarray(start), options);
+    records.push(...parsed.records.map(({fields}) => fields));
+    if (parsed.stop !== 'bad_quote') break;
+    const bad = start + (parsed.records.at(-1)?.end ?? 0);
+    const lineEnd = text.indexOf(eol, bad);
+    start = lineEnd === -1 ? text.length : lineEnd + eol.length;
+    records.push((loose ? looseFields(text.subarray(bad, start).toString(), options) : undefined) ?? []);
   }
   return records;
 }

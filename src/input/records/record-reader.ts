@@ -46,10 +46,10 @@ export interface CsvLayout {
 export interface CsvSettings extends ReaderSettings {
   readonly dialect: CsvDialect;
   readonly header: boolean;
+  /** Number of columns that the first rows show: the first record's fields, less empty ones at its end. */
+  readonly width: number;
   /** Number of lines above the header that are skipped. */
   readonly skippedLines: number;
   /** True if rows with fewer fields than the header are filled up with empty fields. */
   readonly padShortRows: boolean;
-  /** Number of unnamed columns after those of the header. */
-  readonly unnamedColumns: number;
 }

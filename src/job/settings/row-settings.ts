@@ -146,8 +146,7 @@ export const rowSettings = {
     shapes: 'output',
   }),
   padShortRows: formatSetting(z.boolean().optional(), {
-    description:
-      'Add empty fields to CSV rows that are too short, and count those rows. If the rows, but not the header, end in a delimiter, the header gets an empty field, too.',
+    description: 'Add empty fields to CSV rows that are too short, and count those rows.',
     uses: ['run', 'reading'],
     shapes: 'output',
   }),

@@ -28,8 +28,7 @@ a few odd values in a column that is mostly empty stop no run ▸ [--ip ip] id,i
 many odd values stop it, however many cells are empty ▸ [--ip ip] id,ip ⏎ 20× {n}, ⏎ 25× {n},host{n} ▸ column_invalid ▸ 25 of the first 25 values in column "ip" can't be IP addresses (most often: ip_malformed).
 a header that an export repeats at its top ▸ email,name ⏎ E-mail address,Full name ⏎ 7× p{n}@example.com,N{n} ▸ email=email → p0@example.com p1@example.com p2@example.com … 7 | 1×email_malformed ▸
 a column's name in one cell of a row is no header of a second table ▸ name,email,phone ⏎ 6× N{n},p{n}@example.com,+1202555010{n} ⏎ Bo,E-mail,+12025550120 ⏎ 2× M{n},m{n}@example.com,+1202555013{n} ▸ phone=phone email=email → +12025550100 p0@example.com +12025550101 … 17 | 1×email_malformed ▸
-one row that ends in a delimiter is left out alone ▸ ip,email ⏎ 6× 192.0.2.{n},p{n}@example.com ⏎ 192.0.2.9,q@example.com, ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 12 | 1×column_count ▸
-rows that end in a delimiter are left out where so many may be ▸ [--max-rejects 100% --ip ip] ip,email ⏎ 6× 192.0.2.{n},p{n}@example.com, ▸ ip=ip → | 6×column_count ▸
+one row that ends in a delimiter is a row ▸ ip,email ⏎ 6× 192.0.2.{n},p{n}@example.com ⏎ 192.0.2.9,q@example.com, ▸ ip=ip email=email → 192.0.2.0 p0@example.com 192.0.2.1 … 14 ▸
 rows that each have a list of objects are not one object around the rows ▸ [@list.ndjson] 2× {"n":{n},"tags":[{"a":1}]} ▸ no_columns ▸ No column looks like
 a header that looks like a number above a column of other things ▸ [--default-country DE] 030 1234567,x ⏎ 030 1234568,y ⏎ 8× n{n},z ▸ no_columns ▸ No column looks like
 `;
