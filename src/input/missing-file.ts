@@ -8,6 +8,13 @@ import {InputError} from './input-error.ts';
  * other digits is another list, such as last month's, and is not suggested.
  */
 export function missingFile(path: string, cause?: unknown): InputError {
+  // Node puts this character in place of bytes that are not UTF-8, and so can't open the file.
+  if (path.includes('\ufffd'))
+    return new InputError(
+      'input_missing',
+      `The file ${path} can't be opened: its name is not UTF-8. Rename it, or pass it on stdin (- < FILE, with -o OUT).`,
+      {cause},
+    );
   const folder = resolve(dirname(path));
   const digits = digitsIn(basename(path));
   const others = filesIn(folder).filter(name => digits === '' || digitsIn(name) === digits);

@@ -1,5 +1,7 @@
+import {execFileSync} from 'node:child_process';
+import {writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {createSandbox, type Sandbox} from '../support/command.ts';
+import {bin, createSandbox, type Sandbox} from '../support/command.ts';
 
 /** Tells at its end which of the packages were loaded that only a run needs. */
 const WITNESS = `process.on('exit', () => {
@@ -58,4 +60,25 @@ test('metrics hear of a list that is missing', async () => {
   const {code} = await runWith(sandbox, 'signups.csv', '--metrics', 'run.prom');
   expect(code).toBe(8);
   expect(sandbox.read('run.prom')).toContain('8');
+});
+
+test.runIf(process.platform === 'linux')('a list whose name is not UTF-8: the message says so', () => {
+  using sandbox = createSandbox();
+  const name = Buffer.concat([
+    Buffer.from(`${sandbox.directory}/caf`),
+    Buffer.from([0xe9]),
+    Buffer.from('.csv'),
+  ]);
+  writeFileSync(name, 'ip\n192.0.2.1\n');
+  // The shell passes the name's bytes on; the second pattern is expanded by the command.
+  for (const list of ['caf*.csv', '"caf*.csv"']) {
+    const line = `"$0" "$1" run ${list} --ip ip --endpoint embedded -o out.csv 2>&1; echo "exit $?"`;
+    const said = execFileSync('sh', ['-c', line, process.execPath, bin], {
+      cwd: sandbox.directory,
+      env: {HOME: sandbox.home},
+      encoding: 'utf8',
+    });
+    expect(said).toContain('its name is not UTF-8');
+    expect(said).toMatch(/exit 8\n$/);
+  }
 });
