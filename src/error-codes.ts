@@ -157,6 +157,10 @@ export const inputCodes = {
     'a title, or a line that names groups of columns, is above the header',
     'add `--skip-lines N` from the message',
   ],
+  input_wide: [
+    'the list has more than 16,384 columns, or more than 100 to look up',
+    'leave columns out, or name those to look up',
+  ],
   input_unreadable: [
     'the list exists but can’t be read',
     'check its permissions, and that it is not a directory',

@@ -1,4 +1,5 @@
 import {UsageError} from '../errors.ts';
+import {InputError} from '../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
 import type {ColumnChoice} from '../job/values.ts';
@@ -44,6 +45,7 @@ export function resolveMapping(
   background: Background,
 ): Mapping {
   const {settings} = job;
+  refuseWide('columns', format.columns.length, MOST_COLUMNS, job);
   const rows = sample.filter((record): record is Row => record.type !== 'reject');
   const list = {columns: format.columns, rows};
   // A job that sets `max_rejects` decides by that limit how many unreadable rows it accepts.
@@ -63,6 +65,7 @@ export function resolveMapping(
   const guesses = detect ? all : [];
   if (detect && rows.length > 0) demandSure(all, lookups, list, job.inputs[0] ?? '-');
   const targets = targetsFrom(detect ? sureChoices(guesses) : named.choices, settings.only, format);
+  refuseWide('columns to look up', targets.length, MOST_TARGETS, job);
   refuseSecondTable(rows, targets);
   const from = settings.country ?? guesses.filter(isSureOf('country')).map(({column}) => column);
   const countries = from.length === 0 ? new Map() : countriesOf(phoneColumns(targets, settings), choices);
@@ -91,6 +94,19 @@ export function resolveMapping(
     mentioned: named.mentioned,
     doubts,
   };
+}
+
+/** Maximum number of columns: as many as a spreadsheet has. */
+const MOST_COLUMNS = 16_384;
+/** Maximum number of columns that are looked up: the rules of a score read the answers of each beside all others. */
+const MOST_TARGETS = 100;
+
+function refuseWide(what: string, count: number, most: number, {inputs}: Job): void {
+  if (count <= most) return;
+  throw new InputError(
+    'input_wide',
+    `${inputs[0] ?? 'The input'} has ${count} ${what}; a run takes at most ${most}. Leave columns out, or name those to look up.`,
+  );
 }
 
 /**

@@ -26,8 +26,11 @@ export function keyOf(targets: readonly Target[], index: number): string {
 }
 
 /** Makes the reader of a column: by position in CSV, by key or dotted path in NDJSON. */
-export function cellReader(name: string, columns: readonly string[]): CellReader {
-  const index = columns.indexOf(name);
+export function cellReader(
+  name: string,
+  columns: readonly string[],
+  index = columns.indexOf(name),
+): CellReader {
   const path = name.split('.');
   return row => {
     if (row.type === 'csv') return row.fields[index];

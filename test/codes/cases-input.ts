@@ -19,6 +19,7 @@ export const inputCases: readonly Case[] = [
   ['input_binary', 8, by(NAMED, {'list.csv': Buffer.from('PK\u0003\u0004\0\0\0\0\u00ff')})],
   ['input_markup', 8, by(NAMED, {'list.csv': '<!doctype html><html><body>Sign in</body></html>\n'})],
   ['input_header', 8, by(NAMED, {'list.csv': '"ip\n192.0.2.1\n'})],
+  ['input_wide', 8, by(NAMED, {'list.csv': `ip${',a'.repeat(16_384)}\n192.0.2.1${','.repeat(16_384)}\n`})],
   ['input_title', 8, by(GUESSED, {'list.csv': `Sign-ups\n\nid,ip\n${lines(5, '7,192.0.2.1')}`})],
   ['input_rejected', 8, by(NAMED, {'list.csv': `ip\n${lines(60, '192.0.2.1,1,2')}`})],
   [

@@ -84,3 +84,13 @@ test('each of several country columns has to be there', async () => {
     expect.stringContaining('"Lnd"'),
   ]);
 });
+
+test('more columns to look up than a run takes are refused, also if the user names them', async () => {
+  const names = Array.from({length: 101}, (_, nth) => `email${nth}`);
+  const cells = names.map(() => 'p{n}@example.com').join();
+  const named = names.map(name => `--email ${name}`).join(' ');
+  for (const flags of ['', `[${named}] `]) {
+    const {becomes, said} = await looked(`x ▸ ${flags}${names.join()} ⏎ 6× ${cells}`);
+    expect([becomes, said]).toEqual(['input_wide', expect.stringContaining('has 101 columns to look up')]);
+  }
+});

@@ -1,4 +1,5 @@
-import {describe, expect, test} from 'vitest';
+import {describe, expect, test, vi} from 'vitest';
+import {columnsOf} from '../../src/lookup/columns/column.ts';
 import {lacksCountry} from '../../src/lookup/columns/guess.ts';
 import {detectColumns} from '../../src/lookup/detect.ts';
 import {intelligenceNames, operations} from '../../src/operations/table.ts';
@@ -336,4 +337,12 @@ test('an operation that is newer than a job is not found by itself, so that an u
     spec.isDetected = true;
   }
   expect(guess('email', six('jo@example.com'))).toBe('email sure');
+});
+
+test('the columns of a wide list are not searched once for each column', () => {
+  const names = Array.from({length: 5}, (_, nth) => `c${nth}`);
+  const searched = vi.fn(() => -1);
+  Object.assign(names, {indexOf: searched, includes: searched});
+  expect(columnsOf(names).map(({isInList}) => isInList)).toEqual(six(false).slice(1));
+  expect(searched).not.toHaveBeenCalled();
 });

@@ -34,16 +34,18 @@ export function columnsOf(
   given: readonly string[] = names,
   {headless = false, groups = []}: Headers = {},
 ): Column[] {
-  return names.map(name => {
-    const group = groups[given.indexOf(name)] ?? '';
+  const places = new Map(given.map((name, place) => [name, place]));
+  return names.map((name, index) => {
+    const place = places.get(name);
+    const group = place === undefined ? '' : (groups[place] ?? '');
     const heading = headless ? '' : `${group} ${name}`.trim();
     return {
       name,
       heading,
-      cell: cellReader(name, names),
+      cell: cellReader(name, names, index),
       says: readHeader(heading),
       isAnothers: namesAnother(heading),
-      isInList: !given.includes(name) && isInList(name),
+      isInList: place === undefined && isInList(name),
     };
   });
 }

@@ -8,7 +8,8 @@ import {isShared} from './shared-values.ts';
  * names a kind.
  */
 export function chooseColumns(all: readonly Guess[], headless: boolean): Guess[] {
-  const beside = all.map(guess => leaveOut(guess, besideHeaders(guess, all, headless)));
+  const found = all.filter(guess => mayHold(guess) || guess.ofKind > 0);
+  const beside = all.map(guess => leaveOut(guess, besideHeaders(guess, found, headless)));
   const varied = beside.map(guess => leaveOut(guess, isShared(guess, beside) ? 'shared' : undefined));
   const own = varied.map(guess => leaveOut(guess, amongEquals(guess, varied)));
   return own
@@ -29,14 +30,21 @@ function leaveOut(guess: Guess, aside: Aside | undefined): Guess {
   return aside === undefined ? guess : {...guess, confidence: 'unsure', aside};
 }
 
-function besideHeaders(guess: Guess, all: readonly Guess[], headless: boolean): Aside | undefined {
+/** `found`: all columns that may hold their kind. */
+function besideHeaders(guess: Guess, found: readonly Guess[], headless: boolean): Aside | undefined {
   if (guess.aside !== undefined) return undefined;
-  const others = all.filter(other => other !== guess && (mayHold(other) || other.ofKind > 0));
-  const isPlainOne = ({operation, header, aside}: Guess) =>
-    operation === guess.operation && header === 'plain' && (aside === undefined || aside === 'list');
-  if (guess.header === 'strange' && others.some(isPlainOne)) return 'strange';
-  const isFound = others.some(({header}) => header !== 'silent');
-  return guess.header === 'silent' && isFound && !headless ? 'values' : undefined;
+  const isPlainOne = (other: Guess) => {
+    const {operation, header, aside} = other;
+    return (
+      other !== guess &&
+      operation === guess.operation &&
+      header === 'plain' &&
+      (aside === undefined || aside === 'list')
+    );
+  };
+  if (guess.header === 'strange' && found.some(isPlainOne)) return 'strange';
+  const isSilent = guess.header === 'silent' && !headless;
+  return isSilent && found.some(({header}) => header !== 'silent') ? 'values' : undefined;
 }
 
 /** A reason to leave a column out if another of its kind is as likely: only the user knows which to use. */
