@@ -12,6 +12,10 @@ export const usageCodes = {
     'the account limits the rate, and the job gives operations in a fleet rates of their own',
     'give the job one `--rate`',
   ],
+  account_missing: [
+    'the endpoint has account files, but none for the job’s account',
+    'use the label of one of them, or write a file for this account',
+  ],
   account_settings: ['an account file has a wrong setting', 'fix the line that the message names'],
   account_syntax: ['an account file is not valid YAML', 'fix the line that the message names'],
   account_twice: ['two files describe one account', 'keep one of them'],

@@ -46,7 +46,7 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
   checkReportPaths(job);
-  const account = findAccount(scopeOf(job.endpoint, job.settings), io.env, io.warn);
+  const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const {path: directory, remove} = temporaryDirectory();
   const [terms, now] = [termsOf(job), io.now()];

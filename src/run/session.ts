@@ -79,7 +79,7 @@ export function openSession(
   asked: Beginning,
 ): Promise<Session> {
   return closingOnError(async closes => {
-    const account = findAccount(scopeOf(job.endpoint, job.settings), io.env, io.warn);
+    const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
     warnOfUnchecked(io.env, io.warn);
     const options = {
       timeoutMs: job.settings.timeout,

@@ -239,9 +239,10 @@ test("a job's file gives the settings, and its account's limits are told", async
     ),
   });
   // A flag overrides the job file, as it does for a run.
-  expect((await doctor(sandbox, ['--job', 'job.yaml', '--account', 'a'])).of('account')?.detail).toContain(
-    '"a" has no',
-  );
+  expect((await doctor(sandbox, ['--job', 'job.yaml', '--account', 'a'])).of('account')).toMatchObject({
+    state: 'failed',
+    detail: expect.stringContaining('"a" at embedded has no account file'),
+  });
 });
 
 test('a used-up account is a failure with the exit code of a run', async () => {

@@ -73,6 +73,14 @@ export const settingsCases: readonly Case[] = [
       return place.command(RUN);
     },
   ],
+  [
+    'account_missing',
+    2,
+    async place => {
+      accountFile(place, 'endpoint: URL\n');
+      return place.command(`${RUN} --account nightly`);
+    },
+  ],
   ['score_file', 2, by('run list.csv --ip ip --score none.yaml')],
   ['score_syntax', 2, by('run list.csv --ip ip --score rules.yaml', {'rules.yaml': 'rules: [\n'})],
   ['score_rules', 2, by('run list.csv --ip ip --score rules.yaml', {'rules.yaml': 'rulez: []\n'})],

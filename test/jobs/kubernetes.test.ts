@@ -207,7 +207,7 @@ describe('a fleet on Kubernetes', () => {
         symlinkSync(join('..data', name), join(accounts, name));
       }
       const endpoint = container?.env?.find(({name}) => name === 'BULK_ENRICH_BASE_URL')?.value ?? '';
-      const account = findAccount({endpoint, label: 'default'}, {XDG_CONFIG_HOME: home}, () => {});
+      const account = findAccount({endpoint, label: 'default'}, {XDG_CONFIG_HOME: home});
       expect(account?.max_credits_per_day).toBe(5_000);
     } finally {
       rmSync(home, {recursive: true});

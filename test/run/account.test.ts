@@ -35,10 +35,8 @@ test("an account's credits are for all its jobs, by day and by month, and a run 
   expect(second.message).toContain(`max_credits_per_day in ${path}`);
   expect(second.warnings).toEqual([expect.stringContaining(`max_credits_per_day in ${path}`)]);
   now += 86_400_000;
-  expect(await job('another', 200, 10, {account: 'other'})).toMatchObject({
-    code: 0,
-    warnings: [expect.stringContaining('The account "other" at')],
-  });
+  stage.account('other.yaml', 'endpoint: URL\naccount: 429\n');
+  expect(await job('another', 200, 10, {account: 429})).toMatchObject({code: 0, warnings: []});
   const third = await job('logins', 100, 60);
   expect(third).toMatchObject({
     code: 7,
@@ -62,8 +60,32 @@ test('a single lookup takes its credit like a run', async () => {
     errorCode: 'budget',
     stderr: expect.stringContaining('max_credits_per_month'),
   });
-  expect((await lookup('--account', 'another')).code).toBe(0);
-  expect(service.ledger.calls).toBe(3);
+  expect(service.ledger.calls).toBe(2);
+});
+
+test('an account without a file is refused where its endpoint has files of others: nothing is sent without limits', async () => {
+  await using service = await startService();
+  using sandbox = createSandbox();
+  const file = '../home/config/bulk-enrich/accounts/a.yaml';
+  sandbox.write(file, `endpoint: ${service.url}\naccount: a\nmax_credits_per_day: 10\n`);
+  sandbox.write('list.csv', ips(20));
+  const commands = [
+    ['run', 'list.csv', '--ip', 'ip', '--quiet'],
+    ['plan', 'list.csv', '--ip', 'ip'],
+    ['lookup', 'ip', '203.0.113.7'],
+    ['verify', '--token', 't', '--action', 'signup'],
+  ];
+  for (const command of commands)
+    for (const flags of [[], ['--account', 'x']]) {
+      const {code, stderr} = await runHere(sandbox, [...command, ...flags], service);
+      expect([code, stderr.includes('accounts/a.yaml'), stderr.includes('--account a')]).toEqual([2, true, true]);
+    }
+  expect((await runHere(sandbox, ['doctor', '--call'], service)).code).toBe(2);
+  expect(service.ledger.requests).toBe(0);
+  sandbox.write('../home/config/bulk-enrich/accounts/x.yaml', `endpoint: ${service.url}\naccount: x\n`);
+  expect(await runHere(sandbox, ['run', 'list.csv', '--ip', 'ip', '--account', 'x'], service)).toMatchObject({
+    code: 0,
+  });
 });
 
 test('plan and the first line of a run tell the rate that the account allows to all operations together', async () => {

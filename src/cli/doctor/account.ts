@@ -13,7 +13,7 @@ import {type Check, failed, failure, passed} from './check.ts';
 /** Shows the limits in the account's file, and the credits left. Fails if none are left. */
 export function checkAccount(endpoint: Endpoint, settings: JobSettings, {warn}: Console): Check {
   try {
-    const account = findAccount(scopeOf(endpoint, settings), process.env, warn);
+    const account = findAccount(scopeOf(endpoint, settings), process.env);
     if (account === undefined)
       return passed('account', `"${settings.account}" has no account file, so no limits of its own`);
     const budgets = openBudgets(account, {env: process.env, now: Date.now, warn});

@@ -1,11 +1,12 @@
 import {z} from 'zod';
 import {defaultAges} from '../../operations/table.ts';
-import {ages, durationFrom, size} from '../values.ts';
+import {ages, durationFrom, readAs, size, textOrNumber} from '../values.ts';
 import {settingsIn} from './declare.ts';
 
 const storeSetting = settingsIn('Answer store');
 const stateSetting = settingsIn('State');
 
+const LABEL = 'expected 1 to 64 letters, digits, or . _ @ -';
 const RESTART = 'expected fresh or nothing after --restart; true, false or fresh in a job file';
 
 /** Settings of the answer store, which later runs use, and of a run's state, which a resume uses. */
@@ -39,10 +40,9 @@ export const storeSettings = {
     shapes: 'output',
   }),
   account: storeSetting(
-    z
-      .string()
-      .regex(/^[\w.@-]{1,64}$/, 'expected 1 to 64 letters, digits, or . _ @ -')
-      .default('default'),
+    readAs(textOrNumber(LABEL), LABEL, given =>
+      /^[\w.@-]{1,64}$/.test(String(given)) ? String(given) : undefined,
+    ).prefault('default'),
     {
       value: 'LABEL',
       description:

@@ -17,12 +17,12 @@ export interface Account extends AccountFile {
 }
 
 /**
- * Finds the file of the job's account.
+ * Finds the file of the job's account. Undefined if the endpoint has no account files.
  *
- * @throws {UsageError} if any account file can't be read or checked, since its limit may be this job's; or if two
- * files belong to the job's account.
+ * @throws {UsageError} if any account file can't be read or checked, since its limit may be this job's; if two files
+ * belong to the job's account; or if the endpoint has files of other accounts only.
  */
-export function findAccount(scope: Scope, env: Env, warn: (sentence: string) => void): Account | undefined {
+export function findAccount(scope: Scope, env: Env): Account | undefined {
   const files = accountFiles(env).map(readAccount);
   const {endpoint, label} = scope;
   const [found, other] = files.filter(({key}) => key === scopeKey(scope));
@@ -33,8 +33,9 @@ export function findAccount(scope: Scope, env: Env, warn: (sentence: string) => 
     );
   const siblings = files.filter(file => file.key === scopeKey({endpoint, label: file.account}));
   if (found === undefined && siblings.length > 0)
-    warn(
-      `The account "${label}" at ${endpoint} has no account file; there are files for ${siblings.map(file => `"${file.account}"`).join(', ')}. So this run has no account's limits.`,
+    throw new UsageError(
+      'account_missing',
+      `The account "${label}" at ${endpoint} has no account file, so its limits are unknown. There are files for ${siblings.map(({account, path}) => `"${account}" (${path})`).join(', ')}. Use one of these labels (--account ${siblings[0]?.account}). For an account without limits, write a file with the two lines "endpoint: ${endpoint}" and "account: ${label}".`,
     );
   return found;
 }

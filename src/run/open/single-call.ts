@@ -29,7 +29,7 @@ export async function callWithinAccount<T>(
   io: World,
   call: () => Promise<T>,
 ): Promise<T> {
-  const account = findAccount(scopeOf(endpoint, settings), io.env, io.warn);
+  const account = findAccount(scopeOf(endpoint, settings), io.env);
   const credits = priceOf({endpoint, settings})(operation);
   const budgets = openBudgets(account, io);
   let charge: Charge = 'free';

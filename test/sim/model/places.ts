@@ -29,6 +29,9 @@ export const directories = [
 ];
 
 export const accountPath = join(ACCOUNTS, 'first.yaml');
+/** The second account has no limits. */
+export const secondAccountPath = join(ACCOUNTS, 'second.yaml');
+export const secondAccountText = () => `endpoint: ${endpoints[0]}\naccount: second\n`;
 
 /** The history of all runs, and where lines wait for it. */
 export const historyPath = join(XDG_STATE, 'bulk-enrich', 'runs.db');

@@ -38,6 +38,8 @@ import {
   outputPath,
   statePath,
   storePath,
+  secondAccountPath,
+  secondAccountText,
 } from './places.ts';
 import {newReport, type Report, type Work} from './report.ts';
 import {runCommand} from './start-run.ts';
@@ -116,8 +118,10 @@ export class Simulation {
     for (const path of directories) this.disk.makeDirectory(path);
     for (const [index, rows] of inputs.entries()) this.#setInput(index, [...rows]);
     for (const [path, target] of links) this.disk.links.set(path, target);
-    if (Object.values(account).some(limit => limit !== undefined))
+    if (Object.values(account).some(limit => limit !== undefined)) {
       this.disk.create(accountPath, 0o644).data = Buffer.from(accountText(account));
+      this.disk.create(secondAccountPath, 0o644).data = Buffer.from(secondAccountText());
+    }
     this.disk.syncAll();
     this.redis = new RedisServer(this.world);
     const files = new Files(this.disk, this.world);
@@ -192,7 +196,7 @@ export class Simulation {
     this.#healing = true;
     this.world.stall(120_000);
     for (const worker of this.#workers) worker.fate = undefined;
-    this.disk.remove(accountPath);
+    for (const path of [accountPath, secondAccountPath]) this.disk.remove(path);
     if (this.#isFleet) this.#startWorker(undefined);
     this.world.note(() => `== heal ${JSON.stringify(free)}`);
     return this.#run([{spec: free, course: {faults: [], latencyMs: 20}}], 0);
