@@ -72,6 +72,10 @@ export const usageCodes = {
   no_endpoint: ['no service is named', 'set `BULK_ENRICH_BASE_URL`, or add `--endpoint embedded`'],
   no_file: ['a path is `-`, a named pipe, a socket or a disk where a file is needed', 'name a file'],
   no_input: ['no list is named', 'name one; `-` is stdin'],
+  key_variable: [
+    '`BULK_ENRICH_API_KEY` holds more than the key: a name, quotes, or several lines',
+    'set it to the key alone',
+  ],
   no_key: ['a live service needs a key', 'set `BULK_ENRICH_API_KEY` or `BULK_ENRICH_API_KEY_FILE`'],
   no_output: ['several lists, or stdin, need a named output', 'add `-o OUT`'],
   no_redis: ['a worker needs a Redis', 'add `--redis`, or set `BULK_ENRICH_REDIS_URL`'],
@@ -98,7 +102,7 @@ export const usageCodes = {
   ],
   port: ['`serve` can’t listen at this port', 'use another `--port`'],
   proxy_invalid: [
-    '`HTTPS_PROXY` or `ALL_PROXY` is not the URL of an HTTP proxy; others, such as `socks5://…`, are not supported',
+    '`HTTPS_PROXY` or `ALL_PROXY` is not the URL of an HTTP proxy (others, such as `socks5://…`, are not supported), or an entry of `NO_PROXY` is not understood',
     'use `http://HOST:PORT`, or add the service’s host to `NO_PROXY`',
   ],
   redis_certificate: [

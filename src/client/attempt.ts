@@ -62,7 +62,15 @@ export type Attempt =
        */
       readonly lost?: true;
     }
-  | (Responded & {readonly kind: 'unreadable'; readonly code: 'bad_response'; readonly detail: string})
+  | {
+      readonly kind: 'unreadable';
+      readonly code: 'bad_response';
+      readonly detail: string;
+      readonly latencyMs: number;
+      /** Undefined if the bytes that came are not HTTP, so that no status could be read. */
+      readonly status?: number;
+      readonly pace?: PaceHeaders;
+    }
   | (Responded & {readonly kind: 'rejected'; readonly code: string})
   | {
       readonly kind: 'fatal';

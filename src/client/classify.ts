@@ -152,11 +152,19 @@ export function isCertificateError(code: string): boolean {
 }
 
 /**
+ * Codes of Node's parser for bytes that are not an HTTP/1.1 response, or whose head is too large. Not the code for a
+ * connection that ended too early: that call is `ambiguous`.
+ */
+const UNPARSABLE = /^hpe_(?!invalid_eof_state)/;
+
+/**
  * Classifies a call that ended without a response. `connected`: the connection was open, so the call may
  * have been sent.
  */
 export function withoutResponse(code: string, connected: boolean, latencyMs: number): Attempt {
   if (isCertificateError(code)) return {kind: 'fatal', reason: 'certificate', code, latencyMs};
+  if (UNPARSABLE.test(code))
+    return {kind: 'unreadable', code: 'bad_response', detail: `not HTTP: ${code}`, latencyMs};
   if (code === PROXY_CREDENTIALS.toLowerCase()) return {kind: 'fatal', reason: 'proxy', code, latencyMs};
   return {kind: connected ? 'ambiguous' : 'not_sent', code, latencyMs};
 }

@@ -87,8 +87,9 @@ export function backoffMs(retry: number, capMs: number, random: number): number 
 export function chargeOf(attempt: Attempt, cost: Cost): Charge {
   switch (attempt.kind) {
     case 'answered':
-    case 'unreadable':
       return 'spent';
+    case 'unreadable':
+      return attempt.status === undefined ? 'maybe' : 'spent';
     case 'not_sent':
       return 'free';
     case 'throttled':

@@ -56,11 +56,36 @@ test.each([
   [{ALL_PROXY: ' d:1/ '}, 'd:1'],
   [{HTTP_PROXY: 'http://e:1'}, undefined],
   [{HTTPS_PROXY: 'http://b:1', no_proxy: '.example.com'}, undefined],
+  [{HTTPS_PROXY: 'http://b:1', NO_PROXY: 'other.org, example.com'}, undefined],
+  [{HTTPS_PROXY: 'http://b:1', NO_PROXY: '10.0.0.0/8 le.com'}, 'b:1'],
 ])('the proxy that %j names is %s', (variables, host) => {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   expect(proxyUrl(new URL(base))?.host).toBe(host);
   expect(proxyUrl(new URL('http://127.0.0.1:9'))).toBeUndefined();
 });
+
+test.each([
+  ['127.0.0.0/8', 'https://127.3.4.5', false],
+  ['10.0.0.0/8', 'https://127.3.4.5', true],
+  ['10.0.0.0/8', base, true],
+  ['fd00::/8', 'https://[fd12::1]:8443', false],
+  ['fd00::/8', 'https://127.3.4.5', true],
+  ['api.example.com:8443', 'https://api.example.com:8443', false],
+])('NO_PROXY=%s: a call to %s goes through the proxy: %s', (exceptions, url, isProxied) => {
+  vi.stubEnv('HTTPS_PROXY', 'http://b:1');
+  vi.stubEnv('NO_PROXY', exceptions);
+  expect(proxyUrl(new URL(url)) !== undefined).toBe(isProxied);
+});
+
+test.each(['10.*', 'example.*', '10.0.0.0/33', '10.0.0/8', 'example.com/8'])(
+  'NO_PROXY=%s is a mistake in the settings: nobody knows what it excepts',
+  entry => {
+    vi.stubEnv('HTTPS_PROXY', 'http://b:1');
+    vi.stubEnv('NO_PROXY', `localhost,${entry}`);
+    const error = thrownBy(() => proxyUrl(new URL(base)));
+    expect(error).toMatchObject({code: 'proxy_invalid', message: expect.stringContaining(entry)});
+  },
+);
 
 describe('answers of a proxy', () => {
   async function answering(status: string): Promise<RawServer> {

@@ -136,6 +136,18 @@ describe('bodies', () => {
     ['UTF-16', reply.wrongCharset('utf16le')],
     ['truncated', reply.truncated()],
     ['an encoding that is none', reply.json({}, 200, {headers: {'Content-Encoding': 'gzip'}})],
+    ['no HTTP', reply.raw('nonsense\r\n\r\n', {ending: 'close'})],
+    ['HTTP/2 on a plain port', reply.raw('\0\0\x12\x04\0\0\0\0\0', {ending: 'close'})],
+    ['a bare line feed', reply.raw('HTTP/1.1 200 OK\nContent-Length: 2\n\n{}', {ending: 'close'})],
+    [
+      'two lengths',
+      reply.raw('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', {ending: 'close'}),
+    ],
+    ['a head above 16 KB', reply.json({}, 200, {headers: {'X-Large': 'x'.repeat(20_000)}})],
+    [
+      'a body in chunks that are none',
+      reply.raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'),
+    ],
     ['an encoding that nobody knows', reply.text('xx', 200, 'x', {headers: {'Content-Encoding': 'zz'}})],
   ])('%s', async (_, answer) => {
     const server = await serve({script: () => answer});
@@ -146,7 +158,6 @@ describe('bodies', () => {
   test.each([
     ['cut off', reply.cut()],
     ['cut off by a reset', reply.cut(20, 'reset')],
-    ['no HTTP', reply.raw('nonsense\r\n\r\n', {ending: 'close'})],
     ['closed without an answer', reply.drop('close')],
   ])('%s: the call may have been carried out', async (_, answer) => {
     const server = await serve({script: () => answer});

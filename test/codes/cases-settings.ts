@@ -33,6 +33,7 @@ export const settingsCases: readonly Case[] = [
   ['empty_variable', 2, by(RUN, {}, {env: {BULK_ENRICH_API_KEY: ''}})],
   ['two_keys', 2, by(RUN, {key: 'k'}, {env: {BULK_ENRICH_API_KEY_FILE: 'key'}})],
   ['key_file', 2, by(RUN, {}, {env: {...WITHOUT_KEY, BULK_ENRICH_API_KEY_FILE: 'none'}})],
+  ['key_variable', 2, by(RUN, {}, {env: {BULK_ENRICH_API_KEY: '"quoted"'}})],
   ['key_command', 2, by(RUN, {}, {env: {...WITHOUT_KEY, BULK_ENRICH_API_KEY_COMMAND: 'false'}})],
   ['base_url_invalid', 2, by(RUN, {}, {env: {BULK_ENRICH_BASE_URL: 'nowhere'}})],
   ['base_url_insecure', 2, by(RUN, {}, {env: {BULK_ENRICH_BASE_URL: 'http://api.example.com'}})],

@@ -122,7 +122,7 @@ export const networkCases: readonly FaultCase[] = [
   },
   {
     fault: 'no HTTP at all',
-    expected: 'sent again; maybe charged once more',
+    expected: 'fails the value as bad_response, maybe charged; never sent again',
     see: () => withVictim(reply.raw('nonsense\r\n\r\n', {ending: 'close'}), {attempts: 1}),
   },
   {

@@ -3,6 +3,23 @@ import {reply} from '../support/api-server-reply.ts';
 import {type FaultCase, withVictim} from './case.ts';
 import {describeMoney, describeRun, World} from './world.ts';
 
+const TWO_DAYS_MS = 2 * 86_400_000;
+const inTwoDays = () => new Date(Date.now() + TWO_DAYS_MS);
+/** Answers that ask to wait for two days, by the form in which they say so. */
+const twoDays = {
+  'Retry-After in seconds': () => reply.throttle(TWO_DAYS_MS / 1_000),
+  'Retry-After as a date': () => reply.throttle(inTwoDays()),
+  '503 with Retry-After': () => reply.unavailable(TWO_DAYS_MS / 1_000),
+  RateLimit: () => reply.throttle(undefined, {headers: {RateLimit: '"day";r=0;t=172800'}}),
+  'X-RateLimit-Reset': () =>
+    reply.throttle(undefined, {
+      headers: {
+        'X-RateLimit-Remaining': '0',
+        'X-RateLimit-Reset': String(Math.round(inTwoDays().getTime() / 1_000)),
+      },
+    }),
+} as const;
+
 export const throttlingCases: readonly FaultCase[] = [
   {
     fault: '429 with Retry-After',
@@ -75,6 +92,21 @@ export const throttlingCases: readonly FaultCase[] = [
       return `${describeRun(ran)}; then ${describeRun(second)}; ${describeMoney(second)}`;
     },
   },
+  ...Object.entries(twoDays).map(
+    ([form, answer]): FaultCase => ({
+      fault: `a wait of two days: ${form}`,
+      expected: 'exit 5 after one call, with the time to come back',
+      async see() {
+        await using world = await World.open({script: ({call}) => (call > 5 ? answer() : undefined)});
+        const ran = await world.run({flags: ['--concurrency', '1', '--max-outage', '5s']});
+        world.expectSound(ran);
+        const wait = Date.parse(ran.summary.come_back_at ?? '') - Date.parse(ran.summary.finished_at);
+        expect(Math.abs(wait - TWO_DAYS_MS)).toBeLessThan(20_000);
+        expect(world.server.ledger.calls).toBe(6);
+        return `${describeRun(ran)}; ${describeMoney(ran)}`;
+      },
+    }),
+  ),
   {
     fault: 'pace headers full of nonsense, on every answer',
     expected: 'as if they were not there',

@@ -111,6 +111,24 @@ describe('the key file', () => {
   ])('%s is an error', (_, path) => {
     expect(resolved(env(path()))).toBe('key_file');
   });
+  test.each([
+    ['UTF-16', Buffer.from('\uFEFFcanary-key', 'utf16le'), /UTF-16/],
+    ['two lines', 'canary-key\nanother', /more than one line/],
+    ['quotes', '"canary-key"\n', /quotes/],
+    ['a name', 'API_KEY=canary-key\n', /NAME=KEY/],
+    ['an exported name', 'export API_KEY = canary-key', /NAME=KEY/],
+  ])('one that holds %s is refused with the reason, and so is such a variable', (_, content, why) => {
+    const path = join(folder, 'odd');
+    writeFileSync(path, content);
+    const attempt = () => resolveEndpoint(undefined, undefined, env(path), false);
+    expect(attempt).toThrow(why);
+    expect(attempt).toThrow(expect.not.stringContaining('canary'));
+    if (typeof content === 'string')
+      expect(resolved({...live, BULK_ENRICH_API_KEY: content})).toBe('key_variable');
+  });
+  test.each(['c2VjcmV0LWtleQ==', '\uFEFFkey-1', 'key=', "it's"])('a key may be %j', key => {
+    expect(resolved(env(keyFile('good', key)))).toMatchObject({apiKey: key.replace('\uFEFF', '')});
+  });
   test('beside a key in the environment it is an error', () => {
     expect(resolved({...live, BULK_ENRICH_API_KEY_FILE: keyFile('other', 'key-2')})).toBe('two_keys');
   });

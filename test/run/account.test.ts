@@ -78,10 +78,14 @@ test('an account without a file is refused where its endpoint has files of other
   for (const command of commands)
     for (const flags of [[], ['--account', 'x']]) {
       const {code, stderr} = await runHere(sandbox, [...command, ...flags], service);
-      expect([code, stderr.includes('accounts/a.yaml'), stderr.includes('--account a')]).toEqual([2, true, true]);
+      expect([code, stderr.includes('accounts/a.yaml'), stderr.includes('--account a')]).toEqual([
+        2,
+        true,
+        true,
+      ]);
     }
   expect((await runHere(sandbox, ['doctor', '--call'], service)).code).toBe(2);
-  expect(service.ledger.requests).toBe(0);
+  expect(service.ledger.calls).toBe(0);
   sandbox.write('../home/config/bulk-enrich/accounts/x.yaml', `endpoint: ${service.url}\naccount: x\n`);
   expect(await runHere(sandbox, ['run', 'list.csv', '--ip', 'ip', '--account', 'x'], service)).toMatchObject({
     code: 0,

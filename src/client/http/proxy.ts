@@ -1,5 +1,6 @@
 import type {RequestOptions} from 'node:http';
 import type {Agent} from 'node:https';
+import {BlockList, isIP} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {HttpsProxyAgent} from 'hpagent';
 import {getProxyForUrl} from 'proxy-from-env';
@@ -27,7 +28,8 @@ const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
  * @throws {UsageError} if the environment's value is not the URL of an HTTP proxy.
  */
 export function proxyUrl(target: URL): URL | undefined {
-  if (target.protocol !== 'https:' || getProxyForUrl(target.href) === '') return undefined;
+  if (target.protocol !== 'https:' || getProxyForUrl(target.href) === '' || isExcepted(target))
+    return undefined;
   const variable = VARIABLES.find(name => process.env[name]) ?? 'HTTPS_PROXY';
   const given = (process.env[variable] ?? '').trim();
   const [, scheme] = /^([^:/]+):\/\//.exec(given) ?? [];
@@ -50,6 +52,34 @@ function invalid(variable: string, why: string): UsageError {
   return new UsageError(
     'proxy_invalid',
     `${variable}: ${why}. Set it to http://HOST:PORT or https://HOST:PORT, or add the host that you call to NO_PROXY. Nothing was sent.`,
+  );
+}
+
+/**
+ * True if `NO_PROXY` excepts the host as curl reads it, where the library does not: by a network, or by a domain
+ * above the host.
+ */
+function isExcepted({hostname}: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const entries = (process.env.no_proxy || process.env.NO_PROXY || '').toLowerCase().split(/[,\s]+/);
+  return entries.some(entry => {
+    if (/.\*/.test(entry))
+      throw invalidException(entry, 'a domain such as example.com, or a network such as 10.0.0.0/8');
+    const [address = '', bits] = entry.split('/');
+    if (bits === undefined) return isIP(host) === 0 && address !== '' && host.endsWith(`.${address}`);
+    const version = isIP(address);
+    if (version === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (version === 4 ? 32 : 128))
+      throw invalidException(entry, 'a network such as 10.0.0.0/8');
+    const network = new BlockList();
+    network.addSubnet(address, Number(bits), version === 4 ? 'ipv4' : 'ipv6');
+    return isIP(host) === version && network.check(host, version === 4 ? 'ipv4' : 'ipv6');
+  });
+}
+
+function invalidException(entry: string, expected: string): UsageError {
+  return new UsageError(
+    'proxy_invalid',
+    `NO_PROXY: "${entry}" is not understood; expected ${expected}. Nothing was sent.`,
   );
 }
 

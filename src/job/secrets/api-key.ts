@@ -30,7 +30,7 @@ export function readKey(env: Environment, warn: (sentence: string) => void = () 
   const source = keySource(env);
   if (source === undefined) return undefined;
   const [variable, given] = source;
-  if (variable === KEY) return given.trim();
+  if (variable === KEY) return keyIn(given, source);
   try {
     if (variable === KEY_FILE) return keyIn(readBegin(given), source);
     return printedNow(given, source, env, warn);
@@ -60,9 +60,20 @@ function keyIn(text: string, source: KeySource): string {
   const key = text.trim();
   if (text.length > LARGEST_OUTPUT_BYTES) throw sourceError(source, 'is too large to be a key');
   if (key === '') throw sourceError(source, source[0] === KEY_FILE ? 'is empty' : 'printed nothing');
-  if (source[0] === KEY_COMMAND && /[\r\n]/.test(key))
-    throw sourceError(source, 'printed more than one line');
+  const fault = faultOf(key);
+  if (fault !== undefined) throw sourceError(source, fault);
   return key;
+}
+
+/** Tells why a text is not a key alone; undefined if it may be one. The service would refuse such a text. */
+function faultOf(text: string): string | undefined {
+  if (/[\0\uFFFD]/.test(text)) return 'is not UTF-8 text, perhaps UTF-16: save it as UTF-8';
+  if (/[\r\n]/.test(text)) return 'has more than one line';
+  if (/^(["'`]).*\1$/.test(text)) return 'has quotes around the key: remove them';
+  // A key in Base64 may end in `=`, but has none inside.
+  if (/^(?:export\s+)?[A-Za-z_]\w*\s*=\s*[^=\s]/.test(text))
+    return 'has a name before the key (NAME=KEY): remove the name and the =';
+  return undefined;
 }
 
 /**
@@ -112,6 +123,7 @@ function unreadable(source: KeySource, error: unknown): UsageError {
 }
 
 function sourceError([variable, given]: KeySource, what: string): UsageError {
+  if (variable === KEY) return new UsageError('key_variable', `The text in ${variable} ${what}.`);
   return variable === KEY_FILE
     ? new UsageError('key_file', `The key file ${given} (${variable}) ${what}.`)
     : new UsageError(

@@ -24,6 +24,8 @@ export interface FlowControlOptions extends OutageOptions, FlowSettings {
   readonly onStreak: (operation: Operation, streak: Streak) => void;
 }
 
+const LONGEST_TIMER_MS = 3_600_000;
+
 type AttemptThatIs<Kind extends Attempt['kind']> = Extract<Attempt, {readonly kind: Kind}>;
 
 /** Decides what may be sent now. {@link ThrottleGate}, {@link OutageWatch} and {@link Canary} may delay calls. */
@@ -90,7 +92,7 @@ export class FlowControl {
       case 'rejected':
         this.#outages.succeeded();
         this.#gate.succeeded();
-        this.#gate.observeQuota(attempt.pace, this.inFlight.count, now);
+        this.#gate.observeQuota(attempt.pace ?? {limits: {}}, this.inFlight.count, now);
         if (streak !== undefined) this.#refused(operation, streak);
         break;
       case 'throttled':
@@ -250,7 +252,9 @@ export class FlowControl {
     this.#sleep();
     if (this.#stopped) return;
     const opens = this.#opensAt;
-    if (opens > 0) this.#timer = setTimeout(() => this.#wake(opens), Math.max(0, opens - now) + 1);
+    // Node fires a timer at once if its time exceeds 24 days.
+    const waitMs = Math.min(Math.max(0, opens - now) + 1, LONGEST_TIMER_MS);
+    if (opens > 0) this.#timer = setTimeout(() => this.#wake(opens), waitMs);
   }
 
   #sleep(): void {

@@ -4,8 +4,9 @@ import type {PaceHeaders} from '../../client/attempt.ts';
 // values are ignored.
 
 const SECOND = 1_000;
-/** Maximum wait that is believed. A longer wait than a day is no advice about pace. */
-const LONGEST_MS = 24 * 3_600 * SECOND;
+const DAY = 24 * 3_600 * SECOND;
+/** Maximum wait that is believed. No quota counts over a longer time, and the run must be able to show its end. */
+const LONGEST_MS = 3_660 * DAY;
 /**
  * Numbers from which a "reset" is not a duration but a Unix time: in seconds, or from EPOCH_MILLISECONDS
  * on in milliseconds.
@@ -13,12 +14,10 @@ const LONGEST_MS = 24 * 3_600 * SECOND;
 const EPOCH_SECONDS = 1_000_000_000;
 const EPOCH_MILLISECONDS = 1_000_000_000_000;
 
-/** `Retry-After` (RFC 9110, 10.2.3) in milliseconds: seconds, or a date compared with the response's own clock. */
+/** `Retry-After` (RFC 9110, 10.2.3) in milliseconds: in any form of {@link waitMs}. */
 export function retryAfterMs(pace: PaceHeaders, nowMs: number): number | undefined {
   const text = pace.retryAfter?.trim();
-  if (text === undefined) return undefined;
-  if (/^\d+(\.\d+)?$/.test(text)) return sane(Number(text) * SECOND);
-  return sane(untilDate(text, pace, nowMs));
+  return text === undefined ? undefined : waitMs(text, pace, nowMs);
 }
 
 /**
@@ -30,7 +29,7 @@ function untilDate(text: string, pace: PaceHeaders, nowMs: number): number {
   // C's asctime form ends in the year and names no zone: it means GMT.
   const wait = Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text) - clockOf(pace, nowMs);
   // A date up to a day ago means no wait. An older date stays negative, so that `sane` ignores it.
-  return wait > -LONGEST_MS ? Math.max(0, wait) : wait;
+  return wait > -DAY ? Math.max(0, wait) : wait;
 }
 
 /** The response's own clock if it sent a date, else this machine's (`nowMs`). */
@@ -80,15 +79,15 @@ function push(
   nowMs: number,
 ): void {
   if (remaining === undefined || reset === undefined || !/^\d{1,9}$/.test(remaining)) return;
-  const resetMs = resetIn(reset, pace, nowMs);
+  const resetMs = waitMs(reset, pace, nowMs);
   if (resetMs !== undefined) found.push({remaining: Number(remaining), resetMs});
 }
 
 /**
- * Milliseconds until a quota's reset. `text`: a number of seconds, a Unix time in seconds or milliseconds, or
- * an HTTP date. Undefined if {@link sane} refuses the result.
+ * Milliseconds to wait. `text`: a number of seconds, a Unix time in seconds or milliseconds, or an HTTP date, compared
+ * with the response's own clock. Undefined if {@link sane} refuses the result.
  */
-function resetIn(text: string, pace: PaceHeaders, nowMs: number): number | undefined {
+function waitMs(text: string, pace: PaceHeaders, nowMs: number): number | undefined {
   if (!/^\d+(\.\d+)?$/.test(text)) return sane(untilDate(text, pace, nowMs));
   const number = Number(text);
   if (number < EPOCH_SECONDS) return sane(number * SECOND);

@@ -36,10 +36,10 @@ import {
   links,
   listsOf,
   outputPath,
-  statePath,
-  storePath,
   secondAccountPath,
   secondAccountText,
+  statePath,
+  storePath,
 } from './places.ts';
 import {newReport, type Report, type Work} from './report.ts';
 import {runCommand} from './start-run.ts';
