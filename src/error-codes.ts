@@ -118,8 +118,6 @@ export const usageCodes = {
   rejected_row: ['the row to explain could not be read', 'look it up in the file of rejected rows'],
   row: ['`--row` is not a number', 'give a row’s number, from 1'],
   same_file: ['two of a run’s files are the same file', 'name another one'],
-  sample: ['`runJob` takes no `sample`', 'use the command `run --sample N`'],
-  sample_stdin: ['`--sample` reads the list twice, and stdin can be read once', 'name a file'],
   score_file: ['the file of rules can’t be read', 'check its name'],
   score_list: ['a list that rules name can’t be read', 'check its name'],
   score_rules: ['the rules have a wrong setting', 'fix the line that the message names'],

@@ -77,10 +77,6 @@ function addRun(addWith: AddWith, run: RunCommand): void {
   )
     .argument('[input...]', 'files; - is stdin')
     .option('--json', 'Print the plan as JSON.')
-    .option(
-      '--ahead <TIME>',
-      'Show how many stored answers expire on each of the coming days, such as 30d. A run pays for those again.',
-    )
     .action(run(async () => (await import('./commands/plan.ts')).planCommand));
 }
 

@@ -15,7 +15,7 @@ export const said = {
 /** Settings that `run --help` and `plan --help` show. `--help-all` shows all. */
 const common: ReadonlySet<SettingName> = new Set<SettingName>([
   ...Object.values(operations).map(({setting}) => setting as SettingName),
-  ...(['endpoint', 'country', 'defaultCountry', 'where', 'sample'] as const),
+  ...(['endpoint', 'country', 'defaultCountry', 'where'] as const),
   ...(['outputFormat', 'rate', 'maxCredits', 'force', 'restart', 'score', 'report', 'quiet'] as const),
 ]);
 

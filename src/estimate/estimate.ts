@@ -25,10 +25,9 @@ import {type Account, findAccount} from '../run/open/account.ts';
 import {openAnswerStore, termsOf} from '../run/open/answer-store.ts';
 import {lanesOf} from '../run/open/lanes.ts';
 import {withoutUnusable} from '../run/open/unusable-directories.ts';
-import {limited} from '../run/rows/which-records.ts';
+import {limited} from '../run/rows/limited.ts';
 import type {AnswerStore} from '../store/store.ts';
 import {judgeBy} from '../store/validity.ts';
-import {Forecast} from './forecast.ts';
 
 /** The report of `plan`: the calls, credits and time that a run would need. */
 export type PlanReport = Awaited<ReturnType<typeof makePlan>>;
@@ -41,18 +40,17 @@ export interface PlanIo extends World {
   readonly isWanted?: () => boolean;
 }
 
-/** Reads the whole input like a run, and counts the calls of today and of `ahead` coming days. Makes no calls. */
-export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
+/** Reads the whole input like a run, and counts its calls. Makes no calls. */
+export async function makePlan(given: Job, io: PlanIo) {
   const job = withoutUnusable(given, io);
   destinationOf(job).check();
   checkReportPaths(job);
   const account = findAccount(scopeOf(job.endpoint, job.settings), io.env);
   const source = await openSource({...job.settings, paths: job.inputs, stdin: io.stdin});
   const {path: directory, remove} = temporaryDirectory();
-  const [terms, now] = [termsOf(job), io.now()];
-  const store = openAnswerStore(job, answersKey(job), judgeBy(terms, now), io);
-  const forecast = new Forecast(ahead, terms, now);
-  const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job), forecast);
+  const now = io.now();
+  const store = openAnswerStore(job, answersKey(job), judgeBy(termsOf(job), now), io);
+  const calls = new CallCount(join(directory, 'keys.db'), store, costOf(job));
   /** Counts only lookups without a condition, for the minimum cost. */
   const firm = new CallCount(join(directory, 'firm-keys.db'), store, costOf(job));
   const counted = io.phase?.('counting', () => shareRead(source));
@@ -76,7 +74,6 @@ export async function makePlan(given: Job, io: PlanIo, ahead = 0) {
       ...countsOf(job, cells, calls, isConditional ? firm : calls, account),
       ...(account?.price && {price: account.price}),
       last: lastTime(job, io.env),
-      ...(ahead === 0 ? {} : {ahead: forecast.byDate()}),
     };
   } finally {
     counted?.();
@@ -171,14 +168,12 @@ class CallCount {
   readonly #keys: DistinctKeys;
   readonly #store: AnswerStore;
   readonly #costOf: (lookup: Lookup) => number;
-  readonly #forecast: Forecast | undefined;
 
   /** `path`: file for keys that memory can't hold. `costOf`: cost of a call, in thousandths of a credit. */
-  constructor(path: string, store: AnswerStore, costOf: (lookup: Lookup) => number, forecast?: Forecast) {
+  constructor(path: string, store: AnswerStore, costOf: (lookup: Lookup) => number) {
     this.#keys = new DistinctKeys(path);
     this.#store = store;
     this.#costOf = costOf;
-    this.#forecast = forecast;
   }
 
   add(lookups: readonly Lookup[]): void {
@@ -191,13 +186,10 @@ class CallCount {
       const counts = this.operations[operation];
       counts.distinct += some.length;
       for (const lookup of some) {
-        const known = stored?.get(lookup.key);
-        const cost = this.#costOf(lookup);
-        this.#forecast?.add(lookup, known, cost);
-        if (known?.validity === 'fresh') counts.known += 1;
+        if (stored?.get(lookup.key)?.validity === 'fresh') counts.known += 1;
         else {
           counts.calls += 1;
-          this.cost += cost;
+          this.cost += this.#costOf(lookup);
         }
       }
     }

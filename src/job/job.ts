@@ -33,8 +33,6 @@ export interface Job {
   readonly restarts: 'now' | 'changed' | 'never';
   /** Returns the place of a setting (file and line, or flag), for messages. */
   readonly placeOf: PlaceOf;
-  /** Set for a sample: only the records with these numbers are looked up. */
-  readonly onlyRecords?: ReadonlySet<number>;
   /** The date for `{date}`; undefined if no path has it. */
   readonly date?: string | undefined;
   /** Earlier days whose runs of this job never finished. */

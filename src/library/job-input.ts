@@ -45,8 +45,6 @@ export interface JobInput {
   readonly where?: Setting<'where'>;
   /** Read only the first N records. */
   readonly limit?: Setting<'limit'>;
-  /** Look up only N rows, chosen at random, and estimate from them what the whole list would cost. Writes no output. */
-  readonly sample?: Setting<'sample'>;
   /** The input's format: csv, tsv or ndjson. Default: by content. */
   readonly inputFormat?: Setting<'inputFormat'>;
   /** The output's format: csv, tsv or ndjson. Default: by its name, else as the input. */

@@ -1,6 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {asked, failures} from '../books/counters.ts';
-import {foreseen, UsageError} from '../errors.ts';
+import {foreseen} from '../errors.ts';
 import {isReadOnce} from '../input/bytes/raw.ts';
 import type {Batch} from '../input/row.ts';
 import type {Job, UnfinishedDay} from '../job/job.ts';
@@ -16,9 +16,8 @@ import {logEnd, logStart, logStop, logTrouble, pauseLog} from './log.ts';
 import {withoutUnusable} from './open/unusable-directories.ts';
 import {beginningOf, startOver} from './open/where-to-begin.ts';
 import {Admission} from './rows/admission.ts';
-import {limited, picked} from './rows/which-records.ts';
+import {limited} from './rows/limited.ts';
 import type {RunOutcome} from './run-outcome.ts';
-import {leftSample} from './sample-job.ts';
 import {closeStages, openSession, type Session, sampleTimeline} from './session.ts';
 import {type Checkpoint, closeState, hasCalls, openState, type RunState} from './state/run-state.ts';
 import {limitStop, Stopper, stopFor, stoppedBefore} from './stop.ts';
@@ -51,27 +50,12 @@ export function run(
   const untilMs = until && momentOf(until, io.now());
   return withHealthCheck(job, io.warn, async begun => {
     const watched = (some: RunWork) => (session: Session) => underWay(session, watch, some);
-    if (stopper.reason === undefined) await takeOverSample(job, io, stopper);
     for (const day of job.unfinished ?? [])
       if (job.inputs.some(isReadOnce)) io.warn(pipedDay(day));
       else if (stopper.reason === undefined)
         await finishDay(day, untilMs, io, stopper, watched(throughFiles), begun);
     return await runOnce({...job, untilMs}, io, stopper, watched(work), begun);
   });
-}
-
-/** Adds the answers of a killed `run --sample` to the store, and its cost to the history. Makes no call. */
-async function takeOverSample(job: Job, io: RunIo, stopper: Stopper): Promise<void> {
-  const left = leftSample(job);
-  if (left === undefined) return;
-  const {phase: _shown, mayBegin: _asked, ...silent} = {...io, warn: () => {}};
-  try {
-    await runOnce(left.job, silent, stopper, throughFiles, () => {});
-  } catch {
-    // Ignored: another command may be using the sample's files. After any other failure, the next run tries again.
-  } finally {
-    left.close();
-  }
 }
 
 /** The warning about an earlier day's run whose list came through a pipe: the pipe has today's list now. */
@@ -110,8 +94,6 @@ async function runOnce(
   flow: RunWork,
   begun: Begun,
 ): Promise<RunOutcome> {
-  if (given.settings.sample !== undefined)
-    throw new UsageError('sample', '--sample works only in the command: bulk-enrich run --sample N.');
   const job = withoutUnusable(given, io);
   let state: RunState | undefined;
   try {
@@ -213,7 +195,7 @@ async function read(session: Session): Promise<void> {
   const {stopper, job, input, asking, output} = session;
   const {source, layout} = input;
   const admission = new Admission({layout, window: output.window, answers: asking.answers, stopper});
-  const batches = picked(limited(source, job.settings.limit), job.onlyRecords);
+  const batches = limited(source, job.settings.limit);
   for (;;) {
     const next = await stopper.unlessStopped(batches.next());
     if (next === undefined || next.done === true) return;

@@ -184,26 +184,15 @@ describe('after some runs, named and unnamed, killed and resumed', () => {
   });
 });
 
-test('a sample of a job without a name is known by its list, and not by a path', async () => {
+test('a run of a job without a name is known by its list, and not by a path', async () => {
   using other = createSandbox();
   other.write('list.csv', list(12));
   const {env} = service;
-  const args = ['run', 'list.csv', '--ip', 'ip', '--only', 'ip', '--sample', '3'];
+  const args = ['run', 'list.csv', '--ip', 'ip', '--only', 'ip', '--limit', '3'];
   expect((await runHere(other, args, {env})).code).toBe(0);
   const {stdout} = await runHere(other, ['runs', '--json'], {env});
   expect((JSON.parse(stdout) as Runs).runs).toMatchObject([{job: null, list: 'list.csv'}]);
   expect(stdout).not.toContain(other.path(''));
-});
-
-test('a sample is no last time: plan still tells the cost of the last run over all rows', async () => {
-  using other = createSandbox();
-  other.write('list.csv', list(12));
-  const {env} = service;
-  const args = ['list.csv', '--ip', 'ip', '--only', 'ip', '--rate', 'unlimited'];
-  expect((await runHere(other, ['run', ...args], {env})).code).toBe(0);
-  expect((await runHere(other, ['run', ...args, '--sample', '3', '--no-store'], {env})).code).toBe(0);
-  const {stdout} = await runHere(other, ['plan', ...args, '--json'], {env});
-  expect((JSON.parse(stdout) as Plan).last).toMatchObject({rows: 12, calls: 12, credits: 12});
 });
 
 test('sessions of two years and two accounts are told apart, and a killed one has no exit code', async () => {

@@ -43,11 +43,9 @@ test('messages of the command (-u writes them)', async () => {
   await tell('bulk-enrich doctor', {});
   await tell('bulk-enrich doctor');
   await tell('bulk-enrich plan list.csv');
-  await tell('bulk-enrich run list.csv --sample 2 --no-store');
   await tell('bulk-enrich run list.csv --max-credits 2');
   await tell('bulk-enrich run list.csv --max-credits 7');
   await tell('bulk-enrich run list.csv --max-credits 7');
-  await tell('bulk-enrich run list.csv --sample 2 -o other.csv');
   await tell('bulk-enrich explain list.enriched.csv --level high');
   await tell('bulk-enrich run list.csv --endpoint embedded -o open.csv --score none');
   await tell('bulk-enrich run office.csv');

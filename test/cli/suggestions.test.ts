@@ -6,7 +6,6 @@ import {type CodeText, callCodes} from '../../src/lookup/codes.ts';
 import {type Service, startService} from '../e2e/service.ts';
 import {bin, type CommandOutcome, createSandbox, type Sandbox} from '../support/command.ts';
 import {runHere} from '../support/main.ts';
-import {openStage} from '../support/stage.ts';
 
 let service: Service;
 let sandbox: Sandbox;
@@ -128,12 +127,6 @@ const suggestions: Readonly<Record<string, Suggestion>> = {
     works: true,
   },
   'a plan': {args: ['plan', 'LIST'], where: /^To run it: (.*)$/m, says: /3 rows written/, works: true},
-  'a sample': {
-    args: ['run', 'LIST', '--sample', '2', '-o', 'sampled.csv'],
-    where: /^To look up all rows: (.*)$/m,
-    says: /3 rows written/,
-    works: true,
-  },
   'more than its limit': {
     args: ['run', 'LIST', '-o', 'limited.csv', '--no-store', '--max-credits', '2'],
     where: /^To continue: (.*)$/m,
@@ -180,10 +173,9 @@ const sites: Readonly<Record<string, readonly string[]>> = {
     'test/run/lists.test.ts',
   ],
   'src/layout/values-as-header.ts': ['no header'],
-  'src/run/run.ts': ['library'],
   'src/score/rules.ts': ['misspelt score'],
 };
-const OTHERS = ['codes', 'doctor', 'init', 'library', 'welcome'];
+const OTHERS = ['codes', 'doctor', 'init', 'welcome'];
 
 /** Files that make commands and sentences of the others' suggestions. */
 const MACHINERY = ['src/errors.ts', 'src/job/closest.ts', 'src/cli/terminal/remedied.ts', 'src/cli/bin.ts'];
@@ -299,17 +291,6 @@ test('doctor, where the service is not there or a call failed', async () => {
     ({advice = ''}) => /bulk-enrich \w+/.exec(advice)?.[0],
   );
   expect(new Set(advice.filter(found => found !== undefined))).toEqual(new Set([command]));
-});
-
-test('library: a sample is the command’s', async () => {
-  await using stage = await openStage();
-  stage.write('list.csv', LIST);
-  const {message} = await stage.run({ip: 'ip', sample: 2});
-  const [, command = ''] = /(bulk-enrich run --sample) N\./.exec(message) ?? [];
-  expect(await follow(`${command} 2 list.csv`, service.env)).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('2 of 3 rows'),
-  });
 });
 
 test('a list that is named already is not named twice', async () => {

@@ -102,7 +102,6 @@ export const endCases: readonly Case[] = [
       }));
     }),
   ],
-  ['sample', 2, thrown(({service}) => runJob({input: 'list.csv', ip: 'ip', sample: 2}, {env: service.env}))],
   [
     'certificate',
     2,

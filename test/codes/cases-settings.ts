@@ -95,7 +95,6 @@ export const settingsCases: readonly Case[] = [
   ],
   ['expression', 2, by(`${RUN} --where row.ip.`)],
   ['circular_when', 2, by('run --job job.yaml', {'list.csv': 'ip,email\n', 'job.yaml': CIRCULAR})],
-  ['sample_stdin', 2, by('run - --sample 2 -o out.csv --ip ip')],
   ['not_a_value', 2, by('lookup ip 192.0.2.256')],
   ['unknown_operation', 2, by('lookup car x')],
   ['unknown_country', 2, by('store purge 0301234 --default-country utopia')],

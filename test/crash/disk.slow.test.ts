@@ -185,13 +185,14 @@ test.skipIf(lacks('strace'))(
       sandbox,
       'unlink',
       'unlink:error=EIO:when=1',
-      'list.enriched.csv.run-sample/output',
+      'list.enriched.csv.run/ledger.db',
     );
-    const sample = ['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded', '--sample', '3'];
-    const {code, stderr} = await sandbox.run(sample, {node});
+    const {code, stderr} = await sandbox.run(['run', 'list.csv', '--ip', 'ip', '--endpoint', 'embedded'], {
+      node,
+    });
     expect([code, stderr]).toEqual([
       9,
-      expect.stringContaining('run-sample/output: unlink failed (EIO, the device failed).'),
+      expect.stringContaining('list.enriched.csv.run/ledger.db: unlink failed (EIO, the device failed).'),
     ]);
     expect(stderr).not.toMatch(/ {4}at |Internal/);
   },

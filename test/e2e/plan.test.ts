@@ -44,36 +44,6 @@ test('plan sends nothing, keeps nothing, and its numbers are the run’s', async
   for (const found of Object.values(after.lookups)) expect(found.known).toBe(found.distinct);
 });
 
-test('--ahead shows what falls due on each day if the list runs daily', async () => {
-  await using service = await startService();
-  using sandbox = createSandbox();
-  const emails = Array.from({length: 60}, (_, i) => `a${i}@example.com`);
-  sandbox.write('list.csv', `email,token\n${emails.map((email, i) => `${email},t${i % 2}`).join('\n')}\n`);
-  const plan = async (...flags: string[]) => {
-    const args = ['plan', 'list.csv', '--ahead', '40d', '--max-age', '30d', ...flags];
-    const {code, stdout} = await runHere(sandbox, args, {env: service.env});
-    expect(code).toBe(0);
-    return stdout;
-  };
-  const before = Date.now();
-  const {ahead = []} = JSON.parse(await plan('--json')) as PlanReport;
-  const [first = 0, ...others] = ahead.map(({date}) => Date.parse(date));
-  // Tomorrow, in UTC.
-  expect(first).toBeGreaterThan(before);
-  expect(first).toBeLessThanOrEqual(Date.now() + 86_400_000);
-  expect(others).toEqual(others.map((_, index) => first + (index + 1) * 86_400_000));
-  const due = ahead.map(({calls}) => calls);
-  expect([due.length, due.slice(0, 24).some(calls => calls > 0)]).toEqual([40, false]);
-  expect(due.slice(24, 30).reduce((sum, calls) => sum + calls)).toBe(60);
-  expect(Math.max(...due)).toBeLessThan(25);
-  expect(ahead.map(({credits}) => credits)).toEqual(due);
-  // Verdicts are kept for no other day.
-  const shown = await plan('--verdict', 'token=token,action=a');
-  expect(shown).toContain('Renewals, if this list runs daily without a change:');
-  expect(shown).toMatch(/\d{4}-\d\d-\d\d +2 +2 +█/);
-  expect((await runHere(sandbox, ['plan', 'list.csv', '--ahead', 'soon'], {env: service.env})).code).toBe(2);
-});
-
 test('without a place for temporary files plan names the variable to set', async () => {
   using sandbox = createSandbox();
   sandbox.write('list.csv', 'ip\n192.0.2.1\n');

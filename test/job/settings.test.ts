@@ -222,7 +222,6 @@ const wrong: readonly (readonly [string, unknown])[] = [
   ['rejects', 5],
   ['where', 5],
   ['limit', '0'],
-  ['sample', '1.5'],
   ['fail_if', 5],
   ['score', 5],
   ['report', 'report.pdf'],

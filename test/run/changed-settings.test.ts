@@ -91,7 +91,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   ],
   where: [['ip', 'row.land == "GB"']],
   limit: [['ip', ROWS - 2]],
-  sample: [['ip', 5]],
   inputFormat: [['toCsv', 'tsv']],
   outputFormat: [
     ['ip', 'tsv'],

@@ -8,7 +8,6 @@ import type {RunRecord} from '../../src/report/run-record.ts';
 import {tellBills} from '../../src/run/end/bills.ts';
 import {
   findDrift,
-  isCompared,
   lastOverSameList,
   listKey,
   ownEntry,
@@ -16,7 +15,6 @@ import {
   rememberRun,
 } from '../../src/run/end/history.ts';
 import type {World} from '../../src/run/io.ts';
-import {sampleJob} from '../../src/run/sample-job.ts';
 import {fullSummary} from '../report/summaries.ts';
 import {newDirectory} from '../support/new-directory.ts';
 
@@ -64,13 +62,6 @@ test('a run is compared with the other runs of its job, never with itself', () =
   expect(jumps('a', 0.9)).toEqual([{what: 'ip.is_vpn', usual: 0.2, runs: 1}]);
   expect(jumps('c', 0.9)).toEqual([{what: 'ip.is_vpn', usual: expect.closeTo(0.15), runs: 2}]);
   expect(warnings).toHaveLength(2);
-});
-
-test('a sample is not compared with the runs of its job', () => {
-  rememberRun(nightly, run('a', 0.1), io);
-  const {job, close} = sampleJob({...nightly, paths: {...nightly.paths, state: undefined}}, new Set([1]));
-  close();
-  expect([isCompared(job), findDrift(job, run('b', 0.9), io)]).toEqual([false, []]);
 });
 
 test('a list is known by its job’s name, also on stdin, else by the paths of its files; each account has its own', () => {
@@ -132,12 +123,6 @@ test('a killed session is no last time of its list; its credits count once its r
     ['b', 'cut_off'],
     ['b', 'lookups_failed'],
   ]);
-});
-
-test('what a sample cost is told, and is never what its list cost the last time', () => {
-  rememberRun(nightly, run('a', 0.1), io);
-  rememberRun({...nightly, onlyRecords: new Set([1])}, run('sample', 0.1), io);
-  expect(lastOverSameList(nightly, io.env)?.map(({run_id}) => run_id)).toEqual(['a']);
 });
 
 test('a line that is damaged gives way to the one of the same session', () => {

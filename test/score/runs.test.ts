@@ -610,38 +610,6 @@ describe('fail_if', () => {
   });
 });
 
-describe('--sample', () => {
-  const sample = (input: string, n: number, ...more: string[]) =>
-    runHere(box, ['run', input, '--ip', 'ip', '--sample', String(n), '--rate', 'unlimited', ...more], {
-      env: environment(),
-    });
-
-  test('looks up that many rows, always the same ones, writes nothing, and shows the cost of all', async () => {
-    const many = Array.from({length: 200}, (_, n) => `192.0.2.${n % 100}`);
-    box.write('in.csv', `ip\n${many.join('\n')}\n`);
-    const {code, stdout} = await sample('in.csv', 30);
-    const asked = calls().ip ?? 0;
-    expect(code).toBe(0);
-    expect(asked).toBeGreaterThan(15);
-    expect(asked).toBeLessThanOrEqual(30);
-    expect(stdout).toContain('Sampled 30 of 200 rows.');
-    expect(stdout).toContain(`The sample cost ${asked} credits`);
-    expect(stdout).toMatch(/All rows cost about 100 credits \(\d+ at worst\), /);
-    expect(stdout).toContain(`, the sample's ${asked} included.`);
-    expect(box.files()).toEqual(['in.csv']);
-    const again = await sample('in.csv', 30);
-    expect(calls().ip).toBe(asked);
-    expect(again.stdout).toContain(`about ${100 - asked} credits`);
-  });
-
-  test('stays within the credits, and needs an input that can be read twice', async () => {
-    box.write('in.csv', 'ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n');
-    expect((await sample('in.csv', 3, '--max-credits', '2')).code).toBe(7);
-    expect(calls()).toEqual({ip: 2});
-    expect((await sample('-', 3, '-o', 'out.csv')).code).toBe(2);
-  });
-});
-
 test('what is said of each job that is refused (-u writes it)', async () => {
   await expect(`${refusals.join('\n')}\n`).toMatchFileSnapshot('refused-jobs.txt');
 });

@@ -1,12 +1,11 @@
 import {BulkEnrichError, exitCodes, UsageError} from '../../errors.ts';
 import {makePlan, type PlanReport} from '../../estimate/estimate.ts';
 import type {Job} from '../../job/job.ts';
-import {durationFrom} from '../../job/values.ts';
 import {mostSends} from '../../lookup/policy.ts';
 import {percent} from '../../report/format.ts';
 import {exceeds} from '../../run/exit.ts';
 import {limitStop} from '../../run/stop.ts';
-import {envOfCounting, type JobFlags, jobFrom, readFlag, unchecked} from '../job-from-flags.ts';
+import {envOfCounting, type JobFlags, jobFrom, unchecked} from '../job-from-flags.ts';
 import {callsOf, forecast} from '../terminal/cost.ts';
 import {broken, count, many, moment, widthOf} from '../terminal/lines.ts';
 import {toRun} from '../terminal/next-command.ts';
@@ -18,9 +17,8 @@ import {troubleLines} from '../terminal/trouble.ts';
 /** `bulk-enrich plan`: shows what `run` would do with the same arguments. */
 export async function planCommand(
   inputs: readonly string[],
-  {json, ahead, ...flags}: JobFlags & {readonly json?: boolean; readonly ahead?: string},
+  {json, ...flags}: JobFlags & {readonly json?: boolean},
 ): Promise<number> {
-  const aheadMs = ahead === undefined ? 0 : readFlag('--ahead', durationFrom('1d', '366d'), ahead);
   const {job, console} = plannedJob(inputs, flags);
   const io = {
     env: process.env,
@@ -29,7 +27,7 @@ export async function planCommand(
     warn: console.warn,
     phase: phasesOn(job, console),
   };
-  const report = await makePlan(job, io, Math.floor(aheadMs / 86_400_000));
+  const report = await makePlan(job, io);
   if (json === true) printJson(report);
   else print('stdout', render(report, job));
   refuseRejects(job, report);
@@ -110,7 +108,6 @@ function render(report: PlanReport, job: Job): string {
     ]),
     ...troubleLines({...REPAIRED, settings}, report.repairs, width),
     ...troubleLines({...WRONG, settings}, report.errors, width),
-    ...(report.ahead === undefined ? [] : [aheadLines(report.ahead)]),
     '',
     ...lastTime(report, endpoint),
     broken(`${costOf(report, job)} Nothing was sent.`, width),
@@ -132,18 +129,4 @@ function costOf(report: PlanReport, {endpoint, settings}: Job): string {
 function limitOf({credits}: PlanReport, {maxCredits = Number.POSITIVE_INFINITY}: Job['settings']): string {
   if (maxCredits >= credits.at_most) return '';
   return ` The limit, --max-credits ${maxCredits}, ${maxCredits < credits.at_least ? 'stops' : 'may stop'} the run before its end.`;
-}
-
-const WIDEST_BAR = 40;
-
-function aheadLines(ahead: NonNullable<PlanReport['ahead']>): string {
-  const most = Math.max(1, ...ahead.map(({calls}) => calls));
-  const days = ahead.map(({date, calls, credits}) => [
-    `  ${date}`,
-    count(calls),
-    count(credits),
-    ` ${'█'.repeat(Math.round((calls / most) * WIDEST_BAR))}`,
-  ]);
-  const lines = table([['', 'calls', 'credits'], ...days]);
-  return `\nRenewals, if this list runs daily without a change:\n${lines}`;
 }

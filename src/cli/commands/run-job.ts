@@ -1,5 +1,3 @@
-import {exitCodes} from '../../errors.ts';
-import {runSample} from '../../estimate/sampled-run.ts';
 import type {Job} from '../../job/job.ts';
 import {run} from '../../run/run.ts';
 import type {Session} from '../../run/session.ts';
@@ -8,11 +6,8 @@ import type {Console} from '../console.ts';
 import {countFirst, creditsNeeded} from '../count-first.ts';
 import {tellGitHub} from '../github.ts';
 import {watchSignals} from '../signals.ts';
-import {toRun} from '../terminal/next-command.ts';
 import {renderOutcome} from '../terminal/outcome.ts';
-import {print} from '../terminal/printable.ts';
 import {phasesOn, startProgress} from '../terminal/progress.ts';
-import {renderSample} from '../terminal/sample.ts';
 
 /** Runs a job, shows its progress and result, and returns the exit code. */
 export async function runJob(job: Job, console: Console, yes: boolean): Promise<number> {
@@ -35,11 +30,6 @@ export async function runJob(job: Job, console: Console, yes: boolean): Promise<
     };
     let counted: number | undefined;
     const watch = (session: Session) => startProgress(session, console, counted);
-    if (job.settings.sample !== undefined) {
-      const report = await runSample(job, io, stopper, watch);
-      print('stdout', renderSample(report, job, toRun()));
-      return report.outcome.stop === undefined ? exitCodes.ok : report.outcome.exitCode;
-    }
     const mayBegin = async (begun: Job) => {
       counted = await countFirst(begun, yes, console, stopper, sentence => {
         told.add(sentence);

@@ -80,10 +80,10 @@ export function toRetry(date: Job['date'], given = ownWords()): string {
   return sameAgain([...without(given, {valued: [], plain: ['--force']}), '--force'], date);
 }
 
-/** The command of the whole run, after a plan or a sample; undefined if the list came through a pipe. */
+/** The command of the run, after its plan; undefined if the list came through a pipe. */
 export function toRun(given = ownWords()): string | undefined {
   if (given.includes('-')) return undefined;
-  const kept = without(given, {valued: ['--sample', '--ahead'], plain: ['--json']});
+  const kept = without(given, {valued: [], plain: ['--json']});
   return commandOf(kept.map((word, at) => (at === 0 ? 'run' : word)));
 }
 

@@ -132,7 +132,7 @@ function statusOf(session: Session, speed: Speedometer, before: Before): Status 
   const {writer, window} = output;
   const {written, rejected} = writer.counters.rows;
   const rows = written + rejected;
-  const total = job.onlyRecords?.size ?? rowsIn(source, job.settings.limit);
+  const total = rowsIn(source, job.settings.limit);
   const done = rows - (checkpoint?.record ?? 0);
   const {pause, current, limit, inFlight} = executor.pace();
   const made = madeIn(session);

@@ -74,14 +74,6 @@ export const rowSettings = {
     uses: ['run', 'library'],
     shapes: 'output',
   }),
-  sample: rowsSetting(whole(1).optional(), {
-    value: 'N',
-    description:
-      'Look up only N rows, chosen at random, and estimate from them what the whole list would cost. Writes no output.',
-    uses: ['run'],
-    shapes: 'summary',
-  }),
-
   inputFormat: formatSetting(z.enum(namedFormats).optional(), {
     value: 'FORMAT',
     description: "The input's format: csv, tsv or ndjson.",

@@ -46,8 +46,7 @@ export function ownEntry(job: Job, summary: Summary): HistoryEntry {
     endedAt,
     job: summary.job,
     list: listKey(job, account) ?? null,
-    // A sample never counts as a complete run of its list.
-    isComplete: isComplete(summary) && job.onlyRecords === undefined,
+    isComplete: isComplete(summary),
     line: JSON.stringify(recordOf(summary, account.endpoint)),
     summary: JSON.stringify(withoutPaths(summary)),
   };

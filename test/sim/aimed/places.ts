@@ -119,23 +119,6 @@ export function places({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     fleet: constant(false),
   });
 
-  /** A sample of the list, cut off or not, before the list itself; at times two of them. */
-  const sampled = night(
-    rows(4, 10),
-    tuple(
-      specWith({...plain, endpoint: 0, account: 0, stdin: false, cache: 'own', columns: 'ip email'}),
-      integer({min: 1, max: 6}),
-      tuple(sometimes(cutOff(10, 60)), sometimes(cutOff(10, 60))),
-      fc.boolean(),
-    ).map(([one, many, [first, second], isTwice]): Command[] => [
-      {do: 'sample', rows: many, spec: one, course: {...fine, latencyMs: 60, fate: first}},
-      ...(isTwice
-        ? [{do: 'sample' as const, rows: many + 2, spec: one, course: {...fine, latencyMs: 60, fate: second}}]
-        : []),
-      {do: 'run', spec: one, course: fine},
-    ]),
-  );
-
   /** The key is renewed in the middle of a run's calls; at times twice, or before the run goes on. */
   const renewed = night(
     distinct(8, 14),
@@ -188,18 +171,5 @@ export function places({specWith, rows}: Means): fc.Arbitrary<Sequence>[] {
     fleet: constant(false),
   });
 
-  return [
-    unpublished,
-    renewed,
-    renewed,
-    sampled,
-    sampled,
-    full,
-    full,
-    locked,
-    takenOver,
-    repaired,
-    moved,
-    inTurn,
-  ];
+  return [unpublished, renewed, renewed, full, full, locked, takenOver, repaired, moved, inTurn];
 }

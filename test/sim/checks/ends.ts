@@ -1,4 +1,5 @@
 import {join} from 'node:path';
+import {exitCodes} from '../../../src/errors.ts';
 import {isStream, type RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {inputPath, outputPath, statePath} from '../model/places.ts';
@@ -93,7 +94,11 @@ const doneBefore: Check = {
     const isAsItWas = [path, run.job?.paths.summary ?? '', run.job?.paths.rejects ?? ''].every(
       name => maker.after.get(name)?.equals(run.before.get(name) ?? EMPTY) !== false,
     );
-    return isAsItWas && maker.end === 'wrote' ? run.message : undefined;
+    // An output without one answer is no success: it is made again with --force.
+    const isDone =
+      maker.end === 'wrote' &&
+      [exitCodes.ok, exitCodes.incomplete, exitCodes.limit].some(code => code === maker.code);
+    return isAsItWas && isDone ? run.message : undefined;
   },
 };
 

@@ -20,10 +20,10 @@ const PLACES = [
   /^stream$/,
   /^work\/(list|link)\d\.csv$/,
   /^work\/(out|to)\d\.csv(\.gz)?$/,
-  /^work\/out\d\.csv(\.gz)?\.calls(\.sample)?\.ndjson$/,
+  /^work\/out\d\.csv(\.gz)?\.calls\.ndjson$/,
   /^work\/(out|to)\d(\.csv(\.gz)?)?\.(summary\.json|rejects\.ndjson)$/,
   /^work\/out\d\.csv(\.gz)?\.(prom|report\.md)$/,
-  /^work\/(out\d\.csv(\.gz)?\.run|state\d)(-sample(\/state|\/output\.run)?)?\/[\w.-]+$/,
+  /^work\/(out\d\.csv(\.gz)?\.run|state\d)\/[\w.-]+$/,
   /^home\/(cache\/bulk-enrich|other-cache)\/answers\.db$/,
   /^home\/keys\/\d$/,
   /^home\/config\/bulk-enrich\/accounts\/first\.yaml$/,
@@ -32,12 +32,12 @@ const PLACES = [
 ];
 /** Names of files on their way when their run was killed. */
 const ON_ITS_WAY =
-  /^tmp\/bulk-enrich-\w+\/(ledger\.db|rejects\.partial)$|^(tmp\/bulk-enrich-\w+\/[\w.-]+|work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls(\.sample)?\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
+  /^tmp\/bulk-enrich-\w+\/(ledger\.db|rejects\.partial)$|^(tmp\/bulk-enrich-\w+\/[\w.-]+|work\/\.(out|to)\d(\.csv(\.gz)?)?(\.summary\.json|\.rejects\.ndjson|\.calls\.ndjson|\.prom|\.report\.md)?|home\/state\/bulk-enrich\/runs\.waiting\/\.[0-9a-f-]{36}\.json)\.[0-9a-f]{16}$/;
 
 const tidy: Check = {
   promise: "Nothing outside of the job's own places is touched.",
-  broken({run, runs, samples}) {
-    const wasKilled = [...runs, ...samples].some(({process}) => process.killed);
+  broken({run, runs}) {
+    const wasKilled = runs.some(({process}) => process.killed);
     const foreign = [...run.after.keys()].filter(path => {
       // Those of a day have the day in their names.
       const place = relative(ROOT, path).replace(/(?<=\/\.?out\d)-\d{4}-\d\d-\d\d/, '');

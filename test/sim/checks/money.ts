@@ -1,16 +1,7 @@
 import {operationNames} from '../../../src/operations/table.ts';
 import type {Summary} from '../../../src/report/summary.ts';
 import {startsFresh} from '../model/commands.ts';
-import {
-  accountOf,
-  callsPath,
-  endpointOf,
-  keepsState,
-  outputPath,
-  recordsCalls,
-  statePath,
-} from '../model/places.ts';
-import {waits} from './samples.ts';
+import {accountOf, callsPath, endpointOf, keepsState, outputPath, recordsCalls} from '../model/places.ts';
 import {
   type Check,
   callsInLedger,
@@ -263,7 +254,6 @@ const told: Check = {
     if (runs.some(lacksHistory)) return UNTRIED;
     // The next session reports what a kill leaves.
     if (runs.some(one => one.process.killed && one.ledger !== run.ledger)) return UNTRIED;
-    if (scene.samples.some(({spec}) => waits(scene, statePath(spec)))) return UNTRIED;
     for (const {spec} of runs) {
       const lines = [...history.values()].filter(
         ({account}) => account.endpoint === endpointOf(spec) && account.label === accountOf(spec),

@@ -6,7 +6,6 @@ import {scopeKey} from '../../../src/store/store-file.ts';
 import {costOf, type RunSpec} from '../model/commands.ts';
 import type {Ended} from '../model/ended.ts';
 import {accountOf, endpointOf} from '../model/places.ts';
-import type {Sampled} from '../model/simulation.ts';
 import type {Upkeep} from '../model/stored-answers.ts';
 import type {Call, Service} from '../world/service.ts';
 import {operationsOf} from './output.ts';
@@ -17,7 +16,6 @@ export interface Scene {
   readonly service: Service;
   /** All runs so far, this one and those beside it included. */
   readonly runs: readonly Ended[];
-  readonly samples: readonly Sampled[];
   /** When answers were stored, by key and scope, as it was before this run began. */
   readonly storedBefore: ReadonlyMap<string, number>;
   readonly storedNow: ReadonlyMap<string, number>;

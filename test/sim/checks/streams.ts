@@ -56,9 +56,9 @@ const kept: Check = {
 
 const tidy: Check = {
   promise: 'A run that saves no state leaves nothing of itself in the directory for temporary files.',
-  broken({run, runs, samples}) {
+  broken({run, runs}) {
     if (keepsState(run.spec)) return UNTRIED;
-    if ([...runs, ...samples].some(({process}) => process.killed)) return UNTRIED;
+    if (runs.some(({process}) => process.killed)) return UNTRIED;
     return run.temporaries.length === 0 ? undefined : run.temporaries.join(', ');
   },
 };

@@ -1,9 +1,8 @@
 import type {RunRecord} from '../../../src/report/run-record.ts';
 import {spendOf} from '../../../src/report/spend.ts';
 import type {Summary} from '../../../src/report/summary.ts';
-import {accountOf, endpointOf, metricsPath, reportPath, statePath} from '../model/places.ts';
+import {accountOf, endpointOf, metricsPath, reportPath} from '../model/places.ts';
 import type {Call} from '../world/service.ts';
-import {waits} from './samples.ts';
 import {
   type Check,
   credits,
@@ -88,9 +87,9 @@ const once: Check = {
   promise:
     'What may have been spent is in the history once: no more than the calls cost of which nobody knows.',
   broken(scene) {
-    const {run, runs, samples, lostState} = scene;
+    const {run, runs, lostState} = scene;
     if (run.ledger === undefined || !run.isAlone || lostState || run.spec.fleet) return UNTRIED;
-    const killed = [...runs, ...samples].filter(({process}) => process.killed);
+    const killed = runs.filter(({process}) => process.killed);
     for (const {spec, calls, lines} of byScope(scene)) {
       const maybe = sum(lines.map(line => line.credits.maybe_spent));
       const doubtful = sum(calls.filter(mayBeDoubtful).map(priceOf));
@@ -111,7 +110,6 @@ const added: Check = {
   broken(scene) {
     const {run, runs, history, service, lostState} = scene;
     if (run.ledger === undefined || run.summary === undefined || !run.isAlone || lostState) return UNTRIED;
-    if (scene.samples.some(({spec}) => waits(scene, statePath(spec)))) return UNTRIED;
     if (runs.some(one => (one.process.killed && one.ledger !== run.ledger) || lacksHistory(one)))
       return UNTRIED;
     const {groups, total} = spendOf([...history.values()], '2026-01-01', 'operation');

@@ -180,16 +180,6 @@ export const foundHere = [
     edits: [['src/fleet/limits.ts', '        opened = undefined;\n', '']],
   },
   {
-    name: 'found here: what a killed sample paid for is taken over by no run',
-    edits: [
-      [
-        'src/run/run.ts',
-        '    if (stopper.reason === undefined) await takeOverSample(job, io, stopper);\n',
-        '',
-      ],
-    ],
-  },
-  {
     name: 'found here: a resumed run goes by row numbers of an input that was changed since',
     edits: [
       [
@@ -204,16 +194,5 @@ export const foundHere = [
     name: 'found here: an answer that is dated ahead gets younger when another attempt stores it',
     edits: [['src/store/store-file.ts', ' && boughtAt <= latest;', ';']],
     test: 'test/run/clock.test.ts',
-  },
-  {
-    name: 'found here: a projection takes the calls of a sample for its values',
-    edits: [
-      [
-        'src/estimate/sampled-run.ts',
-        'const values = seen === undefined ? 0 : seen.calls - seen.retries;',
-        'const values = seen?.calls ?? 0;',
-      ],
-    ],
-    test: 'test/cli/sample.test.ts',
   },
 ];

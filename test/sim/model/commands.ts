@@ -156,8 +156,6 @@ export type Command =
       readonly courses: readonly Course[];
       readonly apartMs: number;
     }
-  /** So many rows of a list are looked up to see what all would cost; nothing is written. */
-  | {readonly do: 'sample'; readonly rows: number; readonly spec: RunSpec; readonly course: Course}
   | {readonly do: 'clock'; readonly hours: number}
   | {readonly do: 'midnight'}
   | {

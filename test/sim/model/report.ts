@@ -13,7 +13,7 @@ export const LEFT = 'left';
 
 /** A run's settings, its list as bytes and as plain text, and the number of rows after which its reader leaves. */
 export interface Work {
-  readonly spec: RunSpec & {readonly sample?: number};
+  readonly spec: RunSpec;
   readonly bytes: Buffer;
   readonly input: string;
   readonly leavesAfter?: number | undefined;

@@ -47,13 +47,6 @@ import {workerCommand} from './start-worker.ts';
 import {StoredAnswers} from './stored-answers.ts';
 import {Troubles} from './troubles.ts';
 
-/** A sample that has ended. */
-export interface Sampled {
-  readonly spec: RunSpec;
-  readonly process: Process;
-  readonly report: Report;
-}
-
 /** A world with a disk and a service, in which commands are carried out one after the other. */
 export class Simulation {
   readonly world: World;
@@ -62,7 +55,6 @@ export class Simulation {
   readonly redis: RedisServer;
   readonly stored = new StoredAnswers();
   readonly runs: Ended[] = [];
-  readonly samples: Sampled[] = [];
   /** Each input as its owner left it. */
   readonly inputs = new Map<string, InputRow[]>();
   readonly #databases: Databases;
@@ -72,7 +64,7 @@ export class Simulation {
   readonly #isFleet: boolean;
   #last: RunSpec | undefined;
   #asker: Asker | undefined;
-  /** The runs and samples, by their processes. */
+  /** The runs, by their processes. */
   readonly #askers = new Map<Process | undefined, Asker>();
   readonly #workers: Process[] = [];
   /** True if Redis was away, or refused writes, at any time. */
@@ -175,9 +167,6 @@ export class Simulation {
           command.apartMs,
         );
       }
-      case 'sample':
-        await this.#sample(command);
-        return [];
       default:
         this.#turn(command);
         return [];
@@ -345,20 +334,8 @@ export class Simulation {
     };
   }
 
-  async #sample(command: Extract<Command, {do: 'sample'}>): Promise<void> {
-    const spec = {...command.spec, way: undefined};
-    const process = new Process(`sample ${this.samples.length + 1}`, command.course.fate);
-    const report = newReport();
-    const asker = this.#askerFor(process, spec, command.course);
-    const bytes = this.inputBytes().get(inputPath(spec.input)) ?? NOTHING;
-    const work = {...this.#workOf(spec, command.course), bytes, spec: {...spec, sample: command.rows}};
-    const main = () => runCommand(work, {asker, service: this.service, world: this.world, report});
-    await this.world.run([{process, main, afterMs: 0}]);
-    this.samples.push({spec, process, report});
-  }
-
   /** An event in the world between two runs. */
-  #turn(command: Exclude<Command, {do: 'run' | 'again' | 'both' | 'sample'}>): void {
+  #turn(command: Exclude<Command, {do: 'run' | 'again' | 'both'}>): void {
     const {world} = this;
     switch (command.do) {
       case 'clock':

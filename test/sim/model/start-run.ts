@@ -1,7 +1,6 @@
 import {PassThrough, Readable, Writable} from 'node:stream';
 import {pino} from 'pino';
 import {BulkEnrichError, exitCodes} from '../../../src/errors.ts';
-import {runSample} from '../../../src/estimate/sampled-run.ts';
 import {type Job, resolveJob} from '../../../src/job/job.ts';
 import {checkSettings, placeIn} from '../../../src/job/parse.ts';
 import {run} from '../../../src/run/run.ts';
@@ -27,7 +26,7 @@ function settingsRead(given: Record<string, unknown>): ReturnType<typeof checkSe
   return found;
 }
 
-/** The command, as `bulk-enrich run` would be called with these settings, and with `--sample` if there is one. */
+/** The command, as `bulk-enrich run` would be called with these settings. */
 export async function runCommand(work: Work, around: Around): Promise<void> {
   const {spec} = work;
   const {world, report} = around;
@@ -38,7 +37,6 @@ export async function runCommand(work: Work, around: Around): Promise<void> {
         inputFormat: 'ndjson',
         outputFormat: spec.ndjson ? 'ndjson' : 'csv',
       }),
-      ...(spec.sample !== undefined && {sample: spec.sample}),
     };
     const job = jobOf(spec, given);
     report.job = job;
@@ -91,8 +89,7 @@ async function start(job: Job, work: Work, {asker, service, world, report}: Arou
     transport: service.transportFor(() => asker),
     graceMs: GRACE_MS,
   };
-  if (spec.sample !== undefined) await runSample(job, io, stopper);
-  else report.outcome = await run(job, io, stopper);
+  report.outcome = await run(job, io, stopper);
 }
 
 /** A pipe writes in the background. */

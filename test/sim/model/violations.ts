@@ -7,7 +7,6 @@ import {moneyChecks} from '../checks/money.ts';
 import {nightChecks} from '../checks/nights.ts';
 import {numberChecks} from '../checks/numbers/numbers.ts';
 import {rowChecks} from '../checks/rows.ts';
-import {sampleChecks} from '../checks/samples.ts';
 import type {Check, Scene} from '../checks/scene.ts';
 import {storeChecks} from '../checks/store.ts';
 import {streamChecks} from '../checks/streams.ts';
@@ -26,7 +25,6 @@ export const checks: readonly Check[] = [
   ...rowChecks,
   ...numberChecks,
   ...toldChecks,
-  ...sampleChecks,
   ...keyChecks,
   ...nightChecks,
   ...streamChecks,
@@ -57,14 +55,13 @@ export function violationOfHealed(run: Ended): string | undefined {
 }
 
 function sceneOf(simulation: Simulation, run: Ended): Scene {
-  const {service, runs, samples, stored, disk} = simulation;
+  const {service, runs, stored, disk} = simulation;
   const {cache} = run.spec;
   const store = cache === 'none' ? undefined : disk.files.get(storePath(cache));
   return {
     run,
     service,
     runs,
-    samples,
     storedBefore: run.storedBefore,
     storedNow: stored.copyOf(store),
     upkeep: stored.upkeepOf(store),

@@ -1,15 +1,6 @@
 import type {Batch} from '../../input/row.ts';
 import type {Source} from '../../input/source.ts';
 
-/** Yields batches with only the records whose numbers are in `only`; whole batches if `only` is undefined. */
-export async function* picked(
-  batches: AsyncGenerator<Batch>,
-  only: ReadonlySet<number> | undefined,
-): AsyncGenerator<Batch> {
-  for await (const {records, position} of batches)
-    yield {records: only === undefined ? records : records.filter(({record}) => only.has(record)), position};
-}
-
 /** Yields the source's batches up to the record with the number `limit`. Reads no batch after that. */
 export async function* limited(source: Source, limit = Number.POSITIVE_INFINITY): AsyncGenerator<Batch> {
   for await (const {records, position} of source.batches()) {
