@@ -19,19 +19,18 @@ export interface Comparison {
 
 /**
  * Compares two outputs. Matches their rows by the columns of `key`; without a key, by all input columns that
- * both have. Without an old output, all rows are new. Reads both files at the same pace, since rows mostly
- * keep their place.
+ * both have. Reads both files at the same pace, since rows mostly keep their place.
  *
  * @throws {UsageError} if a key column is missing or no column can be the key; {@link InputError}
  * for unreadable rows.
  */
 export async function compareFiles(
-  old: EnrichedFile | undefined,
+  old: EnrichedFile,
   fresh: EnrichedFile,
   key: readonly string[] = [],
 ): Promise<Comparison> {
-  const columns = key.length > 0 ? key : sharedColumns(old ?? fresh, fresh);
-  const counts = new ChangeCounts(old ?? fresh, fresh);
+  const columns = key.length > 0 ? key : sharedColumns(old, fresh);
+  const counts = new ChangeCounts(old, fresh);
   const pairs = new Pairs();
   const readers = {old: new KeyedReader(old, columns), new: new KeyedReader(fresh, columns)};
   const news = new Marks();
@@ -93,13 +92,13 @@ function sharedColumns(old: EnrichedFile, fresh: EnrichedFile): readonly string[
 /** Refuses a key that is empty in all rows of a file: in NDJSON, a misspelt key column can't be noticed earlier. */
 function refuseWithoutKeys(
   {key, rows, without_key: without}: Changes,
-  files: Readonly<Record<Side, EnrichedFile | undefined>>,
+  files: Readonly<Record<Side, EnrichedFile>>,
 ): void {
   for (const side of ['old', 'new'] as const)
     if (rows[side] > 0 && rows[side] === without[side])
       throw new UsageError(
         'unknown_column',
-        `--key: no row of ${files[side]?.path} has anything in ${key.join(', ')}.`,
+        `--key: no row of ${files[side].path} has anything in ${key.join(', ')}.`,
       );
 }
 
@@ -117,28 +116,28 @@ class KeyedReader {
   withoutKey = 0;
   repeated = 0;
   ended = false;
-  readonly #file: EnrichedFile | undefined;
-  readonly #batches: AsyncGenerator<readonly TextRow[]> | undefined;
+  readonly #file: EnrichedFile;
+  readonly #batches: AsyncGenerator<readonly TextRow[]>;
   readonly #cells: readonly ReturnType<typeof cellReader>[];
   readonly #directory = temporaryDirectory();
   readonly #distinct = new DistinctKeys(join(this.#directory.path, 'keys.db'));
 
-  constructor(file: EnrichedFile | undefined, columns: readonly string[]) {
-    const {columns: names, kind} = file?.source.format ?? {columns, kind: 'ndjson'};
+  constructor(file: EnrichedFile, columns: readonly string[]) {
+    const {columns: names, kind} = file.source.format;
     for (const name of columns) requireColumn(name, names, kind, '--key');
     this.#file = file;
-    this.#batches = file?.batches();
+    this.#batches = file.batches();
     this.#cells = columns.map(name => cellReader(name, names));
   }
 
   async next(): Promise<{readonly rows: readonly KeyedText[]; readonly fresh: ReadonlySet<KeyedText>}> {
-    const next = await this.#batches?.next();
-    this.ended = next?.done !== false;
-    const batch: readonly TextRow[] = next?.done === false ? next.value : [];
+    const next = await this.#batches.next();
+    this.ended = next.done !== false;
+    const batch: readonly TextRow[] = next.done === false ? next.value : [];
     const rows = batch.map((row): KeyedText => {
       const text = this.#keyOf(row);
       const key = text === undefined ? '' : hash('sha256', text, 'base64url').slice(0, KEY_LENGTH);
-      return {text, key, row: {number: row.record, cells: this.#file?.cellsOf(row) ?? []}};
+      return {text, key, row: {number: row.record, cells: this.#file.cellsOf(row)}};
     });
     const keyed = rows.filter(({text}) => text !== undefined);
     const fresh = new Set(this.#distinct.fresh(keyed));

@@ -7,16 +7,13 @@ import {compressionOf} from '../job/name-endings.ts';
 import {writeWhole} from '../output/whole-file.ts';
 import type {Changes} from '../report/changes.ts';
 import {type Comparison, compareFiles} from './compare.ts';
-import {type EnrichedFile, type KnownFormat, openEnriched} from './enriched-file.ts';
+import {type EnrichedFile, openEnriched} from './enriched-file.ts';
 import {fieldsIn, lineIn, rowTexts} from './row-texts.ts';
 
 /** Two outputs to compare, and the file for new and changed rows. */
 export interface Diff {
-  /** Path of the earlier output. If undefined, all rows are new. */
-  readonly old: string | undefined;
+  readonly old: string;
   readonly new: string;
-  /** Format of the new file, if its name does not show it. */
-  readonly known?: KnownFormat;
   readonly key?: readonly string[] | undefined;
   readonly to?: string | undefined;
 }
@@ -26,30 +23,25 @@ export interface Diff {
  *
  * @throws as {@link openEnriched} and {@link compareFiles}; {@link OutputError}.
  */
-export async function diffOutputs({old, new: fresh, known, key, to}: Diff): Promise<Changes> {
-  const before = old === undefined ? undefined : await openEnriched(old);
+export async function diffOutputs({old, new: fresh, key, to}: Diff): Promise<Changes> {
+  const before = await openEnriched(old);
   try {
-    const after = await openEnriched(fresh, known);
+    const after = await openEnriched(fresh);
     try {
       const comparison = await compareFiles(before, after, key);
-      if (to !== undefined) await writeNews(to, after, known, comparison);
+      if (to !== undefined) await writeNews(to, after, comparison);
       return comparison.changes;
     } finally {
       await after.close();
     }
   } finally {
-    await before?.close();
+    await before.close();
   }
 }
 
 /** Writes the new and changed rows. Reads the new file again, so that they need no memory and keep their order. */
-async function writeNews(
-  to: string,
-  compared: EnrichedFile,
-  known: KnownFormat | undefined,
-  {isNews}: Comparison,
-): Promise<void> {
-  const file = await openEnriched(compared.path, known);
+async function writeNews(to: string, compared: EnrichedFile, {isNews}: Comparison): Promise<void> {
+  const file = await openEnriched(compared.path);
   async function* texts() {
     const {format} = file.source;
     const header = format.kind === 'csv' ? (format.header ?? format.columns) : [];

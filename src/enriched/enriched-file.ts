@@ -39,20 +39,17 @@ interface ResultLayout {
   cellsOf(row: TextRow): readonly string[];
 }
 
-/** Format of a file, if its name does not show it. */
-export type KnownFormat = Pick<SourceSettings, 'inputFormat' | 'delimiter'>;
-
 /**
  * Opens an output of a run. The file may have been moved or renamed since.
  *
  * @throws {UsageError} if no run wrote it; {@link InputError} if it can't be read, or is cut off.
  */
-export async function openEnriched(path: string, known: KnownFormat = {}): Promise<EnrichedFile> {
+export async function openEnriched(path: string): Promise<EnrichedFile> {
   if (path === '-')
     throw new UsageError('no_file', "Outputs are read more than once, so stdin can't be one. Name a file.");
   const summary = summaryBeside(path);
   const settings = {header: true, encoding: 'utf-8', maxRecordSize: MOST_BYTES} as const;
-  const source = await openSource({...settings, ...formatBySummary(path, summary), ...known, paths: [path]});
+  const source = await openSource({...settings, ...formatBySummary(path, summary), paths: [path]});
   try {
     refuseCut(path, summary);
     const layout = layoutOf(source);
@@ -108,7 +105,7 @@ export function startOf({summary}: EnrichedFile): number {
 }
 
 /** The format by the summary; empty if the file has another length. Its text then shows the format. */
-function formatBySummary(path: string, summary: Summary | undefined): KnownFormat {
+function formatBySummary(path: string, summary: Summary | undefined): Partial<SourceSettings> {
   const {delimiter, bytes} = summary?.output ?? {};
   if (typeof delimiter !== 'string' || statSync(path, {throwIfNoEntry: false})?.size !== bytes) return {};
   return {inputFormat: 'csv', delimiter};

@@ -1,4 +1,3 @@
-import {existsSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {fileIdOf, isLink, isStream} from '../disk/path.ts';
 import {UsageError} from '../errors.ts';
@@ -37,8 +36,6 @@ export interface Job {
   readonly date?: string | undefined;
   /** Earlier days whose runs of this job never finished. */
   readonly unfinished?: readonly UnfinishedDay[];
-  /** Path of the previous output: the file that this run replaces, or else the output of the last earlier day. */
-  readonly outputBefore?: () => string | undefined;
   /** Milliseconds since the epoch at which calls end (`until`). Set when the command begins. */
   readonly untilMs?: number | undefined;
 }
@@ -121,7 +118,6 @@ export function resolveJob(
     redisUrl: resolveRedisUrl(settings.fleet, '--fleet', env),
     restarts: restartsOf(given),
     date: mentionsDate([...given.inputs, given.output, ...namedPaths(given.settings)]) ? date : undefined,
-    outputBefore: () => outputBefore(output, given.output, date),
     unfinished: unfinishedDays(given, date).map(day => ({
       date: day,
       directory: dated(`${given.output}.run`, day),
@@ -158,18 +154,10 @@ function unfinishedDays({output, settings}: JobSource, today: string): string[] 
   return earlierDays(`${output}.run`, today);
 }
 
-function outputBefore(output: string, given: string | undefined, today: string): string | undefined {
-  if (given === undefined || !mentionsDate([given])) return existsSync(output) ? output : undefined;
-  const last = earlierDays(given, today).at(-1);
-  return last === undefined ? undefined : dated(given, last);
-}
-
 const pathSettings = ['state', 'summary', 'rejects', 'report', 'metrics', 'calls'] as const;
 
 function namedPaths(settings: Settings): string[] {
-  return [...pathSettings.map(name => settings[name]), settings.changes?.file].filter(
-    path => path !== undefined,
-  );
+  return pathSettings.map(name => settings[name]).filter(path => path !== undefined);
 }
 
 /**
@@ -181,8 +169,6 @@ function withPaths(source: JobSource, date: string): JobSource {
     const path = settings[name];
     if (path !== undefined) settings[name] = dated(path, date);
   }
-  const {changes} = settings;
-  if (changes !== undefined) settings.changes = {...changes, file: dated(changes.file, date)};
   return {
     ...source,
     inputs: expandPatterns(

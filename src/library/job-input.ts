@@ -133,8 +133,6 @@ export interface JobInput {
   readonly log?: Setting<'log'>;
   /** Write only errors to stderr, and the log if it is set. Default: false. */
   readonly quiet?: Setting<'quiet'>;
-  /** File for rows that are new or changed since the job's last output; in a job file also {file: FILE, key: COLUMN}. */
-  readonly changes?: Setting<'changes'>;
   /** File with a line for each call and its credits (NDJSON), to check an invoice. */
   readonly calls?: Setting<'calls'>;
 }

@@ -3,7 +3,6 @@ import {count, duration, many, moment, percent} from './format.ts';
 import type {Fact, Report, Section, Tone} from './model.ts';
 import {moneyOf} from './money.ts';
 import {streaksSentence} from './refused.ts';
-import {changesSection} from './sections/changes-section.ts';
 import {driftSection} from './sections/drift-section.ts';
 import {moneySection} from './sections/money-section.ts';
 import {originsSection} from './sections/origins-section.ts';
@@ -18,7 +17,6 @@ import type {Summary} from './summary.ts';
 export function buildReport(summary: Summary): Report {
   const sections = [
     driftSection(summary),
-    changesSection(summary),
     riskSection(summary),
     moneySection(summary),
     rowsSection(summary),

@@ -127,15 +127,12 @@ export function listOf([first]: readonly string[]): string | null {
 
 /** The summary for the history, with only the file name of each path. */
 export function withoutPaths(summary: Summary): Summary {
-  const {input, output, rejects, changes} = summary;
+  const {input, output, rejects} = summary;
   return {
     ...summary,
     input: {...input, paths: input.paths.map(path => basename(path))},
     output: {...output, path: basename(output.path)},
     rejects: rejects && {...rejects, path: rejects.path && basename(rejects.path)},
-    ...(changes && {
-      changes: {...changes, compared_with: changes.compared_with && basename(changes.compared_with)},
-    }),
   };
 }
 

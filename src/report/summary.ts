@@ -1,7 +1,6 @@
 import {z} from 'zod';
 import {topKinds} from '../operations/operation.ts';
 import {type Operation, operationNames} from '../operations/table.ts';
-import {changesSchema} from './changes.ts';
 import {priceSchema} from './money.ts';
 
 /**
@@ -265,10 +264,6 @@ export function summaryOf(
     fields: byOperation(shares) as z.ZodType<Readonly<Record<string, z.output<typeof anyFields>>>>,
     errors: z.array(coded),
     repairs: z.array(coded).describe('Repairs of cells, such as phone.decimal_zero.'),
-    changes: changesSchema
-      .extend({compared_with: z.string().nullable().describe('Null if the job had no output before.')})
-      .optional()
-      .describe("How the output differs from the job's last one (changes)."),
     drift: z.array(drift),
     failed_if: z.array(z.string()).describe('The fail_if expressions that held.'),
     resumed: z.object({times: whole, from_row: whole.nullable()}),

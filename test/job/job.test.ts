@@ -105,35 +105,22 @@ test.each([
   },
 );
 
-test('the output before is that of the last earlier day, also if the day has an output already', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'bulk-enrich-test-'));
-  const output = join(directory, 'out-{date}.csv');
-  for (const day of ['2026-01-29', '2026-01-30', '2026-01-31', '2026-02-01'])
-    writeFileSync(output.replace('{date}', day), '');
-  expect(job(['in.csv'], output, {date: '2026-01-31'}).outputBefore?.()).toBe(
-    join(directory, 'out-2026-01-30.csv'),
-  );
-  const undated = join(directory, 'out-2026-01-31.csv');
-  expect(job(['in.csv'], undated).outputBefore?.()).toBe(undated);
-  rmSync(directory, {recursive: true});
-});
-
 describe('files', () => {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'bulk-enrich-test-')));
   const at = (name: string) => join(directory, name);
   afterAll(() => rmSync(directory, {recursive: true}));
 
-  test.each(['state', 'summary', 'rejects', 'report', 'metrics', 'calls', 'changes'] as const)(
+  test.each(['state', 'summary', 'rejects', 'report', 'metrics', 'calls'] as const)(
     '{date} in %s is the day, and the job belongs to it',
     name => {
       const {settings, date} = job(['in.csv'], 'out.csv', {date: '2026-01-31', [name]: 'of-{date}.html'});
       const named = settings[name];
-      expect(typeof named === 'object' ? named.file : named).toBe('of-2026-01-31.html');
+      expect(named).toBe('of-2026-01-31.html');
       expect(date).toBe('2026-01-31');
     },
   );
 
-  test.each(['state', 'summary', 'rejects', 'report', 'metrics', 'calls', 'changes'] as const)(
+  test.each(['state', 'summary', 'rejects', 'report', 'metrics', 'calls'] as const)(
     'a pattern does not match what %s names, of any day',
     name => {
       for (const file of ['list.csv', 'of-2026-01-30.html/x.csv', 'out.csv.run/ledger.csv']) {

@@ -226,7 +226,6 @@ const wrong: readonly (readonly [string, unknown])[] = [
   ['score', 5],
   ['report', 'report.pdf'],
   ['calls', 5],
-  ['changes', 5],
   ['metrics', 5],
   ['metrics', 'ftp://push.example.com'],
   ['metrics', 'https://name:password@push.example.com'],

@@ -132,37 +132,6 @@ test('countries of addresses and of phone numbers are told apart', () => {
   expect(block('Countries of phone numbers')).toMatchObject({of: 12_201});
 });
 
-test('reasons that came are a share of the rows of now', () => {
-  const counts = {old: 0, new: 0};
-  const changes = {
-    compared_with: 'last.csv',
-    key: ['list', 'ip'],
-    rows: {old: 10, new: 40},
-    new: 31,
-    gone: 1,
-    changed: 4,
-    unchanged: 5,
-    without_key: counts,
-    repeated: counts,
-    levels: {},
-    reasons: {came: {vpn: 4}, went: {tor: 3}},
-    answers: {},
-    columns: {old: [], new: []},
-  };
-  const {note, block} = sectionOf('Since the last output', {changes});
-  expect(note).toBe('Compared with last.csv, matched by list, ip.');
-  expect(block('Reasons that came')).toMatchObject({of: 40, rows: [{name: 'vpn', count: 4}]});
-  expect(block('Reasons that went')).toMatchObject({rows: [{name: 'tor', count: 3}]});
-  expect(block('Rows')).toMatchObject({
-    rows: [
-      ['new', '31'],
-      ['gone', '1'],
-      ['changed', '4'],
-      ['unchanged', '5'],
-    ],
-  });
-});
-
 test('values that can not be looked up are counted over all operations', () => {
   expect(sectionOf('Rows and outcomes').note).toContain(" 1,419 values can't be looked up");
 });

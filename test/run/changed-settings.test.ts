@@ -157,7 +157,6 @@ const changes: Readonly<Record<SettingName, readonly (readonly [BaseName, Value]
   rejects: [['ip', (stage: Stage) => stage.path('other.ndjson')]],
   report: [['ip', (stage: Stage) => stage.path('report.html')]],
   calls: [['ip', (stage: Stage) => stage.path('calls.ndjson')]],
-  changes: [['ip', (stage: Stage) => stage.path('changes.csv')]],
   metrics: [['ip', (stage: Stage) => stage.path('metrics.prom')]],
   pingUrl: [['ip', (stage: Stage) => `${stage.api.url}/ping`]],
   drift: [['ip', 'fail 10%']],

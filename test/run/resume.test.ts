@@ -326,7 +326,6 @@ test.each([
   ['report', 'no/r.html'],
   ['metrics', 'no/m.prom'],
   ['calls', 'no/c.ndjson'],
-  ['changes', 'no/c.csv'],
   ['summary', 'no/s.json'],
   ['rejects', 'no/r.ndjson'],
 ])('--%s in a directory that does not exist is refused before the first call', async (name, path) => {
@@ -337,7 +336,7 @@ test.each([
   expect(stage.api.ledger.requests).toBe(0);
 });
 
-test.each(['summary', 'rejects', 'changes', 'calls'])(
+test.each(['summary', 'rejects', 'calls'])(
   '--%s in a directory that can not be written is refused before the first call',
   async name => {
     await using stage = await openStage();

@@ -9,7 +9,6 @@ const elsewhere: Readonly<Record<string, string>> = {
   come_back_at: 'test/run/limits.test.ts',
   settings_sha256: 'test/run/places.test.ts',
   'credits.account.price': 'test/report/money.test.ts',
-  changes: 'test/enriched/diff.test.ts',
   drift: 'test/report/drift.test.ts',
   failed_if: 'test/score/runs.test.ts',
 };

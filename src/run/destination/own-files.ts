@@ -8,8 +8,6 @@ const beginnings = {
   report: /^(?:<!doctype html>\n)?<!-- bulk-enrich report -->/,
   metrics: /^# HELP bulk_enrich_/,
   calls: /^\{"(?:sent_at|run)":/,
-  /** Rows like an output's: only an empty file is one. */
-  changes: /^$/,
 } as const;
 
 export type OwnFile = keyof typeof beginnings;

@@ -28,8 +28,6 @@ import {settingsDigest} from '../identity.ts';
 export interface Published {
   readonly output: FileDigest | null;
   readonly rejects: FileDigest | null;
-  /** Changes since the job's last output; undefined without a comparison. */
-  readonly changes?: Summary['changes'];
 }
 
 /** A run's books: its counts of rows, calls and credits, either now or at the end of the last session. */
@@ -113,7 +111,6 @@ export function buildSummary(given: SummaryFacts): Summary {
     fields: byOperation(name => fieldSummary(counters, name)),
     errors: listErrors(counters.errors),
     repairs: listErrors(counters.repairs),
-    ...(session?.published.changes && {changes: session.published.changes}),
     drift: [],
     failed_if: [],
     resumed: books.resumed,

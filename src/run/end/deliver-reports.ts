@@ -18,16 +18,13 @@ import {deliverMetrics} from './deliver-metrics.ts';
 /**
  * Checks, before anything is paid for, that the files beside the output have a directory.
  *
- * @throws {UsageError} if a directory is missing, or if `changes` has no output file to compare; {@link
- * OutputError} if a file that is published with the output can't be written.
+ * @throws {UsageError} if a directory is missing; {@link OutputError} if a file that is published with the output
+ * can't be written.
  */
-export function checkReportPaths({settings, output}: Job): void {
+export function checkReportPaths({settings}: Job): void {
   const {summary, rejects, report, calls} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
-  const changes = settings.changes?.file;
-  if (changes !== undefined && !output.lasts)
-    throw new UsageError('no_output', '--changes compares outputs that are files. Name one with -o.');
-  for (const [flag, path] of Object.entries({summary, rejects, report, metrics, changes, calls})) {
+  for (const [flag, path] of Object.entries({summary, rejects, report, metrics, calls})) {
     if (path !== undefined && !existsSync(dirname(path)))
       throw new UsageError(
         'no_directory',
@@ -35,7 +32,7 @@ export function checkReportPaths({settings, output}: Job): void {
       );
   }
   // The output is published only together with these files, so they must be writable.
-  for (const [flag, path] of Object.entries({summary, rejects, changes, calls}))
+  for (const [flag, path] of Object.entries({summary, rejects, calls}))
     if (path !== undefined && !isStream(path)) demandWritable(flag, path);
 }
 

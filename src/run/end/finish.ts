@@ -25,7 +25,6 @@ import {deliver} from './deliver-reports.ts';
 import {findDrift, rememberRun} from './history.ts';
 import {summarize, summarizeFailure} from './summarize.ts';
 import {writeCalls} from './write-calls.ts';
-import {writeChanges} from './write-changes.ts';
 
 /** Ends the session: publishes complete rows, or saves the state from which the same command resumes. */
 export async function finish(session: Session): Promise<RunOutcome> {
@@ -103,9 +102,7 @@ async function readyToPublish(session: Session): Promise<Published> {
     }),
     rejects: await digestRejects(state),
   });
-  const published = await during(io.phase, 'putting the output in place', () => ({share: share()}), work);
-  // The comparison reads the earlier output, so it comes before the new output is put in place.
-  return {...published, changes: await writeChanges(session)};
+  return during(io.phase, 'putting the output in place', () => ({share: share()}), work);
 }
 
 /** Judges a run that wrote all rows: did it exceed a threshold (`fail_if`), or differ from earlier runs (drift)? */

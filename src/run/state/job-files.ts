@@ -59,9 +59,7 @@ export function writtenPathsOf(job: Job, {writes, own}: Destination, env: Env): 
   written.forEach(refuseNoFile);
   for (const {path} of written) [writablePath(path), besideOf(path)].forEach(refuseLongName);
   for (const {path} of kept) refuseLongName(path);
-  for (const {kind, path, setting} of written)
-    if (kind !== undefined && !(kind === 'changes' && job.settings.force))
-      refuseOthersFile(kind, path, setting);
+  for (const {kind, path, setting} of written) if (kind !== undefined) refuseOthersFile(kind, path, setting);
   return {rejects: rejects && writablePath(rejects), summary: summary && writablePath(summary)};
 }
 
@@ -82,7 +80,7 @@ function readFiles({inputs, settings, jobFile, placeOf}: Job, env: Env): NamedFi
 
 /** The files that the job writes. Pipes and devices are left out: several settings may name the same one. */
 function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]): WrittenFile[] {
-  const {report, changes, calls} = settings;
+  const {report, calls} = settings;
   const metrics = isAddress(settings.metrics) ? undefined : settings.metrics;
   const all: Record<OwnFile, string | undefined> = {
     summary: paths.summary,
@@ -90,7 +88,6 @@ function writtenFiles({paths, settings, placeOf}: Job, writes: readonly string[]
     report,
     metrics,
     calls,
-    changes: changes?.file,
   };
   const beside = (Object.keys(all) as OwnFile[]).flatMap(kind => {
     const path = all[kind];
