@@ -1,51 +1,67 @@
 import fc from 'fast-check';
-// Loaded by runs as they need it; loading takes real time, which there is none of in a simulation.
-import '../../src/fleet/fleet.ts';
-import '../../src/fleet/seal.ts';
-import './world/fleet-packages.ts';
-import {priceOf} from './checks/scene.ts';
+import {callChecks} from './checks/calls.ts';
+import {endChecks, faultOfHealed} from './checks/ends.ts';
+import {moneyChecks} from './checks/money.ts';
+import {UNTRIED} from './checks/scene.ts';
 import type {Sequence} from './model/commands.ts';
-import type {Ended} from './model/ended.ts';
-import {accountOf, endpointOf} from './model/places.ts';
+import {costOf} from './model/places.ts';
 import {sequence} from './model/sequences.ts';
-import {Simulation} from './model/simulation.ts';
-import {tried, violationOf, violationOfHealed} from './model/violations.ts';
+import {type Ended, Simulation} from './model/simulation.ts';
 import type {Call} from './world/service.ts';
 
+const checks = [...endChecks, ...moneyChecks, ...callChecks];
+
+/** How often each promise was tried, by its sentence. */
+const tried = new Map<string, number>(checks.map(({promise}) => [promise, 0]));
+
+export const reached = (): Readonly<Record<string, number>> => Object.fromEntries(tried);
+
 /** A promise that was broken, and how it came to that. */
-export class Violation extends Error {
+class Violation extends Error {
   readonly history: readonly string[];
 
   constructor(message: string, {world, service}: Simulation) {
     super(message);
-    this.history = [
-      ...world.history,
-      'What the service took (call, for whom, what, what was said of it):',
-      ...service.calls.map(takenBy),
-    ];
+    this.history = [...world.history, 'The books of the service:', ...service.calls.map(inBooks)];
   }
 }
 
-/** A line of the service's own books. */
-function takenBy(call: Call): string {
-  const {number, process, spec, operation, value, charged, told, recorded} = call;
-  const credits = charged ? `${priceOf(call)} credits` : 'nothing';
-  const heard = `${told ?? 'no answer'}${recorded ? ', in the ledger' : ''}`;
-  return `#${number} ${process.name} ${endpointOf(spec)} ${accountOf(spec)}: ${operation} ${value}, ${credits} (${heard})`;
+function inBooks(call: Call): string {
+  const {number, process, spec, operation, value, charged, told} = call;
+  const credits = charged ? `${costOf(spec, operation)} credits` : 'free';
+  return `#${number} ${process.name}, account ${spec.account}: ${operation} ${value}, ${credits} (${told ?? 'no answer'})`;
+}
+
+/** The first promise that a session broke, with what speaks against it. */
+function violationOf(simulation: Simulation, run: Ended): string | undefined {
+  const scene = {run, simulation, calls: simulation.service.calls, sessions: simulation.sessions};
+  for (const {promise, broken} of checks) {
+    const why = broken(scene);
+    if (typeof why === 'string') return `${promise} Session ${run.nth}: ${why}`;
+    if (why !== UNTRIED) tried.set(promise, (tried.get(promise) ?? 0) + 1);
+  }
+  return undefined;
 }
 
 /** Carries a sequence out, and holds everything against the promises after each command. */
-export async function play({commands, ...world}: Sequence, seed: number): Promise<Simulation> {
+async function play({commands, ...world}: Sequence, seed: number): Promise<Simulation> {
   const simulation = new Simulation(seed, world);
-  const check = (ended: readonly Ended[], more?: string) => {
-    const violation = violationOf(simulation, ended) ?? more;
-    if (violation !== undefined) throw new Violation(violation, simulation);
+  const check = (ended: readonly Ended[]) => {
+    for (const run of ended) {
+      const violation = violationOf(simulation, run);
+      if (violation !== undefined) throw new Violation(violation, simulation);
+    }
   };
   try {
     for (const command of commands) check(await simulation.execute(command));
     const healed = await simulation.heal();
-    const last = healed.at(-1);
-    if (last !== undefined) check(healed, violationOfHealed(last));
+    check(healed);
+    const fault = healed.map(faultOfHealed).find(why => why !== undefined);
+    if (fault !== undefined)
+      throw new Violation(
+        `The same command ends once its troubles are over. It did not: ${fault}`,
+        simulation,
+      );
     return simulation;
   } catch (error) {
     if (error instanceof Violation) throw error;
@@ -56,67 +72,54 @@ export async function play({commands, ...world}: Sequence, seed: number): Promis
   }
 }
 
-/** How often each promise was tried, and each step of a task taken, since this was loaded. */
-export function reached(): Readonly<Record<string, number>> {
-  const {methodsCalled = {}} = globalThis as {methodsCalled?: Record<string, number>};
-  return {...Object.fromEntries(tried), ...methodsCalled};
-}
-
-/** The result of a seed: nothing, or the shortest sequence that breaks the same promise. */
-export async function playSeed(seed: number): Promise<Failure | undefined> {
-  const property = fc.asyncProperty(sequence, async generated => {
-    await play(generated, seed);
-  });
-  const {failed, counterexample, errorInstance, numShrinks} = await fc.check(property, {
-    seed,
-    numRuns: 1,
-    unbiased: true,
-    endOnFailure: false,
-  });
-  if (!failed) return undefined;
-  const history = errorInstance instanceof Violation ? errorInstance.history : [];
-  const message = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
-  return {seed, message, sequence: counterexample?.[0], history, shrinks: numShrinks};
-}
-
-/** The same without shrinking, which is enough to know whether there is something; with the number of its runs. */
-export async function playOnce(seed: number): Promise<{readonly failure?: Failure; readonly runs: number}> {
-  const [generated] = fc.sample(sequence, {seed, numRuns: 1, unbiased: true});
-  if (generated === undefined) return {runs: 0};
-  try {
-    return {runs: (await play(generated, seed)).runs.length};
-  } catch (error) {
-    if (!(error instanceof Violation)) throw error;
-    const {message, history} = error;
-    return {failure: {seed, message, sequence: generated, history, shrinks: 0}, runs: 0};
-  }
-}
-
 export interface Failure {
   readonly seed: number;
   readonly message: string;
   readonly sequence: Sequence | undefined;
   readonly history: readonly string[];
-  readonly shrinks: number;
 }
 
-function limitsOf(sequence: Sequence | undefined): string[] {
-  const {accountPerDay, accountPerMonth, accountRate} = sequence ?? {};
-  const limits = {'a day': accountPerDay, 'a month': accountPerMonth, 'calls a second': accountRate};
-  return Object.entries(limits).flatMap(([of, limit]) =>
-    limit === undefined ? [] : [`the account has ${limit} ${of}`],
-  );
+/** Plays a seed once. */
+export async function playOnce(
+  seed: number,
+): Promise<{readonly failure?: Failure; readonly sessions: number}> {
+  const [generated] = fc.sample(sequence, {seed, numRuns: 1, unbiased: true});
+  if (generated === undefined) return {sessions: 0};
+  try {
+    return {sessions: (await play(generated, seed)).sessions.length};
+  } catch (error) {
+    if (!(error instanceof Violation)) throw error;
+    const {message, history} = error;
+    return {failure: {seed, message, sequence: generated, history}, sessions: 0};
+  }
+}
+
+/** The shortest sequence that breaks a promise with this seed. */
+export async function shrunk(seed: number): Promise<Failure | undefined> {
+  const property = fc.asyncProperty(sequence, async generated => {
+    await play(generated, seed);
+  });
+  const options = {seed, numRuns: 1, unbiased: true, endOnFailure: false};
+  const {failed, counterexample, errorInstance: error} = await fc.check(property, options);
+  if (!failed) return undefined;
+  const history = error instanceof Violation ? error.history : [];
+  return {
+    seed,
+    message: error instanceof Error ? error.message : String(error),
+    sequence: counterexample?.[0],
+    history,
+  };
 }
 
 /** A failure as a reader wants it: the promise, how to see it again, and what happened. */
-export function described({seed, message, sequence, history, shrinks}: Failure): string {
-  const inputs = (sequence?.inputs ?? []).map((rows, index) => `list${index}.csv: ${JSON.stringify(rows)}`);
+export function described({seed, message, sequence, history}: Failure): string {
+  const lists = (sequence?.inputs ?? []).map((rows, index) => `list${index}.csv: ${JSON.stringify(rows)}`);
   return [
     message,
     '',
-    `Shrunk ${shrinks} times from seed ${seed}; alone: SIM_SEED=${seed} npx vitest run test/sim/seeds.test.ts`,
-    ...inputs,
-    ...limitsOf(sequence),
+    `Shrunk from seed ${seed}; alone: SIM_SEED=${seed} npx vitest run test/sim/seeds.test.ts`,
+    ...lists,
+    ...(sequence?.accountPerDay === undefined ? [] : [`the account has ${sequence.accountPerDay} a day`]),
     'What happened (milliseconds, who, what):',
     ...history,
   ].join('\n');

@@ -1,141 +1,173 @@
-import {createHash} from 'node:crypto';
-import {join} from 'node:path';
-import {isStream} from '../model/commands.ts';
-import type {End, Ended} from '../model/ended.ts';
-import {keepsRejects, outputPath, statePath} from '../model/places.ts';
-import {DENIED, REJECTED} from '../world/service.ts';
-import {readRows, recordsOf, targets, targetsOf} from './output.ts';
-import {faultIn} from './row-faults.ts';
-import {type Check, rowsIn, type Scene, textOf, UNTRIED} from './scene.ts';
+import type {RunSpec} from '../model/commands.ts';
+import {canBeLookedUp, HEADER, type Operation} from '../model/places.ts';
+import type {Ended} from '../model/simulation.ts';
+import {type Call, serialColumns, serialOf} from '../world/service.ts';
+import {ageOf, type Scene, TURN_MS} from './scene.ts';
 
-const whole: Check = {
-  promise:
-    'The final path has a whole output, each row with its own columns and what is true of it, or what stood there before.',
-  broken(scene) {
-    const {run, runs} = scene;
-    const path = outputPath(run.spec);
-    // A killed run's published files last once their directory is synced: before, a power cut of the next run may undo
-    // them.
-    const stood = run.stood.map(snapshot => snapshot.get(path));
-    const after = run.after.get(path);
-    const said = isThere(run) ? run.end : undefined;
-    if (isStream(run.spec) && said === undefined) return UNTRIED;
-    if (after === undefined)
-      return stood.includes(undefined) && said === undefined ? undefined : 'there is no output';
-    if (
-      said !== undefined &&
-      run.isAlone &&
-      !isStream(run.spec) &&
-      run.lasting.get(path)?.equals(after) !== true
-    )
-      return 'it may be gone after a power cut';
-    const isNew = !stood.some(one => one?.equals(after));
-    if (!isNew && (said === undefined || run.stop !== undefined)) return UNTRIED;
-    const text = textOf(after);
-    const faults = candidates(run, runs, said).map(candidate => faultIn(text, candidate, scene));
-    return faults.includes(undefined) ? undefined : faults.join(' | ');
-  },
-};
+/** Rows as their reader sees them, and what speaks against them. */
 
-/** True for a run that says that its output is in place. */
-function isThere({end}: Ended): boolean {
-  return end === 'wrote' || end === 'complete' || end === 'unpublished';
+const targets = {
+  ip: {operation: 'ip', column: 1, prefix: 'ip_'},
+  last: {operation: 'ip', column: 4, prefix: 'last_ip_'},
+  email: {operation: 'email', column: 2, prefix: 'email_'},
+  token: {operation: 'verify', column: 3, prefix: 'verdict_'},
+} as const;
+type Target = keyof typeof targets;
+
+function targetsOf({columns}: RunSpec): Target[] {
+  const words = columns.replace('?', '').split(' ');
+  return (Object.keys(targets) as Target[]).filter(name => words.includes(name));
 }
 
-/** The runs of which this may be the output. */
-function candidates(run: Ended, runs: readonly Ended[], said: End | undefined): readonly Ended[] {
-  if (isStream(run.spec)) return [run];
-  const others = runs.filter(one => one !== run && outputPath(one.spec) === outputPath(run.spec));
-  const beside = others.filter(one => one.before === run.before);
-  if (said !== undefined && said !== 'unpublished') return [run, ...beside];
-  // A publishing that was cut short, or one whose end a power cut has undone.
-  const earlier = others.filter(
-    one =>
-      one.nth < run.nth &&
-      (one.code === undefined || said !== undefined) &&
-      // With --force another input is not told to be done.
-      !(said !== undefined && run.spec.force && one.input !== run.input),
+/** A row's cells by their names. */
+export type OutputRow = (name: string) => string | undefined;
+
+/** Undefined for a text that is no whole output. */
+export function readRows(text: string): OutputRow[] | undefined {
+  const [header = '', ...lines] = text.split('\n');
+  const names = header.split(',');
+  if (names.slice(0, HEADER.length).join() !== HEADER.join() || lines.pop() !== '') return undefined;
+  return lines.map(line => {
+    const cells = line.split(',');
+    return name => cells[names.indexOf(name)];
+  });
+}
+
+/** The rows that a program got back, with results named as columns of a file are; without those that are no rows. */
+export function givenBack(rows: readonly object[]): OutputRow[] {
+  const own = rows as readonly {enrichment: Record<string, {data?: object}>}[];
+  return own.flatMap(({enrichment, ...cells}) => {
+    if ('rejected' in enrichment) return [];
+    const columns: Record<string, unknown> = {...cells};
+    for (const [key, {data, ...rest}] of Object.entries(enrichment))
+      addFields(columns, {...rest, ...data}, key === 'verify' ? 'verdict_' : `${key}_`);
+    return [(name: string) => (columns[name] == null ? '' : String(columns[name]))];
+  });
+}
+
+/** Adds the fields of an object; those of a verdict have no name of their own for it. */
+function addFields(columns: Record<string, unknown>, fields: object, prefix: string): void {
+  for (const [name, value] of Object.entries(fields))
+    if (typeof value === 'object' && value !== null)
+      addFields(columns, value, name === 'verdict' ? prefix : `${prefix}${name}_`);
+    else columns[prefix + name] = value;
+}
+
+interface LookedUp {
+  readonly target: Target;
+  readonly operation: Operation;
+  readonly value: string;
+  readonly status: string;
+  readonly error: string;
+  readonly serial: string;
+  readonly redeemed: string | undefined;
+}
+
+export function lookedUp(row: OutputRow, {spec}: Pick<Ended, 'spec'>): LookedUp[] {
+  return targetsOf(spec).map(target => {
+    const {operation, column, prefix} = targets[target];
+    return {
+      ...{target, operation},
+      value: row(HEADER[column] ?? '') ?? '',
+      status: row(`${prefix}status`) ?? '',
+      error: row(`${prefix}error`) ?? '',
+      serial: row(prefix + serialColumns[operation]) ?? '',
+      redeemed: row(`${prefix}redeemed`),
+    };
+  });
+}
+
+/** What speaks against these rows as those of a run's input, one for one and in its order. */
+export function faultOfRows(
+  lines: readonly OutputRow[],
+  rows: readonly string[],
+  run: Ended,
+  scene: Scene,
+): string | undefined {
+  const serials = new Map<string, string>();
+  for (const [index, line] of lines.entries()) {
+    const row = rows[index];
+    const own = HEADER.map(line).join();
+    if (own !== row) return `session ${run.nth}: "${own}" is not "${row}"`;
+    for (const result of lookedUp(line, run)) {
+      const {operation, value, status, serial} = result;
+      const fault = faultOf(result, run, scene);
+      if (fault !== undefined) return `session ${run.nth}: ${JSON.stringify(result)} of "${row}": ${fault}`;
+      if (status !== 'ok') continue;
+      const other = serials.get(`${operation} ${value}`) ?? serial;
+      if (other !== serial) return `session ${run.nth}: ${value} has two answers, ${other} and ${serial}`;
+      serials.set(`${operation} ${value}`, serial);
+    }
+  }
+  return undefined;
+}
+
+function faultOf(result: LookedUp, run: Ended, scene: Scene): string | undefined {
+  const {operation, value, status, error} = result;
+  if (!canBeLookedUp(value)) {
+    const expected = value === '' ? 'empty' : 'invalid';
+    return status === expected ? undefined : `it can be nothing but ${expected}`;
+  }
+  const ours = scene.calls.filter(
+    call => call.operation === operation && call.value === value && call.spec.account === run.spec.account,
   );
-  return [run, ...beside, ...earlier.reverse()];
+  switch (status) {
+    case 'ok':
+      return faultOfAnswer(result, ours, run);
+    case 'failed':
+    case 'unknown':
+      return ours.some(call => call.told !== 'answered' && call.code === error) ||
+        isInterrupted(error, ours, run, scene)
+        ? undefined
+        : 'no call ended so';
+    case 'skipped':
+      return faultOfSkip(error, run, scene);
+    default:
+      return 'there is no such status';
+  }
 }
 
-/** Exit codes of runs that published. With 4, too many failures, a run may have published or not. */
-const COMPLETE = new Set([0, 3]);
-
-const LOST = new Set(['failed', 'unknown']);
-
-const judged: Check = {
-  promise: 'Exit code 0 is of a run in which nothing failed, was left out for a limit or could not be read.',
-  broken({run}) {
-    const {code, spec, after, isAlone, input} = run;
-    const output = after.get(outputPath(spec));
-    if (code !== 0 || output === undefined || !isAlone || run.end !== 'wrote') return UNTRIED;
-    const {broken} = recordsOf(input);
-    if (broken.length > 0) return `${broken.length} rows were rejected`;
-    for (const cell of readRows(textOf(output), spec))
-      for (const name of targetsOf(spec)) {
-        const {prefix} = targets[name];
-        const [status, error] = [cell(`${prefix}status`) ?? '', cell(`${prefix}error`) ?? ''];
-        if (cell(`${prefix}stale`) === 'true') return `${name} is past its age`;
-        // A rejection is an answer where it is kept.
-        const isRejection = status === 'failed' && (error === REJECTED || error === DENIED);
-        if ((LOST.has(status) && !isRejection) || (status === 'skipped' && LIMITS.has(error)))
-          return `${name} ${status} ${error}`;
-      }
-    return undefined;
-  },
-};
-
-const LIMITS = new Set(['budget', 'deadline', 'outage']);
-
-const setAside: Check = {
-  promise: 'Rows that could not be read are in the rejects, each once, whatever was cut off meanwhile.',
-  broken({run}) {
-    const {code, spec, after, isAlone, input, job} = run;
-    if (code !== 3 || !isAlone || run.end !== 'wrote') return UNTRIED;
-    const {broken} = recordsOf(input);
-    if (broken.length === 0 || !keepsRejects(spec)) return UNTRIED;
-    const path = job?.paths.rejects;
-    const text = path === undefined ? '' : (after.get(path)?.toString() ?? '');
-    const lost = broken.find(line => !text.includes(line.split(',')[0] ?? line));
-    if (lost !== undefined && spec.clash === undefined) return `"${lost}" is not in ${path}`;
-    const lines = text.split('\n').filter(line => line !== '').length;
-    return lines !== broken.length ? `${lines} are there, of ${broken.length}` : undefined;
-  },
-};
-
-const accounted: Check = {
-  promise: 'Whoever sees the output finds the summary that belongs to it, with the right number of rows.',
-  broken({run}: Scene) {
-    const {job, after, before, spec} = run;
-    const path = outputPath(spec);
-    const output = after.get(path);
-    const summary = job?.paths.summary === undefined ? undefined : after.get(job.paths.summary);
-    if (output === undefined || before.get(path)?.equals(output) === true || !run.isAlone) return UNTRIED;
-    // The files of a stopped run are the last run's, and the last summary is its own.
-    if (run.stop !== undefined || (isStream(spec) && run.end !== 'wrote')) return UNTRIED;
-    if (isStream(spec) && job?.paths.summary === undefined) return UNTRIED;
-    if (summary === undefined) return 'there is none';
-    // One that completed an earlier publishing may be cut short in its own, of which the output comes last.
-    if (run.process.killed && isAnothers(output, after.get(join(statePath(spec), 'publish.json'))))
-      return UNTRIED;
-    const told = JSON.parse(summary.toString());
-    // Nor did one that was killed once it had told why it stopped.
-    if (told.output.bytes === null && !COMPLETE.has(told.exit_code)) return UNTRIED;
-    if (told.output.bytes !== (isStream(spec) ? null : output.length))
-      return `it tells of ${told.output.bytes} bytes, and there are ${output.length}`;
-    const rows = rowsIn(output);
-    return told.rows.written === rows
-      ? undefined
-      : `it tells of ${told.rows.written} rows, and there are ${rows}`;
-  },
-};
-
-/** True if an output is not the one in the record of a publishing. */
-function isAnothers(output: Buffer, record: Buffer | undefined): boolean {
-  if (record === undefined) return false;
-  const sha256 = createHash('sha256').update(output).digest('hex');
-  return JSON.parse(record.toString()).output?.sha256 !== sha256;
+/** True if a kill, or a disk that took no writes, may have left this value in doubt, sent or not. */
+function isInterrupted(error: string, ours: readonly Call[], run: Ended, {sessions}: Scene): boolean {
+  if (error === 'verdict_replay_uncertain' && ours.length > 0) return true;
+  return (
+    (error === 'interrupted' || error === 'verdict_replay_uncertain') &&
+    sessions.some(
+      ({process, ledger}) =>
+        (process.killed || process.refused !== false) && (ledger === run.ledger || run.ledger === undefined),
+    )
+  );
 }
 
-export const rowChecks: readonly Check[] = [whole, accounted, judged, setAside];
+function faultOfAnswer(
+  {operation, serial, redeemed}: LookedUp,
+  ours: readonly Call[],
+  run: Ended,
+): string | undefined {
+  const call = ours.find(one => serialOf(one) === serial && one.told === 'answered');
+  if (call === undefined) return 'no such answer was given for this value to this account';
+  if (operation === 'verify') {
+    if (call.spec.output !== run.spec.output) return 'it is the verdict for another output';
+    if (redeemed !== String(call.redeemed)) return 'the service said otherwise';
+    const own = ours.find(one => one.ledger === call.ledger && one.number < call.number && one.carriedOut);
+    return call.redeemed && own !== undefined ? `#${own.number}, our own, had redeemed it` : undefined;
+  }
+  const startedAt = Math.min(run.startedAt, Date.parse(run.said?.summary?.started_at ?? '') || run.startedAt);
+  const isOwn = call.ledger === run.ledger && run.ledger !== undefined;
+  return !isOwn && call.toldAt < startedAt - ageOf(run.spec) - TURN_MS ? 'it is too old' : undefined;
+}
+
+function faultOfSkip(error: string, run: Ended, {sessions, simulation, calls}: Scene): string | undefined {
+  if (error === 'condition') return run.spec.columns === 'ip email?' ? undefined : 'there is no condition';
+  // An earlier session, with other settings, may have written the row.
+  const all = sessions.filter(one => one.nth <= run.nth && one.spec.output === run.spec.output);
+  const isFailing = ({told}: Call) => told !== 'answered' && told !== 'rejected';
+  const reasons: Readonly<Record<string, (one: Ended) => boolean>> = {
+    budget: ({spec}) => (spec.maxCredits ?? simulation.accountPerDay) !== undefined,
+    deadline: ({spec}) => spec.until !== undefined,
+    outage: ({process}) => calls.some(call => call.process === process && isFailing(call)),
+  };
+  return all.some(one => one.spec.publishesAtLimit && reasons[error]?.(one))
+    ? undefined
+    : 'there is no reason to';
+}

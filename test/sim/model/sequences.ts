@@ -1,9 +1,5 @@
 import fc from 'fast-check';
-import {aimed} from '../aimed/aimed.ts';
-import type {Fault} from '../world/fault.ts';
-import type {Fate} from '../world/process.ts';
-import {type Command, type Course, MIDNIGHT, type RunSpec, type Sequence} from './commands.ts';
-import {dialects} from './dialects.ts';
+import type {Command, Course, Fault, RunSpec, Sequence} from './commands.ts';
 
 /** Sequences of commands, as fast-check generates and shrinks them. */
 
@@ -31,344 +27,158 @@ const row = oneof(
     weight: 12,
     arbitrary: record({
       ip: integer({min: 0, max: 14}),
+      last: integer({min: 0, max: 14}),
       // Few, so that one is wanted again and again.
       email: oneof(integer({min: 0, max: 2}), integer({min: 0, max: 8})),
-      token: integer({min: 0, max: 8}),
-      last: integer({min: 0, max: 14}),
-      phone: integer({min: 0, max: 7}),
     }),
   },
-  {weight: 1, arbitrary: constant({ip: 0, email: 0, token: 0, broken: true as const})},
+  {weight: 1, arbitrary: constant({ip: 0, last: 0, email: 0, broken: true as const})},
 );
 
 const rows = (min: number, max: number) => array(row, {minLength: min, maxLength: max});
 
-/** A list of which the service knows nothing but the first: as a night's list whose good values are known. */
+/** A list of which the service refuses all but the first value. */
 const refusedRows = integer({min: 10, max: 12}).map(count =>
-  Array.from({length: count + 1}, (_, index) => ({ip: index === 0 ? 0 : 100 + index, email: 0, token: 0})),
+  Array.from({length: count + 1}, (_, index) => ({ip: index === 0 ? 0 : 100 + index, last: 0, email: 0})),
 );
 
-const faultKinds: readonly Fault['kind'][] = [
-  ...([
-    'broken',
-    'reset',
-    'late',
-    'slow',
-    'throttled',
-    'refused',
-    'garbled',
-    'no credits',
-    'no access',
-    'lost way',
-  ] as const),
-  'denied',
-];
-
-const fault = record({
+const fault: fc.Arbitrary<Fault> = record({
   from: integer({min: 1, max: 12}),
   count: mostly(1, 2, 3, 8, 40),
-  kind: constantFrom(...faultKinds),
+  kind: constantFrom(
+    ...(['broken', 'reset', 'late', 'slow', 'throttled', 'refused'] as const),
+    ...(['garbled', 'no credits', 'no access', 'lost way'] as const),
+  ),
 });
 
-const fate: fc.Arbitrary<Fate> = record({
-  how: constantFrom('kill' as const, 'kill' as const, 'power' as const, 'term' as const),
-  step: integer({min: 1, max: 110}),
-  moment: constantFrom('before' as const, 'torn' as const, 'after' as const),
-});
+const faults = (weights: readonly [none: number, some: number]) =>
+  oneof(
+    {withCrossShrink: true},
+    {weight: weights[0], arbitrary: constant([])},
+    {weight: weights[1], arbitrary: array(fault, {minLength: 1, maxLength: 3})},
+  );
+
+const how = constantFrom('kill' as const, 'kill' as const, 'power' as const, 'term' as const);
 
 const course: fc.Arbitrary<Course> = record({
-  faults: oneof(
-    {withCrossShrink: true},
-    {weight: 3, arbitrary: constant([])},
-    {weight: 2, arbitrary: array(fault, {minLength: 1, maxLength: 3})},
-  ),
+  faults: faults([3, 2]),
   latencyMs: mostly(20, 2, 200),
-  fate: sometimes(fate, 2),
-  leavesAfter: sometimes(integer({min: 1, max: 8}), 6),
+  fate: sometimes(
+    record({
+      how,
+      step: integer({min: 1, max: 110}),
+      moment: constantFrom('before' as const, 'torn' as const, 'after' as const),
+    }),
+    2,
+  ),
+  disk: sometimes(
+    record({
+      code: constantFrom('ENOSPC' as const, 'EIO' as const),
+      afterMs: integer({min: 0, max: 150}),
+      seconds: constantFrom(1, 60),
+    }),
+    10,
+  ),
 });
 
-const settings: {
-  readonly [Name in keyof Omit<RunSpec, 'fleet' | 'keyFile' | 'day' | 'daysAgo'>]-?: fc.Arbitrary<
-    RunSpec[Name]
-  >;
-} = {
+/** A session that is cut off in the middle of its calls. */
+const tornCourse: fc.Arbitrary<Course> = record({
+  faults: faults([1, 2]),
+  latencyMs: mostly(20, 200, 400),
+  fate: record({
+    how,
+    step: integer({min: 18, max: 70}),
+    moment: constantFrom('before' as const, 'after' as const),
+  }),
+});
+
+const settings: {readonly [Name in keyof RunSpec]-?: fc.Arbitrary<RunSpec[Name]>} = {
   input: mostly(0, 1),
   output: mostly(0, 0, 1),
-  state: mostly(0, 0, 1, 2),
-  endpoint: mostly(0, 0, 1),
   account: mostly(0, 0, 1),
+  way: mostly('file' as const, 'file', 'rows'),
   columns: constantFrom(
-    ...([
-      'ip',
-      'ip',
-      'ip',
-      'ip email',
-      'ip token',
-      'token',
-      'ip email token',
-      'ip email?',
-      'ip email?',
-      'email',
-      'ip last',
-      'ip phone',
-      'phone',
-    ] as const),
+    ...(['ip', 'ip', 'ip last', 'email', 'token'] as const),
+    ...(['ip email', 'ip token', 'ip email token', 'ip email?'] as const),
   ),
-  cache: mostly('own' as const, 'none', 'none', 'other'),
+  store: mostly(true, false, false),
   maxCredits: sometimes(integer({min: 0, max: 12}), 3),
   publishesAtLimit: mostly(false, true, true),
-  restart: mostly(false, true),
   force: boolean(),
-  freshBudget: mostly(false, false, true),
   resends: mostly(2, 0, 0, 1),
   maxAge: mostly('1d' as const, '1h', '30d'),
   concurrency: constantFrom(1, 2, 4, 8),
   rate: mostly('unlimited' as const, '5/s', 'ip=10/s,email=10/s,verify=10/s'),
   cost: mostly(1, 0.7, 0.1),
   prices: mostly('one' as const, 'apart'),
-  fromFile: mostly(false, true),
   rejectedCharge: mostly('maybe' as const, 'free', 'free', 'spent'),
-  requireStore: mostly(false, false, false, true),
-  maxErrors: sometimes(integer({min: 0, max: 3}), 8),
-  until: tuple(
-    sometimes(constantFrom('1s' as const, '5s'), 12),
-    sometimes(constant(MIDNIGHT as typeof MIDNIGHT), 8),
-  ).map(([length, midnight]) => midnight ?? length),
-  where: mostly(false, false, true),
-  stale: mostly(false, true),
-  offline: sometimes(constant(true as const), 25),
-  joined: sometimes(constant(true as const), 12),
-  stdin: mostly(false, false, true),
-  linked: mostly(false, true),
-  packed: mostly(false, true),
-  ndjson: mostly(false, true),
-  scored: mostly(false, true),
-  tells: mostly(false, true),
-  clash: sometimes(
-    constantFrom('summary' as const, 'rejects' as const, 'both' as const, 'output' as const),
-    40,
-  ),
-  way: sometimes(constantFrom(...(['dated', 'stdout', 'runJob', 'enrich'] as const)), 10),
+  until: sometimes(constantFrom('1s' as const, '5s'), 12),
 };
 
-const spec = record(settings) as fc.Arbitrary<RunSpec>;
+const spec: fc.Arbitrary<RunSpec> = record(settings);
 
-/** The same command again, mostly just that. */
-const changes = oneof(
+/** The same command again is the usual one; the settings that differ at times are what people change. */
+const changes: fc.Arbitrary<Partial<RunSpec>> = oneof(
   {withCrossShrink: true},
-  {weight: 4, arbitrary: constant({})},
-  {weight: 1, arbitrary: constant({restart: true})},
-  {weight: 1, arbitrary: constant({force: true})},
-  {weight: 1, arbitrary: constant({restart: true, force: true})},
-  {weight: 1, arbitrary: constant({restart: true, freshBudget: true})},
-  {
-    weight: 1,
-    arbitrary: record({endpoint: settings.endpoint, account: settings.account, restart: boolean()}),
-  },
-  {weight: 1, arbitrary: record({maxCredits: settings.maxCredits, resends: settings.resends})},
-  {weight: 1, arbitrary: record({state: settings.state, cache: settings.cache})},
+  {weight: 8, arbitrary: constant({})},
+  {weight: 2, arbitrary: constant({force: true})},
+  {weight: 1, arbitrary: record({maxCredits: settings.maxCredits, publishesAtLimit: boolean()})},
+  {weight: 1, arbitrary: record({resends: settings.resends, concurrency: settings.concurrency})},
+  {weight: 1, arbitrary: record({columns: settings.columns})},
+  {weight: 1, arbitrary: record({output: settings.output, account: settings.account})},
 );
 
 const command: fc.Arbitrary<Command> = oneof(
-  {weight: 5, arbitrary: record({do: constant('run' as const), spec, course})},
+  {weight: 4, arbitrary: record({do: constant('run' as const), spec, course})},
   {weight: 7, arbitrary: record({do: constant('again' as const), changes, course})},
   {
     weight: 1,
     arbitrary: record({
       do: constant('both' as const),
-      spec,
-      others: array(
-        oneof(constant({}), constant({state: 1}), constant({output: 1}), constant({output: 1, input: 1})),
-        {minLength: 1, maxLength: 2},
-      ),
-      courses: fc.tuple(course, course, course),
-      apartMs: constantFrom(0, 5, 40, 200),
+      other: oneof(constant({}), constant({output: 1}), constant({output: 1, input: 1})),
+      courses: tuple(course, course),
+      apartMs: constantFrom(1, 5, 40, 200),
     }),
   },
-  {
-    weight: 1,
-    arbitrary: record({
-      do: constant('clock' as const),
-      hours: constantFrom(1, 12, 22, 24, 100, -1, -24, 2000, -2000),
-    }),
-  },
-  {weight: 1, arbitrary: record({do: constant('midnight' as const)})},
+  {weight: 1, arbitrary: record({do: constant('later' as const), hours: constantFrom(1, 12, 22, 100)})},
   {
     weight: 2,
     arbitrary: record({
-      do: constant('input' as const),
+      do: constant('list' as const),
       input: mostly(0, 1),
-      how: constantFrom('append' as const, 'append' as const, 'change' as const, 'replace' as const),
+      how: constantFrom('append' as const, 'replace' as const),
       rows: rows(1, 4),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: record({
-      do: constant('store' as const),
-      cache: mostly('own' as const, 'other'),
-      how: constantFrom(
-        'lock' as const,
-        'lock' as const,
-        'delete' as const,
-        'version' as const,
-        'damage' as const,
-      ),
-      seconds: constantFrom(1, 6, 60),
-    }),
-  },
-  {weight: 1, arbitrary: record({do: constant('history' as const), seconds: constantFrom(1, 6, 60)})},
-  {
-    weight: 1,
-    arbitrary: record({do: constant('mount' as const), state: constantFrom(1 as const, 2 as const)}),
-  },
-  {
-    weight: 1,
-    arbitrary: record({
-      do: constant('disk' as const),
-      how: constantFrom('ENOSPC' as const, 'EIO' as const),
-      afterMs: integer({min: 0, max: 150}),
-      seconds: constantFrom(1, 60),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: record({
-      do: constant('state' as const),
-      how: constantFrom('delete' as const, 'version' as const, 'damage' as const),
     }),
   },
 );
 
-/** Mostly few: what takes many is found by many sequences as well, and each costs as much as its runs. */
-const someOf = (commands: fc.Arbitrary<Command>, fewest: number) =>
-  oneof(
-    {withCrossShrink: true},
-    {weight: 5, arbitrary: array(commands, {minLength: fewest, maxLength: fewest + 2})},
-    {weight: 1, arbitrary: array(commands, {minLength: fewest + 3, maxLength: fewest + 10})},
-  );
+const first = (courses: fc.Arbitrary<Course>) =>
+  record({do: constant('run' as const), spec, course: courses});
+const again = record({do: constant('again' as const), changes, course: tornCourse});
 
-/** Few, that are soon spent; or many, of which runs take blocks. */
 const accountPerDay = sometimes(oneof(integer({min: 1, max: 15}), constant(10_000)), 5);
 
-const accountPerMonth = sometimes(oneof(integer({min: 3, max: 20}), constant(10_000)), 8);
-
-const alone: fc.Arbitrary<Sequence> = record({
-  inputs: fc.tuple(
-    oneof({weight: 8, arbitrary: rows(1, 12)}, {weight: 1, arbitrary: refusedRows}),
-    rows(1, 6),
-  ),
-  commands: someOf(command, 2),
+/** A few days of a user. */
+const mixed: fc.Arbitrary<Sequence> = record({
+  inputs: tuple(oneof({weight: 8, arbitrary: rows(1, 12)}, {weight: 1, arbitrary: refusedRows}), rows(1, 6)),
+  commands: tuple(first(course), array(command, {minLength: 1, maxLength: 4})).map(([one, more]) => [
+    one,
+    ...more,
+  ]),
   accountPerDay,
-  accountPerMonth,
-  accountRate: sometimes(integer({min: 2, max: 9}), 5),
-  dialect: sometimes(constantFrom(...dialects), 3),
-  fleet: constant(false),
 });
 
-/** A session that is cut off in the middle of its calls. */
-const tornCourse: fc.Arbitrary<Course> = record({
-  faults: oneof(
-    {withCrossShrink: true},
-    {weight: 1, arbitrary: constant([])},
-    {weight: 2, arbitrary: array(fault, {minLength: 1, maxLength: 3})},
-  ),
-  latencyMs: mostly(20, 200, 400),
-  fate: record({
-    how: constantFrom('kill' as const, 'kill' as const, 'power' as const, 'term' as const),
-    step: integer({min: 18, max: 70}),
-    moment: constantFrom('before' as const, 'after' as const),
-  }),
-});
-
-const torn = oneof(
-  {weight: 3, arbitrary: record({do: constant('again' as const), changes, course: tornCourse})},
-  {weight: 1, arbitrary: command},
-);
-
-/** One run that is cut off again and again, with a little of the world's in between: most of what lasts is seen then. */
-const night: fc.Arbitrary<Sequence> = record({
-  inputs: fc.tuple(rows(3, 12), rows(1, 3)),
-  commands: fc
-    .tuple(
-      record({do: constant('run' as const), spec, course: tornCourse}),
-      array(torn, {minLength: 1, maxLength: 3}),
-    )
-    .map(([first, others]) => [first, ...others]),
+/** One run that is cut off again and again. */
+const torn: fc.Arbitrary<Sequence> = record({
+  inputs: tuple(rows(3, 12), rows(1, 3)),
+  commands: tuple(
+    first(tornCourse),
+    array(oneof({weight: 3, arbitrary: again}, command), {minLength: 1, maxLength: 3}),
+  ).map(([one, more]) => [one, ...more]),
   accountPerDay,
-  dialect: sometimes(constantFrom(...dialects), 3),
-  fleet: constant(false),
-});
-
-/** The same of a fleet's run, soon after calls that are sent again: what became of the first of them is with Redis still. */
-const tornFleetCourse: fc.Arbitrary<Course> = record({
-  faults: array(
-    record({
-      from: integer({min: 1, max: 4}),
-      count: integer({min: 1, max: 2}),
-      kind: mostly('refused' as const, 'broken', 'reset'),
-    }),
-    {minLength: 1, maxLength: 1},
-  ),
-  latencyMs: constantFrom(20, 200, 400),
-  fate: record({
-    how: constant('kill' as const),
-    step: integer({min: 20, max: 45}),
-    moment: constantFrom('before' as const, 'after' as const),
-  }),
-});
-
-/** Events of a fleet's workers and Redis while it works on one output. */
-const fleetCommand: fc.Arbitrary<Command> = oneof(
-  {
-    weight: 6,
-    arbitrary: record({
-      do: constant('again' as const),
-      changes: oneof(
-        constant({}),
-        constant({force: true}),
-        constant({restart: true, force: true}),
-        record({maxCredits: settings.maxCredits}),
-      ),
-      course: oneof(course, tornFleetCourse),
-    }),
-  },
-  {weight: 2, arbitrary: record({do: constant('worker' as const), fate: sometimes(fate, 2)})},
-  {
-    weight: 2,
-    arbitrary: record({
-      do: constant('redis' as const),
-      how: constantFrom('away' as const, 'full' as const, 'readOnly' as const),
-      afterMs: integer({min: 0, max: 150}),
-      // Longer than a run has patience, at times.
-      seconds: constantFrom(1, 8, 60),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: record({
-      do: constant('input' as const),
-      input: constant(0),
-      how: constant('append' as const),
-      rows: rows(1, 4),
-    }),
-  },
-);
-
-const together: fc.Arbitrary<Sequence> = record({
-  inputs: fc.tuple(rows(1, 12), rows(1, 1)),
-  commands: fc
-    .tuple(
-      record({do: constant('run' as const), spec, course: oneof(course, tornFleetCourse)}),
-      someOf(fleetCommand, 1),
-    )
-    .map(([first, others]) => [first, ...others]),
-  fleet: constant(true),
 });
 
 export const sequence: fc.Arbitrary<Sequence> = oneof(
-  {weight: 12, arbitrary: alone},
-  {weight: 4, arbitrary: night},
-  {weight: 4, arbitrary: together},
-  {weight: 9, arbitrary: aimed(spec, rows)},
+  {weight: 2, arbitrary: mixed},
+  {weight: 1, arbitrary: torn},
 );

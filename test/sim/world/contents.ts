@@ -8,7 +8,7 @@ export interface RealStatement {
   all(values: readonly unknown[]): Row[];
 }
 
-export interface RealDatabase {
+interface RealDatabase {
   exec(sql: string): void;
   prepare(sql: string): RealStatement;
   pragma(text: string): Row[];
@@ -17,22 +17,32 @@ export interface RealDatabase {
 
 export const RealDatabase = createRequire(import.meta.url)('libsql') as new (path: string) => RealDatabase;
 
-/** One file's contents, in SQLite's own memory; and who keeps others out of it. */
+/** A database in memory with its prepared statements: to open one and to make its tables takes half of a run's time. */
+interface Memory {
+  readonly real: RealDatabase;
+  readonly statements: Map<string, RealStatement>;
+  /** The tables that may exist, empty, from an earlier life. */
+  readonly tables: Set<string>;
+}
+
+/** Databases that may be used again, by the name of their file. */
+const pools = new Map<string, Memory[]>();
+
+/** One file's contents, in SQLite's own memory; and which connection keeps others out of it. */
 export class Contents {
+  readonly #pool: Memory[];
   #memory: Memory | undefined;
-  readonly #pool: Memory[] | undefined;
   holder: object | undefined;
-  /** Until when another program keeps it locked, by the steady clock. */
-  lockedUntil = 0;
   commits = 0;
 
-  constructor(pool: Memory[] | undefined) {
-    this.#pool = pool;
+  constructor(name: string) {
+    this.#pool = pools.get(name) ?? [];
+    pools.set(name, this.#pool);
   }
 
-  /** A file that serves as a lock alone needs none. */
+  /** Undefined until it is used: a file that serves as a lock alone has none. */
   get memory(): Memory {
-    this.#memory ??= this.#pool?.pop() ?? {
+    this.#memory ??= this.#pool.pop() ?? {
       real: new RealDatabase(':memory:'),
       statements: new Map(),
       tables: new Set(),
@@ -44,35 +54,21 @@ export class Contents {
     return this.memory.real;
   }
 
-  /** The file has no user any more: its buffer serves another one. */
+  /** Runs a schema. Tables of an earlier life are kept, empty, for those that make them again. */
+  make(sql: string): void {
+    const {real, tables} = this.memory;
+    for (const [, name = ''] of sql.matchAll(/CREATE TABLE (?!IF NOT)(\w+)/g)) tables.add(name);
+    real.exec(sql.replace(/CREATE (TABLE|(?:UNIQUE )?INDEX) (?!IF NOT)/g, 'CREATE $1 IF NOT EXISTS '));
+  }
+
+  /** Empties it for another file. */
   close(): void {
     if (this.#memory === undefined) return;
     const {real, tables} = this.#memory;
-    if (this.#pool === undefined) {
-      real.close();
-      return;
-    }
     const stays = (name: string) => tables.has(name) || name === 'sqlite_sequence';
     const empty = ({name}: Row) => `${stays(String(name)) ? 'DELETE FROM' : 'DROP TABLE'} ${name};`;
     const all = real.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all([]);
     real.exec(`${all.map(empty).join('')} PRAGMA user_version = 0`);
     this.#pool.push(this.#memory);
   }
-}
-
-/** A database in memory, with its prepared statements; opening one, and its tables, would be half of a run's time. */
-interface Memory {
-  readonly real: RealDatabase;
-  readonly statements: Map<string, RealStatement>;
-  /** The tables that may be there, empty, from its life before. */
-  readonly tables: Set<string>;
-}
-
-/** Databases that may be used again, by the name of their file. */
-export const pools: Readonly<Record<string, Memory[]>> = {'ledger.db': [], 'answers.db': [], 'runs.db': []};
-
-/** As new for who makes its tables, though they are there. */
-export function asIfNew(sql: string, tables: Set<string>): string {
-  for (const [, name = ''] of sql.matchAll(/CREATE TABLE (?!IF NOT)(\w+)/g)) tables.add(name);
-  return sql.replace(/CREATE (TABLE|(?:UNIQUE )?INDEX) (?!IF NOT)/g, 'CREATE $1 IF NOT EXISTS ');
 }

@@ -1,18 +1,15 @@
 import {basename, resolve} from 'node:path';
-import {asIfNew, Contents, pools, type RealStatement, type Row} from './contents.ts';
+import {Contents, type RealStatement, type Row} from './contents.ts';
 import type {Disk, Inode} from './disk.ts';
-import {isDamaged, shown} from './files.ts';
+import {shown} from './files.ts';
 import {Killed, type Process} from './process.ts';
 import type {World} from './world.ts';
 
 /** Told of what processes do with databases. */
 export interface Onlooker {
   opened(path: string, inode: Inode, process: Process): void;
-  /** Each row that a statement wrote, once that is committed. */
-  written(inode: Inode, sql: string, values: readonly unknown[]): void;
-  /** The rest of an answer store, once the removal of others is committed. */
-  removed(inode: Inode, left: readonly Row[]): void;
-  committed(path: string, process: Process): void;
+  /** The values of a row that a statement wrote, once that is committed. */
+  written(sql: string, values: readonly unknown[]): void;
 }
 
 function sqliteError(code: string): Error {
@@ -32,22 +29,10 @@ export class Databases {
     this.onlooker = onlooker;
   }
 
-  /** Another program keeps this file locked for so long. */
-  lock(path: string, forMs: number): void {
-    const inode = this.disk.files.get(path);
-    if (inode !== undefined) this.contents(inode, path).lockedUntil = this.world.steadyMs + forMs;
-  }
-
-  /** Makes it one of another version. */
-  setVersion(path: string, version: number): void {
-    const inode = this.disk.files.get(path);
-    if (inode !== undefined) this.contents(inode, path).real.exec(`PRAGMA user_version = ${version}`);
-  }
-
   contents(inode: Inode, path: string): Contents {
     let contents = this.#contents.get(inode);
     if (contents === undefined) {
-      contents = new Contents(pools[basename(path)]);
+      contents = new Contents(basename(path));
       this.#contents.set(inode, contents);
     }
     return contents;
@@ -70,9 +55,8 @@ export class Connection {
   #transaction: 'none' | 'reading' | 'writing' = 'none';
   /** Commits of its own, which it does not take for another's. */
   #ownCommits = 0;
-  #written: (() => void)[] = [];
-  /** The steps of the current transaction, for the message of a failure. */
-  #done: Done[] = [];
+  /** The statements of the current transaction, for the history of a failure. */
+  #done: string[] = [];
   #isClosed = false;
 
   constructor(databases: Databases, given: string) {
@@ -96,13 +80,13 @@ export class Connection {
     else if (sql.startsWith('BEGIN; SELECT')) this.#begin('reading');
     else if (sql === 'COMMIT') this.#commit();
     else if (sql === 'ROLLBACK') this.#rollback();
-    else if (this.#transaction === 'writing') this.#make(sql);
+    else if (this.#transaction === 'writing') this.#contents.make(sql);
     else {
       this.#access();
       this.#demandRoom();
       this.#databases.world.step(
         () => `write schema of ${shown(this.#path)}`,
-        () => this.#make(sql),
+        () => this.#contents.make(sql),
       );
     }
   }
@@ -158,10 +142,8 @@ export class Connection {
         ready();
         const result =
           this.#transaction === 'none' ? this.#alone(sql, () => real.run(values)) : real.run(values);
-        this.#done.push({sql, first: values[0]});
-        if (sql.startsWith('INSERT'))
-          this.#written.push(() => this.#databases.onlooker.written(this.#inode, sql, values));
-        if (sql.startsWith('DELETE FROM answer')) this.#written.push(() => this.#tellRemoved());
+        this.#done.push(sql);
+        this.#databases.onlooker.written(sql, values);
         return result;
       },
       get: values => {
@@ -173,16 +155,6 @@ export class Connection {
         return real.all(values);
       },
     };
-  }
-
-  #tellRemoved(): void {
-    const left = this.#contents.real.prepare('SELECT key, scope FROM answer').all([]);
-    this.#databases.onlooker.removed(this.#inode, left);
-  }
-
-  #make(sql: string): void {
-    const {real, tables} = this.#contents.memory;
-    real.exec(basename(this.#path) in pools ? asIfNew(sql, tables) : sql);
   }
 
   #versionStatement(): RealStatement {
@@ -207,14 +179,12 @@ export class Connection {
     const done = this.#done;
     this.#done = [];
     world.step(
-      () => `commit ${shown(this.#path)}${doneIn(done)}`,
+      () => `commit ${shown(this.#path)}: ${done.map(inShort).join(', ')}`,
       () => {
         this.#contents.real.exec('COMMIT');
         this.#transaction = 'none';
         this.#contents.commits += 1;
         this.#ownCommits += 1;
-        for (const tell of this.#written.splice(0)) tell();
-        if (world.current !== undefined) this.#databases.onlooker.committed(this.#path, world.current);
       },
     );
   }
@@ -222,20 +192,19 @@ export class Connection {
   /** A statement that is a transaction of its own. */
   #alone<T>(sql: string, work: () => T): T {
     this.#demandRoom();
-    return this.#databases.world.step(() => `write ${shown(this.#path)}${doneIn([{sql, first: ''}])}`, work);
+    return this.#databases.world.step(() => `write ${shown(this.#path)}: ${inShort(sql)}`, work);
   }
 
   /** A disk that takes no writes has SQLite roll the transaction back. */
   #demandRoom(): void {
     const {disk, world} = this.#databases;
-    const refusal = disk.refusal(world.current, world.steadyMs);
+    const refusal = disk.refusal(world.current, world.nowMs);
     if (refusal === undefined) return;
     this.#rollback();
     throw sqliteError(refusal === 'EIO' ? 'SQLITE_IOERR_WRITE' : 'SQLITE_FULL');
   }
 
   #rollback(): void {
-    this.#written = [];
     this.#done = [];
     const wrote = this.#transaction === 'writing';
     this.#transaction = 'none';
@@ -244,13 +213,8 @@ export class Connection {
 
   /** Takes what locks it needs; throws as SQLite does where it can't have them. */
   #access(): void {
-    if (isDamaged(this.#path, this.#inode)) throw sqliteError('SQLITE_NOTADB');
     const {world} = this.#databases;
     const contents = this.#contents;
-    if (contents.lockedUntil > world.steadyMs) {
-      world.stall(Math.min(this.#busyTimeoutMs, contents.lockedUntil - world.steadyMs));
-      if (contents.lockedUntil > world.steadyMs) throw sqliteError('SQLITE_BUSY');
-    }
     if (contents.holder !== undefined && contents.holder !== this) {
       world.stall(this.#busyTimeoutMs);
       throw sqliteError('SQLITE_BUSY');
@@ -268,22 +232,9 @@ export class Connection {
   }
 }
 
-interface Done {
-  readonly sql: string;
-  readonly first: unknown;
-}
-
-/** A transaction's content: by verb and table, the number and the keys. */
-function doneIn(done: readonly Done[]): string {
-  const firsts = new Map<string, unknown[]>();
-  for (const {sql, first} of done) {
-    const [verb = ''] = sql.split(' ');
-    const [, table = ''] = /(?:INTO|UPDATE|FROM) (?:OR \w+ )?(\w+)/.exec(sql) ?? [];
-    const name = `${verb.toLowerCase()} ${table}`;
-    firsts.set(name, [...(firsts.get(name) ?? []), first]);
-  }
-  const parts = [...firsts].map(([name, own]) =>
-    `${name} ${own.map(first => String(first ?? '').slice(0, 12)).join(' ')}`.trim(),
-  );
-  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+/** A statement's verb and table. */
+function inShort(sql: string): string {
+  const [verb = ''] = sql.split(' ');
+  const [, table = ''] = /(?:INTO|UPDATE|FROM) (?:OR \w+ )?(\w+)/.exec(sql) ?? [];
+  return `${verb.toLowerCase()} ${table}`.trim();
 }

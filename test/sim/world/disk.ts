@@ -43,8 +43,6 @@ export function isDatabase(path: string): boolean {
 export class Disk {
   readonly files = new Map<string, Inode>();
   readonly directories = new Map<string, number>();
-  /** Links to other paths. Their owner made them, and nothing of them is lost. */
-  readonly links = new Map<string, string>();
   #durable = new Map<string, Inode>();
   /** Directories whose names are not sure to last, nor is what lies in them. */
   readonly #unsure = new Set<string>();
@@ -57,16 +55,16 @@ export class Disk {
     this.directories.set(root, ++this.#inodes);
   }
 
-  /** When it takes no writes, by the steady clock, and what it says then. */
+  /** When it takes no writes, by the world's clock, and what it says then. */
   trouble: {readonly code: 'ENOSPC' | 'EIO'; readonly fromMs: number; readonly untilMs: number} | undefined;
 
   /**
    * The disk's error for a write of this process at this moment; undefined if it accepts it. It always accepts the
    * user's.
    */
-  refusal(process: Writer | undefined, steadyMs: number): 'ENOSPC' | 'EIO' | undefined {
+  refusal(process: Writer | undefined, nowMs: number): 'ENOSPC' | 'EIO' | undefined {
     const {code, fromMs = 0, untilMs = 0} = this.trouble ?? {};
-    if (process === undefined || steadyMs < fromMs || steadyMs >= untilMs) return undefined;
+    if (process === undefined || nowMs < fromMs || nowMs >= untilMs) return undefined;
     if (code === 'ENOSPC' && this.#room > 0) {
       this.#room -= 1;
       return undefined;
@@ -77,18 +75,6 @@ export class Disk {
 
   /** Writes that a full disk takes, since a large file was removed. */
   #room = 0;
-
-  /** Directories that are on another disk. */
-  readonly #elsewhere = new Set<string>();
-
-  /** Moves a directory to another disk, or back. */
-  mount(directory: string): void {
-    if (!this.#elsewhere.delete(directory)) this.#elsewhere.add(directory);
-  }
-
-  deviceOf(path: string): number {
-    return this.#elsewhere.has(path) || this.#elsewhere.has(dirname(path)) ? 78 : 77;
-  }
 
   exists(path: string): boolean {
     return this.files.has(path) || this.directories.has(path);
@@ -102,7 +88,6 @@ export class Disk {
   }
 
   remove(path: string): void {
-    if (this.links.delete(path)) return;
     if ((this.files.get(path)?.data.length ?? 0) >= LARGE_BYTES) this.#room = WRITES_IN_ITS_PLACE;
     this.files.delete(path);
     this.#change([path], durable => durable.delete(path));
@@ -111,7 +96,6 @@ export class Disk {
   rename(from: string, to: string): void {
     const inode = this.files.get(from);
     if (inode === undefined) return;
-    this.links.delete(to);
     this.files.delete(from);
     this.files.set(to, inode);
     this.#change([from, to], durable => {

@@ -1,6 +1,6 @@
 import type * as fs from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
-import {type Disk, Inode, isDatabase} from './disk.ts';
+import {type Disk, Inode} from './disk.ts';
 import type {World} from './world.ts';
 
 /** The functions of `node:fs` that a run uses, on the disk of a simulation: what changes something is a step. */
@@ -43,45 +43,29 @@ export class Files {
     return typeof fd === 'number' && fd >= FIRST_FD;
   }
 
-  /** The target of a path. */
-  #at(path: string): string {
-    const full = plain(path);
-    return this.#disk.links.get(full) ?? full;
-  }
-
-  link(path: string): string | undefined {
-    return this.#disk.links.get(plain(path));
-  }
-
-  linkStat(): unknown {
-    return {uid: this.#disk.uid, isSymbolicLink: () => true};
-  }
-
   exists(path: string): boolean {
-    return this.#disk.exists(this.#at(path));
+    return this.#disk.exists(plain(path));
   }
 
   inode(path: string): Inode {
-    const inode = this.#disk.files.get(this.#at(path));
+    const inode = this.#disk.files.get(plain(path));
     if (inode === undefined)
       throw failure(this.#disk.directories.has(plain(path)) ? 'EISDIR' : 'ENOENT', path);
     return inode;
   }
 
   stat(path: string, {throwIfNoEntry = true, bigint = false} = {}): unknown {
-    const full = this.#at(path);
+    const full = plain(path);
     const inode = this.#disk.files.get(full);
-    const device = this.#disk.deviceOf(full);
-    if (inode !== undefined) return statOf(inode, bigint, device);
+    if (inode !== undefined) return statOf(inode, bigint);
     const directory = this.#disk.directories.get(full);
-    if (directory !== undefined)
-      return statOf(new Inode(directory, 0o40_700, this.#disk.uid), bigint, device);
+    if (directory !== undefined) return statOf(new Inode(directory, 0o40_700, this.#disk.uid), bigint);
     if (throwIfNoEntry) throw failure('ENOENT', path);
     return undefined;
   }
 
   open(path: string, flags: string | number, mode = 0o666): number {
-    const full = this.#at(path);
+    const full = plain(path);
     const {creates, exclusive, truncates} = meaningOf(flags);
     const found = this.#disk.files.get(full);
     if (found !== undefined && exclusive) throw failure('EEXIST', path);
@@ -101,7 +85,9 @@ export class Files {
     if (truncates)
       this.#world.step(
         () => `empty ${shown(full)}`,
-        () => this.#set(found, Buffer.alloc(0)),
+        () => {
+          found.data = Buffer.alloc(0);
+        },
       );
     return this.#opened({path: full, inode: found, position: 0});
   }
@@ -124,7 +110,7 @@ export class Files {
       const data = Buffer.alloc(Math.max(inode.data.length, end));
       inode.data.copy(data);
       some.copy(data, at);
-      this.#set(inode, data);
+      inode.data = data;
     };
     this.#demandRoom(path);
     this.#world.step(
@@ -137,7 +123,9 @@ export class Files {
   truncate(inode: Inode, path: string, length: number): void {
     this.#world.step(
       () => `cut ${shown(path)} to ${length}`,
-      () => this.#set(inode, Buffer.from(inode.data.subarray(0, length))),
+      () => {
+        inode.data = Buffer.from(inode.data.subarray(0, length));
+      },
     );
   }
 
@@ -158,7 +146,6 @@ export class Files {
     if (!this.#disk.files.has(source)) throw failure('ENOENT', from);
     if (!this.#disk.directories.has(dirname(target))) throw failure('ENOENT', to);
     if (this.#disk.directories.has(target)) throw failure('EISDIR', to);
-    if (this.#disk.deviceOf(source) !== this.#disk.deviceOf(target)) throw failure('EXDEV', from);
     this.#world.step(
       () => `rename ${shown(source)} to ${shown(target)}`,
       () => this.#disk.rename(source, target),
@@ -173,7 +160,7 @@ export class Files {
       return;
     }
     if (this.#disk.directories.has(full)) throw failure('ERR_FS_EISDIR', path);
-    if (this.#disk.files.has(full) || this.#disk.links.has(full))
+    if (this.#disk.files.has(full))
       this.#world.step(
         () => `remove ${shown(full)}`,
         () => this.#disk.remove(full),
@@ -210,7 +197,7 @@ export class Files {
 
   realPath(path: string): string {
     if (!this.exists(path)) throw failure('ENOENT', path);
-    return this.#at(path);
+    return plain(path);
   }
 
   read(fd: number, target: Uint8Array, offset: number, length: number, position: number | null): number {
@@ -240,18 +227,9 @@ export class Files {
   }
 
   #demandRoom(path: string): void {
-    const code = this.#disk.refusal(this.#world.current, this.#world.steadyMs);
+    const code = this.#disk.refusal(this.#world.current, this.#world.nowMs);
     if (code !== undefined) throw failure(code, path);
   }
-
-  #set(inode: Inode, data: Buffer): void {
-    inode.data = data;
-  }
-}
-
-/** A write into a database from outside damages it. */
-export function isDamaged(path: string, {data}: Inode): boolean {
-  return isDatabase(path) && data.length > 0;
 }
 
 export function shown(path: string): string {
@@ -278,11 +256,11 @@ function meaningOf(flags: string | number) {
   };
 }
 
-function statOf(inode: Inode, bigint: boolean, device: number): Partial<fs.Stats> {
+function statOf(inode: Inode, bigint: boolean): Partial<fs.Stats> {
   const isDirectory = (inode.mode & 0o40_000) !== 0;
   const number = (value: number) => (bigint ? BigInt(value) : value) as number;
   return {
-    dev: number(device),
+    dev: number(77),
     ino: number(inode.number),
     uid: number(inode.uid),
     gid: number(0),

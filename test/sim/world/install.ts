@@ -7,20 +7,13 @@ import {RealDatabase} from './contents.ts';
 import {Connection, type Databases} from './databases.ts';
 import type {Files} from './files.ts';
 import {patchFs, ROOT, TEMPORARY} from './patched-fs.ts';
-import type {RedisServer} from './redis.ts';
 import type {World} from './world.ts';
 
 /** Of the simulation that is under way in this process; there is one at a time. */
 let active: Databases | undefined;
-let redis: RedisServer | undefined;
 let network: ((options: TransportOptions) => Transport) | undefined;
 
-export function activeRedis(): RedisServer {
-  if (redis === undefined) throw new Error('no simulation is under way');
-  return redis;
-}
-
-/** Carries the calls of code that is given no transport of its own, as a program that has the library. */
+/** Carries the calls of the run whose code is running. */
 export function simulatedTransport(options: TransportOptions): Transport {
   if (network === undefined) throw new Error('no simulation is under way');
   return network(options);
@@ -38,18 +31,16 @@ export const SimulatedDatabase = new Proxy(RealDatabase, {
 interface Parts {
   readonly files: Files;
   readonly databases: Databases;
-  readonly redis: RedisServer;
   readonly network: (options: TransportOptions) => Transport;
 }
 
 /** Puts a world's disk, clock, timers and luck in place of the real ones; returns what takes that back. */
 export function install(world: World, parts: Parts): () => void {
   const {files} = parts;
-  ({databases: active, redis, network} = parts);
+  ({databases: active, network} = parts);
   const undo = [patchFs(files, world), patchTime(world), patchLuck(world), patchProcess(world)];
   return () => {
     active = undefined;
-    redis = undefined;
     network = undefined;
     for (const restore of undo) restore();
   };
@@ -76,7 +67,7 @@ function patchTime(world: World): () => void {
   const before = new Map(Object.keys(own).map(name => [name, (globalThis as Record<string, unknown>)[name]]));
   Object.assign(globalThis, own);
   const realNow = performance.now;
-  performance.now = () => world.steadyMs;
+  performance.now = () => world.nowMs;
   const {setTimeout: sleep, setImmediate: nextTurn} = timers;
   timers.setTimeout = ((ms = 0, value?: unknown) =>
     new Promise<unknown>(resolve => world.later(ms, () => resolve(value)))) as typeof sleep;
@@ -104,7 +95,7 @@ function patchProcess(world: World): () => void {
     if (!world.isAlive(pid)) throw Object.assign(new Error('ESRCH'), {code: 'ESRCH'});
     return true;
   };
-  process.hrtime.bigint = () => BigInt(Math.round(world.steadyMs * 1e6));
+  process.hrtime.bigint = () => BigInt(Math.round(world.nowMs * 1e6));
   // Work for a process's end is not done: this process plays many.
   process.once = () => process;
   process.off = () => process;

@@ -43,9 +43,7 @@ export function patchFs(files: Files, world: World): () => void {
 
   replace(fs, 'existsSync', (path: string) => files.exists(path));
   replace(fs, 'statSync', (path: string, options?: object) => files.stat(path, options));
-  replace(fs, 'lstatSync', (path: string, options?: object) =>
-    files.link(path) === undefined ? files.stat(path, options) : files.linkStat(),
-  );
+  replace(fs, 'lstatSync', (path: string, options?: object) => files.stat(path, options));
   replace(fs, 'accessSync', (path: string) => void files.stat(path));
   replace(fs, 'readFileSync', (path: string, how?: string | {encoding?: string}) => {
     const {data} = files.inode(path);
@@ -100,8 +98,6 @@ export function patchFs(files: Files, world: World): () => void {
   };
   replace(fs, 'readdirSync', list, isListed);
   replace(fs, 'readlinkSync', (path: string) => {
-    const target = files.link(path);
-    if (target !== undefined) return target;
     throw failure(files.exists(path) ? 'EINVAL' : 'ENOENT', path);
   });
   replace(fs, 'statfsSync', () => ({type: 0}));

@@ -13,31 +13,19 @@ export interface Fate {
   readonly moment: 'before' | 'torn' | 'after';
 }
 
-/** By the steady clock, and by the computer's in milliseconds since the epoch. */
-export interface Moment {
-  readonly steadyMs: number;
-  readonly wallMs: number;
-}
-
-/** One process of the simulation: a command that runs, and dies at the latest when it has ended. */
+/** One process of the simulation: a program that runs a job, and dies at the latest when it has ended. */
 export class Process {
   readonly name: string;
-  /** Taken away where nothing is to come over it any more. */
-  fate: Fate | undefined;
+  readonly fate: Fate | undefined;
   /** Handles to release when it ends. */
   readonly handles = new Set<() => void>();
   /** Told when it is asked to end in good order. */
   onTerm: () => void = () => {};
-  /** The ledger that it has opened last, and all of them by path. */
+  /** The file of the ledger that it opened last: the same for all sessions of one run. */
   ledger: Inode | undefined;
-  readonly ledgers = new Map<string, Inode>();
-  /** Chunks that it has given to Redis, of which it has not heard what became of them. */
-  readonly unheard = new Set<string>();
-  /** True if there were any when it last wrote its ledger. */
-  leftOut = false;
   /** By which others know it, from its beginning on. */
   pid = 0;
-  /** True once the disk took a write of it no more. */
+  /** The error by which the disk refused a write of it, if it ever did. */
   refused: 'ENOSPC' | 'EIO' | false = false;
   alive = true;
   killed = false;

@@ -1,330 +1,266 @@
-import type {Attempt} from '../../../src/client/attempt.ts';
-import type {RawResponse} from '../../../src/client/classify.ts';
+import {networkCode, type RawResponse, withoutResponse} from '../../../src/client/classify.ts';
 import type {Transport, TransportOptions} from '../../../src/client/http/transport.ts';
-import {type Operation, operationNames, operations} from '../../../src/operations/table.ts';
-import type {RunSpec} from '../model/commands.ts';
-import {renewedKey} from '../model/places.ts';
+import type {Course, Fault, RunSpec} from '../model/commands.ts';
+import {isRefused, type Operation} from '../model/places.ts';
 import type {Inode} from './disk.ts';
-import type {Fault} from './fault.ts';
 import type {Process} from './process.ts';
 import type {World} from './world.ts';
 
 /** One call, as the service has it in its own books. */
 export interface Call {
   readonly number: number;
-  /** Of the command's calls. */
+  /** Of the session's calls. */
   readonly nth: number;
   readonly process: Process;
-  /** The run's settings, for checks of the counts. */
   readonly spec: RunSpec;
-  /** The ledger that it is in. */
+  /** The ledger of its run. */
   readonly ledger: Inode | undefined;
-  readonly endpoint: string;
+  readonly url: URL;
   readonly key: string;
   readonly operation: Operation;
   readonly value: string;
   readonly sentMs: number;
-  /** Whatever happens has a number of its own, so that the order is known within one moment. */
-  order: number;
   readonly sentAt: number;
-  /** True if the service carried the call out, and charged it. */
+  /** Numbers of the events of sending and hearing: their order is known within one moment. */
+  sentOrder: number;
+  heardOrder: number;
+  /** True if the service carried the call out, or charged it. */
   carriedOut: boolean;
   charged: boolean;
-  /** The time at which the process got the answer; undefined if it died or gave up before. */
-  toldMs: number | undefined;
-  toldOrder: number;
-  told: 'answered' | 'rejected' | 'throttled' | 'ambiguous' | 'unreadable' | 'not sent' | 'fatal' | undefined;
+  /** What the run heard; undefined if it ended before. */
+  told: Told | undefined;
+  toldMs: number;
   toldAt: number;
-  /** The event in which it was told. */
-  toldIn: number;
+  /** The code of a failure. */
   code: string;
-  /** The status of the answer that it was told, and how long that took; undefined where it was told none. */
-  status: number | undefined;
-  latencyMs: number;
-  /** True if its ledger has the answer. */
-  recorded: boolean;
-  /** True also if its ledger was written in the event that told the answer. */
-  mayBeRecorded: boolean;
-  /** For how long the claims of its fleet last, if no member renews them, in milliseconds. */
-  readonly claimedMs: number;
   /** True if the verdict said that the token had been verified before. */
   redeemed: boolean;
 }
 
-/** The field of each operation's answer that names the call which it is the answer of. */
-export const serialField: Readonly<Record<Operation, string>> = {
-  ip: 'isp',
-  phone: 'carrier',
-  email: 'normalized_email',
-  verify: 'device_fingerprint',
-};
+type Told = 'answered' | 'rejected' | 'throttled' | 'ambiguous' | 'unreadable' | 'not sent' | 'fatal';
 
-export function serialOf(call: Pick<Call, 'number'>): string {
-  return String(1_000_000 + call.number);
-}
-
-/** The codes by which it rejects a value, and an account. */
-export const REJECTED = 'value_not_supported';
-export const DENIED = 'insufficient_credits';
-
-export interface Manners {
-  readonly faults: readonly Fault[];
-  readonly latencyMs: number;
-  /** The charge of a refused value. */
-  readonly rejectedCharge: 'free' | 'maybe' | 'spent';
-}
-
-/** The run that calls are made for. */
+/** The session that calls are made for. */
 export interface Asker {
   readonly process: Process;
   readonly spec: RunSpec;
-  readonly manners: Manners;
-  /** The ledger of the run before, as long as this one has not opened its own: a fleet may still have its calls. */
-  readonly before: Inode | undefined;
+  readonly course: Course;
   calls: number;
 }
 
-/** True for values that the service always refuses. */
-function isRefused(value: string): boolean {
-  return /(^192\.0\.2\.[12]\d\d$)|bad/.test(value);
+/** The service's end of a call: what it does on arrival, and what the caller's socket gets. */
+interface Reply {
+  readonly told: Told;
+  readonly code?: string;
+  readonly arrive: () => void;
+  readonly socket:
+    | {readonly status: number; readonly body: string; readonly retryAfter?: string}
+    | SocketError;
+  readonly afterMs?: number;
 }
 
-/** The simulated service, at whichever endpoint: it keeps the true ledger. */
+interface SocketError {
+  readonly error: string;
+  readonly isConnected: boolean;
+}
+
+const paths: Readonly<Record<string, readonly [Operation, string]>> = {
+  '/intelligence/ip': ['ip', 'ip'],
+  '/intelligence/phone': ['phone', 'phone'],
+  '/intelligence/email': ['email', 'email'],
+  '/verify': ['verify', 'token'],
+};
+
+/** The name by which a call's answer can be told from all others. */
+export const serialOf = ({number}: Pick<Call, 'number'>) => String(1_000_000 + number);
+
+/** The simulated service. It keeps the true books. */
 export class Service {
   readonly calls: Call[] = [];
   readonly #world: World;
-  #order = 0;
   readonly #redeemed = new Set<string>();
-  /** How often each account's key was renewed. */
-  readonly #renewed = new Map<number, number>();
-  readonly #claimedMs: () => number;
+  #order = 0;
 
-  constructor(world: World, claimedMs: () => number) {
+  constructor(world: World) {
     this.#world = world;
-    this.#claimedMs = claimedMs;
   }
 
-  /** The key that the service takes of an account whose key is in a file: from then on no earlier one. */
-  keyOf(account: number): string {
-    return renewedKey({account}, this.#renewed.get(account) ?? 0);
-  }
-
-  renewKey(account: number): void {
-    this.#renewed.set(account, (this.#renewed.get(account) ?? 0) + 1);
-  }
-
-  /** A process has written its ledger: what it was told before is in there. */
-  recorded(process: Process): void {
-    for (const call of this.calls)
-      if (call.process === process && call.told !== undefined) {
-        call.mayBeRecorded = true;
-        if (call.toldIn < this.#world.fired) call.recorded = true;
-      }
-  }
-
-  /** Takes back what a run was told after it had given these calls up: no later commit of its ledger could hold it. */
-  forgetLate(calls: readonly Call[]): void {
-    for (const call of calls) if (!call.mayBeRecorded) call.told = undefined;
-  }
-
-  /** The transport of one process's calls. */
-  transportFor(asker: () => Asker): (options: TransportOptions) => Transport {
+  /** The transport of the process whose code is running. */
+  transportFor(askerOf: () => Asker): (options: TransportOptions) => Transport {
     return ({timeoutMs}) => ({
-      post: (url, body) => this.#post(asker(), url, body, timeoutMs),
+      post: (url, body) => this.#post(askerOf(), url, body, timeoutMs),
       close() {},
     });
   }
 
-  #post(asker: Asker, url: URL, body: string, timeoutMs: number): Promise<RawResponse | Attempt> {
-    const {process, spec, manners} = asker;
+  #post(asker: Asker, url: URL, body: string, timeoutMs: number): ReturnType<Transport['post']> {
+    const {course} = asker;
     asker.calls += 1;
-    const nth = asker.calls;
-    const {api_key: key, ...params} = JSON.parse(body) as Record<string, string>;
-    const operation = operationNames.find(name => url.pathname === operations[name].path) ?? 'ip';
-    const value = params[operations[operation].field] ?? '';
-    const call: Call = {
-      number: this.calls.length + 1,
-      nth,
-      process,
-      spec,
-      ledger: process.ledger ?? asker.before,
-      endpoint: url.origin,
-      key: key ?? '',
-      operation,
-      value,
-      sentMs: this.#world.steadyMs,
-      sentAt: this.#world.wallMs,
-      carriedOut: false,
-      charged: false,
-      order: 0,
-      toldMs: undefined,
-      toldOrder: 0,
-      told: undefined,
-      toldAt: 0,
-      toldIn: 0,
-      mayBeRecorded: false,
-      code: '',
-      status: undefined,
-      latencyMs: 0,
-      recorded: false,
-      claimedMs: this.#claimedMs(),
-      redeemed: false,
-    };
-    const isOld = spec.keyFile === true && key !== this.keyOf(spec.account);
-    const fault = isOld
-      ? 'no access'
-      : manners.faults.find(({from, count}) => nth >= from && nth < from + count)?.kind;
-    const plan = this.#answer(call, fault, manners, timeoutMs);
+    const call = this.#callOf(asker, url, JSON.parse(body));
+    const fault = course.faults.find(({from, count}) => call.nth >= from && call.nth < from + count)?.kind;
+    const reply = this.#reply(call, fault, timeoutMs);
     const leave = () => {
-      call.order = ++this.#order;
+      call.sentOrder = ++this.#order;
       this.calls.push(call);
-      plan.arrive();
+      reply.arrive();
     };
     // At a kill in the middle, it may or may not have left.
     this.#world.step(
-      () => `ask ${operation} ${value} #${call.number} (${fault ?? 'fine'})`,
+      () => `ask ${call.operation} ${call.value} #${call.number} (${fault ?? 'fine'})`,
       leave,
       () => {
         if (this.#world.random() < 0.5) leave();
       },
     );
-    const delay = plan.afterMs ?? manners.latencyMs * (0.5 + this.#world.random());
+    const latencyMs = reply.afterMs ?? course.latencyMs * (0.5 + this.#world.random());
     return new Promise(resolve => {
-      this.#world.poll(delay, () =>
+      this.#world.poll(latencyMs, () =>
         this.#world.step(
-          () => `hear of #${call.number}: ${plan.told}`,
+          () => `hear of #${call.number}: ${reply.told}`,
           () => {
-            call.told = plan.told;
-            call.toldMs = this.#world.steadyMs;
-            call.toldOrder = ++this.#order;
-            call.toldAt = this.#world.wallMs;
-            call.toldIn = this.#world.fired;
-            call.latencyMs = delay;
-            resolve(plan.response(delay));
+            this.#hear(call, reply);
+            resolve(atSocket(reply.socket, latencyMs));
           },
         ),
       );
     });
   }
 
-  #answer(call: Call, fault: Fault['kind'] | undefined, manners: Manners, timeoutMs: number): Plan {
+  #callOf({process, spec, calls}: Asker, url: URL, sent: Readonly<Record<string, string>>): Call {
+    const [operation, field] = paths[url.pathname] ?? ['ip', 'ip'];
+    return {
+      number: this.calls.length + 1,
+      nth: calls,
+      process,
+      spec,
+      ledger: process.ledger,
+      url,
+      key: sent['api_key'] ?? '',
+      operation,
+      value: sent[field] ?? '',
+      sentMs: this.#world.nowMs,
+      sentAt: this.#world.wallMs,
+      sentOrder: 0,
+      heardOrder: Number.POSITIVE_INFINITY,
+      carriedOut: false,
+      charged: false,
+      told: undefined,
+      toldMs: Number.POSITIVE_INFINITY,
+      toldAt: Number.POSITIVE_INFINITY,
+      code: '',
+      redeemed: false,
+    };
+  }
+
+  #hear(call: Call, {told, code = ''}: Reply): void {
+    call.told = told;
+    call.code = code;
+    call.heardOrder = ++this.#order;
+    call.toldMs = this.#world.nowMs;
+    call.toldAt = this.#world.wallMs;
+  }
+
+  #reply(call: Call, fault: Fault['kind'] | undefined, timeoutMs: number): Reply {
     const perhaps = () => {
       if (this.#world.random() < 0.5) this.#carryOut(call);
     };
+    const always = () => this.#carryOut(call);
+    const never = () => {};
     switch (fault) {
       case 'throttled':
-        return says(call, 'throttled', 429, {success: false, message: 'slow_down'}, () => {}, {
-          retryAfter: '1',
-        });
+        return {told: 'throttled', arrive: never, socket: {...error(429, 'slow_down'), retryAfter: '1'}};
       case 'broken':
-        return says(call, 'ambiguous', 500, {}, perhaps);
+        return {told: 'ambiguous', code: 'http_500', arrive: perhaps, socket: {status: 500, body: '{}'}};
       case 'reset':
-        return fails(call, 'ambiguous', 'econnreset', perhaps);
+        return lost('ECONNRESET', perhaps);
       case 'late':
-        return {...fails(call, 'ambiguous', 'timeout', () => this.#carryOut(call)), afterMs: timeoutMs};
+        return {...lost('ETIMEDOUT', always), afterMs: timeoutMs};
       case 'slow':
-        return {...this.#fine(call, manners), afterMs: 0.9 * timeoutMs};
+        return {...this.#fine(call), afterMs: 0.9 * timeoutMs};
       case 'refused':
-        return fails(call, 'not sent', 'econnrefused', () => {});
+        return {told: 'not sent', arrive: never, socket: {error: 'ECONNREFUSED', isConnected: false}};
       case 'garbled':
-        return says(call, 'unreadable', 200, 'no object', () => this.#carryOut(call));
+        return {
+          told: 'unreadable',
+          code: 'bad_response',
+          arrive: always,
+          socket: {status: 200, body: 'no object'},
+        };
       case 'no credits':
-        return says(call, 'fatal', 402, {success: false, message: 'no_credits'}, () => {});
+        return {told: 'fatal', arrive: never, socket: error(402, 'no_credits')};
       case 'no access':
-        // Of a verdict that may be said of the session token, which is the row's own fault.
-        if (call.operation === 'verify') return this.#refuses(call, 401, 'invalid_token', manners);
-        return says(call, 'fatal', 401, {success: false, message: 'invalid_token'}, () => {});
+        // Of a verdict, that may be said of the session token.
+        if (call.operation === 'verify')
+          return this.#refuse(call, 'invalid_token', error(401, 'invalid_token'));
+        return {told: 'fatal', arrive: never, socket: error(401, 'invalid_token')};
       case 'lost way':
-        // A bare status, as a gateway's: it says nothing of the value.
-        return this.#refuses(call, 404, undefined, manners);
-      case 'denied':
-        return this.#refuses(call, 400, DENIED, manners);
+        return this.#refuse(call, 'http_404', {status: 404, body: 'not found'});
       case undefined:
-        return this.#fine(call, manners);
+        return this.#fine(call);
       default:
         return fault satisfies never;
     }
   }
 
-  #refuses(call: Call, status: number, message: string | undefined, {rejectedCharge}: Manners): Plan {
-    const body = message === undefined ? 'not found' : {success: false, message};
-    return says(call, 'rejected', status, body, () => {
+  #refuse(call: Call, code: string, socket: Reply['socket']): Reply {
+    const {rejectedCharge} = call.spec;
+    const arrive = () => {
       call.charged = rejectedCharge === 'spent' || (rejectedCharge === 'maybe' && this.#world.random() < 0.5);
-    });
+    };
+    return {told: 'rejected', code, arrive, socket};
   }
 
-  #fine(call: Call, manners: Manners): Plan {
-    if (isRefused(call.value)) return this.#refuses(call, 422, REJECTED, manners);
-    const token = `${call.endpoint} ${call.key} ${call.value}`;
-    call.redeemed = call.operation === 'verify' && (this.#redeemed.has(token) || call.value.endsWith('used'));
-    return says(call, 'answered', 200, {success: true, ...answerOf(call)}, () => this.#carryOut(call));
+  #fine(call: Call): Reply {
+    if (isRefused(call.value))
+      return this.#refuse(call, 'value_not_supported', error(422, 'value_not_supported'));
+    call.redeemed = this.#redeemed.has(call.value);
+    const body = JSON.stringify({success: true, ...answerTo(call)});
+    return {told: 'answered', arrive: () => this.#carryOut(call), socket: {status: 200, body}};
   }
 
   #carryOut(call: Call): void {
     call.carriedOut = true;
     call.charged = true;
-    if (call.operation === 'verify') this.#redeemed.add(`${call.endpoint} ${call.key} ${call.value}`);
+    if (call.operation === 'verify') this.#redeemed.add(call.value);
   }
 }
 
-/** The fate of a call: what happens on arrival, and what the process hears. */
-interface Plan {
-  readonly told: NonNullable<Call['told']>;
-  readonly arrive: () => void;
-  readonly response: (latencyMs: number) => RawResponse | Attempt;
-  readonly afterMs?: number;
+function error(status: number, message: string) {
+  return {status, body: JSON.stringify({success: false, message})};
 }
 
-function says(
-  call: Call,
-  told: Plan['told'],
-  status: number,
-  body: unknown,
-  arrive: () => void,
-  {retryAfter}: {retryAfter?: string} = {},
-): Plan {
-  const {message} = body as {message?: string};
-  call.code = told === 'unreadable' ? 'bad_response' : (message ?? `http_${status}`);
-  call.status = status;
-  const pace = {limits: {}, retryAfter};
-  return {told, arrive, response: latencyMs => ({status, body: JSON.stringify(body), latencyMs, pace})};
+function lost(code: string, arrive: () => void): Reply {
+  return {told: 'ambiguous', code: networkCode(code), arrive, socket: {error: code, isConnected: true}};
 }
 
-function fails(call: Call, told: 'ambiguous' | 'not sent', code: string, arrive: () => void): Plan {
-  call.code = code;
-  const kind = told === 'ambiguous' ? 'ambiguous' : 'not_sent';
-  return {told, arrive, response: latencyMs => ({kind, code, latencyMs})};
+/** What the run's own code makes of it: a raw response, or an error of the socket. */
+function atSocket(
+  socket: Reply['socket'],
+  latencyMs: number,
+): RawResponse | ReturnType<typeof withoutResponse> {
+  if ('error' in socket) return withoutResponse(networkCode(socket.error), socket.isConnected, latencyMs);
+  const {status, body, retryAfter} = socket;
+  return {status, body, latencyMs, pace: {limits: {}, retryAfter}};
 }
 
-/** An answer's text about its own call beside the serial: a country, sometimes one that the interface lacks. */
-function countryOf({number}: Pick<Call, 'number'>): string {
-  return number % 2 === 0 ? 'Germany' : 'France';
-}
+/** The fields that have the serial, in answers and as columns. */
+export const serialColumns: Readonly<Record<Operation, string>> = {
+  ip: 'isp',
+  phone: 'carrier',
+  email: 'normalized_email',
+  verify: 'device_fingerprint',
+};
 
-export function hasOddType({number, operation}: Pick<Call, 'number' | 'operation'>): boolean {
-  return operation === 'ip' && number % 7 === 0;
-}
-
-export function hasUnknownField({number, operation}: Pick<Call, 'number' | 'operation'>): boolean {
-  return operation !== 'verify' && number % 5 === 0;
-}
-
-function answerOf(call: Call): Record<string, unknown> {
-  const text = serialOf(call);
-  // Sometimes of another type than the interface's: it is paid for anyway.
-  const serial = call.number % 3 === 0 ? Number(text) : text;
+function answerTo(call: Call): object {
+  const serial = serialOf(call);
   if (call.operation === 'verify')
     return {verdict: {can_pass: true, redeemed: call.redeemed}, score: 90, device: {fingerprint: serial}};
   return {
     data: {
-      [serialField[call.operation]]: serial,
-      ...(call.operation === 'ip' && {
-        is_vpn: call.number % 4 !== 0,
-        country: countryOf(call),
-        ...(hasOddType(call) && {is_tor_node: 'perhaps'}),
-      }),
+      // At times of another type than the interface's: it is paid for anyway.
+      [serialColumns[call.operation]]: call.number % 3 === 0 ? Number(serial) : serial,
+      ...(call.operation === 'ip' && {is_vpn: call.number % 4 !== 0}),
       // An answer that repeats its request has the key in it.
-      ...(hasUnknownField(call) && {shade: `grey ${call.key}`}),
+      ...(call.number % 5 === 0 && {shade: `grey ${call.key}`}),
     },
   };
 }

@@ -5,10 +5,7 @@ import {randomOf} from './random.ts';
 /** When every simulation begins: some day in the morning, UTC. */
 const START_MS = Date.UTC(2026, 2, 10, 8);
 
-/**
- * So many events are more than any run needs: it goes in circles. Ten minutes in which a worker that waits for its permit
- * looks every 2 ms if it is punctual are 600,000.
- */
+/** So many events are more than any run needs: it goes in circles. */
 const MOST_EVENTS = 1_000_000;
 const PATIENT_TURNS = 100;
 const FIRST_PID = 1_000;
@@ -30,13 +27,9 @@ export class World {
   readonly #history: Step[] = [];
   readonly events = new EventQueue();
   current: Process | undefined;
-  /** How many events have been fired. */
-  fired = 0;
   #running = new Set<Process>();
   readonly #begun: Process[] = [];
-  #steadyMs = 0;
-  /** How far the computer's clock is from the steady one. */
-  #clockMs = START_MS;
+  #nowMs = 0;
   /** Timers of the current turn that have not fired. */
   #turn: Timer[] = [];
   /** How often a turn takes any time: some machines have more to do. */
@@ -49,12 +42,13 @@ export class World {
     this.#busy = this.random() * 0.6;
   }
 
-  get steadyMs(): number {
-    return this.#steadyMs;
+  /** Milliseconds since the beginning. */
+  get nowMs(): number {
+    return this.#nowMs;
   }
 
   get wallMs(): number {
-    return Math.floor(this.#clockMs + this.#steadyMs);
+    return Math.floor(START_MS + this.#nowMs);
   }
 
   /** True if a process of this number is alive. */
@@ -67,19 +61,14 @@ export class World {
     this.#begun.push(process);
   }
 
-  /** Sets the computer's clock on, or back. */
-  moveClock(byMs: number): void {
-    this.#clockMs += byMs;
-  }
-
-  /** Time passes while the process stands still. */
+  /** Time passes while all stand still. */
   stall(ms: number): void {
-    this.#steadyMs += ms;
+    this.#nowMs += ms;
   }
 
   /** Takes a function, since words are rarely needed. */
   note(what: Words, more = ''): void {
-    this.#history.push({atMs: this.#steadyMs, who: this.current?.name ?? '-', what, more});
+    this.#history.push({atMs: this.#nowMs, who: this.current?.name ?? '-', what, more});
   }
 
   get history(): readonly string[] {
@@ -91,7 +80,7 @@ export class World {
 
   /** Has `work` done by the process that is running now, later. */
   later(delayMs: number, work: () => void, process = this.current, phase: Phase = 'timers'): Timer {
-    return this.events.add(this.#steadyMs + Math.max(0, delayMs), work, process, phase);
+    return this.events.add(this.#nowMs + Math.max(0, delayMs), work, process, phase);
   }
 
   /** The same of what the system does for it: what is done by then may come in any order. */
@@ -100,7 +89,7 @@ export class World {
   }
 
   every(periodMs: number, work: () => void, process = this.current): Timer {
-    return this.events.addRepeated(this.#steadyMs + periodMs, periodMs, work, process);
+    return this.events.addRepeated(this.#nowMs + periodMs, periodMs, work, process);
   }
 
   /**
@@ -139,20 +128,14 @@ export class World {
       this.later(afterMs, begin, process);
     }
     for (let count = 0; this.#running.size > 0; count++) {
-      if (count > MOST_EVENTS || !(await this.#goOn())) throw new Stuck(count);
+      if (count > MOST_EVENTS || !(await this.#fire())) throw new Stuck(count);
       await settled();
     }
     this.current = undefined;
   }
 
-  /** Begins a process in the background: it runs as long as others do, and time passes only with them. */
-  background(process: Process, main: () => Promise<unknown>): void {
-    this.#begin(process);
-    this.later(0, () => void main().catch(() => process.end()), process);
-  }
-
   /** Loading a module takes a few turns of the real loop. */
-  async #goOn(): Promise<boolean> {
+  async #fire(): Promise<boolean> {
     for (let turn = 0; turn < PATIENT_TURNS; turn++) {
       if (this.#running.size === 0 || this.#fireNext()) return true;
       await settled();
@@ -166,7 +149,6 @@ export class World {
       const timer = this.#nextTimer();
       if (timer === undefined) return false;
       this.current = timer.process;
-      this.fired += 1;
       try {
         timer.work();
       } catch (error) {
@@ -190,8 +172,8 @@ export class World {
   #beginTurn(): boolean {
     const first = this.events.first();
     if (first === undefined) return false;
-    this.#steadyMs = Math.max(this.#steadyMs, first.atMs) + this.#turnMs();
-    this.#turn = this.events.turnOf(first.process, this.#steadyMs, this.random);
+    this.#nowMs = Math.max(this.#nowMs, first.atMs) + this.#turnMs();
+    this.#turn = this.events.turnOf(first.process, this.#nowMs, this.random);
     return true;
   }
 
@@ -207,8 +189,7 @@ export class World {
   }
 
   #kill(process: Process, {how}: Fate): void {
-    // A worker is none of the runs; the power that is cut is its own too: left alive, it would keep its chunks for ever.
-    const dying = how === 'power' ? new Set([...this.#running, process]) : [process];
+    const dying = how === 'power' ? [...this.#running] : [process];
     for (const one of dying) {
       one.killed = true;
       this.#ended(one);
