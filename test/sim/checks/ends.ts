@@ -128,7 +128,8 @@ function isGap({status, error}: {readonly status: string; readonly error: string
 }
 
 const judged: Check = {
-  promise: 'Exit code 0 means that nothing is missing, 3 that something is; a run that stopped has another.',
+  promise:
+    'Exit code 0 means that nothing is missing, 3 that something is, 5 or 7 that all is; a run that stopped has another.',
   broken({run}) {
     const {code, reason} = run.said ?? {};
     if (code === undefined || !run.isAlone) return UNTRIED;
@@ -137,10 +138,15 @@ const judged: Check = {
     if (run.end !== 'wrote') return UNTRIED;
     const output = run.after.get(outputPath(run.spec))?.toString();
     const lines = run.spec.way === 'rows' ? givenBack(run.rows) : (readRows(output ?? '') ?? []);
-    const gap = lines.flatMap(line => lookedUp(line, run)).find(isGap);
-    const isMissing = gap !== undefined || recordsOf(run.input).broken.length > 0;
-    if (code === 0) return isMissing ? `0, and there is ${JSON.stringify(gap ?? 'a reject')}` : undefined;
-    return code === 3 ? undefined : `it wrote all rows, and ended with ${code}`;
+    const results = lines.flatMap(line => lookedUp(line, run));
+    const gap = results.find(isGap);
+    if (code === 0) {
+      const isWhole = gap === undefined && recordsOf(run.input).broken.length === 0;
+      return isWhole ? undefined : `0, and there is ${JSON.stringify(gap ?? 'a reject')}`;
+    }
+    const isWithoutAnswer = gap !== undefined && !results.some(({status}) => status === 'ok');
+    const isRight = code === 3 || (isWithoutAnswer && (code === 5 || code === 7));
+    return isRight ? undefined : `it wrote all rows, and ended with ${code}`;
   },
 };
 
@@ -168,6 +174,7 @@ export function faultOfHealed(run: Ended): string | undefined {
   const {said} = run;
   if (said === undefined) return 'it was killed';
   const {code, reason, message} = said;
-  const isRight = code === 0 || code === 3 || reason === 'refused' || isAnswerToAChange(run);
+  const isRight =
+    code === 0 || code === 3 || run.end === 'wrote' || reason === 'refused' || isAnswerToAChange(run);
   return isRight ? undefined : `${code} ${reason}: ${message}`;
 }
