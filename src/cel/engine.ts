@@ -3,7 +3,6 @@ import {RE2JS} from 're2js';
 import {childrenOf} from './ast.ts';
 import {type Constants, checkConstants, constantText} from './constants.ts';
 import {convertible, finite} from './convertible.ts';
-import {WorkBound} from './work.ts';
 import {convertibleBy, ENGINE_NAMES, engineText} from './written.ts';
 
 /** Evaluates a part of an expression over facts (values by name). Throws if the part can't use a value. */
@@ -12,15 +11,11 @@ export type Evaluate = (facts: Readonly<Record<string, unknown>>) => unknown;
 /** Declares the names that expressions may read, in an environment that checks or runs them. */
 export type Declare = (environment: Environment, use: 'check' | 'run') => void;
 
-/**
- * Evaluates the Common Expression Language in bounded time. RE2 runs patterns in linear time, and steps over
- * lists are counted.
- */
+/** Evaluates the Common Expression Language. RE2 runs patterns in linear time: they meet strangers' values. */
 export class Engine {
   readonly #checking: Environment;
   readonly #running: Environment;
   readonly #patterns = new Map<string, RE2JS>();
-  readonly #work = new WorkBound();
 
   constructor(declare: Declare) {
     this.#checking = this.#environment();
@@ -44,11 +39,7 @@ export class Engine {
 
   /** Makes a part of a checked expression ready to run. */
   prepare(node: ASTNode): Evaluate {
-    const run = this.#running.parse(engineText(node, true));
-    return facts => {
-      this.#work.begin();
-      return run(facts);
-    };
+    return this.#running.parse(engineText(node, true));
   }
 
   /** Compiles the patterns of matches(). Refuses a pattern from a row: it can't be checked before the first row. */
@@ -75,11 +66,7 @@ export class Engine {
       );
     return environment
       .registerFunction(`string.${ENGINE_NAMES.matches}(string): bool`, matches, sync)
-      .registerFunction(`${ENGINE_NAMES.over}(dyn): dyn`, this.#work.over, sync)
-      .registerFunction(`${ENGINE_NAMES.within}(): bool`, this.#work.within, sync)
-      .registerFunction(`${ENGINE_NAMES.read}(dyn): dyn`, this.#work.read, sync)
-      .registerFunction(`${ENGINE_NAMES.finite}(dyn): dyn`, finite, sync)
-      .registerFunction(`${ENGINE_NAMES.searched}(dyn, dyn): dyn`, this.#work.searched, sync);
+      .registerFunction(`${ENGINE_NAMES.finite}(dyn): dyn`, finite, sync);
   }
 }
 

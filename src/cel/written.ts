@@ -1,5 +1,5 @@
 import {type ASTNode, parse, serialize} from '@marcbachmann/cel-js';
-import {boundIn, childrenOf, LOOPS, pathOf} from './ast.ts';
+import {boundIn, childrenOf, LOOPS} from './ast.ts';
 import {convertible} from './convertible.ts';
 
 /**
@@ -9,10 +9,6 @@ import {convertible} from './convertible.ts';
 export const ENGINE_NAMES = {
   matches: 'matches_',
   list: 'list_',
-  over: 'over_',
-  within: 'within_',
-  read: 'read_',
-  searched: 'searched_',
   finite: 'finite_',
 } as const;
 
@@ -57,42 +53,33 @@ function withDoubles(text: string, ast: ASTNode): string {
   return ends.sort((a, b) => b - a).reduce((all, end) => `${all.slice(0, end)}.0${all.slice(end)}`, text);
 }
 
-/**
- * Writes a part of an expression as text for an engine. `bounded`: adds checks of steps, searches,
- * conversions and arithmetic.
- */
-export function engineText(node: ASTNode, bounded: boolean): string {
-  return serialize(shaped(node, {bounded, inLoop: false, bound: new Set()}) as ASTNode);
+/** Writes a part of an expression as text for an engine. `checked`: adds checks of conversions and arithmetic. */
+export function engineText(node: ASTNode, checked: boolean): string {
+  return serialize(shaped(node, {checked, bound: new Set()}) as ASTNode);
 }
 
 /** The properties of a node that the library reads when it writes the node as text. */
 type Shape = Pick<ASTNode, 'op' | 'args'>;
 
 interface Within {
-  readonly bounded: boolean;
-  readonly inLoop: boolean;
+  readonly checked: boolean;
   readonly bound: ReadonlySet<string>;
 }
 
-/** Methods that search a text for another. Their time grows with the product of both lengths. */
-const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
-
 function shaped(node: ASTNode, within: Within): Shape {
-  const {bounded, inLoop, bound} = within;
+  const {checked, bound} = within;
   if (node.op === 'value') return literal(node.args) ?? node;
   // has() tests if a field exists, and does not read its value. So no calls are added that check the value.
   if (node.op === 'call' && node.args[0] === 'has')
-    return mapped(node, child => shaped(child, {...within, bounded: false}));
+    return mapped(node, child => shaped(child, {...within, checked: false}));
   if (node.op === 'rcall') return method(node, within);
-  if (bounded && inLoop && pathOf(node) !== undefined)
-    return call(ENGINE_NAMES.read, shaped(node, {...within, inLoop: false}));
   if (node.op === 'id') return node.args === 'list' && !bound.has('list') ? id(ENGINE_NAMES.list) : node;
-  if (bounded && ARITHMETIC.has(node.op)) return call(ENGINE_NAMES.finite, sum(node, within));
+  if (checked && ARITHMETIC.has(node.op)) return call(ENGINE_NAMES.finite, sum(node, within));
   const inner = grouped(
     node,
     mapped(node, child => shaped(child, within)),
   );
-  return bounded && node.op === 'call' ? checked(inner) : inner;
+  return checked && node.op === 'call' ? convertibly(inner) : inner;
 }
 
 const ARITHMETIC: ReadonlySet<ASTNode['op']> = new Set(['+', '-', '*', '/']);
@@ -132,7 +119,7 @@ function grouped(node: ASTNode, shape: Shape): Shape {
 const inBrackets = (shape: Shape) => id(`(${serialize(shape as ASTNode)})`);
 
 /** Puts a check around the argument of a conversion. Returns any other call unchanged. */
-function checked(inner: Shape): Shape {
+function convertibly(inner: Shape): Shape {
   const [name, [given]] = inner.args as [string, Shape[]];
   return given !== undefined && isConversion(name) ? call(name, call(convertibleBy(name), given)) : inner;
 }
@@ -141,31 +128,15 @@ const isConversion = (name: string): name is keyof typeof convertible => Object.
 
 function method(node: Extract<ASTNode, {op: 'rcall'}>, within: Within): Shape {
   const [name, receiver, args] = node.args;
-  const of = shaped(receiver, within);
-  const rcall = (method: string, on: Shape, given: Shape[]) =>
-    ({op: 'rcall', args: [method, on, given]}) as Shape;
-  if (!LOOPS.has(name)) {
-    const given = args.map(child => shaped(child, within));
-    const [first] = given;
-    if (name === 'matches') return rcall(ENGINE_NAMES.matches, of, given);
-    const searches = within.bounded && SEARCHES.has(name) && first !== undefined && args[0]?.op !== 'value';
-    return rcall(name, searches ? call(ENGINE_NAMES.searched, of, first) : of, given);
-  }
+  const called = name === 'matches' ? ENGINE_NAMES.matches : name;
   const [variable, ...rest] = args;
-  if (variable === undefined) return rcall(name, of, []);
-  const bound = boundIn(node, within.bound);
-  const body = rest.map(child => shaped(child, {...within, inLoop: true, bound}));
-  if (!within.bounded) return rcall(name, of, [variable as Shape, ...body]);
-  const guarded = PAST_ERRORS.has(name) ? body.map(whileWithin) : body;
-  return rcall(name, call(ENGINE_NAMES.over, of), [variable as Shape, ...guarded]);
+  const inLoop = {...within, bound: boundIn(node, within.bound)};
+  const given =
+    LOOPS.has(name) && variable !== undefined
+      ? [variable, ...rest.map(child => shaped(child, inLoop))]
+      : args.map(child => shaped(child, within));
+  return {op: 'rcall', args: [called, shaped(receiver, within), given]} as Shape;
 }
-
-/** Macros that continue after an element fails. All other macros stop at the first failure. */
-const PAST_ERRORS = new Set(['all', 'exists']);
-
-/** Skips the body once the steps are used up. Otherwise the body would first read each remaining element. */
-const whileWithin = (body: Shape) =>
-  ({op: '?:', args: [call(ENGINE_NAMES.within), body, id('false')]}) as Shape;
 
 /** Writes a text or number. The library would spoil characters beyond 16 bits, and round to nine decimals. */
 function literal(value: unknown): Shape | undefined {

@@ -1,10 +1,8 @@
 import type {ASTNode} from '@marcbachmann/cel-js';
 import {hasPath, pathOf} from '../../cel/ast.ts';
 import {engineText} from '../../cel/written.ts';
-import {type DirectMeans, directCondition} from './direct.ts';
 import {type Expression, type ReadField, type Reference, referencesOf} from './expression.ts';
 import {type Facts, reader, SharedReads} from './read-facts.ts';
-import {typeAt} from './vocabulary.ts';
 
 /** Result of a condition; undefined if a missing or unusable field leaves it undecided. */
 export type Decision = boolean | undefined;
@@ -66,16 +64,7 @@ function newCondition(node: ASTNode, compiling: Compiling): Part {
   if (present !== undefined) return presence(present, references, shared);
   const [reference] = references;
   if (pathOf(node) !== undefined && reference?.type?.kind === 'bool') return flag(reference, shared);
-  const run = directCondition(node, directMeans(compiling)) ?? expression.runnable(node);
-  return comparison(run, references, shared);
-}
-
-function directMeans({expression: {vocabulary, runnable}, shared}: Compiling): DirectMeans {
-  return {
-    typeAt: path => typeAt(vocabulary, path),
-    read: path => readKnown({path, type: typeAt(vocabulary, path), optional: false}, shared),
-    runnable,
-  };
+  return comparison(expression.runnable(node), references, shared);
 }
 
 /** `||` or `&&`: one side may decide alone, even if another side is undecided. */

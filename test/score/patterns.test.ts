@@ -1,0 +1,63 @@
+import {describe, expect, test} from 'vitest';
+import {compile} from '../../src/score/language/condition.ts';
+import {conditionChecker} from '../../src/score/language/expression.ts';
+import type {Facts} from '../../src/score/language/read-facts.ts';
+import {condition} from './score-helpers.ts';
+
+/** A text on which JavaScript's own RegExp tries each way to part it in two: minutes for this, hours for a longer one. */
+const HOSTILE = `${'a'.repeat(35)}!`;
+
+const row = (fields: Facts): Facts => ({row: fields});
+
+describe('patterns are RE2', () => {
+  test.each([
+    ['^(a+)+$', HOSTILE, false],
+    ['^(a|aa)+$', 'a'.repeat(100_000), true],
+    ['(.*)(.*)(.*)(.*)(.*)x', 'a'.repeat(100_000), false],
+    ['(?i)^[a-z.]+@EXAMPLE\\\\.com$', 'a.b@example.com', true],
+    ['b', 'abc', true],
+    ['^\\\\pL+$', 'Zoë', true],
+  ])('%s', (pattern, text, expected) => {
+    expect(condition(`row.country.matches("${pattern}")`).decide(row({country: text}))).toBe(expected);
+  });
+});
+
+test('a long text has a result of its own, though one that begins like it was searched before', () => {
+  const {decide} = condition('row.country.matches("^a+$")');
+  const long = 'a'.repeat(200);
+  const texts = [long, `${long}!`, `${long}a`, `${long}!`, `b${long}`];
+  expect(texts.map(country => decide(row({country})))).toEqual([true, false, true, false, false]);
+});
+
+describe('loops and searches', () => {
+  const facts = (length: number): Facts => ({
+    verify: {rules: Array.from({length}, (_, n) => ({action: `a${n}`}))},
+    row: {country: 'US,DE'},
+  });
+
+  test.each([
+    ['verify.rules.exists(r, r.action == "a499")', 500, true],
+    ['verify.rules.all(a, verify.rules.exists(b, a.action == b.action))', 60, true],
+    ['row.country.split(",").exists(c, c in ["DE"])', 1, true],
+    ['verify.rules.exists(r, r.action == "a1" ? true : false) || false', 2, true],
+    ['verify.rules.all(r, has(r.action) && (r.action == "a0" || !(r.action == "a0")))', 2, true],
+    ['row["country"].split(",").map(list, list + "x") == ["USx", "DEx"]', 1, true],
+    ['row.country.contains("DE") && row.country.endsWith(",DE")', 1, true],
+  ])('%s of %i', (text, length, expected) => {
+    expect(condition(text).decide(facts(length))).toBe(expected);
+  });
+
+  test('a list of the rules is looked into by hash', () => {
+    const vocabulary = {row: {kind: 'dyn'}, list: {kind: 'object', fields: {known: {kind: 'set'}}}} as const;
+    const known = new Map([['a7', true]]);
+    const {decide} = compile(conditionChecker(vocabulary)('row.tags.exists(t, t in list.known)', 'here'));
+    const list = {list: {known}, list_: {known}};
+    expect(decide({row: {tags: ['b', 'a7']}, ...list})).toBe(true);
+    expect(decide({row: {tags: ['b']}, ...list})).toBe(false);
+  });
+});
+
+test('numbers have their written value, however small or large', () => {
+  expect(condition('ip.latitude + 0.0 > 0.000000000001').decide({ip: {latitude: 5e-13}})).toBe(false);
+  expect(condition('ip.latitude + 0.0 < 1e300').decide({ip: {latitude: 5}})).toBe(true);
+});
