@@ -1,4 +1,4 @@
-import {Agent as HttpAgent} from 'node:http';
+import {type AgentOptions, Agent as HttpAgent} from 'node:http';
 import {Agent as HttpsAgent} from 'node:https';
 import {UsageError} from '../errors.ts';
 import {
@@ -31,15 +31,12 @@ export interface ClientOptions extends CallOptions {
 export interface CallOptions {
   /** Maximum time of one call in milliseconds: 1 to 3,600,000 (an hour), 30,000 by default. */
   readonly timeoutMs?: number;
-  /** Maximum connections that carry calls at one time. Idle connections don't count. Unlimited by default. */
+  /** Maximum connections. Further calls wait for one. Unlimited by default. */
   readonly maxConnections?: number;
   /** Maximum bytes of one response's decoded body; 1 MiB by default. */
   readonly maxBodyBytes?: number;
-  /**
-   * Aborted when the service sends more answers than calls. From then on, each call of a client with this
-   * controller gets a new connection.
-   */
-  readonly unasked?: AbortController;
+  /** Called each time a connection is closed because the service sent bytes that no call asked for. */
+  readonly onUnasked?: () => void;
 }
 
 /** A request's fields without the key. */
@@ -80,6 +77,8 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
  * The largest answer of the interface is some kilobytes; a megabyte leaves room for verdicts with many accounts.
  */
 const DEFAULT_MAX_BODY_BYTES = 1_048_576;
+/** An idle connection is closed after this time, or a second before the server announces to close it. */
+const IDLE_MS = 60_000;
 
 /**
  * Creates a client of the service's four operations. `open` creates the transport: HTTP, except in tests.
@@ -96,13 +95,13 @@ export function createClient(
   // Node fires a timer immediately if its time is too long. Then every call would be given up, and paid for again.
   if (!(timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new UsageError('timeout_invalid', `timeoutMs: expected 1 to ${LONGEST_TIMEOUT_MS} milliseconds.`);
-  const agent = connect(base);
+  const maxSockets = options.maxConnections ?? Number.POSITIVE_INFINITY;
+  const agent = connect(base, {keepAlive: true, maxSockets, maxFreeSockets: maxSockets, timeout: IDLE_MS});
   const wires = open({
     agent,
-    maxConnections: options.maxConnections ?? Number.POSITIVE_INFINITY,
     timeoutMs,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
-    unasked: options.unasked ?? new AbortController(),
+    onUnasked: options.onUnasked ?? (() => {}),
   });
   const api_key = options.apiKey;
   const redact = redactorOf(api_key);
@@ -206,7 +205,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-function connect(base: URL): HttpAgent {
-  if (base.protocol === 'http:') return new HttpAgent({keepAlive: true});
-  return proxyFor(base, {keepAlive: true}) ?? new HttpsAgent({keepAlive: true, ...CHECKED});
+function connect(base: URL, pool: AgentOptions): HttpAgent {
+  if (base.protocol === 'http:') return new HttpAgent(pool);
+  return proxyFor(base, pool) ?? new HttpsAgent({...pool, ...CHECKED});
 }

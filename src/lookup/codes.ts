@@ -76,10 +76,6 @@ export const callCodes = {
     meaning: 'The run was killed with the call in flight, and --resends did not allow another.',
     advice: 'look up again with --force',
   },
-  answer_in_doubt: {
-    meaning: 'The service sent more answers than calls, so this answer may belong to another call.',
-    advice: 'look up again with --force',
-  },
   econnrefused: {
     meaning: 'The service refuses connections; nothing was sent.',
     advice: 'run bulk-enrich doctor',

@@ -64,7 +64,7 @@ export interface Session extends Running {
 }
 
 const UNASKED =
-  'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came late (after 100 ms, or as long as three calls take). Tell the operator of the service.';
+  'The service sent an answer without a call, for example the same answer twice. From now on no connection is used twice. Earlier answers are right, unless such an extra answer came while the next call was on its way. Tell the operator of the service.';
 
 /**
  * Opens everything that a run needs, one stage after the other. Nothing is sent before all stages are open.
@@ -84,7 +84,7 @@ export function openSession(
     const options = {
       timeoutMs: job.settings.timeout,
       maxConnections: job.settings.concurrency ?? DEFAULT_CONCURRENCY,
-      unasked: warningOfUnasked(io.warn),
+      onUnasked: warningOfUnasked(io.warn),
     };
     const connection = await connectTo(job.endpoint, options, io.transport);
     closes(() => connection.close());
@@ -140,14 +140,13 @@ export function openSession(
   });
 }
 
-/**
- * Returns a controller that the clients of a service share. A client aborts it when bytes arrive that answer
- * no call. Then the user is warned.
- */
-export function warningOfUnasked(warn: (sentence: string) => void): AbortController {
-  const unasked = new AbortController();
-  unasked.signal.onabort = () => warn(UNASKED);
-  return unasked;
+/** Returns a function that warns the user, the first time it is called, of answers without a call. */
+export function warningOfUnasked(warn: (sentence: string) => void): () => void {
+  let isTold = false;
+  return () => {
+    if (!isTold) warn(UNASKED);
+    isTold = true;
+  };
 }
 
 /**

@@ -2,7 +2,7 @@ import {expect} from 'vitest';
 import {startApiServer} from '../support/api-server.ts';
 import {type Reply, reply} from '../support/api-server-reply.ts';
 import {type FaultCase, VICTIM, withVictim} from './case.ts';
-import {addresses, describeMoney, describeRun, KEY, World} from './world.ts';
+import {describeMoney, describeRun, KEY, World} from './world.ts';
 
 const badAnswers: readonly (readonly [string, Reply])[] = [
   ['empty 200', reply.empty()],
@@ -33,20 +33,6 @@ async function redirected(status: 301 | 302 | 307 | 308): Promise<string> {
   expect([elsewhere.ledger.connections, elsewhere.ledger.requests]).toEqual([0, 0]);
   expect(world.server.ledger.calls).toBeLessThanOrEqual(4);
   return `${describeRun(ran)}; the other origin heard nothing`;
-}
-
-/** Every answer comes once more on its connection, where calls follow each other as fast as they can. */
-async function doubled(againMs: number): Promise<string> {
-  const values = addresses(80);
-  const flags = ['--concurrency', '16'];
-  await using plain = await World.open({values});
-  await plain.run({flags});
-  await using world = await World.open({values, script: () => reply.ok({againMs})});
-  const ran = await world.run({flags});
-  world.expectSound(ran);
-  expect(world.sandbox.read('out.csv')).toBe(plain.sandbox.read('out.csv'));
-  expect(world.hasSaid('no connection is used twice')).toBe(true);
-  return describeRun(ran);
 }
 
 export const answerCases: readonly FaultCase[] = [
@@ -93,13 +79,6 @@ export const answerCases: readonly FaultCase[] = [
     expected: 'fails as bad_response, never unpacked',
     see: () => poured(reply.gzipBomb()),
   },
-  ...[0, 50].map(
-    (againMs): FaultCase => ({
-      fault: `each answer comes twice, ${againMs === 0 ? 'at once' : `${againMs} ms apart`}`,
-      expected: 'every row has its own answer; the run says so, and uses no connection twice from then on',
-      see: () => doubled(againMs),
-    }),
-  ),
   ...([301, 302, 307, 308] as const).map(
     (status): FaultCase => ({
       fault: `${status} to another origin`,

@@ -7,8 +7,6 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {z} from 'zod';
-import {startApiServer} from '../support/api-server.ts';
-import {reply} from '../support/api-server-reply.ts';
 import {booksOf, listOf} from '../support/crash.ts';
 import {freePort} from '../support/free-port.ts';
 import type {HereOutcome} from '../support/main.ts';
@@ -128,22 +126,6 @@ describe.skipIf(lacks('redis'))('a fleet on a real Redis', () => {
     expect(await page('/metrics')).toContain('bulk_enrich_worker_redis_up{} 0\n');
     await arena.redis.start();
     await expect.poll(() => page('/readyz'), {timeout: 20_000}).toBe('ok\n');
-  });
-});
-
-describe.skipIf(lacks('redis'))("a fleet's worker", () => {
-  test("gives no value another's answer where each comes twice, and says so", async () => {
-    await using arena = await openFleetArena();
-    // While the next call is on its way.
-    const script = () => reply.ok({delayMs: 20, againMs: 8});
-    await using twice = await startApiServer({key: arena.env.BULK_ENRICH_API_KEY ?? '', script});
-    arena.sandbox.write('list.csv', listOf(100, 60));
-    const expected = await localOutput(arena);
-    const env = {BULK_ENRICH_BASE_URL: twice.url};
-    const worker = await arena.worker(['--concurrency', '2'], env);
-    expect(await arena.here(RUN, env)).toMatchObject({code: 0});
-    expect(arena.sandbox.read('out.csv')).toBe(expected);
-    expect(worker.stderr.match(/no connection is used twice/g)).toHaveLength(1);
   });
 });
 

@@ -290,7 +290,6 @@ describe('checked before anything is asked', () => {
     'error.ip == "http_503"',
     'error.ip == "econnreset"',
     'error.ip == "enetunreach"',
-    'error.ip == "answer_in_doubt"',
     'error.phone == "interrupted"',
     'error.ip.startsWith("own")',
   ])('%s is right', text => {

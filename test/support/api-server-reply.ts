@@ -28,8 +28,6 @@ export interface Extra {
   readonly delayMs?: number;
   /** End the connection right after the answer, which promised to keep it. */
   readonly after?: Ending;
-  /** Sends the same answer once more on its connection, this many milliseconds later. */
-  readonly againMs?: number;
   /** True if the service charges this call; by default see `isCharged`. */
   readonly charge?: boolean;
 }

@@ -54,29 +54,12 @@ function sendRaw(socket: Socket | null, text: string, ending: Ending | undefined
 
 function sendAnswer(exchange: Exchange, reply: Extract<Reply, {kind: 'answer'}>): void {
   const {res} = exchange;
-  const {after, againMs} = reply;
-  if (againMs !== undefined) repeat(res, againMs);
+  const {after} = reply;
   if (after) {
     const {socket} = res;
     res.once('finish', () => (after === 'close' ? socket?.end() : end(socket, after)));
   }
   sendBody(exchange, reply.status, reply.headers ?? {}, reply.body ?? ownBody(exchange, reply.status));
-}
-
-/** Has what is written for this response written once more. */
-function repeat(res: ServerResponse, afterMs: number): void {
-  const {socket} = res;
-  if (socket === null) return;
-  const sent: Buffer[] = [];
-  const {write} = socket;
-  socket.write = (chunk: Uint8Array | string, ...more: unknown[]) => {
-    sent.push(typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : Buffer.from(chunk));
-    return Reflect.apply(write, socket, [chunk, ...more]) as boolean;
-  };
-  res.once('finish', () => {
-    socket.write = write;
-    setTimeout(() => socket.destroyed || socket.write(Buffer.concat(sent)), afterMs);
-  });
 }
 
 function ownBody(exchange: Exchange, status: number): Body {

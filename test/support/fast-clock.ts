@@ -26,8 +26,3 @@ export async function accelerated<T>(factor: number, work: () => Promise<T>): Pr
     vi.useRealTimers();
   }
 }
-
-/** In accelerated time: resolves once a connection that is idle has rested, and may carry the next call. */
-export function rest(): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, 400));
-}

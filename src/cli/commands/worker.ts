@@ -30,7 +30,7 @@ export async function workerCommand(flags: WorkerFlags): Promise<number> {
   const redisUrl = demandRedisUrl(redis);
   const address = metricsAddress === undefined ? undefined : parseAddress(metricsAddress);
   const endpoint = resolveEndpoint(settings.endpoint, undefined, process.env, isInteractive(), console);
-  const shared = {maxConnections: concurrency, unasked: warningOfUnasked(console.warn)};
+  const shared = {maxConnections: concurrency, onUnasked: warningOfUnasked(console.warn)};
   const connection = await connectTo(endpoint, {timeoutMs: settings.timeout, ...shared});
   const ending = watchForEnd(console);
   try {

@@ -1,4 +1,4 @@
-import type {RequestOptions} from 'node:http';
+import type {AgentOptions, RequestOptions} from 'node:http';
 import type {Agent} from 'node:https';
 import {BlockList, isIP} from 'node:net';
 import type {Duplex} from 'node:stream';
@@ -84,7 +84,7 @@ function invalidException(entry: string, expected: string): UsageError {
 }
 
 /** An agent that tunnels to `target` through the environment's proxy; undefined if no proxy is set for it. */
-export function proxyFor(target: URL, pool: {readonly keepAlive: boolean}): Agent | undefined {
+export function proxyFor(target: URL, pool: AgentOptions): Agent | undefined {
   const proxy = proxyUrl(target);
   return proxy && new TunnelAgent(proxy.href, pool);
 }
@@ -93,7 +93,7 @@ export function proxyFor(target: URL, pool: {readonly keepAlive: boolean}): Agen
 class TunnelAgent extends HttpsProxyAgent {
   readonly #closing: AbortController;
 
-  constructor(proxy: string, pool: {readonly keepAlive: boolean}) {
+  constructor(proxy: string, pool: AgentOptions) {
     const closing = new AbortController();
     const proxyRequestOptions = {
       ...CHECKED,

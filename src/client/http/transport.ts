@@ -13,11 +13,10 @@ import {slimRequests} from './slim-request.ts';
 
 export interface TransportOptions {
   readonly agent: HttpAgent | HttpsAgent;
-  readonly maxConnections: number;
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  /** Aborted when the service sends more answers than calls: from then on no connection is used twice. */
-  readonly unasked: AbortController;
+  /** Called each time a connection is closed because the service sent bytes that no call asked for. */
+  readonly onUnasked: () => void;
 }
 
 export interface Transport {
@@ -50,7 +49,7 @@ export function transport(options: TransportOptions): Transport {
     clients.set(url, made);
     return made;
   };
-  const connections = new Connections(options.agent, options.maxConnections, options.unasked);
+  const connections = new Connections(options.agent, options.onUnasked);
   // Streams of calls under way. Ended calls leave their place to new ones. This is not a Set, since V8 may
   // keep removed entries of a Set in memory.
   const underWay: (Duplex | undefined)[] = [];
@@ -69,7 +68,6 @@ export function transport(options: TransportOptions): Transport {
     },
     close() {
       for (const stream of underWay) stream?.destroy();
-      connections.close();
     },
   };
 }
