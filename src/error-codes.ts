@@ -79,10 +79,7 @@ export const usageCodes = {
   no_key: ['a live service needs a key', 'set `BULK_ENRICH_API_KEY` or `BULK_ENRICH_API_KEY_FILE`'],
   no_output: ['several lists, or stdin, need a named output', 'add `-o OUT`'],
   no_redis: ['a worker needs a Redis', 'add `--redis`, or set `BULK_ENRICH_REDIS_URL`'],
-  no_rejects: [
-    'the file has no rejected rows, or those of an earlier version',
-    'name a run’s `OUT.rejects.ndjson`',
-  ],
+  no_rejects: ['the file has no rejected rows', 'name a run’s `OUT.rejects.ndjson`'],
   no_risk: ['the row has no risk to explain', 'name an output that was written with a score'],
   no_store: ['some settings need the answer store, and another one turns it off', 'choose one'],
   not_a_value: [

@@ -2,7 +2,7 @@ import {type Command, CommanderError} from 'commander';
 import {CodedError, exitCodes, foreseen, UsageError} from '../errors.ts';
 import {painter} from './terminal/colour.ts';
 import {broken} from './terminal/lines.ts';
-import {explained, tried, writtenInstead} from './terminal/mistyped.ts';
+import {explained, tried} from './terminal/mistyped.ts';
 import {print} from './terminal/printable.ts';
 import {remedied} from './terminal/remedied.ts';
 
@@ -30,8 +30,7 @@ export async function failed(
 const MISUSED = 'error: ';
 
 function sentenceOf({message}: CommanderError): string {
-  const instead = writtenInstead(message);
-  return `${message.slice(MISUSED.length)}${instead === undefined ? '' : `. ${instead}`}`;
+  return message.slice(MISUSED.length);
 }
 
 function misuse({message}: CommanderError, argv: readonly string[], program: Command): string {

@@ -4,7 +4,7 @@ import type {z} from 'zod';
 import {fileText} from '../disk/path.ts';
 import {type Remedy, systemCode, systemReason, UsageError} from '../errors.ts';
 import {closest, didYouMean} from './closest.ts';
-import {camelCase, sinceRemoved, spelled} from './setting-names.ts';
+import {camelCase, spelled} from './setting-names.ts';
 import {describeSettings, type JobSettings, jobSchema} from './settings.ts';
 import {faultIn, readDocument, TooDeep} from './yaml.ts';
 
@@ -157,8 +157,6 @@ function firstIssue({issues}: z.ZodError): z.core.$ZodIssue {
 function describeIssue(issue: z.core.$ZodIssue, {placeOf, spell}: Manner, merged: RawSettings): string {
   const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
   if (unknown !== undefined && issue.path.length === 0) {
-    const now = sinceRemoved(unknown);
-    if (now !== undefined) return `${placeOf([unknown])}: this setting no longer exists. ${now}`;
     const known = Object.keys(jobSchema.shape).map(spell);
     return `${placeOf([unknown])}: this setting does not exist.${didYouMean(spell(unknown), known)}`;
   }

@@ -56,7 +56,7 @@ test('the contract is that of the last release, or has more: nothing is gone, an
   // A new demand on job and account files would refuse files that exist already.
   const demands = (line: string) => /^(job|account) .* is required$/.test(line);
   expect(present.filter(demands)).toEqual(recorded.filter(demands));
-  // A version rises only if it reads what the one before left, as earlier-versions.test.ts shows.
+  // A version rises only if it reads what the released one before left.
   const versions = (line: string) => /^(disk|fleet) /.test(line);
   expect(present.filter(versions)).toEqual(recorded.filter(versions));
 });

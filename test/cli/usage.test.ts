@@ -83,31 +83,7 @@ const mistakes: readonly Mistake[] = [
     2,
     /\(Name the list without a flag\.\)\nTry: bulk-enrich run list\.csv$/m,
   ],
-  [
-    'a flag that has another name now',
-    ['run', 'list.csv', '--max-resends', '3'],
-    2,
-    /^Error: unknown option '--max-resends'\n\(Write resends: N \(--resends N\)\.\)\n$/,
-  ],
-  [
-    'the same for programs',
-    ['run', 'list.csv', '--log', 'json', '--resend=never'],
-    2,
-    /unknown option '--resend=never'\. Write resends: 0 \(--resends 0\) for never, and nothing for always\./,
-  ],
   ['-f', ['run', 'list.csv', '-f'], 2, /\(To replace an output: --force\. .*\)\n$/],
-  [
-    'removed flag',
-    ['run', 'list.csv', '--threads', '4'],
-    2,
-    /^Error: unknown option '--threads'\n\(Leave it out: one process makes .*\)\n$/,
-  ],
-  [
-    'removed limit',
-    ['run', 'list.csv', '--max-credits-per-day', '4'],
-    2,
-    /^Error: unknown option '--max-credits-per-day'\n\(A day has one limit for all runs of an account: .*main\.yaml\.\)\n$/,
-  ],
   ['another letter', ['run', 'list.csv', '-x'], 2, /^Error: unknown option '-x'\n$/],
   [
     'version, as a command',

@@ -73,7 +73,7 @@ async function explainRows(
     if (explained === undefined)
       throw new UsageError(
         'no_risk',
-        `Row ${number} of ${path} has no score to explain: it was written with --score none, with --fields that leave out risk.points, or by an older version.`,
+        `Row ${number} of ${path} has no score to explain: it was written with --score none, or with --fields that leave out risk.points.`,
       );
     if (json) printJsonLine(explained.explanation);
     else print('stdout', `${found === 0 ? '' : '\n'}${rendered(explained)}\n`);

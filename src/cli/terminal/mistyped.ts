@@ -1,6 +1,5 @@
 import type {Command} from 'commander';
 import {closest} from '../../job/closest.ts';
-import {camelCase, sinceRemoved} from '../../job/setting-names.ts';
 import {examplesOf} from '../examples.ts';
 import {remedied} from './remedied.ts';
 
@@ -48,8 +47,6 @@ export function explained(text: string, argv: readonly string[], program: Comman
 }
 
 function explainedFlag(sentence: string, flag: string, argv: readonly string[], program: Command): string {
-  const now = writtenInstead(sentence);
-  if (now !== undefined) return `${sentence}\n(${now})\n`;
   const own = commandOf(argv, program).options.flatMap(({long}) => long ?? []);
   // Of other programs' flags, only the long ones are compared: any two single letters are too similar.
   const near = Object.hasOwn(others, flag) ? flag : closest(flag, [...own, ...LONG]);
@@ -60,12 +57,6 @@ function explainedFlag(sentence: string, flag: string, argv: readonly string[], 
     ? remedied(words, {instead: {given: flag, meant: other.flag ?? ''}})
     : undefined;
   return `${sentence}\n(${other.says})\n${tried(command)}`;
-}
-
-/** Explains the flag of a removed setting, which Commander calls unknown; undefined for other flags. */
-export function writtenInstead(sentence: string): string | undefined {
-  const [, name] = UNKNOWN_FLAG.exec(sentence) ?? [];
-  return name && sinceRemoved(camelCase(name.replace(/^--(no-)?/, '')));
 }
 
 function meant(sentence: string, given: string, known: readonly string[], argv: readonly string[]): string {

@@ -21,7 +21,7 @@ export async function rejectedList(path: string): Promise<RejectedList> {
   if (typeof first.header !== 'string')
     throw new UsageError(
       'no_rejects',
-      `${path} was written by an earlier version, which did not store the header. The "raw" of each line is a row.`,
+      `${path} holds no rejected rows: its lines are not those of a run's rejects.`,
     );
   const rows = lines.map(rowOf).filter(row => row !== undefined);
   const ended = rows.flatMap(row => (row.length === 0 ? [] : [row, Buffer.from('\n')]));
