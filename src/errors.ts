@@ -81,6 +81,15 @@ export function oneLine(text: string): string {
 }
 
 /**
+ * A word for a shell, quoted if needed. All words of others in a command or flag that is shown go through here, as
+ * users paste it: a column may be named `$(…)`. A dot at the end is quoted too, since a sentence may end there.
+ */
+export function shellWord(text: string): string {
+  const isPlain = /^(?!=)[\w@%+=:,./-]*[\w@%+=:,/-]$/.test(text);
+  return isPlain ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
  * An error that ends a run, or keeps it from starting. (A failed lookup is a value instead.) The message says what
  * is wrong, where, and what to do.
  */

@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import {OutputError, systemCode} from '../errors.ts';
+import {OutputError, shellWord, systemCode} from '../errors.ts';
 import {isShared} from './path.ts';
 import {syncPath} from './replace.ts';
 
@@ -71,7 +71,7 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
   if (found.uid !== plain.uid) {
     const other = ours
       ? 'Have its owner finish or remove it, or name another output with -o.'
-      : `Name a directory of this user: --state ${join(path, 'bulk-enrich')}, or anywhere else.`;
+      : `Name a directory of this user: --state ${shellWord(join(path, 'bulk-enrich'))}, or anywhere else.`;
     throw notPrivate(path, `belongs to another user (uid ${found.uid})`, other);
   }
   // If even a new directory is open to others, the file system ignores modes, so this directory can't
@@ -79,7 +79,7 @@ export function makePrivateDirectory(path: string, ours: boolean): string | unde
   if (!isShared(found) || isShared(plain)) return made;
   if (!ours || !holdsOnly(path, user)) {
     const mode = (found.mode & 0o7777).toString(8);
-    const close = `Check its content and close it to others (chmod 700 ${path}), or name another ${ours ? 'output with -o' : 'with --state'}.`;
+    const close = `Check its content and close it to others (chmod 700 ${shellWord(path)}), or name another ${ours ? 'output with -o' : 'with --state'}.`;
     throw notPrivate(path, `can be written by other users (mode ${mode})`, close);
   }
   chmodSync(path, 0o700);

@@ -1,4 +1,5 @@
 import type {Redis} from 'ioredis';
+import {shellWord} from '../errors.ts';
 import type {Pause, StopReason} from '../lookup/pace/pause.ts';
 import {members} from './roster.ts';
 import type {WorkerMember} from './worker/worker.ts';
@@ -87,7 +88,7 @@ export class Health {
     if (this.#workers !== 0) return undefined;
     return {
       what: `no worker is running on ${where}`,
-      advice: `Start one with: bulk-enrich worker --redis ${where}`,
+      advice: `Start one with: bulk-enrich worker --redis ${shellWord(where)}`,
     };
   }
 

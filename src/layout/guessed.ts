@@ -1,4 +1,4 @@
-import {UsageError} from '../errors.ts';
+import {shellWord, UsageError} from '../errors.ts';
 import type {InputFormat, Row} from '../input/row.ts';
 import {defaultOutput} from '../job/job.ts';
 import {countryColumnOf} from '../lookup/columns/country-column.ts';
@@ -10,7 +10,6 @@ import {
   type Operation,
   operations,
 } from '../operations/table.ts';
-import {shellWord} from '../report/format.ts';
 
 type LookupGuess = Guess & {readonly operation: Intelligence};
 
@@ -49,7 +48,7 @@ function countryFlags(phones: readonly string[], {columns, rows}: FirstRows): [s
 /**
  * The column as a flag's value. A name with `=` gets an explicit prefix: `a=b` alone means column `a`, prefix `b`.
  */
-function asChoice(operation: Guess['operation'], column: string): string {
+export function asChoice(operation: Guess['operation'], column: string): string {
   return operation !== 'country' && column.includes('=')
     ? `${column}=${operations[operation].prefix}`
     : column;
@@ -125,16 +124,14 @@ export function passedOver(guess: LookupGuess, {columns, rows}: FirstRows): stri
   const {operation, column, ofKind, national, aside = 'values'} = guess;
   if (aside === 'nothing') return `Not looked up: "${column}" ${faultIn(guess)}.`;
   const choice = asChoice(operation, column);
-  const quoted = (text: string) => (/^[\w.-]*[\w-]$/.test(text) ? text : `"${text}"`);
-  const name = quoted(choice);
   const fits = national > 0 ? countryColumnOf([column], columns, rows) : undefined;
   const country =
     national === 0
       ? ''
       : fits === undefined
         ? ', and --country or --default-country'
-        : ` --country ${quoted(fits)}`;
-  const add = aside === 'unknowable' ? '' : `; add --${operation} ${name}${country}`;
+        : ` --country ${shellWord(fits)}`;
+  const add = aside === 'unknowable' ? '' : `; add --${operation} ${shellWord(choice)}${country}`;
   const {plural, others = ''} = operations[operation];
   const why =
     aside === 'shared' ? repeats(guess) : aside === 'alike' ? ` (they may be ${others})` : reasons[aside];

@@ -1,4 +1,4 @@
-import {UsageError} from '../errors.ts';
+import {shellWord, UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import {expectedCountry} from '../job/settings/expected-country.ts';
@@ -9,6 +9,7 @@ import type {PlanRow} from '../lookup/plan-row.ts';
 import type {CellReader, Target} from '../lookup/targets.ts';
 import {phoneCountry, saysNoCountry} from '../operations/country.ts';
 import {type Intelligence, intelligenceNames, isIntelligence, operations} from '../operations/table.ts';
+import {asChoice} from './guessed.ts';
 import {isValueOf} from './values-as-header.ts';
 
 /** Minimum number of rows on which a list is judged. With fewer rows, one bad row would decide. */
@@ -65,7 +66,7 @@ export function judgeValues(
     const are =
       others === undefined
         ? ''
-        : ` They are ${operations[others].plural}: --${operations[others].setting} ${column}.`;
+        : ` They are ${operations[others].plural}: --${operations[others].setting} ${shellWord(asChoice(others, column))}.`;
     if (values < FEW_VALUES) {
       if (are !== '' && codes.length === values) doubts.push(`The ${fault}${are}`);
       continue;

@@ -1,4 +1,4 @@
-import {UsageError} from '../errors.ts';
+import {shellWord, UsageError} from '../errors.ts';
 import {InputError} from '../input/input-error.ts';
 import type {InputFormat, InputRecord, Row} from '../input/row.ts';
 import type {Job} from '../job/job.ts';
@@ -12,7 +12,6 @@ import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '..
 import type {CellRules} from '../operations/cell.ts';
 import {anyOf, intelligenceNames, type Operation, operationNames, operations} from '../operations/table.ts';
 import {besideNames, perBeside} from '../operations/verify.ts';
-import {shellWord} from '../report/format.ts';
 import {createRowFilter} from '../score/conditions.ts';
 import type {Background} from '../score/given.ts';
 import {demandSure, type FirstRows, flagsOf, isLookup, passedOver, repeatedNames} from './guessed.ts';

@@ -1,4 +1,4 @@
-import {UsageError} from '../errors.ts';
+import {shellWord, UsageError} from '../errors.ts';
 import {numberedColumns} from '../input/column-names.ts';
 import type {Row} from '../input/row.ts';
 import {readHeader} from '../lookup/columns/header.ts';
@@ -46,7 +46,7 @@ export function refuseValuesAsHeader(
   const flags = ['--no-header', ...(defaultCountry === undefined ? sure : asPhones)];
   throw new UsageError(
     'header_is_value',
-    `Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….${phones.length === 0 ? '' : ` If it holds phone numbers: --no-header ${asPhones.join(' ')} --default-country ${defaultCountry ?? 'with a country such as DE'}.`}`,
+    `Column ${first + 1} of the header line is itself ${phones.length === 0 ? 'a value to look up' : 'a number, as those below it are'}, so the file seems to have no header. Add --no-header; columns are then column_1, column_2, ….${phones.length === 0 ? '' : ` If it holds phone numbers: --no-header ${asPhones.join(' ')} --default-country ${defaultCountry === undefined ? 'with a country such as DE' : shellWord(defaultCountry)}.`}`,
     {flags},
   );
 }

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {markedNumber, unmarkNumbers} from '../client/exact-numbers.ts';
-import {UsageError} from '../errors.ts';
+import {shellWord, UsageError} from '../errors.ts';
 import {closest} from '../job/closest.ts';
 import type {Result} from '../ledger/lookup.ts';
 import {keyOf, type Target} from '../lookup/targets.ts';
@@ -202,7 +202,8 @@ export function refuseClashes(
   for (const name of added) {
     if (taken.has(name)) {
       const target = targets.find(({prefix}) => name.startsWith(prefix));
-      const choice = target === undefined ? '--ip COLUMN=checked_' : choiceOf(target, 'checked_').join(' ');
+      const choice =
+        target === undefined ? '--ip COLUMN=checked_' : choiceOf(target, 'checked_').map(shellWord).join(' ');
       throw new UsageError(
         'column_clash',
         `The output would have "${name}" twice. Give the new columns another prefix, such as ${choice}, or rename the input's column.`,

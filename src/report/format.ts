@@ -50,8 +50,3 @@ export function ranked(counts: Readonly<Record<string, number>>): [string, numbe
 export function many(value: number, one: string): string {
   return `${count(value)} ${value === 1 ? one : `${one}s`}`;
 }
-
-/** A word for a shell, quoted if needed. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}

@@ -1,4 +1,5 @@
-import {mkdtempSync, rmSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {mkdtempSync, readdirSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
@@ -93,4 +94,27 @@ test('more columns to look up than a run takes are refused, also if the user nam
     const {becomes, said} = await looked(`x ▸ ${flags}${names.join()} ⏎ 6× ${cells}`);
     expect([becomes, said]).toEqual(['input_wide', expect.stringContaining('has 101 columns to look up')]);
   }
+});
+
+test.each([
+  'Owner $(touch planted) Email',
+  'Owner `id` Email',
+  'Owner "a" \'b\' Email',
+  'Owner Email.',
+  '=Owner Email',
+])('a flag in a message is safe to paste into a shell: %s', async name => {
+  const quoted = `"${name.replaceAll('"', '""')}"`;
+  const {said} = await looked(`x ▸ Email,${quoted} ⏎ 6× p{n}@example.com,owner@example.com`);
+  const [, words = ''] = /; add (--email .*)\.$/m.exec(said) ?? [];
+  const printed = execFileSync('sh', ['-c', `printf '%s\\n' ${words}`], {cwd: directory, encoding: 'utf8'});
+  // A name with = gets an explicit prefix.
+  expect(printed).toBe(`--email\n${name}${name.includes('=') ? '=email_' : ''}\n`);
+  expect(readdirSync(directory)).not.toContain('planted');
+});
+
+test('so is the flag for another kind, and a prefix for a column whose answers would clash', async () => {
+  const other = await looked('x ▸ [--ip $(id)] $(id) ⏎ 6× p{n}@example.com');
+  expect(other.said).toContain("--email '$(id)'.");
+  const clash = await looked('x ▸ [--ip $(id)] $(id),ip_status ⏎ 6× 192.0.2.{n},ok');
+  expect(clash.said).toContain("such as --ip '$(id)=checked_', or");
 });

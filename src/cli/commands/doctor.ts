@@ -216,7 +216,7 @@ async function checkMembers(url: string, given: string | undefined): Promise<Che
   if (workers.length === 0)
     return warning(
       'fleet',
-      `Redis at ${publicUrl(url)} answers, but no worker is running: bulk-enrich worker${given === undefined ? '' : ` --redis ${publicUrl(url)}`}`,
+      `Redis at ${publicUrl(url)} answers, but no worker is running: bulk-enrich worker${given === undefined ? '' : ` --redis ${shellWord(publicUrl(url))}`}`,
     );
   const calls = workers.reduce((sum, {concurrency}) => sum + concurrency, 0);
   return passed(

@@ -1,4 +1,5 @@
-import {count, many, percent, shellWord} from '../format.ts';
+import {shellWord} from '../../errors.ts';
+import {count, many, percent} from '../format.ts';
 import type {HistogramBlock, Section, StacksBlock, TableBlock} from '../model.ts';
 import type {RiskCounts, Summary} from '../summary.ts';
 import {rankingIfAny, tableIfAny} from './blocks.ts';

@@ -1,6 +1,6 @@
 /** Columns beside the person's own, which no list of words can hold; and values that only look like what is looked up. */
 export const strangers = `
-a word that is not known, beside a plain column ▸ Email,Accountant Email ⏎ 6× p{n}@example.com,q{n}@example.org ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6 ▸ "Accountant Email" (its name may mean another party than the person); add --email "Accountant Email".
+a word that is not known, beside a plain column ▸ Email,Accountant Email ⏎ 6× p{n}@example.com,q{n}@example.org ▸ email=Email → p0@example.com p1@example.com p2@example.com … 6 ▸ "Accountant Email" (its name may mean another party than the person); add --email 'Accountant Email'.
 the same behind its kind ▸ Mail,Mail conjoint ⏎ 6× p{n}@example.com,q{n}@example.org ▸ email=Mail → p0@example.com p1@example.com p2@example.com … 6 ▸ "Mail conjoint" (its name may mean
 in a compound ▸ Handy;Hausmeisterhandy;Land ⏎ 6× 0171 392000{n};0171 392001{n};DE ▸ phone=Handy country=Land → +491713920000 +491713920001 +491713920002 … 6 ▸ "Hausmeisterhandy" (its name may mean
 of a script without blanks ▸ 電話番号,保護者携帯,国 ⏎ 6× 03-1234-567{n},090-1234-567{n},日本 ▸ phone=電話番号 country=国 → +81312345670 +81312345671 +81312345672 … 6 ▸ "保護者携帯" (its name may mean
@@ -10,7 +10,7 @@ a friend's ▸ email,friend's_email ⏎ 6× p{n}@example.com,q{n}@example.org �
 an assistant's, in Zoho's words ▸ Phone,Home Phone,Other Phone,Asst Phone ⏎ 6× +1202555010{n},+1202555011{n},+1202555012{n},+1202555013{n} ▸ phone=Phone phone=Home Phone phone=Other Phone → +12025550100 +12025550110 +12025550120 … 18 ▸ "Asst Phone" (its name means another party
 the only one, under a word that is not known ▸ name,Fan e-mail ⏎ 6× Ada,p{n}@example.com ▸ email=Fan e-mail → p0@example.com p1@example.com p2@example.com … 6
 the only one, its word behind it ▸ Name,Courriel fan ⏎ 6× Ada,p{n}@example.com ▸ email=Courriel fan → p0@example.com p1@example.com p2@example.com … 6
-two such, and none that is plain ▸ Bride e-mail,Groom e-mail ⏎ 6× p{n}@example.com,q{n}@example.org ▸ column_unsure --email Bride e-mail --email Groom e-mail ▸ "Bride e-mail" (its name may mean another party than the person); add --email "Bride e-mail". … "Groom e-mail"
+two such, and none that is plain ▸ Bride e-mail,Groom e-mail ⏎ 6× p{n}@example.com,q{n}@example.org ▸ column_unsure --email Bride e-mail --email Groom e-mail ▸ "Bride e-mail" (its name may mean another party than the person); add --email 'Bride e-mail'. … "Groom e-mail"
 two such beside another kind ▸ ip,Bride e-mail,Groom e-mail ⏎ 6× 198.51.100.{n},p{n}@example.com,q{n}@example.org ▸ ip=ip → 198.51.100.0 198.51.100.1 198.51.100.2 … 6 ▸ "Bride e-mail" (its name may
 the only one, with few values ▸ name,Till IP ⏎ 10× Ada,203.0.113.7 ⏎ 10× Bo,203.0.113.8 ▸ column_unsure ▸ "Till IP" (only 2 values in 20 rows
 the pupil beside the parents ▸ Courriel élève;Courriel père;Courriel mère ⏎ 6× p{n}@example.com;q{n}@example.org;r{n}@example.org ▸ email=Courriel élève → p0@example.com p1@example.com p2@example.com … 6 ▸ "Courriel père" … "Courriel mère"
@@ -22,7 +22,7 @@ pictures ▸ name,Avatar ⏎ 6× Ada,avatar_{n}@2x.png ▸ column_unsure ▸ "Av
 addresses under a name that says nothing, beside a header that does ▸ e-mail,XMPP ⏎ 6× p{n}@example.com,q{n}@example.org ▸ email=e-mail → p0@example.com p1@example.com p2@example.com … 6 ▸ "XMPP"; add --email XMPP.
 the same in a list without such a header ▸ name,XMPP ⏎ 6× Ada,p{n}@example.com ▸ email=XMPP → p0@example.com p1@example.com p2@example.com … 6
 two of them without a header ▸ [--no-header] 6× p{n}@example.com,q{n}@example.org ▸ column_unsure --email column_1 --email column_2
-numbers with their plus beside a header that says so ▸ Phone,Response 1 ⏎ 6× +1202555010{n},+1202555011{n} ▸ phone=Phone → +12025550100 +12025550101 +12025550102 … 6 ▸ "Response 1"; add --phone "Response 1".
+numbers with their plus beside a header that says so ▸ Phone,Response 1 ⏎ 6× +1202555010{n},+1202555011{n} ▸ phone=Phone → +12025550100 +12025550101 +12025550102 … 6 ▸ "Response 1"; add --phone 'Response 1'.
 versions with large parts ▸ commit,release ⏎ 6× c{n},120.0.6{n}.129 ▸ column_unsure ▸ "release" (they may be versions, or masks)
 versions under their name beside addresses ▸ src_ip,rule_version ⏎ 6× 198.51.100.{n},5.1.12.10{n} ▸ ip=src_ip → 198.51.100.0 198.51.100.1 198.51.100.2 … 6
 a firmware whose parts are large ▸ Device,Firmware ⏎ 6× cam{n},151.62.70.13{n} ▸ column_unsure ▸ "Firmware" (they may be versions
