@@ -120,7 +120,7 @@ export const usageCodes = {
   score_rules: ['the rules have a wrong setting', 'fix the line that the message names'],
   score_syntax: ['the file of rules is not valid YAML', 'fix the line that the message names'],
   service_setup: [
-    'the embedded service can’t start with its sessions, rules or state',
+    'the embedded service can’t start with its sessions or rules',
     'fix the file that the message names',
   ],
   settings: ['a setting or an option is wrong', 'fix the flag or line that the message names'],

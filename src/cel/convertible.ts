@@ -62,7 +62,7 @@ function dates(): Read {
 const MILLISECONDS = 4;
 
 /** One error for all rows, since making one for each row would be slow. */
-export const NO_NUMBER = new Error('its result is not a number, as after a division by zero');
+const NO_NUMBER = new Error('its result is not a number, as after a division by zero');
 
 /** Returns a result of arithmetic. Throws for infinity and NaN: they compare like numbers but mean nothing. */
 export function finite(value: unknown): unknown {

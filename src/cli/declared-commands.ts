@@ -200,7 +200,6 @@ function addServe(add: Add, run: RunCommand): void {
     .option('--sessions <FILE>', 'User sessions, as NDJSON, for verdicts')
     .option('--rules <FILE>', 'Bot and access rules, for verdicts')
     .option('--answers <FILE>', 'Answers of your own for some values, as YAML or JSON')
-    .option('--state <DIR>', 'Directory that keeps redeemed tokens and credits over a restart')
     .option('--max-connections <N>', 'Maximum of connections at a time; more are closed at once', '4096')
     .option(
       '--no-pages',

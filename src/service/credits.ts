@@ -20,7 +20,7 @@ export interface OperationLedger {
   rejected: Record<string, number>;
 }
 
-/** The body of `GET /_ledger`: calls and their cost since the service first started with its state directory. */
+/** The body of `GET /_ledger`: calls and their cost since the service started. */
 export interface ServiceLedger {
   /** Credits left; null without a limit. */
   balance: number | null;
@@ -28,29 +28,17 @@ export interface ServiceLedger {
   operations: Record<Operation, OperationLedger>;
 }
 
-/** A change of the service's ledger, as the {@link Journal} stores it. */
-export type LedgerEvent =
-  | {op: Operation; cost: number; free?: boolean}
-  | {op: Operation; unanswered: true}
-  | {op: Operation; rejected: string};
-
 const emptyOperation = (): OperationLedger => ({calls: 0, free: 0, unanswered: 0, credits: 0, rejected: {}});
 
 export class Credits {
   readonly #costs: Costs;
   readonly #limit: number | undefined;
-  readonly #keep: (event: LedgerEvent) => void;
   readonly #operations = perOperation(emptyOperation);
 
-  /**
-   * @param limit credits at the start; unlimited if left out
-   *
-   * @param keep stores each change of the ledger, before the client gets its answer
-   */
-  constructor(costs: Costs, limit: number | undefined, keep: (event: LedgerEvent) => void) {
+  /** @param limit credits at the start; unlimited if left out */
+  constructor(costs: Costs, limit: number | undefined) {
     this.#costs = costs;
     this.#limit = limit;
-    this.#keep = keep;
   }
 
   get spent(): number {
@@ -66,32 +54,19 @@ export class Credits {
     const cost = free ? 0 : this.#costs[op];
     if (this.#limit !== undefined && this.spent + cost > this.#limit)
       throw new ServiceError('out_of_credits');
-    this.#record({op, cost, ...(free && {free})});
+    const ledger = this.#operations[op];
+    ledger.calls++;
+    ledger.credits += cost;
+    if (free) ledger.free++;
   }
 
   unanswered(op: Operation): void {
-    this.#record({op, unanswered: true});
+    this.#operations[op].unanswered++;
   }
 
   rejected(op: Operation, code: string): void {
-    this.#record({op, rejected: code});
-  }
-
-  /** Sets the counts to those that an earlier process stored in the journal. */
-  restore(operations: ServiceLedger['operations']): void {
-    Object.assign(this.#operations, operations);
-  }
-
-  /** Adds an event, which is new or comes from the journal, to the counts. */
-  count(event: LedgerEvent): void {
-    const ledger = this.#operations[event.op];
-    if ('rejected' in event) ledger.rejected[event.rejected] = (ledger.rejected[event.rejected] ?? 0) + 1;
-    else if ('unanswered' in event) ledger.unanswered++;
-    else {
-      ledger.calls++;
-      ledger.credits += event.cost;
-      if (event.free) ledger.free++;
-    }
+    const {rejected} = this.#operations[op];
+    rejected[code] = (rejected[code] ?? 0) + 1;
   }
 
   ledger(): ServiceLedger {
@@ -101,10 +76,5 @@ export class Credits {
       spent,
       operations: structuredClone(this.#operations),
     };
-  }
-
-  #record(event: LedgerEvent): void {
-    this.#keep(event);
-    this.count(event);
   }
 }

@@ -21,11 +21,6 @@ export interface ServiceOptions extends PracticeOptions {
   sessionsFile?: string;
   /** YAML or JSON file of rules for verdicts, instead of the built-in ones. */
   rulesFile?: string;
-  /**
-   * Directory that keeps the ledger, redeemed tokens, added sessions and seen accounts over a restart. Without it,
-   * none of these is kept.
-   */
-  stateDir?: string;
   /** Maximum connections at a time, 4,096 if left out. Further connections are closed immediately. */
   maxConnections?: number;
   /**

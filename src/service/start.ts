@@ -14,16 +14,21 @@ import {Practice} from './http/practice.ts';
 import {type Body, checkBody, KeyCheck, type ServiceCall} from './http/request.ts';
 import {closeServer, listen, makeServer} from './http/server.ts';
 import {Throttle} from './http/throttle.ts';
-import {emailIntelligence} from './intelligence/email.ts';
+import {emailIntelligence, mailboxOf} from './intelligence/email.ts';
 import {answersBy, pathOf} from './intelligence/given-answers.ts';
 import {ipIntelligence} from './intelligence/ip.ts';
 import {phoneIntelligence} from './intelligence/phone.ts';
 import {checkOptions, type ServiceOptions} from './options.ts';
-import {addSession, State} from './saved-state.ts';
 import {describeSources} from './sources.ts';
 import {loadAccessRules} from './verdict/access-rules.ts';
 import {Accounts} from './verdict/accounts.ts';
-import {checkSessions, readSessions, sampleSessions, UserSessions} from './verdict/user-session.ts';
+import {
+  checkSessions,
+  readSessions,
+  sampleSessions,
+  type UserSession,
+  UserSessions,
+} from './verdict/user-session.ts';
 import {verifyCall} from './verdict/verdicts.ts';
 
 export type {ServiceLedger} from './credits.ts';
@@ -39,50 +44,43 @@ export interface Service {
   apiKey: string;
   /** The calls and their cost, as `GET /_ledger` answers. */
   ledger(): ServiceLedger;
-  /** Stops the service: open connections are cut, state is written. */
+  /** Stops the service: open connections are cut. */
   close(): Promise<void>;
 }
 
 /**
  * Starts the embedded service, and resolves once it accepts calls.
  *
- * @throws ServiceSetupError if a file or the state is invalid
+ * @throws ServiceSetupError if a file is invalid
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const {port = 0, host = '127.0.0.1', apiKey = randomBytes(24).toString('base64url')} = options;
   checkOptions(options);
   const path = pathOf(options.answers);
-  const state = new State(options.stateDir);
-  try {
-    const parts = makeParts(options, apiKey, state);
-    const app = createApp(parts, {base: path, host, withPages: options.pages});
-    const server = makeServer(app.fetch, options);
-    await listen(server, port, host);
-    return {
-      url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${path}`,
-      apiKey,
-      ledger: () => parts.credits.ledger(),
-      close: () => closeServer(server).then(() => state.close()),
-    };
-  } catch (error) {
-    state.close();
-    throw error;
-  }
+  const parts = makeParts(options, apiKey);
+  const app = createApp(parts, {base: path, host, withPages: options.pages});
+  const server = makeServer(app.fetch, options);
+  await listen(server, port, host);
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${path}`,
+    apiKey,
+    ledger: () => parts.credits.ledger(),
+    close: () => closeServer(server),
+  };
 }
 
-function makeParts(options: ServiceOptions, apiKey: string, state: State): AppParts {
+function makeParts(options: ServiceOptions, apiKey: string): AppParts {
   const data = openData();
   const given = options.answers === undefined ? () => undefined : answersBy(options.answers);
   const rules = loadAccessRules(options.rulesFile);
   const costs = {...perOperation(name => operations[name].cost), ...options.costs};
-  const credits = new Credits(costs, options.credits, event => state.keep({ledger: event}));
+  const credits = new Credits(costs, options.credits);
   const sessions = new UserSessions();
   const accounts = new Accounts();
   const known = options.sessionsFile === undefined ? [] : readSessions(options.sessionsFile);
   for (const session of known) addSession(session, sessions, accounts);
-  state.restore({credits, sessions, accounts});
   const samples = sampleSessions();
-  const verdictParts = {data, sessions, accounts, rules, samples, keep: state.keep.bind(state)};
+  const verdictParts = {data, sessions, accounts, rules, samples};
   return {
     key: new KeyCheck(apiKey),
     credits,
@@ -94,15 +92,20 @@ function makeParts(options: ServiceOptions, apiKey: string, state: State): AppPa
     },
     addSessions: body => {
       const added = checkSessions(body);
-      for (const session of added) {
-        state.keep({session});
-        addSession(session, sessions, accounts);
-      }
+      for (const session of added) addSession(session, sessions, accounts);
       return added.length;
     },
     sources: () => describeSources(data),
     log: options.log ?? (() => {}),
   };
+}
+
+/** Adds a session. If the session names its user, it also counts as a sighting of the user's account. */
+function addSession(session: UserSession, sessions: UserSessions, accounts: Accounts): void {
+  sessions.add(session);
+  const {user_id: userId, email} = session;
+  const mailbox = email === undefined ? undefined : mailboxOf(email);
+  if (userId !== undefined) accounts.note({userId, session, email: mailbox});
 }
 
 /** Each intelligence operation, with the function that answers it from open data. */

@@ -53,12 +53,10 @@ it('serve on all addresses says one that a program can connect to, takes the key
 it.each([
   [['--sessions', 'none.ndjson'], /none\.ndjson/],
   [['--rules', 'broken.yaml'], /broken\.yaml/],
-  [['--state', 'a-file'], /a-file/],
   [['--error-rate', '120%'], /--error-rate/],
 ])('serve %j is one sentence and exit 2', async (args, sentence) => {
   using sandbox = createSandbox();
   sandbox.write('broken.yaml', 'rules: [{when: nonsense(}]');
-  sandbox.write('a-file', '');
   const {code, stderr} = await runHere(sandbox, ['serve', '--port', '0', ...args]);
   expect({code, lines: stderr.trim().split('\n').length}).toEqual({code: 2, lines: 1});
   expect(stderr).toMatch(sentence);

@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {ServiceSetupError, startService} from '../../src/service/start.ts';
 import {askRaw, replyOf} from '../contract/target.ts';
-import {askService, running, temporaryFolder} from './running.ts';
+import {askService, running} from './running.ts';
 
 const ip = '/intelligence/ip';
 
@@ -196,12 +196,10 @@ describe('options', () => {
     await expect(startService(options)).rejects.toThrow(ServiceSetupError);
   });
 
-  it('a taken port is an error, and leaves the state unlocked', async () => {
+  it('a taken port is an error', async () => {
     const taken = await running();
     const port = Number(new URL(taken.url).port);
-    const stateDir = temporaryFolder();
-    await expect(startService({port, stateDir})).rejects.toMatchObject({code: 'EADDRINUSE'});
-    await running({stateDir});
+    await expect(startService({port})).rejects.toMatchObject({code: 'EADDRINUSE'});
   });
 });
 

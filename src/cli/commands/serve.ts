@@ -12,7 +12,6 @@ interface ServeFlags {
   readonly sessions?: string;
   readonly rules?: string;
   readonly answers?: string;
-  readonly state?: string;
   readonly maxConnections: string;
   readonly pages: boolean;
   readonly credits?: string;
@@ -48,7 +47,7 @@ function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
-/** @throws {UsageError} if a file, the state folder or the port can't be used. */
+/** @throws {UsageError} if a file or the port can't be used. */
 async function start(flags: ServeFlags, apiKey: string | undefined): Promise<Service> {
   const {readAnswers, ServiceSetupError, startService} = await import('../../service/start.ts');
   const options = serviceOptions(flags);
@@ -78,7 +77,6 @@ function serviceOptions(flags: ServeFlags): ServiceOptions {
     pages: flags.pages,
     ...(flags.sessions === undefined ? {} : {sessionsFile: flags.sessions}),
     ...(flags.rules === undefined ? {} : {rulesFile: flags.rules}),
-    ...(flags.state === undefined ? {} : {stateDir: flags.state}),
     ...(flags.credits === undefined ? {} : {credits: number('--credits', flags.credits)}),
     ...(flags.latency === undefined ? {} : {latencyMs: readFlag('--latency', latency, flags.latency)}),
     ...(flags.rateLimit === undefined ? {} : {rateLimit: rateOf(flags.rateLimit)}),

@@ -28,8 +28,7 @@ const MAX_HOLDERS = 1000;
 /** An account with its traits, as seen in a verification or a session. */
 export interface Sighting {
   userId: string;
-  /** Undefined if the restored state has this sighting, but not the session in which it was made. */
-  session: UserSession | undefined;
+  session: UserSession;
   email?: Mailbox | undefined;
 }
 
@@ -49,13 +48,10 @@ export class Accounts {
     const {userId, session, email} = sighting;
     const account = this.#account(userId);
     if (email !== undefined) account.email = email.written;
-    if (session !== undefined) {
-      account.sessions.add(session.token);
-      const time = session.finished_at ?? session.started_at;
-      if (time !== undefined && !(Date.parse(account.lastActivity ?? '') > Date.parse(time))) {
-        account.lastActivity = time;
-      }
-    }
+    account.sessions.add(session.token);
+    const time = session.finished_at ?? session.started_at;
+    if (time !== undefined && !(Date.parse(account.lastActivity ?? '') > Date.parse(time)))
+      account.lastActivity = time;
     for (const [, key] of traits(sighting)) this.#holdersOf(key).add(userId);
   }
 
@@ -99,8 +95,8 @@ export class Accounts {
 function traits({session, email}: Sighting): [Signal, string][] {
   const found: [Signal, string | undefined][] = [
     ['same_email', email?.normalized],
-    ['same_fingerprint', session?.fingerprint],
-    ['same_ip', session?.ip],
+    ['same_fingerprint', session.fingerprint],
+    ['same_ip', session.ip],
   ];
   return found.flatMap(([signal, value]) => (value ? [[signal, `${signal} ${value}`]] : []));
 }

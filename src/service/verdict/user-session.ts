@@ -1,4 +1,3 @@
-import {hash} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {z} from 'zod';
@@ -71,9 +70,6 @@ export function checkSessions(body: Body): UserSession[] {
   return checkBody(sessionsRequest, body).sessions;
 }
 
-/** The digest that is stored for a redeemed token. It is useless to a thief: `/verify` does not accept it. */
-const digest = (token: string): string => hash('sha256', token, 'base64');
-
 /** The known sessions, and the redeemed tokens: those that `/verify` has checked before. */
 export class UserSessions {
   readonly #byToken = new Map<string, UserSession>();
@@ -89,19 +85,9 @@ export class UserSessions {
   }
 
   /** Notes that a token was verified, and returns true if it was verified before. */
-  redeem(token: string, keep: (digest: string) => void): boolean {
-    if (this.isRedeemed(token)) return true;
-    const key = digest(token);
-    keep(key);
-    this.#redeemed.add(key);
-    return false;
-  }
-
-  isRedeemed(token: string): boolean {
-    return this.#redeemed.has(digest(token));
-  }
-
-  restoreRedeemed(key: string): void {
-    this.#redeemed.add(key);
+  redeem(token: string): boolean {
+    const wasRedeemed = this.#redeemed.has(token);
+    this.#redeemed.add(token);
+    return wasRedeemed;
   }
 }

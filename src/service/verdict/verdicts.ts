@@ -7,7 +7,6 @@ import {type Body, checkBody, type ServiceCall} from '../http/request.ts';
 import {assessMail, mailboxOf} from '../intelligence/email.ts';
 import {sessionIp} from '../intelligence/ip.ts';
 import {phoneIntelligence} from '../intelligence/phone.ts';
-import type {StateEvent} from '../saved-state.ts';
 import type {ReadyAccessRule} from './access-rules.ts';
 import type {Accounts} from './accounts.ts';
 import {describeDevice} from './device.ts';
@@ -25,7 +24,6 @@ export interface VerdictParts {
   rules: readonly ReadyAccessRule[];
   /** Sample sessions by token. A call with a test action id gets one of them if its own token is unknown. */
   samples: ReadonlyMap<string, UserSession>;
-  keep(event: StateEvent): void;
 }
 
 /** A test action id: its fixed `can_pass`, and the sample session that replaces an unknown token's session. */
@@ -40,8 +38,8 @@ const testActions: ReadonlyMap<string, TestAction> = new Map([
 ]);
 
 /**
- * Checks a verify request, and returns its call. A call with a test action id takes any token, is free, and
- * leaves the token unused.
+ * Checks a verify request, and returns its call. A call with a test action id takes any token and is free. Like any
+ * other call, it redeems the token.
  *
  * @throws ServiceError `unknown_session` for an unknown token
  */
@@ -62,11 +60,9 @@ function verdict(
   session: UserSession,
   test: TestAction | undefined,
 ): VerifyData {
-  const {data, sessions, rules, keep} = parts;
+  const {data, sessions, rules} = parts;
   const {id, email, phone_number, token} = request;
-  const redeemed = test
-    ? sessions.isRedeemed(token)
-    : sessions.redeem(token, digest => keep({redeemed: digest}));
+  const redeemed = sessions.redeem(token);
   const mail = email === undefined ? undefined : (assessMail(data, email) ?? null);
   const phone = phone_number === undefined ? undefined : phoneIntelligence(data, phone_number);
   const linked = linkAccounts(parts, request, session, test);
@@ -95,18 +91,14 @@ function verdict(
  * unless the action id is a test. Undefined if the request names no account.
  */
 function linkAccounts(
-  {accounts, keep}: VerdictParts,
-  {id, email, token}: VerifyRequest,
+  {accounts}: VerdictParts,
+  {id, email}: VerifyRequest,
   session: UserSession,
   test: TestAction | undefined,
 ): VerifyData['multi_accounting'] {
   if (id === undefined) return undefined;
-  const known = {userId: id, email: email === undefined ? undefined : mailboxOf(email)};
-  const sighting = {...known, session};
+  const sighting = {userId: id, email: email === undefined ? undefined : mailboxOf(email), session};
   const linked = accounts.linkedWith(sighting);
-  if (test === undefined) {
-    keep({sighting: {...known, token}});
-    accounts.note(sighting);
-  }
+  if (test === undefined) accounts.note(sighting);
   return linked;
 }
