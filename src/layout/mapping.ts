@@ -10,6 +10,7 @@ import {type Detected, detectColumns} from '../lookup/detect.ts';
 import {createPlan, type PlanCells, type PlanRow} from '../lookup/plan-row.ts';
 import {cellReader, doubtColumn, requireColumn, type Target, targetsOf} from '../lookup/targets.ts';
 import type {CellRules} from '../operations/cell.ts';
+import {isInternational} from '../operations/country.ts';
 import {anyOf, intelligenceNames, type Operation, operationNames, operations} from '../operations/table.ts';
 import {besideNames, perBeside} from '../operations/verify.ts';
 import {createRowFilter} from '../score/conditions.ts';
@@ -58,6 +59,7 @@ export function resolveMapping(
   const rules = {
     empties: new Set(settings.empty?.map(text => text.trim().toLowerCase())),
     ipFromList: settings.ipFromList,
+    ...(isInternational(settings.defaultCountry) && {bare: 'international' as const}),
   };
   const {guesses: all, choices} = columnsIn(job, named, format, rows, rules);
   const lookups = all.filter(isLookup(settings.only));

@@ -6,6 +6,7 @@ import {saysNoCountry} from '../operations/country.ts';
 import type {IntelligenceSpec} from '../operations/operation.ts';
 import {operations} from '../operations/table.ts';
 import {type Beside, besideNames, perBeside} from '../operations/verify.ts';
+import {names as namesWord} from './columns/header.ts';
 import {footersOf} from './footer.ts';
 import {Recent} from './recent.ts';
 import type {CellReader, Target} from './targets.ts';
@@ -52,13 +53,13 @@ export function createPlan(
 /** Returns the list's rules together with one column's habits: how it usually writes its values. */
 function rulesOf(
   habits: IntelligenceSpec['habits'],
-  cell: CellReader | undefined,
+  {column = '', cell}: {readonly column?: string; readonly cell?: CellReader | undefined},
   country: CountryOf,
   cells: PlanCells,
   first: readonly Row[],
 ): CellRules {
   const shown = first.map(row => [cell?.(row) ?? '', country(row)] as const);
-  return {...cells.rules, ...habits?.(shown)};
+  return {...habits?.(shown, namesWord(column, 'whole')), ...cells.rules};
 }
 
 /** The repairs of each cell of a row; undefined if no cell was repaired, as in most rows. */
@@ -80,7 +81,7 @@ function planOf(
     const {canonical} = spec;
     const country = countryFrom(cells.verdict?.country, cells.defaultCountry);
     const rulesBeside = perBeside(({name, habits}) =>
-      rulesOf(habits, cells.verdict?.[name], country, cells, first),
+      rulesOf(habits, {cell: cells.verdict?.[name]}, country, cells, first),
     );
     return row =>
       planned(canonical(cell(row) ?? '', undefined, cells.rules), found =>
@@ -89,7 +90,7 @@ function planOf(
   }
   const {canonical, habits} = spec;
   const country = countryFrom(cells.countryOf?.(column), cells.defaultCountry);
-  const rules = rulesOf(habits, cell, country, cells, first);
+  const rules = rulesOf(habits, {column, cell}, country, cells, first);
   const judge = (text: string, country: string | undefined) =>
     planned(canonical(text, country, rules), ({value, repairs}) =>
       toAsk(lookupOf(operation, {[spec.field]: value}), repairs),

@@ -1,4 +1,4 @@
-import {type CellRules, type RepairCode, readCell, withoutPunctuation} from './cell.ts';
+import {type CellRules, folded, type RepairCode, readCell, withoutPunctuation} from './cell.ts';
 
 /**
  * A cell's value in its canonical spelling, so that equal values are paid for once. A cell without a valid
@@ -56,13 +56,15 @@ export function judgeCell<Code extends string>(
   }
 }
 
-/** Like {@link judgeCell}. If the text is invalid, judges it again without the punctuation at its end, if any. */
+/** Like {@link judgeCell}, in one spelling ({@link folded}). If the text is invalid, judges it again without the punctuation at its end, if any. */
 export function judgeEntry<Code extends string>(
   raw: string,
   rules: CellRules | undefined,
   judge: (text: string, repairs: readonly RepairCode[]) => Canonical<Code>,
 ): Canonical<Code | keyof typeof anyCellCodes> {
-  return judgeCell(raw, rules, (text, repairs) => {
+  return judgeCell(raw, rules, (given, found) => {
+    const text = folded(given);
+    const repairs = text === given ? found : [...found, 'folded' as const];
     const judged = judge(text, repairs);
     const entry = judged.state === 'invalid' ? withoutPunctuation(text, repairs) : undefined;
     const rest = entry && judge(entry.text, entry.repairs);

@@ -1,11 +1,14 @@
+import type {BareReading} from './bare-digits.ts';
+import words from './words.json' with {type: 'json'};
+
 /** How to read a cell: settings for the whole list, and how its column usually writes values (habits). */
 export interface CellRules {
   /** Texts that count as empty in this list, in lower case. */
   readonly empties?: ReadonlySet<string> | undefined;
   /** The IP address to use if a cell has several. `only`: the cell is invalid unless all of them are the same. */
   readonly ipFromList?: 'first' | 'last' | 'only' | undefined;
-  /** True if most of the column's phone numbers have a calling code without its plus. */
-  readonly plusLost?: boolean;
+  /** How the column's phone numbers without plus or zero in front are read. */
+  readonly bare?: BareReading;
   /** True if some of the column's phone numbers have lost their leading zero. */
   readonly zeroLost?: boolean;
 }
@@ -16,7 +19,8 @@ export const repairCodes = {
   formula_text: 'The ="…" around it, which a spreadsheet adds to digits, was removed.',
   leading_apostrophe: 'The apostrophe in front, which a spreadsheet adds to texts, was removed.',
   quoted: 'The quotation marks around it were removed.',
-  uri: 'The tel:, callto:, mailto: or p: in front was removed.',
+  folded: 'Full-width or other digits, letters and dots were read as plain ones, and spaces around the @ removed.',
+  uri: 'The tel:, callto:, sms:, whatsapp:, mailto: or p: in front was removed.',
   plus_added: 'The plus before the calling code was added, as most of the column lacks it.',
   decimal_zero: 'The .0 at its end, which a program added, was removed; the rest is valid in its country.',
   extension: 'The extension behind the number was removed.',
@@ -85,6 +89,29 @@ function unwrap(given: string, repairs: RepairCode[]): string {
   return given;
 }
 
+const isDigit = (code: number) => /\p{Nd}/u.test(String.fromCodePoint(code));
+
+/** The value of a digit of any script: the digits of a script follow one another. */
+function digitOf(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let zero = code;
+  while (isDigit(zero - 1)) zero -= 1;
+  return String((code - zero) % 10);
+}
+
+/** The offset of full-width ASCII (`！` to `～`). */
+const FULL_WIDTH = 0xfee0;
+
+/** A text in one spelling: composed letters (NFC), and ASCII for digits, full-width characters and dots. */
+export function folded(text: string): string {
+  if (/^[ -~]*$/.test(text)) return text;
+  return text
+    .normalize('NFC')
+    .replace(/[！-～]/g, wide => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH))
+    .replace(/[。｡]/g, '.')
+    .replace(/(?![0-9])\p{Nd}/gu, digitOf);
+}
+
 const TRAILING = /[\s,;.،؛、。，；]{1,8}$/;
 
 /** A cell's text without its trailing punctuation; undefined if it has none. */
@@ -96,26 +123,7 @@ export function withoutPunctuation(given: string, before: readonly RepairCode[])
 }
 
 /** Texts, in lower case, that programs and people write into a cell for "no value", by language. */
-const PLACEHOLDERS = new Set(
-  [
-    '|-|--|---|–|—|?|??|???|.|..|...|…|*|_|\\n|null|(null)|[null]|<null>|nan|nat|nil|none|undefined|[]|{}|""',
-    'na|n/a|n.a.|n. a.|#n/a|#na|#null!|#value!|#ref!|#name?|#div/0!|#num!|#nv|#wert!|#bezug!|#valeur!',
-    'unknown|not known|tbd|tba|to be defined|not available|not applicable|not provided|not given|missing|blank|empty|(empty)|(blank)|no data|no value|none given|none provided|xxx|xxxx',
-    'k.a.|k. a.|k.a|ka|keine angabe|keine angaben|nicht angegeben|nicht vorhanden|nicht bekannt|unbekannt|keine|kein|keiner|ohne|entfällt|leer',
-    'inconnu|inconnue|non renseigné|non renseignee|non renseignée|non communiqué|néant|aucun|aucune|n.c.|n/c|nc|s.o.|sans objet|vide',
-    'desconocido|desconocida|ninguno|ninguna|sin datos|sin dato|s/d|no disponible|no aplica|no consta|vacío',
-    'desconhecido|desconhecida|nenhum|nenhuma|não informado|nao informado|não disponível|não se aplica|sem dados|vazio',
-    'sconosciuto|sconosciuta|nessuno|nessuna|n.d.|n/d|nd|non disponibile|non specificato|non applicabile|vuoto',
-    'onbekend|geen|n.v.t.|nvt|niet bekend|niet beschikbaar|leeg',
-    'nieznany|nieznana|nieznane|brak|brak danych|nie dotyczy|b/d|b.d.|bd',
-    'okänd|okänt|ukendt|ukjent|saknas|mangler|ingen|inget|ei tiedossa|tuntematon',
-    'bilinmiyor|yok|belirtilmemiş|neznámý|neznámé|neuvedeno',
-    'неизвестно|неизвестен|нет|нет данных|н/д|не указано',
-    '不明|なし|無し|未記入|未知|无|無|不详|暂无|모름|없음',
-  ]
-    .join('|')
-    .split('|'),
-);
+const PLACEHOLDERS = new Set(words.placeholders.join('|').split('|'));
 
 export const isPlaceholder = (text: string): boolean =>
   text.length < 20 && PLACEHOLDERS.has(text.toLowerCase());

@@ -7,9 +7,13 @@ import {
 } from 'libphonenumber-js/max';
 import {isPlaceholder, readCell} from './cell.ts';
 import {once} from './once.ts';
+import words from './words.json' with {type: 'json'};
 
 /** Country (or calling code) by which a phone number in national form is read. */
 export type PhoneCountry = {readonly defaultCountry: CountryCode} | {readonly defaultCallingCode: string};
+
+/** True for `+`, which says in place of a country that numbers are international, with or without their plus. */
+export const isInternational = (country: string | undefined): boolean => country?.trim() === '+';
 
 /**
  * The country of a text: a code (`DE`, `DEU`, `UK`), a name in some eighty languages, or a calling code
@@ -57,12 +61,7 @@ export function isShortCode(text: string): boolean {
 }
 
 /** States of the US, and the District of Columbia. Half of the codes, and the name Georgia, mean countries too. */
-const STATES = new Set(
-  [
-    'al ak az ar ca co ct de dc fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy',
-    'alabama alaska arizona arkansas california colorado connecticut delaware districtofcolumbia florida georgia hawaii idaho illinois indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana nebraska nevada newhampshire newjersey newmexico newyork northcarolina northdakota ohio oklahoma oregon pennsylvania rhodeisland southcarolina southdakota tennessee texas utah vermont virginia washington westvirginia wisconsin wyoming',
-  ].flatMap(names => names.split(' ')),
-);
+const STATES = new Set(words.states.flatMap(names => names.split(' ')));
 const NEARLY_ALL = 0.9;
 
 /** True if nearly all of these texts are states of the US, and at least one of the states is not a country too. */
@@ -80,50 +79,11 @@ const withoutUmlaut = (letter: string): string =>
 const CLDR_LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'sv', 'cs', 'ru'] as const;
 
 /**
- * Names that i18n-iso-countries and CLDR lack: short forms, and parts of the United Kingdom, which use its numbers.
+ * Names that i18n-iso-countries and CLDR lack: short forms, codes of sports that differ from the ISO codes, and parts
+ * of the United Kingdom, which use its numbers. Of the signs on cars only Germany's: other single letters abbreviate
+ * several countries.
  */
-const ALIASES: Readonly<Record<string, string>> = {
-  england: 'GB',
-  scotland: 'GB',
-  wales: 'GB',
-  northernireland: 'GB',
-  eeuu: 'US',
-  eua: 'US',
-  drcongo: 'CD',
-  drc: 'CD',
-  bosnia: 'BA',
-  brd: 'DE',
-  uae: 'AE',
-  holland: 'NL',
-  // Germany's country sign on cars. Other one-letter signs are left out: they abbreviate several countries.
-  d: 'DE',
-  // Codes that are used in sports, if they differ from the ISO codes.
-  ger: 'DE',
-  sui: 'CH',
-  ned: 'NL',
-  den: 'DK',
-  por: 'PT',
-  gre: 'GR',
-  cro: 'HR',
-  slo: 'SI',
-  bul: 'BG',
-  lat: 'LV',
-  eng: 'GB',
-  sco: 'GB',
-  wal: 'GB',
-  nir: 'GB',
-  rsa: 'ZA',
-  ksa: 'SA',
-  ina: 'ID',
-  mas: 'MY',
-  phi: 'PH',
-  vie: 'VN',
-  tpe: 'TW',
-  chi: 'CL',
-  uru: 'UY',
-  par: 'PY',
-  crc: 'CR',
-};
+const ALIASES: Readonly<Record<string, string>> = words.countryAliases;
 
 const FLAG = /[\u{1F1E6}-\u{1F1FF}]{2}/gu;
 /** Offset between flag letters and the letters that they stand for. */

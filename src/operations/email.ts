@@ -78,7 +78,9 @@ const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\
 
 /** An e-mail address with its domain in lower case and ASCII. The local part stays, since its case may matter. */
 export function canonicalEmail(raw: string, _country?: string, rules?: CellRules): Canonical<EmailCode> {
-  return judgeEntry(raw, rules, (text, repairs) => {
+  return judgeEntry(raw, rules, (given, before) => {
+    const text = given.replace(/^([^@]*\S)\s*@\s*([^@]*)$/, '$1@$2');
+    const repairs = text === given ? before : [...before, 'folded' as const];
     const judged = judgeAddress(text, repairs);
     const found = judged.state === 'value' ? judged : (judgeWrapped(text, repairs) ?? judged);
     const isMalformed = found.state === 'invalid' && found.code === 'email_malformed';

@@ -11,6 +11,7 @@ const codes = {
   ip_with_port: 'An address followed by a number that is not a port.',
   ip_list: 'Several addresses in one cell.',
   ip_range: 'A network such as 192.0.2.0/24, not a single address.',
+  ip_number: 'An address as a number, such as 3221225985 for 192.0.2.1.',
   ip_private: 'A private or reserved address such as 10.0.0.7, which exists in many networks.',
   ipv6_unsupported: 'An IPv6 address: the service takes IPv4 only.',
 } as const;
@@ -94,10 +95,13 @@ function judgeIp(
   const host = text.replace(HOST_MASK, '');
   if (host !== text) return judgeIp(host, [...repairs, 'host_mask']);
   if (/^[\d.]+\/\d{1,2}$/.test(text)) return invalid('ip_range');
+  if (/^[1-9]\d{7,9}$/.test(text) && Number(text) < ADDRESSES) return invalid('ip_number');
   return judgeList(text, repairs, which) ?? invalid('ip_malformed');
 }
 
 const MOST_PORT = 65_535;
+/** Number of IPv4 addresses. */
+const ADDRESSES = 2 ** 32;
 
 /**
  * Program versions look like IP addresses with small parts, such as `4.12.0.3`, `120.0.6099.129`, `1.3.6.1`.

@@ -79,7 +79,10 @@ export interface IntelligenceSpec<Name extends string = string, Data extends z.Z
    * Finds rules for a column that single cells don't show, such as lost plus signs. Reads the column's first
    * cells and their countries.
    */
-  readonly habits?: (cells: readonly (readonly [text: string, country: string | undefined])[]) => CellRules;
+  readonly habits?: (
+    cells: readonly (readonly [text: string, country: string | undefined])[],
+    isInHeader?: boolean,
+  ) => CellRules;
   /**
    * True if a run finds the operation's columns by itself. It must be false for operations that a later version
    * adds: else a job that names no columns would pay for them after an upgrade.

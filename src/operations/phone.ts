@@ -1,9 +1,9 @@
 import {type PhoneNumber, parsePhoneNumberFromString, validatePhoneNumberLength} from 'libphonenumber-js/max';
 import {z} from 'zod';
 import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
-import {type CellRules, type RepairCode, readCell} from './cell.ts';
-import {type PhoneCountry, phoneCountry} from './country.ts';
-import {areWrittenWhole, type BareEvidence, bareNumber, evidenceOf, withPlus} from './lost-plus.ts';
+import {type BareEvidence, bareDigits, readBare, readingOf} from './bare-digits.ts';
+import {type CellRules, folded, type RepairCode, readCell} from './cell.ts';
+import {isInternational, type PhoneCountry, phoneCountry} from './country.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
 import {isInPlan} from './phone-plan.ts';
 import {isDate, isLikelyPhone} from './phone-shape.ts';
@@ -62,7 +62,7 @@ export const phone = intelligence('phone', {
   canonical: canonicalPhone,
   habits: phoneHabits,
   // Any long number may be a phone number. Without a header, only a plus proves it.
-  isTelling: given => /^\s*['"“”„«»‘’‚‹›]?\+/.test(given),
+  isTelling: given => /^\s*['"“”„«»‘’‚‹›]?(?:[a-z]+:)?\s*(?:[+＋]|\(?00)/i.test(given),
   isLikely: isLikelyPhone,
   top: [['phone_countries', ['country']]],
   rules: [
@@ -85,49 +85,77 @@ export const phone = intelligence('phone', {
  * if the number is assigned.
  */
 export function canonicalPhone(raw: string, country?: string, rules?: CellRules): Canonical<PhoneCode> {
+  const all = isInternational(country) ? {...rules, bare: 'international' as const} : rules;
   return judgeEntry(raw, rules, (text, repairs) => {
-    const uri = /^(?:tel|callto|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
+    const uri = /^(?:tel|callto|sms|whatsapp|p):(?:\/\/)?/i.exec(text)?.[0] ?? '';
     const found = uri === '' ? repairs : [...repairs, 'uri' as const];
-    const written = text.slice(uri.length).trim().replace(PLUS, '+');
-    return judgePhone(written, found, phoneCountry(country), rules);
+    return judgePhone(fromAbroad(text.slice(uri.length).trim()), found, phoneCountry(country), all);
   });
+}
+
+const isValidText = (text: string): boolean => {
+  const number = parsePhoneNumberFromString(text, {extract: false});
+  return number !== undefined && isInPlan(number);
+};
+
+/** A trunk zero in brackets behind the calling code: `+44 (0)20`. */
+const BRACKETED_ZERO = /^(\+[\d\s]{1,5}[\s-]*)\(\s*0\s*\)\s*/;
+/** Mexico's mobile numbers had a 1 behind the calling code until 2019. */
+const MEXICAN_ONE = /^\+52[\s-]*1(?=(?:\D*\d){10}\D*$)/;
+
+/**
+ * A text with its plus. `00` is one if the number is valid with it, whatever the prefix of the row's country. A zero
+ * in brackets is removed where the number is valid only without it: an Italian landline keeps it.
+ */
+function fromAbroad(text: string): string {
+  const plus = text.replace(PLUS, '+');
+  const prefixed = /^\(?00(?=[\s\d)])/.test(plus) ? plus.replace(/^\(?00[\s)]*/, '+') : plus;
+  if (!prefixed.startsWith('+')) return plus;
+  const written = prefixed.replace(MEXICAN_ONE, '+52 ');
+  const without = written.replace(BRACKETED_ZERO, '$1');
+  const isZeroWrong = without !== written && isValidText(without) && !isValidText(written.replace(/\(\s*0\s*\)/, '0'));
+  const whole = isZeroWrong ? without : written;
+  return plus.startsWith('+') || isValidText(whole) ? whole : plus;
 }
 
 /** A text's number in E.164 form. If the text may have lost a plus, adds it. Undefined for an invalid number. */
 export function validPhone(text: string, country: string | undefined): string | undefined {
   const plain = canonicalPhone(text, country);
   const isUnclear = plain.state === 'invalid' && plain.code === 'calling_code_unclear';
-  const judged = isUnclear ? canonicalPhone(text, country, {plusLost: true}) : plain;
+  const judged = isUnclear ? canonicalPhone(text, country, {bare: 'international'}) : plain;
   if (judged.state !== 'value') return undefined;
   const number = parsePhoneNumberFromString(judged.value);
   return number !== undefined && isInPlan(number) ? judged.value : undefined;
 }
 
-/** Finds out if a column's numbers lost their plus or their leading zero. A single cell does not show that. */
+/** Finds out how a column writes its numbers, which a single cell does not show. */
 export function phoneHabits(
   cells: readonly (readonly [text: string, country: string | undefined])[],
+  isInHeader = false,
 ): CellRules {
-  const bare: BareEvidence[] = [];
-  let values = 0;
+  const numbers: BareEvidence[] = [];
   let zeroLost = false;
   for (const [raw, country] of cells) {
     const cell = readCell(raw);
     if (cell.state !== 'text') continue;
-    values += 1;
-    const text = WHOLE.exec(cell.text)?.[1] ?? cell.text;
+    const plain = folded(cell.text);
+    const text = WHOLE.exec(plain)?.[1] ?? plain;
+    const digits = bareDigits(text);
+    if (digits === undefined && !/\d{3}/.test(text)) continue;
     const number = parsePhoneNumberFromString(text, {...phoneCountry(country), extract: false});
-    const evidence = number?.isPossible() === true ? evidenceOf(text, number) : undefined;
-    if (evidence !== undefined) bare.push(evidence);
-    if (evidence?.kind === 'national' && number?.isValid() === false && lacksZero(number)) zeroLost = true;
+    const national = number?.isPossible() === true && phoneCountry(country) !== undefined ? number : undefined;
+    if (!text.startsWith('+')) numbers.push({digits, national});
+    if (digits !== undefined && national?.isValid() === false && lacksZero(national)) zeroLost = true;
   }
-  return {plusLost: bare.length > 0 && areWrittenWhole(values, bare), zeroLost};
+  const bare = numbers.some(({digits}) => digits !== undefined) ? readingOf(numbers, isInHeader) : undefined;
+  return {...(bare && {bare}), ...(zeroLost && {zeroLost})};
 }
 
-/** A plus in brackets or full width. libphonenumber-js would ignore it and read a wrong number. */
-const PLUS = /^[\s(]*[+＋﹢]/;
+/** A plus in brackets. libphonenumber-js would ignore it and read a wrong number. */
+const PLUS = /^[\s(]*[+﹢]/;
 
 /** Zeros only, which people type into a form instead of a number. */
-const ZEROS = /^(?:[+\p{P}\p{Z}]*[0０])+[\p{P}\p{Z}]*$/u;
+const ZEROS = /^(?:[+\p{P}\p{Z}]*0)+[\p{P}\p{Z}]*$/u;
 
 function judgePhone(
   text: string,
@@ -152,10 +180,27 @@ function judgePhone(
     number?.isPossible() === true &&
     // If the text is in E.164 form itself, `isPossible` has already checked its length.
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
+  if (whole && number.number === text) return valid(text, repairs);
+  const digits = bareDigits(text);
+  const read = digits && readBare(digits, whole ? number : undefined, country ? habits?.bare ?? (whole ? undefined : 'doubt') : habits?.bare);
+  if (read === 'unclear') return invalid('calling_code_unclear');
+  if (read) return valid(read.number, [...repairs, 'plus_added']);
   if (!whole) return invalid(phoneFault(text, country));
-  if (number.number === text) return valid(text, repairs);
+  if (isRange(text, country)) return invalid('phone_list');
   const hasExtension = number.ext !== undefined || SUBADDRESS.test(text);
-  return judgeBare(text, number, hasExtension ? [...repairs, 'extension'] : repairs, habits);
+  return (
+    planFault(text, number, habits) ??
+    valid(number.number, hasExtension ? [...repairs, 'extension'] : repairs)
+  );
+}
+
+/** A number and the end of its range or its extension: `030 23125011-15`. It is valid without that end, too. */
+const RANGE = /^([^-–]*\d[^-–]*)\s*[-–]\s*\d{1,3}$/;
+
+function isRange(text: string, country: PhoneCountry | undefined): boolean {
+  const start = RANGE.exec(text)?.[1];
+  if (start === undefined) return false;
+  return parsePhoneNumberFromString(start, {...country, extract: false})?.isValid() === true;
 }
 
 /**
@@ -163,27 +208,11 @@ function judgePhone(
  * texts in national form without a country.
  */
 function mayBeNumber(text: string, country: PhoneCountry | undefined): boolean {
-  return /\p{Nd}/u.test(text) && (country !== undefined || /[+＋]/.test(text));
+  return /\d/.test(text) && (country !== undefined || text.includes('+'));
 }
 
 /** A subaddress (RFC 3966), which counts as an extension. libphonenumber drops it, without setting `ext`. */
 const SUBADDRESS = /;isub=/i;
-
-/** Judges a number that may have lost its plus. The plus is added only if the column shows that it was lost. */
-function judgeBare(
-  text: string,
-  number: PhoneNumber,
-  repairs: readonly RepairCode[],
-  habits: CellRules | undefined,
-): Canonical<PhoneCode> {
-  const kind = bareNumber(text, number);
-  if (kind !== 'unclear' && !(kind === 'foreign' && habits?.plusLost === true))
-    return planFault(text, number, habits) ?? valid(number.number, repairs);
-  const whole = kind === 'unclear' && habits?.plusLost === true ? withPlus(number) : undefined;
-  return whole === undefined
-    ? invalid('calling_code_unclear')
-    : valid(whole.number, [...repairs, 'plus_added']);
-}
 
 /**
  * The fault of a number that is not valid in its country, or may have lost its leading zero. Undefined for a

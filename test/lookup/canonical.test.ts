@@ -385,7 +385,7 @@ test('a phone number in an unassigned range is still looked up', () => {
 
 test('a column whose numbers all end in .0 shows that it lost its pluses', () => {
   const cells = Array.from({length: 6}, (_, n) => [`3834320123${n}.0`, 'XK'] as const);
-  expect(phoneHabits(cells)).toMatchObject({plusLost: true});
+  expect(phoneHabits(cells)).toMatchObject({bare: 'international'});
 });
 
 describe('a mobile number of each country', () => {
@@ -400,7 +400,7 @@ describe('a mobile number of each country', () => {
     const bare = number.number.slice(1);
     const unclear = ['DE', 'ID', 'XK'].includes(country);
     expect(shown(canonicalPhone(bare, country))).toBe(unclear ? '!calling_code_unclear' : number.number);
-    expect(canonicalPhone(bare, country, {plusLost: true})).toMatchObject({value: number.number});
+    expect(canonicalPhone(bare, country, {bare: 'international'})).toMatchObject({value: number.number});
   });
 });
 

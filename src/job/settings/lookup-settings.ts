@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {phoneCountry} from '../../operations/country.ts';
+import {isInternational, phoneCountry} from '../../operations/country.ts';
 import {operationNames, operations, perIntelligence} from '../../operations/table.ts';
 import {columns, list} from '../values.ts';
 import {settingsIn} from './declare.ts';
@@ -62,14 +62,15 @@ export const lookupSettings = {
   defaultCountry: columnsSetting(
     z
       .string()
-      .refine(text => phoneCountry(text) !== undefined, {
+      .refine(text => isInternational(text) || phoneCountry(text) !== undefined, {
         error: ({input}) => `expected a country, by ${expectedCountry(String(input))}`,
       })
       .transform(text => (text.length === 2 ? text.toUpperCase() : text))
       .optional(),
     {
       value: 'CC',
-      description: 'Country, as code or name, of national phone numbers without a country of their own.',
+      description:
+        'Country, as code or name, of national phone numbers without a country of their own; + if phone numbers only lack their plus.',
       uses: ['run', 'library', 'lookup', 'verify'],
       shapes: 'output',
     },

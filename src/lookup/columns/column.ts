@@ -2,7 +2,7 @@ import type {InputFormat} from '../../input/row.ts';
 import {isInList} from '../field-paths.ts';
 import {type CellReader, cellReader} from '../targets.ts';
 import {type HeaderSays, namesAnother, readHeader} from './header.ts';
-import type {ColumnKind} from './header-words.ts';
+import type {ColumnKind} from './vocabulary.ts';
 
 /** A column of the input, and what its header says about its values. */
 export interface Column {

@@ -1,9 +1,6 @@
 import {intelligenceNames} from '../../operations/table.ts';
-import {type ColumnKind, headerWords} from './header-words.ts';
-import {type NeutralWords, neutralWords} from './neutral-words.ts';
-import {type OtherWords, otherWords} from './other-words.ts';
 import {isUnspaced, tokensOf} from './tokens.ts';
-import {HeaderVocabulary, type Match} from './vocabulary.ts';
+import {type ColumnKind, type HeaderVocabulary, type Match, type Words, vocabularyOf} from './vocabulary.ts';
 
 export interface HeaderSays {
   /**
@@ -87,7 +84,7 @@ export function namesFax(header: string): boolean {
 }
 
 /** True if a header has a word of this group of words, such as `versions`, whatever its other words mean. */
-export function names(header: string, which: keyof OtherWords | 'country'): boolean {
+export function names(header: string, which: Words): boolean {
   const words = vocabularyOf(which);
   return tokensOf(header).some((_, at, tokens) => words.matches(tokens, at).length > 0);
 }
@@ -127,24 +124,4 @@ function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' 
   const at = firstUnknown(tail, known, isNumber);
   if (at === tail.length) return 'plain';
   return PARTICLES.has(tail[at] ?? '') && tail.length - at <= LONGEST_OWNER ? 'someone' : 'other';
-}
-
-type HeaderField = ColumnKind | 'behind' | 'behindCountry' | keyof OtherWords | keyof NeutralWords;
-
-/** Vocabularies by the groups of words in them, built on first use: some have a thousand phrases. */
-const vocabularies = new Map<string, HeaderVocabulary>();
-
-function vocabularyOf(...fields: readonly HeaderField[]): HeaderVocabulary {
-  const key = fields.join();
-  const known = vocabularies.get(key);
-  if (known !== undefined) return known;
-  const languages: readonly Partial<Record<HeaderField, string>>[] = [
-    ...Object.values(headerWords),
-    ...Object.values(otherWords),
-    ...Object.values(neutralWords),
-  ];
-  const phrases = fields.flatMap(field => languages.flatMap(words => words[field]?.split(',') ?? []));
-  const made = new HeaderVocabulary(phrases);
-  vocabularies.set(key, made);
-  return made;
 }

@@ -1,4 +1,40 @@
+import type {Intelligence} from '../../operations/table.ts';
 import {isUnspaced, tokensOf} from './tokens.ts';
+import words from './words.json' with {type: 'json'};
+
+export type ColumnKind = Intelligence | 'country';
+
+/**
+ * Groups of words in words.json, by language: phrases separated by commas, in any case, with or without accents. A `?`
+ * marks a phrase with another meaning too, such as Turkish `cep` (CEP is a postcode in Brazil): most values must then
+ * fit. A word missing there costs the user a flag; a wrong one costs money.
+ *
+ * A kind: words that mean the kind and nothing else. `behind`, `behindCountry`: words that may follow a kind's word
+ * without changing its meaning (`Phone 1 - Value`, `country_code`). `persons`: the persons of a list. `neutral`: a
+ * value's purpose or time, and words of web forms. `visits`: for IP addresses only (`last_login_ip`). `whole`: the
+ * numbers have their calling code. `another`: someone other than the row's person, anywhere in the header.
+ * `otherDigits`: digits that are no phone numbers (`order_no`). `cards`: no phone numbers either, even in groups.
+ * `versions`: they can look like IP addresses. `masked`: values were made unrecognizable. `totals`, `notes`: labels of
+ * rows below a list.
+ */
+export type Words =
+  | ColumnKind
+  | ('behind' | 'behindCountry' | 'persons' | 'neutral' | 'visits' | 'whole')
+  | ('another' | 'otherDigits' | 'cards' | 'versions' | 'masked' | 'totals' | 'notes');
+
+const languages: readonly Partial<Record<Words, string>>[] = Object.values(words);
+/** Vocabularies by their groups of words, built on first use: some have a thousand phrases. */
+const vocabularies = new Map<string, HeaderVocabulary>();
+
+export function vocabularyOf(...groups: readonly Words[]): HeaderVocabulary {
+  const key = groups.join();
+  const known = vocabularies.get(key);
+  if (known !== undefined) return known;
+  const phrases = groups.flatMap(group => languages.flatMap(some => some[group]?.split(',') ?? []));
+  const made = new HeaderVocabulary(phrases);
+  vocabularies.set(key, made);
+  return made;
+}
 
 /** A phrase of the vocabulary, found at a word of a header. */
 export interface Match {

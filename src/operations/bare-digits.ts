@@ -1,0 +1,89 @@
+import {type PhoneNumber, parsePhoneNumberFromString} from 'libphonenumber-js/max';
+import {isInPlan} from './phone-plan.ts';
+
+/**
+ * How a column's bare digits (without plus, 00 or a zero in front) are read where they are valid with a plus.
+ * Undefined: as a national number if they are written as their country writes national numbers, else in doubt.
+ *
+ * `international`: with a plus. `header`: with a plus, but in doubt if written as national numbers. `doubt`:
+ * in doubt however they are written.
+ */
+export type BareReading = 'international' | 'header' | 'doubt' | undefined;
+
+/** The digits of a text without plus or zero in front; undefined for any other text. */
+export function bareDigits(text: string): string | undefined {
+  const digits = text.replace(/\D/g, '');
+  return text.startsWith('+') || !/^[1-9]/.test(digits) || /[a-z]/i.test(text) ? undefined : digits;
+}
+
+/** The number that bare digits form with a plus in front; undefined if that number is invalid. */
+export function withPlus(digits: string): PhoneNumber | undefined {
+  const number = parsePhoneNumberFromString(`+${digits}`, {extract: false});
+  return number !== undefined && isInPlan(number) ? number : undefined;
+}
+
+/** True for digits as their country itself writes a number: with its area code and, if usual, its trunk prefix. */
+function isUsualForm(digits: string, number: PhoneNumber): boolean {
+  return number.formatNational().replace(/\D/g, '') === digits;
+}
+
+/**
+ * Reads bare digits. `national`: what libphonenumber reads in the row's country, if it is known. Returns the number
+ * with its plus; `unclear` if both readings are possible; undefined if the digits can only be a national number.
+ */
+export function readBare(
+  digits: string,
+  national: PhoneNumber | undefined,
+  reading: BareReading,
+): PhoneNumber | 'unclear' | undefined {
+  // The digits begin with their country's calling code, and are valid only with it.
+  if (national?.number === `+${digits}` && isInPlan(national)) return undefined;
+  const isUsual = national !== undefined && isInPlan(national) && isUsualForm(digits, national);
+  if (isUsual && reading === undefined && !digits.startsWith(national.countryCallingCode)) return undefined;
+  const whole = withPlus(digits);
+  if (whole === undefined) return undefined;
+  const isMeant = reading === 'international' || (reading === 'header' && !isUsual);
+  return isMeant ? whole : national === undefined && reading === undefined ? undefined : 'unclear';
+}
+
+/** Facts about one phone number of a column, by which {@link readingOf} judges the column. */
+export interface BareEvidence {
+  /** Undefined for numbers that are not bare digits. */
+  readonly digits: string | undefined;
+  readonly national: PhoneNumber | undefined;
+}
+
+const NEARLY_ALL = 0.9;
+const MOSTLY = 0.5;
+/** In most countries, national numbers have fewer digits than this. */
+const LONG_NUMBER = 11;
+/** Numbers that must agree, since one or two may do so by chance. */
+const SEVERAL = 3;
+
+/**
+ * How a column's bare digits are read. Evidence for a plus: nearly all bare digits are valid with it, hardly any
+ * number is written in national form, and either the column's header means it, or several numbers are valid only
+ * with a plus and begin with different calling codes, or several begin with their own country's calling code.
+ */
+export function readingOf(all: readonly BareEvidence[], isInHeader: boolean): BareReading {
+  const bare = all.flatMap(({digits, national}) =>
+    digits === undefined ? [] : [{digits, national, whole: withPlus(digits)}],
+  );
+  const whole = bare.filter(one => one.whole !== undefined);
+  const isValid = (number: PhoneNumber | undefined) => number !== undefined && isInPlan(number);
+  const only = whole.filter(
+    ({digits, national}) =>
+      digits.length >= LONG_NUMBER && !(isValid(national) && national?.number !== `+${digits}`),
+  );
+  const own = whole.filter(({digits, national}) => digits.startsWith(national?.countryCallingCode ?? ' '));
+  const foreign = only.filter(one => !own.includes(one));
+  const codes = new Set(only.map(({whole}) => whole?.countryCallingCode));
+  const isNearlyAll = whole.length >= NEARLY_ALL * bare.length;
+  const isAlone = bare.length >= NEARLY_ALL * all.length;
+  const isShown =
+    (only.length >= SEVERAL && codes.size > 1) || (own.length >= SEVERAL && own.length >= NEARLY_ALL * bare.length);
+  if (bare.length > 0 && isNearlyAll && isAlone && (isShown || (isInHeader && foreign.length > 0)))
+    return 'international';
+  if (isInHeader) return whole.length > 0 && whole.length >= MOSTLY * bare.length ? 'header' : 'doubt';
+  return foreign.length > 0 ? 'doubt' : undefined;
+}
