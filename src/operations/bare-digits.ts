@@ -41,9 +41,10 @@ export function readBare(
   const isUsual = national !== undefined && isInPlan(national) && isUsualForm(digits, national);
   if (isUsual && reading === undefined && !digits.startsWith(national.countryCallingCode)) return undefined;
   const whole = withPlus(digits);
-  if (whole === undefined) return undefined;
+  // Where numbers have their calling codes, digits without one are national only as their country writes them.
+  if (whole === undefined) return isUsual || reading === undefined || reading === 'doubt' ? undefined : 'unclear';
   const isMeant = reading === 'international' || (reading === 'header' && !isUsual);
-  return isMeant ? whole : national === undefined && reading === undefined ? undefined : 'unclear';
+  return isMeant ? whole : 'unclear';
 }
 
 /** Facts about one phone number of a column, by which {@link readingOf} judges the column. */
@@ -57,8 +58,9 @@ const NEARLY_ALL = 0.9;
 const MOSTLY = 0.5;
 /** In most countries, national numbers have fewer digits than this. */
 const LONG_NUMBER = 11;
-/** Numbers that must agree, since one or two may do so by chance. */
+/** Numbers that must agree, since fewer may do so by chance: with different calling codes, or with their own. */
 const SEVERAL = 3;
+const SEVERAL_OWN = 5;
 
 /**
  * How a column's bare digits are read. Evidence for a plus: nearly all bare digits are valid with it, hardly any
@@ -81,7 +83,7 @@ export function readingOf(all: readonly BareEvidence[], isInHeader: boolean): Ba
   const isNearlyAll = whole.length >= NEARLY_ALL * bare.length;
   const isAlone = bare.length >= NEARLY_ALL * all.length;
   const isShown =
-    (only.length >= SEVERAL && codes.size > 1) || (own.length >= SEVERAL && own.length >= NEARLY_ALL * bare.length);
+    (only.length >= SEVERAL && codes.size > 1) || (own.length >= SEVERAL_OWN && own.length >= MOSTLY * bare.length);
   if (bare.length > 0 && isNearlyAll && isAlone && (isShown || (isInHeader && foreign.length > 0)))
     return 'international';
   if (isInHeader) return whole.length > 0 && whole.length >= MOSTLY * bare.length ? 'header' : 'doubt';

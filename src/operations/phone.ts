@@ -182,7 +182,8 @@ function judgePhone(
     (number.number === text || validatePhoneNumberLength(number.number) === undefined);
   if (whole && number.number === text) return valid(text, repairs);
   const digits = bareDigits(text);
-  const read = digits && readBare(digits, whole ? number : undefined, country ? habits?.bare ?? (whole ? undefined : 'doubt') : habits?.bare);
+  const isRead = country !== undefined || habits?.bare === 'international' || habits?.bare === 'header';
+  const read = isRead && digits ? readBare(digits, whole ? number : undefined, habits?.bare) : undefined;
   if (read === 'unclear') return invalid('calling_code_unclear');
   if (read) return valid(read.number, [...repairs, 'plus_added']);
   if (!whole) return invalid(phoneFault(text, country));

@@ -130,8 +130,8 @@ describe('content alone', () => {
     expect(guess('a', six(cell), 'US')).toBe(expected);
   });
 
-  test('a few values are unsure', () => {
-    expect(guess('a', ['192.0.2.1', '198.51.100.7'])).toBe('ip unsure');
+  test('one value is as good as a thousand', () => {
+    expect(guess('a', ['192.0.2.1'])).toBe('ip sure');
   });
 
   test('one in ten may be something else; with more it is unsure, and with half of them none', () => {
@@ -301,6 +301,7 @@ test('unsupported addresses count as addresses; a column with mostly fitting val
   ]);
   expect(of(['contacto', 'nr'], ...most)).toEqual(['email contacto unsure', 'phone nr unsure']);
   expect(of(['contacto', 'mail'], ...most.map(([a = '']) => [a, 'jo@example.com']))).toEqual([
+    'email contacto unsure',
     'email mail sure',
   ]);
 });
@@ -309,6 +310,7 @@ test('without a header a few values are enough where there is nothing else', () 
   const rows = csvRows(['192.0.2.1', 'hello'], ['198.51.100.7', 'jo@example.com']);
   expect(guessesOf(['column_1', 'column_2'], rows, {headless: true})).toMatchObject([
     {operation: 'ip', column: 'column_1', confidence: 'sure'},
+    {operation: 'email', column: 'column_2', confidence: 'unsure', aside: 'values'},
   ]);
 });
 

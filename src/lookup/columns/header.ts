@@ -40,7 +40,7 @@ export function readHeader(header: string): ReadonlyMap<ColumnKind, HeaderSays> 
  */
 function isPlain(kind: ColumnKind, tokens: readonly string[]): boolean {
   const visits = kind === 'ip' ? (['visits'] as const) : [];
-  const known = vocabularyOf(kind, 'behind', 'persons', 'neutral', ...visits);
+  const known = vocabularyOf(kind, 'behind', 'persons', 'neutral', 'whole', ...visits);
   const isHarmless = (token: string) => isNumber(token) || PARTICLES.has(token) || known.makesUp(token);
   return firstUnknown(tokens, known, isHarmless) === tokens.length;
 }
@@ -119,6 +119,7 @@ function tailOf(kind: ColumnKind, tail: readonly string[]): 'plain' | 'someone' 
   const known = vocabularyOf(
     'behind',
     'persons',
+    'whole',
     kind === 'country' ? 'behindCountry' : kind === 'ip' ? 'visits' : 'behind',
   );
   const at = firstUnknown(tail, known, isNumber);

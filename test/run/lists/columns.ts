@@ -36,10 +36,17 @@ staff's column without values is not spoken of ▸ email,owner_email ⏎ 6× p{n
 staff's column that is named is looked up ▸ [--email owner_email] email,owner_email ⏎ 6× p{n}@example.com,owner@example.com ▸ email=owner_email → owner@example.com
 a fax is no telephone ▸ Telefon,Fax,Land ⏎ 6× +4930 2312500{n},+4930 2312510{n},DE ▸ phone=Telefon country=Land → +493023125000 +493023125001 +493023125002 … 6 ▸ Not looked up, though 100% of its values are phone numbers: "Fax" (its name means fax or pager); add --phone Fax.
 few values under a name that says nothing are named beside a header that does ▸ id,login,mail,land ⏎ 4× {n},192.0.2.{n},p{n}@example.com,DE ▸ email=mail → p0@example.com p1@example.com p2@example.com p3@example.com ▸ "login"; add --ip login.
-few values alone are asked about ▸ id,login ⏎ 4× {n},192.0.2.{n} ▸ column_unsure --ip login ▸ Column "login" may hold IP addresses, but has too few values to be sure.
+few values are as good as many ▸ id,login ⏎ 1× {n},192.0.2.{n} ▸ ip=login → 192.0.2.0
 the content belies its header ▸ ip,email ⏎ 6× yes,p{n}@example.com ▸ column_unsure --email email ▸ Column "ip" is named like IP addresses, but none of its values is one (row 1: ip_malformed, not an IPv4 address, which looks like 192.0.2.1). Name the columns to look up: --email email.
 X-Forwarded-For ▸ x_forwarded_for ⏎ 6× "192.0.2.{n}, 198.51.100.7" ▸ column_unsure --ip-from-list first ▸ Column "x_forwarded_for" holds several IP addresses in a cell (100% of its values). Choose one: --ip-from-list first (in X-Forwarded-For the client, by its own word), last (what the last proxy saw), or only (if all are the same).
 X-Forwarded-For, the client's ▸ [--ip-from-list first] x_forwarded_for ⏎ 6× "192.0.2.{n}, 198.51.100.7" ⏎ "10.0.0.7, 198.51.100.7" ▸ ip=x_forwarded_for → 192.0.2.0 192.0.2.1 192.0.2.2 … 6 | 6×+list_entry 1×ip_private
 a column of a seller is added by its flag alone ▸ [--email Lead Owner Email] Email,Phone,Lead Owner Email,Country ⏎ 6× p{n}@example.com,020 7946 000{n},sam@example.org,GB ▸ email=Lead Owner Email → sam@example.org ▸ Not looked up, as you named other columns: "Email", "Phone". To look them up too, add --email Email --phone Phone --country Country.
 a column that is named, of one ▸ [--email mail] mail,note ⏎ 6× p{n}@example.com,x ▸ email=mail → p0@example.com p1@example.com p2@example.com … 6
+placeholders in a column of phones are empty ▸ id,Phone (optional),country ⏎ 5× {n},(202) 555-011{n},US ⏎ 3× {n},n/a,US ▸ phone=Phone (optional) country=country → +12025550110 +12025550111 +12025550112 … 5
+words of forms around a phone ▸ [--default-country DE] Telefon (tagsüber);x ⏎ 030 23125011;1 ▸ phone=Telefon (tagsüber) → +493023125011
+and ▸ [--default-country US] Number Called;x ⏎ 202 555 0111;1 ▸ phone=Number Called → +12025550111
+and ▸ [--default-country US] "Your phone number, please",x ⏎ 202 555 0111,1 ▸ phone=Your phone number, please → +12025550111
+one row with two phones ▸ id,Mobile number (with country code),Phone number - WhatsApp preferred,mail ⏎ 10,+442079460910,+442079460810,u@example.com ▸ phone=Mobile number (with country code) phone=Phone number - WhatsApp preferred email=mail → +442079460910 +442079460810 u@example.com
+two rows under unknown words ▸ Kunde;Kontakt;Rueckruf ⏎ 2× Jo Doe;p{n}@example.com;030 2312501{n} ▸ email=Kontakt → p0@example.com p1@example.com ▸ "Rueckruf"; add --phone Rueckruf, and --country or --default-country
+half of a column whose header is unknown is named ▸ mail,x ⏎ 6× p{n}@example.com,+1202555010{n} ⏎ 5× q{n}@example.com,call me ▸ email=mail → p0@example.com p1@example.com p2@example.com … 11 ▸ Not looked up, though 55% of its values are phone numbers: "x"; add --phone x.
 `;

@@ -10,7 +10,7 @@ import {layOut} from '../../../src/layout/layout.ts';
 /**
  * A real list, and a run's plan for it: a line of a table, `NAME ▸ LIST ▸ BECOMES ▸ SAYS`.
  *
- * LIST: rows parted by ` ⏎ `, a tab as `⇥`, a Ctrl-Z at the end as `␚`; `6× p{n}@example.com` are six rows, {n} from 0. Before them in `[…]`: flags, `@FILE`
+ * LIST: rows parted by ` ⏎ `, a tab as `⇥`, a line feed in a cell as `␤`, a Ctrl-Z at the end as `␚`; `6× p{n}@example.com` are six rows, {n} from 0. Before them in `[…]`: flags, `@FILE`
  * for its name, `in ENCODING`.
  * BECOMES: `email=Mail phone=Tel country=Land → VALUES | CODES`, where the first values stand for all (`a b c … 12`) and `+code` is
  * a repair; of a list that is refused the error's code and the flags that it offers.
@@ -40,6 +40,7 @@ function situation(line: string): Situation {
     list: iconv.encode(
       `${rows.split(' ⏎ ').flatMap(repeated).join('\n')}\n`
         .replaceAll('⇥', '\t')
+        .replaceAll('␤', '\n')
         .replace(/␚+\n$/, marks => '\u001a'.repeat(marks.length - 1)),
       encoding,
     ),
@@ -106,7 +107,7 @@ async function planned(path: string, flags: readonly string[], said: string[]): 
     const country = [...new Set(mapping.countries.values())].map(name => `country=${name}`);
     const shown = [...codes].map(([code, n]) => `${n}×${code}`);
     return [
-      [...columns, ...country].join(' '),
+      [...columns, ...country].join(' ').replaceAll('\n', '␤'),
       `→ ${shortened([...values])}`.trim(),
       ...(shown.length === 0 ? [] : [`| ${shown.join(' ')}`]),
     ].join(' ');
