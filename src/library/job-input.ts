@@ -31,7 +31,7 @@ export interface JobInput {
   readonly only?: Setting<'only'>;
   /** Column with the country of phone numbers in national form, as code or name. Several columns may be given: each column of phone numbers uses the one that belongs to it, as shipping_phone uses shipping_country. */
   readonly country?: Setting<'country'>;
-  /** Country, as code or name, of national phone numbers without a country of their own. */
+  /** Country, as code or name, of national phone numbers without a country of their own; + if phone numbers only lack their plus. */
   readonly defaultCountry?: Setting<'defaultCountry'>;
   /** Which IP address to use of a cell with several (X-Forwarded-For): first, last or only. With only, the cell is used if all of them are the same. Default: such cells are invalid. */
   readonly ipFromList?: Setting<'ipFromList'>;

@@ -129,7 +129,7 @@ const STATUS = /^http_(?<failed>408|425|429|5\d\d)?\d*$/;
 export const valueAdvice: Readonly<Record<string, string>> = {
   calling_code_unclear:
     'write the plus, or the zero before the area code; if all of them only lack their plus, add --default-country +',
-  country_unknown: 'add --country COLUMN or --default-country COUNTRY (+ if they only lack their plus)',
+  country_unknown: 'add --country COLUMN or --default-country COUNTRY',
   leading_zero_lost: 'set the column to text in the spreadsheet, then export it again',
   ip_number: 'write it with dots, as INET_NTOA() of MySQL does',
   ip_private: "use the column with the client's own address",

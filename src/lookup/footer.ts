@@ -58,5 +58,7 @@ function isLabel(text: string): boolean {
   const tokens = tokensOf(text);
   if (vocabularyOf('notes').matches(tokens, 0).length > 0) return true;
   const words = tokens.filter(token => !/^\d+$/.test(token));
-  return vocabularyOf('totals').matches(words, 0).some(({length}) => length === words.length);
+  return vocabularyOf('totals')
+    .matches(words, 0)
+    .some(({length}) => length === words.length);
 }

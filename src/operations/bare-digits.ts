@@ -41,8 +41,9 @@ export function readBare(
   const isUsual = national !== undefined && isInPlan(national) && isUsualForm(digits, national);
   if (isUsual && reading === undefined && !digits.startsWith(national.countryCallingCode)) return undefined;
   const whole = withPlus(digits);
-  // Where numbers have their calling codes, digits without one are national only as their country writes them.
-  if (whole === undefined) return isUsual || reading === undefined || reading === 'doubt' ? undefined : 'unclear';
+  // Beside numbers with their calling codes, digits without one are national only as their country writes them.
+  if (whole === undefined)
+    return isUsual || reading === undefined || reading === 'doubt' ? undefined : 'unclear';
   const isMeant = reading === 'international' || (reading === 'header' && !isUsual);
   return isMeant ? whole : 'unclear';
 }
@@ -83,7 +84,8 @@ export function readingOf(all: readonly BareEvidence[], isInHeader: boolean): Ba
   const isNearlyAll = whole.length >= NEARLY_ALL * bare.length;
   const isAlone = bare.length >= NEARLY_ALL * all.length;
   const isShown =
-    (only.length >= SEVERAL && codes.size > 1) || (own.length >= SEVERAL_OWN && own.length >= MOSTLY * bare.length);
+    (only.length >= SEVERAL && codes.size > 1) ||
+    (own.length >= SEVERAL_OWN && own.length >= MOSTLY * bare.length);
   if (bare.length > 0 && isNearlyAll && isAlone && (isShown || (isInHeader && foreign.length > 0)))
     return 'international';
   if (isInHeader) return whole.length > 0 && whole.length >= MOSTLY * bare.length ? 'header' : 'doubt';

@@ -19,7 +19,8 @@ export const repairCodes = {
   formula_text: 'The ="…" around it, which a spreadsheet adds to digits, was removed.',
   leading_apostrophe: 'The apostrophe in front, which a spreadsheet adds to texts, was removed.',
   quoted: 'The quotation marks around it were removed.',
-  folded: 'Full-width or other digits, letters and dots were read as plain ones, and spaces around the @ removed.',
+  folded:
+    'Full-width or other digits, letters and dots were read as plain ones, and spaces around the @ removed.',
   uri: 'The tel:, callto:, sms:, whatsapp:, mailto: or p: in front was removed.',
   plus_added: 'The plus before the calling code was added, as most of the column lacks it.',
   decimal_zero: 'The .0 at its end, which a program added, was removed; the rest is valid in its country.',

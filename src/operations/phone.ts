@@ -1,7 +1,7 @@
 import {type PhoneNumber, parsePhoneNumberFromString, validatePhoneNumberLength} from 'libphonenumber-js/max';
 import {z} from 'zod';
-import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
 import {type BareEvidence, bareDigits, readBare, readingOf} from './bare-digits.ts';
+import {type Canonical, digitCodes, empty, invalid, isScientific, judgeEntry, valid} from './canonical.ts';
 import {type CellRules, folded, type RepairCode, readCell} from './cell.ts';
 import {isInternational, type PhoneCountry, phoneCountry} from './country.ts';
 import {fields, flag, intelligence, text} from './operation.ts';
@@ -113,7 +113,8 @@ function fromAbroad(text: string): string {
   if (!prefixed.startsWith('+')) return plus;
   const written = prefixed.replace(MEXICAN_ONE, '+52 ');
   const without = written.replace(BRACKETED_ZERO, '$1');
-  const isZeroWrong = without !== written && isValidText(without) && !isValidText(written.replace(/\(\s*0\s*\)/, '0'));
+  const isZeroWrong =
+    without !== written && isValidText(without) && !isValidText(written.replace(/\(\s*0\s*\)/, '0'));
   const whole = isZeroWrong ? without : written;
   return plus.startsWith('+') || isValidText(whole) ? whole : plus;
 }
@@ -143,7 +144,8 @@ export function phoneHabits(
     const digits = bareDigits(text);
     if (digits === undefined && !/\d{3}/.test(text)) continue;
     const number = parsePhoneNumberFromString(text, {...phoneCountry(country), extract: false});
-    const national = number?.isPossible() === true && phoneCountry(country) !== undefined ? number : undefined;
+    const national =
+      number?.isPossible() === true && phoneCountry(country) !== undefined ? number : undefined;
     if (!text.startsWith('+')) numbers.push({digits, national});
     if (digits !== undefined && national?.isValid() === false && lacksZero(national)) zeroLost = true;
   }

@@ -118,7 +118,11 @@ const cases: readonly Case[] = [
   },
   {
     name: 'unsure columns: one command with all of them',
-    text: lines('id,login,contact,land', ...many(4, n => `${n},192.0.2.${n},p${n}@example.com,DE`)),
+    text: lines(
+      'id,login,contact,land',
+      ...many(4, n => `${n},192.0.2.${n},p${n}@example.com,DE`),
+      ...many(2, n => `${n},console,call,DE`),
+    ),
     code: 2,
     says: /Try: bulk-enrich run .* --ip login --email contact$/m,
     tryWorks: true,

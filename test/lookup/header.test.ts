@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {names, namesAnother, readHeader} from '../../src/lookup/columns/header.ts';
-import headerWords from '../../src/lookup/columns/words.json' with {type: 'json'};
 import {tokensOf} from '../../src/lookup/columns/tokens.ts';
+import headerWords from '../../src/lookup/columns/words.json' with {type: 'json'};
 
 /** `phone`, `phone?` for a hint; several by blanks. */
 const says = (header: string) =>

@@ -11,8 +11,8 @@ const FEW_VALUES = 5;
 
 export type ColumnCells = readonly (readonly [text: string, country: string | undefined])[];
 
-/** What speaks for one kind of value in a column. Placeholders such as n/a are not values. */
-interface Evidence {
+/** Facts that speak for one kind of value in a column. Placeholders such as n/a are not values. */
+interface KindEvidence {
   readonly header: Header;
   readonly values: number;
   /** Number of values that can be looked up, or lack only what the user can add, or the service does not know. */
@@ -39,7 +39,7 @@ type Verdict = 'sure' | 'unsure' | 'likely' | 'alike' | 'no';
  * From a column's evidence to a verdict, for a list of one row as for one of a million; docs/formats.md has the table.
  * `sure`: looked up. `unsure`: the run stops and asks. `likely`, `alike`: named with the flag that looks them up.
  */
-export function judge(evidence: Evidence): Verdict {
+export function judge(evidence: KindEvidence): Verdict {
   const {header, values, fit, telling, likely, areOtherDigits, mayBeOthers} = evidence;
   const isHalf = (count: number) => values > 0 && count >= MOSTLY * values;
   const isNearlyAll = (count: number) => values > 0 && count >= NEARLY_ALL * values;
@@ -80,7 +80,12 @@ export function guessColumn(
     share: values === 0 ? undefined : of(valid),
     ...{national: of(national), listed: of(listed), ofKind: of(ofKind), values},
     distinct: tally.distinct.size,
-    header: says === undefined || !(header === 'named' || verdict === 'sure') ? 'silent' : says.isPlain ? 'plain' : 'strange',
+    header:
+      says === undefined || !(header === 'named' || verdict === 'sure')
+        ? 'silent'
+        : says.isPlain
+          ? 'plain'
+          : 'strange',
     confidence: verdict === 'sure' && aside === undefined ? 'sure' : 'unsure',
     aside,
   };
@@ -102,7 +107,7 @@ function isOtherDigits({heading}: Column): boolean {
 function headerOf(
   operation: Intelligence,
   says: HeaderSays | undefined,
-  {values, likely, ofKind}: Pick<Evidence, 'values' | 'likely' | 'ofKind'>,
+  {values, likely, ofKind}: Pick<KindEvidence, 'values' | 'likely' | 'ofKind'>,
 ): Header {
   if (says === undefined) return 'silent';
   if (says.strength === 'named') return 'named';
@@ -136,7 +141,11 @@ type ColumnTally = ReturnType<typeof tallyOf>;
 const BEYOND: ReadonlySet<string> = new Set(['ipv6_unsupported', 'ip_private']);
 
 /** Codes of cells that can be judged only with their column's habits: how it writes its values. */
-const BY_HABIT: ReadonlySet<string> = new Set(['calling_code_unclear', 'leading_zero_lost', 'country_unknown']);
+const BY_HABIT: ReadonlySet<string> = new Set([
+  'calling_code_unclear',
+  'leading_zero_lost',
+  'country_unknown',
+]);
 
 /** Counts a column's values. `isKnown`: `rules` has the column's habits, which are slow to find. */
 function tallyOf(

@@ -1,6 +1,6 @@
 import {intelligenceNames} from '../../operations/table.ts';
 import {isUnspaced, tokensOf} from './tokens.ts';
-import {type ColumnKind, type HeaderVocabulary, type Match, type Words, vocabularyOf} from './vocabulary.ts';
+import {type ColumnKind, type HeaderVocabulary, type Match, vocabularyOf, type Words} from './vocabulary.ts';
 
 export interface HeaderSays {
   /**
